@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "axis_table.h"
+
+#include <math.h>
+
+/* The Gray label of level j, j = 0 the most negative. 38.211's nested (1-2b) products make bit k of an axis (k = 0 the
+ * outermost) the complement of bit 3-k of this label. */
+static unsigned label(unsigned level)
+{
+    return level ^ (level >> 1);
+}
+
+/* The bit that 38.211 puts at place k of the axis (b0 b2 b4 b6 on I, b1 b3 b5 b7 on Q) for a level. */
+static unsigned bit_at(unsigned level, unsigned place)
+{
+    return ~(label(level) >> (AXIS_BITS - 1 - place)) & 1;
+}
+
+static uint32_t marks_of(unsigned level)
+{
+    uint32_t marks = 0;
+    for (unsigned place = 0; place < AXIS_BITS; place++) {
+        const unsigned bit = bit_at(level, place);
+        uint32_t source = bit ? BYTE_SURE_1 : BYTE_SURE_0;
+        if (level + 1 < AXIS_LEVELS && bit_at(level + 1, place) != bit) {
+            source = BYTE_ABOVE;
+            marks |= (uint32_t)bit << 31;
+        } else if (level > 0 && bit_at(level - 1, place) != bit) {
+            source = BYTE_BELOW;
+            marks |= (uint32_t)bit << 30;
+        }
+        marks |= source << (4 * place);
+    }
+    return marks;
+}
+
+void softqam_axis_table_build(softqam_axis_table *table)
+{
+    /* One rounding from double, then one per level: these are liquid-dsp's levels to the last bit. */
+    const float alpha = (float)(1.0 / sqrt(170.0));
+    float levels[AXIS_LEVELS + 2];
+    for (int j = 0; j < AXIS_LEVELS; j++)
+        levels[j + 1] = (float)(2 * j - (AXIS_LEVELS - 1)) * alpha;
+    levels[0] = -FAR_LEVEL;
+    levels[AXIS_LEVELS + 1] = FAR_LEVEL;
+
+    for (unsigned j = 0; j < AXIS_LEVELS; j++)
+        table->rows[j] = (softqam_axis_row){levels[j], levels[j + 1], levels[j + 2], marks_of(j)};
+    for (int k = 0; k < AXIS_BITS; k++)
+        table->steps[k] = (float)(1 << (AXIS_BITS - 1 - k)) * alpha;
+
+    /* liquid-dsp's modemcf_demodulate_soft: gamma = 1.2 * 256 points, times 16. */
+    table->gain = 1.2f * 256.0f * 16.0f;
+}

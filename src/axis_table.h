@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What the arithmetic needs to know about one axis of the constellation. Plain data, read by C and by CUDA alike. */
+#ifndef SOFTQAM_AXIS_TABLE_H
+#define SOFTQAM_AXIS_TABLE_H
+
+#include <stdint.h>
+
+/* 256QAM has 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
+enum {
+    AXIS_LEVELS = 16,
+    AXIS_BITS = 4
+};
+
+/* Where a byte of the axis's four comes from: a digit of the `bytes` field, which indexes the 8-byte source
+ * { soft byte of the level above, 0x00, 0, 0, soft byte of the level below, 0xff, 0, 0 }. */
+enum {
+    BYTE_ABOVE = 0,
+    BYTE_SURE_1 = 1,
+    BYTE_BELOW = 4,
+    BYTE_SURE_0 = 5
+};
+
+/* Stands for a neighbour that does not exist: so far from any component (limited to +-3) that it is never the nearest,
+ * and its squared distance times the gain still fits an int. */
+#define FAR_LEVEL 64.0f
+
+/* One of the 16 levels. Each neighbour of a level differs from it in one label bit, so of the axis's four bits one is
+ * decided against the level above, one against the level below, and two (three at the ends) are sure. */
+typedef struct softqam_axis_row {
+    float level_below; /* -FAR_LEVEL below the lowest */
+    float level;
+    float level_above; /* +FAR_LEVEL above the highest */
+    /* Bits 0-15: four hexadecimal digits BYTE_*, the lowest for the axis's first bit (b0 or b1).
+     * Bit 31: the bit that the level above decides is 1, so its margin counts negative. Bit 30: the same for below. */
+    uint32_t marks;
+} softqam_axis_row;
+
+typedef struct softqam_axis_table {
+    softqam_axis_row rows[AXIS_LEVELS];
+    /* Half the distance between the sets of levels that each label bit separates: 8, 4, 2, 1 times 1/sqrt(170). */
+    float steps[AXIS_BITS];
+    /* Soft byte units per unit of squared distance. */
+    float gain;
+} softqam_axis_table;
+
+/* Builds the table of 256QAM from the formula of 3GPP TS 38.211 clause 5.1.6. */
+void softqam_axis_table_build(softqam_axis_table *table);
+
+#endif

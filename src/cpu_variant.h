@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU backend's inner loops: one file per instruction set, listed in cpu_variant.c, chosen at run time. */
+#ifndef SOFTQAM_CPU_VARIANT_H
+#define SOFTQAM_CPU_VARIANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plan.h"
+
+/* Demodulates n_symbols on the calling thread; any alignment. */
+typedef void softqam_cpu_loop(const softqam_plan *plan, const void *symbols, size_t n_symbols, void *out);
+
+typedef struct softqam_cpu_variant {
+    const char *name;
+    bool (*runs_here)(void);
+    softqam_cpu_loop *loop;
+} softqam_cpu_variant;
+
+/* The portable loop is the definition of correct: every other variant, and CUDA, gives its bytes. */
+softqam_cpu_loop softqam_cpu_loop_portable;
+
+/* The fastest variant that this processor runs. */
+const softqam_cpu_variant *softqam_cpu_variant_choose(void);
+
+#endif

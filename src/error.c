@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local softqam_error_note message;
+
+softqam_status softqam_fail(softqam_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message.text, sizeof message.text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *softqam_error_message(void)
+{
+    return message.text;
+}
+
+softqam_error_note softqam_error_note_take(void)
+{
+    return message;
+}
+
+void softqam_error_note_restore(const softqam_error_note *note)
+{
+    message = *note;
+}
+
+const char *softqam_status_string(softqam_status status)
+{
+    switch (status) {
+    case SOFTQAM_OK:
+        return "success";
+    case SOFTQAM_ERROR_INVALID_ARGUMENT:
+        return "invalid argument";
+    case SOFTQAM_ERROR_BACKEND_UNAVAILABLE:
+        return "backend unavailable";
+    case SOFTQAM_ERROR_OUT_OF_MEMORY:
+        return "out of memory";
+    case SOFTQAM_ERROR_SYSTEM:
+        return "operating system error";
+    case SOFTQAM_ERROR_CUDA:
+        return "CUDA error";
+    }
+    return "unknown status";
+}

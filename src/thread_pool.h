@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A fixed set of threads that work through the parts of one job at a time. Threads without work sleep. */
+#ifndef SOFTQAM_THREAD_POOL_H
+#define SOFTQAM_THREAD_POOL_H
+
+#include <stddef.h>
+
+#include <softqam/softqam.h>
+
+typedef struct softqam_pool softqam_pool;
+
+typedef void softqam_pool_task(void *context, size_t part);
+
+/* A pool of n_threads >= 1 threads, the caller of softqam_pool_run() being one of them: n_threads - 1 are started here.
+ */
+softqam_status softqam_pool_create(softqam_pool **pool, unsigned n_threads);
+
+/* Joins the threads. NULL is ignored. */
+void softqam_pool_destroy(softqam_pool *pool);
+
+unsigned softqam_pool_n_threads(const softqam_pool *pool);
+
+/* Runs task(context, part) once for each part 0 .. n_parts - 1, in any order and on any of the threads; returns when
+ * all are done. One call at a time. */
+void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What the CMocka tests share: the seed and its random numbers, the backend under test, buffers between guard pages,
+ * sets of symbols that are worth trying, and a comparison that says what differed. README.md beside this lists the
+ * environment variables. */
+#ifndef SOFTQAM_TESTS_HARNESS_H
+#define SOFTQAM_TESTS_HARNESS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <softqam/softqam.h>
+
+/* Exit status that CTest counts as a skip. */
+#define HARNESS_SKIPPED 77
+
+/* Soft bits, and so bytes, of a symbol. */
+#define HARNESS_SYMBOL_BITS 8
+
+#define HARNESS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
+ * exit status. A pattern that matches nothing is a failure. With SOFTQAM_TEST_BACKEND=cuda on a machine without a
+ * usable device it ends the program as harness_require_cuda() does. */
+int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests);
+
+/* Ends the program with HARNESS_SKIPPED and one line where CUDA cannot be had, or with a failure where
+ * SOFTQAM_REQUIRE_GPU=1 says that it must. */
+void harness_require_cuda(void);
+
+/* The backend that SOFTQAM_TEST_BACKEND names: cpu unless told otherwise. Any other name ends the program. */
+softqam_backend harness_backend(void);
+
+/* True where a demodulator of the CUDA backend can be made. */
+bool harness_cuda_is_usable(void);
+
+/* A count from SOFTQAM_TEST_SYMBOLS, or the given one without it. */
+size_t harness_symbol_count(size_t otherwise);
+
+/* Random numbers: philox, keyed by the seed, so that a stream's numbers depend on nothing that ran before it. */
+typedef struct harness_random {
+    uint32_t key[2];
+    uint32_t stream;
+    uint64_t n_blocks;
+    uint32_t words[4];
+    unsigned n_left;
+} harness_random;
+
+harness_random harness_random_stream(uint32_t stream);
+uint32_t harness_random_u32(harness_random *self);
+/* 0 .. n-1; n at most 2^32, and much less where evenness matters. */
+size_t harness_random_below(harness_random *self, size_t n);
+void harness_random_fill(harness_random *self, void *bytes, size_t nbytes);
+
+/* A set of symbols. Those that are exhaustive have a fixed size, the others any. */
+typedef struct harness_symbol_set {
+    const char *name;
+    /* Writes symbols number first .. first + n_symbols - 1 of the set. */
+    void (*fill)(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols);
+    float parameter;
+    size_t n_fixed;
+} harness_symbol_set;
+
+extern const harness_symbol_set harness_symbol_sets[];
+extern const size_t harness_n_symbol_sets;
+
+/* Some of every set, in turn. */
+void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols);
+
+/* Memory between two inaccessible pages. The bytes of its pages that are not handed out hold canaries. */
+typedef struct harness_buffer {
+    uint8_t *data;
+    size_t nbytes;
+    uint8_t *room;
+    size_t room_nbytes;
+} harness_buffer;
+
+void harness_buffer_open(harness_buffer *self, size_t max_nbytes);
+/* Hands out nbytes that begin `gap` bytes (at most 64) after the first guard page. */
+void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap);
+/* Hands out nbytes that end `gap` bytes (at most 64) before the last guard page. */
+void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap);
+/* Fails the test when a canary has changed. */
+void harness_buffer_check(const harness_buffer *self);
+void harness_buffer_close(harness_buffer *self);
+
+/* malloc that fails the test instead of returning NULL. */
+void *harness_alloc(size_t nbytes);
+
+/* Poisons an output: every byte becomes one that must change, so that none passes which was not written. */
+void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);
+
+/* True when no byte differs. Otherwise prints the first few symbols that do: index, I and Q exactly, what was got and
+ * what expected. Safe in any thread. */
+bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
+                             size_t n_symbols);
+
+/* The default configuration with the backend under test. */
+softqam_config harness_config(void);
+/* softqam_create() and softqam_demodulate() where a failure of theirs is the test's. */
+softqam_demodulator *harness_create(const softqam_config *config);
+void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam_cuda.h: symbols and soft bits in device memory, in the caller's stream, against the oracle. */
+#include "harness.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <softqam/softqam_cuda.h>
+
+#include "oracle.h"
+
+#define OUT_SYMBOL_NBYTES HARNESS_SYMBOL_BITS
+/* Canaries on both sides of an output; a multiple of every alignment that matters. */
+#define MARGIN       256
+#define CANARY       0xC5
+#define SAMPLE_COUNT (((size_t)1 << 20) + 77)
+
+enum {
+    STREAM_SAMPLE = 1
+};
+
+static void assert_cuda(cudaError_t error, const char *call)
+{
+    if (error != cudaSuccess) {
+        fail_msg("%s: %s", call, cudaGetErrorString(error));
+    }
+}
+
+#define CUDA(call) assert_cuda(call, #call)
+
+/* Symbols in one input format, with what they stand for and what they must give. */
+typedef struct sample {
+    softqam_input_format format;
+    uint8_t *symbols;
+    float *values;
+    uint8_t *expected;
+} sample;
+
+static int integer_component(const sample *self, size_t i)
+{
+    if (self->format == SOFTQAM_INPUT_CS8) {
+        return (int8_t)self->symbols[i];
+    }
+    int16_t value;
+    memcpy(&value, self->symbols + i * sizeof(value), sizeof(value));
+    return value;
+}
+
+static sample open_sample(softqam_input_format format, size_t n_symbols)
+{
+    size_t in_nbytes = n_symbols * softqam_input_symbol_nbytes(format);
+    sample self = {
+        .format = format,
+        .symbols = harness_alloc(in_nbytes),
+        .values = harness_alloc(n_symbols * 2 * sizeof(float)),
+        .expected = harness_alloc(n_symbols * OUT_SYMBOL_NBYTES),
+    };
+    harness_random random = harness_random_stream(STREAM_SAMPLE);
+    if (format == SOFTQAM_INPUT_CF32) {
+        harness_fill_mixture(&random, n_symbols, self.values);
+        memcpy(self.symbols, self.values, in_nbytes);
+    } else {
+        harness_random_fill(&random, self.symbols, in_nbytes);
+        for (size_t i = 0; i < 2 * n_symbols; i++) {
+            self.values[i] = (float)integer_component(&self, i) * softqam_input_default_scale(format);
+        }
+    }
+    oracle *reference = oracle_create();
+    assert_non_null(reference);
+    oracle_soft_bits(reference, self.values, n_symbols, self.expected);
+    oracle_destroy(reference);
+    return self;
+}
+
+static void close_sample(sample *self)
+{
+    free(self->expected);
+    free(self->values);
+    free(self->symbols);
+}
+
+static softqam_demodulator *create(softqam_input_format format)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    config.input_format = format;
+    config.n_streams = 1;
+    config.chunk_symbols = 1;
+    return harness_create(&config);
+}
+
+static void enqueue(softqam_demodulator *demodulator, const void *d_symbols, size_t n_symbols, void *d_out,
+                    cudaStream_t stream)
+{
+    softqam_status status = softqam_cuda_demodulate(demodulator, d_symbols, NULL, n_symbols, d_out, stream);
+    if (status != SOFTQAM_OK) {
+        fail_msg("softqam_cuda_demodulate: %s: %s", softqam_status_string(status), softqam_error_message());
+    }
+}
+
+/* An output on the device between margins of canaries, with a copy on the host to fill it from and to read it into. */
+typedef struct device_output {
+    uint8_t *d_block;
+    uint8_t *h_block;
+    uint8_t *d_out;
+    size_t nbytes;
+    size_t max_nbytes;
+} device_output;
+
+static device_output open_output(size_t max_symbols)
+{
+    device_output self = {.max_nbytes = max_symbols * OUT_SYMBOL_NBYTES + 3 * MARGIN};
+    CUDA(cudaMalloc((void **)&self.d_block, self.max_nbytes));
+    self.h_block = harness_alloc(self.max_nbytes);
+    return self;
+}
+
+static void close_output(device_output *self)
+{
+    free(self->h_block);
+    CUDA(cudaFree(self->d_block));
+}
+
+/* Places an output `offset` symbols behind the margin and fills it with what must not be left there. */
+static void prepare_output(device_output *self, size_t offset, const uint8_t *expected, size_t n_symbols)
+{
+    self->nbytes = n_symbols * OUT_SYMBOL_NBYTES;
+    size_t start = MARGIN + offset * OUT_SYMBOL_NBYTES;
+    assert_true(start + self->nbytes + MARGIN <= self->max_nbytes);
+    self->d_out = self->d_block + start;
+    memset(self->h_block, CANARY, start + self->nbytes + MARGIN);
+    harness_poison(self->h_block + start, expected, self->nbytes);
+    CUDA(cudaMemcpy(self->d_block, self->h_block, start + self->nbytes + MARGIN, cudaMemcpyHostToDevice));
+}
+
+/* Call after the stream has been waited for. */
+static void check_output(device_output *self, const char *what, const float *values, const uint8_t *expected)
+{
+    size_t start = (size_t)(self->d_out - self->d_block), end = start + self->nbytes;
+    CUDA(cudaMemcpy(self->h_block, self->d_block, end + MARGIN, cudaMemcpyDeviceToHost));
+    assert_true(
+        harness_soft_bits_equal(what, values, expected, self->h_block + start, self->nbytes / OUT_SYMBOL_NBYTES));
+    for (size_t i = 0; i < end + MARGIN; i++) {
+        if ((i < start || i >= end) && self->h_block[i] != CANARY) {
+            fail_msg("%s: byte %td from the start of %zu was overwritten", what, (ptrdiff_t)(i - start), self->nbytes);
+        }
+    }
+}
+
+static cudaStream_t open_stream(void)
+{
+    cudaStream_t stream;
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+/* Everything that a call on device memory needs. */
+typedef struct fixture {
+    softqam_demodulator *demodulator;
+    sample part;
+    uint8_t *d_symbols;
+    device_output output;
+    cudaStream_t stream;
+} fixture;
+
+static fixture open_fixture(softqam_input_format format, size_t max_symbols)
+{
+    fixture self = {
+        .demodulator = create(format),
+        .part = open_sample(format, max_symbols),
+        .output = open_output(max_symbols),
+        .stream = open_stream(),
+    };
+    CUDA(cudaMalloc((void **)&self.d_symbols, max_symbols * softqam_input_symbol_nbytes(format) + MARGIN));
+    return self;
+}
+
+static void close_fixture(fixture *self)
+{
+    CUDA(cudaStreamDestroy(self->stream));
+    CUDA(cudaFree(self->d_symbols));
+    close_output(&self->output);
+    close_sample(&self->part);
+    softqam_destroy(self->demodulator);
+}
+
+/* n_symbols from `in_offset` symbols into the input's memory to `out_offset` symbols into the output's. */
+static void check_call(fixture *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
+                       cudaStream_t stream)
+{
+    size_t symbol_nbytes = softqam_input_symbol_nbytes(self->part.format);
+    uint8_t *d_symbols = self->d_symbols + in_offset * symbol_nbytes;
+    CUDA(cudaMemcpy(d_symbols, self->part.symbols, n_symbols * symbol_nbytes, cudaMemcpyHostToDevice));
+    prepare_output(&self->output, out_offset, self->part.expected, n_symbols);
+    /* The stream does not wait for the default one, nor do copies from pageable memory always for themselves. */
+    CUDA(cudaDeviceSynchronize());
+    enqueue(self->demodulator, d_symbols, n_symbols, self->output.d_out, stream);
+    CUDA(cudaStreamSynchronize(stream));
+    check_output(&self->output, what, self->part.values, self->part.expected);
+}
+
+static void check_lengths_and_offsets(softqam_input_format format, const char *what)
+{
+    static const size_t lengths[] = {
+        255, 256, 257, 511, 512, 513, 997, 65535, 65536, 65537, 99991, 135169, SAMPLE_COUNT - 4, SAMPLE_COUNT};
+    fixture self = open_fixture(format, SAMPLE_COUNT);
+    for (size_t n = 0; n <= 70; n++) {
+        for (size_t in_offset = 0; in_offset < 8; in_offset++) {
+            check_call(&self, what, n, in_offset, n % 4, self.stream);
+            check_call(&self, what, n, in_offset, in_offset % 4, self.stream);
+        }
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
+        for (size_t offset = 0; offset < 4; offset++) {
+            check_call(&self, what, lengths[i], offset, 0, self.stream);
+            check_call(&self, what, lengths[i], 0, offset, self.stream);
+            check_call(&self, what, lengths[i], offset, offset, self.stream);
+        }
+    }
+    close_fixture(&self);
+}
+
+static void test_cf32(void **state)
+{
+    (void)state;
+    check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on the device");
+}
+
+static void test_cs16(void **state)
+{
+    (void)state;
+    check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on the device");
+}
+
+static void test_cs8(void **state)
+{
+    (void)state;
+    check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device");
+}
+
+static void test_default_streams(void **state)
+{
+    (void)state;
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, 10007);
+    check_call(&self, "default stream", 10007, 0, 0, 0);
+    check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
+    check_call(&self, "default stream of the thread", 10007, 0, 1, cudaStreamPerThread);
+    close_fixture(&self);
+}
+
+static void assert_refused(fixture *self, const void *d_symbols, const float *d_noise_var, size_t n_symbols,
+                           void *d_out, const char *what)
+{
+    softqam_status status =
+        softqam_cuda_demodulate(self->demodulator, d_symbols, d_noise_var, n_symbols, d_out, self->stream);
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+        fail_msg("%s: %s", what, softqam_status_string(status));
+    }
+    assert_true(strlen(softqam_error_message()) > 0);
+    CUDA(cudaStreamSynchronize(self->stream));
+}
+
+static void check_misuse(softqam_input_format format)
+{
+    const size_t n = 1000;
+    fixture self = open_fixture(format, n);
+    size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
+    prepare_output(&self.output, 0, self.part.expected, n);
+    uint8_t *d_in = self.d_symbols, *d_out = self.output.d_out;
+    assert_refused(&self, NULL, NULL, n, d_out, "no input");
+    assert_refused(&self, d_in, NULL, n, NULL, "no output");
+    assert_refused(&self, d_in, (const float *)(void *)d_in, n, d_out, "a noise variance");
+    for (size_t i = 1; i < symbol_nbytes; i++) {
+        assert_refused(&self, d_in + i, NULL, n, d_out, "misaligned input");
+    }
+    for (size_t i = 1; i < OUT_SYMBOL_NBYTES; i++) {
+        assert_refused(&self, d_in, NULL, n, d_out + i, "misaligned output");
+    }
+    assert_refused(&self, d_out, NULL, n, d_out, "in place");
+    assert_refused(&self, d_out + (n - 1) * OUT_SYMBOL_NBYTES, NULL, n, d_out, "input begins in the output");
+    assert_refused(&self, d_out + OUT_SYMBOL_NBYTES - n * symbol_nbytes, NULL, n, d_out, "input ends in the output");
+    assert_refused(&self, d_in, NULL, SIZE_MAX, d_out, "SIZE_MAX symbols");
+    assert_refused(&self, d_in, NULL, SIZE_MAX / 8 + 1, d_out, "bytes that wrap to 0");
+    assert_refused(&self, d_in, NULL, PTRDIFF_MAX / 8 + 1, d_out, "more bytes than PTRDIFF_MAX");
+    /* Nothing was launched, and nothing is broken. */
+    CUDA(cudaMemcpy(self.output.h_block, d_out, self.output.nbytes, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < self.output.nbytes; i++) {
+        assert_int_equal(self.output.h_block[i], (uint8_t)~self.part.expected[i]);
+    }
+    check_call(&self, "after misuse", n, 0, 0, self.stream);
+    close_fixture(&self);
+}
+
+static void test_misuse(void **state)
+{
+    (void)state;
+    check_misuse(SOFTQAM_INPUT_CF32);
+    check_misuse(SOFTQAM_INPUT_CS16);
+    check_misuse(SOFTQAM_INPUT_CS8);
+}
+
+static void test_cpu_plan_refused(void **state)
+{
+    (void)state;
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, 16);
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    softqam_demodulator *cpu = harness_create(&config);
+    prepare_output(&self.output, 0, self.part.expected, 16);
+    assert_int_equal(softqam_cuda_demodulate(cpu, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
+                     SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_true(strlen(softqam_error_message()) > 0);
+    assert_int_equal(softqam_cuda_demodulate(NULL, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
+                     SOFTQAM_ERROR_INVALID_ARGUMENT);
+    softqam_destroy(cpu);
+    close_fixture(&self);
+}
+
+/* Captured once, replayed on new symbols: a graph holds the launch, and nothing else may happen in the call. */
+static void test_graph_capture(void **state)
+{
+    (void)state;
+    const size_t n = 20011;
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, 3 * n);
+    const size_t symbol_nbytes = 2 * sizeof(float);
+    prepare_output(&self.output, 0, self.part.expected, n);
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeGlobal));
+    enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    CUDA(cudaStreamEndCapture(self.stream, &graph));
+    size_t n_nodes = 0;
+    CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
+    assert_int_equal(n_nodes, 1);
+    CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    /* The plan may be gone by then. */
+    softqam_destroy(self.demodulator);
+    self.demodulator = NULL;
+    for (size_t replay = 0; replay < 3; replay++) {
+        const uint8_t *symbols = self.part.symbols + replay * n * symbol_nbytes;
+        const uint8_t *expected = self.part.expected + replay * n * OUT_SYMBOL_NBYTES;
+        CUDA(cudaMemcpy(self.d_symbols, symbols, n * symbol_nbytes, cudaMemcpyHostToDevice));
+        prepare_output(&self.output, 0, expected, n);
+        CUDA(cudaDeviceSynchronize());
+        CUDA(cudaGraphLaunch(executable, self.stream));
+        CUDA(cudaStreamSynchronize(self.stream));
+        check_output(&self.output, "replayed graph", self.part.values + 2 * replay * n, expected);
+    }
+    CUDA(cudaGraphExecDestroy(executable));
+    CUDA(cudaGraphDestroy(graph));
+    close_fixture(&self);
+}
+
+static void test_mapped_host_memory(void **state)
+{
+    (void)state;
+    const size_t n = 30011;
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, n);
+    uint8_t *in, *out;
+    void *d_in, *d_out;
+    CUDA(cudaHostAlloc((void **)&in, n * 8, cudaHostAllocMapped));
+    CUDA(cudaHostAlloc((void **)&out, n * OUT_SYMBOL_NBYTES, cudaHostAllocMapped));
+    CUDA(cudaHostGetDevicePointer(&d_in, in, 0));
+    CUDA(cudaHostGetDevicePointer(&d_out, out, 0));
+    memcpy(in, self.part.symbols, n * 8);
+    harness_poison(out, self.part.expected, n * OUT_SYMBOL_NBYTES);
+    enqueue(self.demodulator, d_in, n, d_out, self.stream);
+    CUDA(cudaStreamSynchronize(self.stream));
+    assert_true(harness_soft_bits_equal("mapped host memory", self.part.values, self.part.expected, out, n));
+    CUDA(cudaFreeHost(out));
+    CUDA(cudaFreeHost(in));
+    close_fixture(&self);
+}
+
+/* Holds up a stream until told to go on, or for two seconds at most. */
+typedef struct gate {
+    atomic_bool is_open;
+    bool timed_out;
+} gate;
+
+static void CUDART_CB wait_at_gate(void *argument)
+{
+    gate *self = argument;
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    int n_waits = 0;
+    while (!atomic_load(&self->is_open) && n_waits++ < 2000) {
+        nanosleep(&millisecond, NULL);
+    }
+    self->timed_out = !atomic_load(&self->is_open);
+}
+
+/* With the stream held up, a call that returns has waited for nothing. */
+static void test_call_is_asynchronous(void **state)
+{
+    (void)state;
+    const size_t n = 100003;
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, n);
+    gate held = {0};
+    CUDA(cudaMemcpy(self.d_symbols, self.part.symbols, n * 8, cudaMemcpyHostToDevice));
+    prepare_output(&self.output, 0, self.part.expected, n);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(self.stream, wait_at_gate, &held));
+    enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    atomic_store(&held.is_open, true);
+    CUDA(cudaStreamSynchronize(self.stream));
+    assert_false(held.timed_out);
+    check_output(&self.output, "behind a held stream", self.part.values, self.part.expected);
+    close_fixture(&self);
+}
+
+/* Destroying the plan may wait for the device, so here the gate opens by itself. */
+static void test_destroyed_before_it_ran(void **state)
+{
+    (void)state;
+    const size_t n = 100003;
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, n);
+    gate held = {0};
+    CUDA(cudaMemcpy(self.d_symbols, self.part.symbols, n * 8, cudaMemcpyHostToDevice));
+    prepare_output(&self.output, 0, self.part.expected, n);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(self.stream, wait_at_gate, &held));
+    enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    softqam_destroy(self.demodulator);
+    self.demodulator = NULL;
+    atomic_store(&held.is_open, true);
+    CUDA(cudaStreamSynchronize(self.stream));
+    check_output(&self.output, "plan destroyed before the kernel ran", self.part.values, self.part.expected);
+    close_fixture(&self);
+}
+
+/* Where there is a second device it is the plan's, and the first stays the current one. */
+static void test_current_device(void **state)
+{
+    (void)state;
+    int n_devices, current;
+    CUDA(cudaGetDeviceCount(&n_devices));
+    CUDA(cudaSetDevice(0));
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    config.device = n_devices - 1;
+    softqam_demodulator *demodulator = harness_create(&config);
+    CUDA(cudaGetDevice(&current));
+    assert_int_equal(current, 0);
+    sample part = open_sample(SOFTQAM_INPUT_CF32, 5003);
+    uint8_t *out = harness_alloc(5003 * OUT_SYMBOL_NBYTES);
+    harness_poison(out, part.expected, 5003 * OUT_SYMBOL_NBYTES);
+    harness_demodulate(demodulator, part.symbols, 5003, out);
+    assert_true(harness_soft_bits_equal("the last device", part.values, part.expected, out, 5003));
+    CUDA(cudaGetDevice(&current));
+    assert_int_equal(current, 0);
+    softqam_destroy(demodulator);
+    CUDA(cudaGetDevice(&current));
+    assert_int_equal(current, 0);
+    free(out);
+    close_sample(&part);
+    print_message("device %d of %d\n", n_devices - 1, n_devices);
+}
+
+/* Fills n_symbols of device memory with a pattern over and over, by doubling what is there. */
+static void fill_with_pattern(uint8_t *d_symbols, size_t n_symbols, const uint8_t *pattern, size_t n_pattern)
+{
+    const size_t symbol_nbytes = 2 * sizeof(float);
+    CUDA(cudaMemcpy(d_symbols, pattern, n_pattern * symbol_nbytes, cudaMemcpyHostToDevice));
+    for (size_t n = n_pattern; n < n_symbols; n *= 2) {
+        size_t n_copied = n_symbols - n < n ? n_symbols - n : n;
+        CUDA(cudaMemcpy(d_symbols + n * symbol_nbytes, d_symbols, n_copied * symbol_nbytes, cudaMemcpyDeviceToDevice));
+    }
+}
+
+/* More bytes than 32 bits count, on the way in and out. */
+static void test_more_than_4_gib(void **state)
+{
+    (void)state;
+    const size_t n = ((size_t)1 << 29) + 3, n_pattern = SAMPLE_COUNT;
+    size_t n_free, n_total;
+    CUDA(cudaMemGetInfo(&n_free, &n_total));
+    if (n_free < 17 * n) {
+        print_message("needs 9 GB of free device memory\n");
+        skip();
+    }
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32, n_pattern);
+    uint8_t *d_symbols, *d_out, *got = harness_alloc(n_pattern * OUT_SYMBOL_NBYTES);
+    CUDA(cudaMalloc((void **)&d_symbols, n * 8));
+    CUDA(cudaMalloc((void **)&d_out, n * OUT_SYMBOL_NBYTES));
+    fill_with_pattern(d_symbols, n, self.part.symbols, n_pattern);
+    CUDA(cudaMemset(d_out, CANARY, n * OUT_SYMBOL_NBYTES));
+    CUDA(cudaDeviceSynchronize());
+    enqueue(self.demodulator, d_symbols, n, d_out, self.stream);
+    CUDA(cudaStreamSynchronize(self.stream));
+    for (size_t first = 0; first < n; first += n_pattern) {
+        size_t n_block = n - first < n_pattern ? n - first : n_pattern;
+        CUDA(cudaMemcpy(got, d_out + first * OUT_SYMBOL_NBYTES, n_block * OUT_SYMBOL_NBYTES, cudaMemcpyDeviceToHost));
+        assert_true(harness_soft_bits_equal("4 GiB", self.part.values, self.part.expected, got, n_block));
+    }
+    CUDA(cudaFree(d_out));
+    CUDA(cudaFree(d_symbols));
+    free(got);
+    close_fixture(&self);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cf32),
+        cmocka_unit_test(test_cs16),
+        cmocka_unit_test(test_cs8),
+        cmocka_unit_test(test_default_streams),
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_cpu_plan_refused),
+        cmocka_unit_test(test_graph_capture),
+        cmocka_unit_test(test_mapped_host_memory),
+        cmocka_unit_test(test_call_is_asynchronous),
+        cmocka_unit_test(test_destroyed_before_it_ran),
+        cmocka_unit_test(test_current_device),
+        cmocka_unit_test(test_more_than_4_gib),
+    };
+    harness_require_cuda();
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

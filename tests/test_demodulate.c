@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/* The library against the oracle, through the public API, on the backend that SOFTQAM_TEST_BACKEND names: no byte may
+ * differ, whatever the symbols, lengths, alignments, formats, threads, chunks and memory. */
+#include "harness.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
+enum {
+    STREAM_SETS = 1,
+    STREAM_SAMPLE,
+    STREAM_SPLIT,
+    STREAM_INTEGERS,
+    STREAM_MISALIGNED,
+    STREAM_WORKERS,
+};
+
+#define CF32_NBYTES (2 * sizeof(float))
+
+/* Symbols of every kind with the bytes that they must give; made once and shared by the tests. More than a Mi, so that
+ * every thread of the largest plan has work, and several default chunks of CUDA. */
+#define SAMPLE_SYMBOLS (3 * ((size_t)1 << 20) / 2 + 12345)
+
+typedef struct sample {
+    float *symbols;
+    uint8_t *expected;
+    size_t n_symbols;
+} sample;
+
+static void ask_oracle(const float *symbols, size_t n_symbols, uint8_t *expected)
+{
+    oracle *reference = oracle_create();
+    assert_non_null(reference);
+    oracle_soft_bits(reference, symbols, n_symbols, expected);
+    oracle_destroy(reference);
+}
+
+static const sample *shared_sample(void)
+{
+    static sample made;
+    if (made.n_symbols == 0) {
+        made.symbols = harness_alloc(SAMPLE_SYMBOLS * CF32_NBYTES);
+        made.expected = harness_alloc(SAMPLE_SYMBOLS * HARNESS_SYMBOL_BITS);
+        harness_random random = harness_random_stream(STREAM_SAMPLE);
+        harness_fill_mixture(&random, SAMPLE_SYMBOLS, made.symbols);
+        ask_oracle(made.symbols, SAMPLE_SYMBOLS, made.expected);
+        made.n_symbols = SAMPLE_SYMBOLS;
+    }
+    return &made;
+}
+
+/* Symbols that are not the first of the sample, so that a call on the wrong ones shows. */
+static sample part_of_sample(size_t first, size_t n_symbols)
+{
+    const sample *all = shared_sample();
+    assert_true(first + n_symbols <= all->n_symbols);
+    return (sample){all->symbols + 2 * first, all->expected + first * HARNESS_SYMBOL_BITS, n_symbols};
+}
+
+/* One call on memory of malloc. `symbols` is the input in its format; `values` what it stands for. */
+static void check_call(softqam_demodulator *demodulator, const char *what, const void *symbols, const float *values,
+                       const uint8_t *expected, size_t n_symbols)
+{
+    uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
+    harness_poison(out, expected, n_symbols * HARNESS_SYMBOL_BITS);
+    harness_demodulate(demodulator, symbols, n_symbols, out);
+    assert_true(harness_soft_bits_equal(what, values, expected, out, n_symbols));
+    free(out);
+}
+
+static void check_sample(softqam_demodulator *demodulator, const char *what, sample part)
+{
+    check_call(demodulator, what, part.symbols, part.symbols, part.expected, part.n_symbols);
+}
+
+static void check_set(softqam_demodulator *demodulator, const harness_symbol_set *set, uint32_t stream)
+{
+    const size_t max_block = (size_t)1 << 19;
+    size_t n_symbols = set->n_fixed ? set->n_fixed : harness_symbol_count(max_block);
+    size_t block = n_symbols < max_block ? n_symbols : max_block;
+    float *symbols = harness_alloc(block * CF32_NBYTES);
+    uint8_t *expected = harness_alloc(block * HARNESS_SYMBOL_BITS);
+    harness_random random = harness_random_stream(stream);
+    for (size_t first = 0; first < n_symbols; first += block) {
+        size_t n = n_symbols - first < block ? n_symbols - first : block;
+        set->fill(&random, set->parameter, first, n, symbols);
+        ask_oracle(symbols, n, expected);
+        check_call(demodulator, set->name, symbols, symbols, expected, n);
+    }
+    free(expected);
+    free(symbols);
+    print_message("%zu symbols: %s\n", n_symbols, set->name);
+}
+
+static void test_symbol_sets(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    softqam_demodulator *demodulator = harness_create(&config);
+    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
+        check_set(demodulator, &harness_symbol_sets[i], ((uint32_t)i << 8) | STREAM_SETS);
+    }
+    softqam_destroy(demodulator);
+}
+
+/* A call between guard pages, both buffers `in_gap` and `out_gap` bytes from the first one or from the last. */
+static void check_guarded(softqam_demodulator *demodulator, harness_buffer *in, size_t in_gap, harness_buffer *out,
+                          size_t out_gap, bool at_end, sample part)
+{
+    size_t in_nbytes = part.n_symbols * CF32_NBYTES, out_nbytes = part.n_symbols * HARNESS_SYMBOL_BITS;
+    if (at_end) {
+        harness_buffer_place_at_end(in, in_nbytes, in_gap);
+        harness_buffer_place_at_end(out, out_nbytes, out_gap);
+    } else {
+        harness_buffer_place_at_start(in, in_nbytes, in_gap);
+        harness_buffer_place_at_start(out, out_nbytes, out_gap);
+    }
+    memcpy(in->data, part.symbols, in_nbytes);
+    harness_poison(out->data, part.expected, out_nbytes);
+    harness_demodulate(demodulator, in->data, part.n_symbols, out->data);
+    if (!harness_soft_bits_equal("between guard pages", part.symbols, part.expected, out->data, part.n_symbols)) {
+        fail_msg("%zu symbols, gaps of %zu and %zu at the %s", part.n_symbols, in_gap, out_gap,
+                 at_end ? "end" : "start");
+    }
+    harness_buffer_check(out);
+    harness_buffer_check(in);
+    assert_memory_equal(in->data, part.symbols, in_nbytes);
+}
+
+static void check_length(softqam_demodulator *demodulator, size_t n_symbols)
+{
+    const size_t first = 1001;
+    harness_buffer in, out;
+    harness_buffer_open(&in, n_symbols * CF32_NBYTES);
+    harness_buffer_open(&out, n_symbols * HARNESS_SYMBOL_BITS);
+    check_guarded(demodulator, &in, 0, &out, 0, false, part_of_sample(first, n_symbols));
+    check_guarded(demodulator, &in, 0, &out, 0, true, part_of_sample(first, n_symbols));
+    harness_buffer_close(&out);
+    harness_buffer_close(&in);
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned n_streams;
+        size_t chunk_symbols;
+    } plans[] = {{0, 0}, {1, 1}, {1, 64}, {2, 37}, {3, 100}, {4, 256}, {7, 1000}, {64, 5}};
+    for (size_t i = 0; i < HARNESS_COUNT(plans); i++) {
+        softqam_config config = harness_config();
+        config.n_streams = plans[i].n_streams;
+        config.chunk_symbols = plans[i].chunk_symbols;
+        config.n_threads = (unsigned)i % 4;
+        softqam_demodulator *demodulator = harness_create(&config);
+        for (size_t n = 0; n <= 70; n++) {
+            check_length(demodulator, n);
+        }
+        size_t chunk = plans[i].chunk_symbols, ring = plans[i].n_streams * chunk;
+        const size_t others[] = {257, 997, 4096, chunk + 1, 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
+        for (size_t k = 0; k < HARNESS_COUNT(others); k++) {
+            check_length(demodulator, others[k]);
+        }
+        if (chunk) {
+            check_length(demodulator, chunk - 1);
+            check_length(demodulator, chunk);
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+/* Lengths about the default chunk, and about the parts that threads get of a large call. */
+static void test_large_lengths(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
+    softqam_config config = harness_config();
+    config.n_threads = 3;
+    softqam_demodulator *demodulator = harness_create(&config);
+    for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
+        check_length(demodulator, lengths[i]);
+    }
+    softqam_destroy(demodulator);
+}
+
+/* Every pair of misalignments of a short call, then every one of a call of several chunks. */
+static void test_misalignment(void **state)
+{
+    (void)state;
+    const size_t n_short = 37, n_long = 997;
+    softqam_config config = harness_config();
+    config.n_threads = 2;
+    config.n_streams = 3;
+    config.chunk_symbols = 256;
+    softqam_demodulator *demodulator = harness_create(&config);
+    harness_buffer in, out;
+    harness_buffer_open(&in, n_long * CF32_NBYTES);
+    harness_buffer_open(&out, n_long * HARNESS_SYMBOL_BITS);
+    for (size_t in_gap = 0; in_gap < 64; in_gap++) {
+        for (size_t out_gap = 0; out_gap < 64; out_gap++) {
+            bool at_end = (in_gap + out_gap) % 2;
+            check_guarded(demodulator, &in, in_gap, &out, out_gap, at_end, part_of_sample(in_gap, n_short));
+        }
+        check_guarded(demodulator, &in, in_gap, &out, 0, true, part_of_sample(in_gap, n_long));
+        check_guarded(demodulator, &in, 0, &out, in_gap, true, part_of_sample(in_gap, n_long));
+        check_guarded(demodulator, &in, in_gap, &out, 63 - in_gap, false, part_of_sample(in_gap, n_long));
+    }
+    harness_buffer_close(&out);
+    harness_buffer_close(&in);
+    softqam_destroy(demodulator);
+}
+
+static void test_thread_counts(void **state)
+{
+    (void)state;
+    static const unsigned n_threads[] = {1, 2, 3, 4, 7, 16};
+    for (size_t i = 0; i < HARNESS_COUNT(n_threads); i++) {
+        softqam_config config = harness_config();
+        config.n_threads = n_threads[i];
+        softqam_demodulator *demodulator = harness_create(&config);
+        check_sample(demodulator, "all of the sample", *shared_sample());
+        for (size_t n = 1; n <= 70; n++) {
+            check_sample(demodulator, "a few symbols", part_of_sample(n, n));
+        }
+        for (size_t n = 16381; n < 1000000; n = 2 * n + 1) {
+            check_sample(demodulator, "a part of the sample", part_of_sample(n % 100, n));
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+/* Component i of integer symbols, at any alignment. */
+static int integer_sample(softqam_input_format format, const void *samples, size_t i)
+{
+    if (format == SOFTQAM_INPUT_CS8) {
+        return ((const int8_t *)samples)[i];
+    }
+    int16_t value;
+    memcpy(&value, (const int8_t *)samples + i * sizeof(value), sizeof(value));
+    return value;
+}
+
+/* The demodulator of a format and scale, and the oracle on what NUMERICS calls v = fl((float)sample * scale). */
+static void check_integers(softqam_input_format format, const char *what, float scale, const void *samples,
+                           size_t n_symbols)
+{
+    float *values = harness_alloc(n_symbols * CF32_NBYTES);
+    float factor = scale == 0 ? (format == SOFTQAM_INPUT_CS16 ? 1.0F / 32768 : 1.0F / 128) : scale;
+    for (size_t i = 0; i < 2 * n_symbols; i++) {
+        values[i] = (float)integer_sample(format, samples, i) * factor;
+    }
+    uint8_t *expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
+    ask_oracle(values, n_symbols, expected);
+    softqam_config config = harness_config();
+    config.input_format = format;
+    config.input_scale = scale;
+    config.chunk_symbols = 10007;
+    softqam_demodulator *demodulator = harness_create(&config);
+    check_call(demodulator, what, samples, values, expected, n_symbols);
+    softqam_destroy(demodulator);
+    free(expected);
+    free(values);
+}
+
+/* Default, the default written out, a full range of +-1.4, one that puts samples on levels, one that overflows to
+ * infinity, one that gives subnormal values. */
+static const float cs16_scales[] = {0, 1.0F / 32768, 1.4F / 32768, 0.00239617F, 1e36F, 1e-42F};
+static const float cs8_scales[] = {0, 1.0F / 128, 1.4F / 128, 0.07669650F, 0.03834825F, 1e37F, 1e-42F};
+
+#define N_INT16 ((size_t)1 << 16)
+
+/* All values of one axis with random ones on the other, then the axes exchanged. */
+static void test_cs16(void **state)
+{
+    (void)state;
+    size_t n_symbols = 2 * N_INT16;
+    int16_t *samples = harness_alloc(2 * n_symbols * sizeof(*samples));
+    harness_random random = harness_random_stream(STREAM_INTEGERS);
+    harness_random_fill(&random, samples, 2 * n_symbols * sizeof(*samples));
+    for (size_t i = 0; i < N_INT16; i++) {
+        int16_t value = (int16_t)((int)i - 32768);
+        samples[2 * i] = value;
+        samples[2 * (N_INT16 + i) + 1] = value;
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(cs16_scales); i++) {
+        check_integers(SOFTQAM_INPUT_CS16, "cs16", cs16_scales[i], samples, n_symbols);
+    }
+    free(samples);
+}
+
+/* There are only 65536 symbols. */
+static void test_cs8(void **state)
+{
+    (void)state;
+    size_t n_symbols = (size_t)256 * 256;
+    int8_t *samples = harness_alloc(2 * n_symbols);
+    for (size_t i = 0; i < n_symbols; i++) {
+        samples[2 * i] = (int8_t)((int)(i / 256) - 128);
+        samples[2 * i + 1] = (int8_t)((int)(i % 256) - 128);
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(cs8_scales); i++) {
+        check_integers(SOFTQAM_INPUT_CS8, "cs8", cs8_scales[i], samples, n_symbols);
+    }
+    free(samples);
+}
+
+static void test_cf32_scale(void **state)
+{
+    (void)state;
+    static const float scales[] = {1, 0.37F, 1.0F / 3, 2, 1e30F, 1e-30F, 1e-42F};
+    size_t n_symbols = 200003;
+    sample part = part_of_sample(0, n_symbols);
+    float *values = harness_alloc(n_symbols * CF32_NBYTES);
+    uint8_t *expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
+    for (size_t k = 0; k < HARNESS_COUNT(scales); k++) {
+        for (size_t i = 0; i < 2 * n_symbols; i++) {
+            values[i] = part.symbols[i] * scales[k];
+        }
+        ask_oracle(values, n_symbols, expected);
+        softqam_config config = harness_config();
+        config.input_scale = scales[k];
+        softqam_demodulator *demodulator = harness_create(&config);
+        check_call(demodulator, "cf32 with a scale", part.symbols, values, expected, n_symbols);
+        softqam_destroy(demodulator);
+    }
+    free(expected);
+    free(values);
+}
+
+#define N_MISALIGNED 333
+
+/* Integers at odd addresses; the symbols of the misalignment test are floats. */
+static void check_misaligned_integers(softqam_input_format format)
+{
+    size_t in_nbytes = N_MISALIGNED * softqam_input_symbol_nbytes(format);
+    uint8_t expected[N_MISALIGNED * HARNESS_SYMBOL_BITS], *samples = harness_alloc(in_nbytes);
+    float values[2 * N_MISALIGNED];
+    harness_random random = harness_random_stream(STREAM_MISALIGNED);
+    harness_random_fill(&random, samples, in_nbytes);
+    for (size_t i = 0; i < HARNESS_COUNT(values); i++) {
+        values[i] = (float)integer_sample(format, samples, i) * softqam_input_default_scale(format);
+    }
+    ask_oracle(values, N_MISALIGNED, expected);
+    softqam_config config = harness_config();
+    config.input_format = format;
+    config.chunk_symbols = 50;
+    softqam_demodulator *demodulator = harness_create(&config);
+    harness_buffer in;
+    harness_buffer_open(&in, in_nbytes);
+    for (size_t gap = 0; gap < 64; gap++) {
+        harness_buffer_place_at_end(&in, in_nbytes, gap);
+        memcpy(in.data, samples, in_nbytes);
+        check_call(demodulator, "misaligned integers", in.data, values, expected, N_MISALIGNED);
+    }
+    harness_buffer_close(&in);
+    softqam_destroy(demodulator);
+    free(samples);
+}
+
+static void test_misaligned_integers(void **state)
+{
+    (void)state;
+    check_misaligned_integers(SOFTQAM_INPUT_CS16);
+    check_misaligned_integers(SOFTQAM_INPUT_CS8);
+}
+
+/* Memory of softqam_host_alloc() and of malloc, each for input and output. */
+static void test_memory_kinds(void **state)
+{
+    (void)state;
+    sample part = part_of_sample(5, 150001);
+    size_t in_nbytes = part.n_symbols * CF32_NBYTES, out_nbytes = part.n_symbols * HARNESS_SYMBOL_BITS;
+    softqam_config config = harness_config();
+    config.chunk_symbols = 20000;
+    softqam_demodulator *demodulator = harness_create(&config);
+    void *in[2] = {harness_alloc(in_nbytes), NULL}, *out[2] = {harness_alloc(out_nbytes), NULL};
+    assert_int_equal(softqam_host_alloc(demodulator, in_nbytes, &in[1]), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(demodulator, out_nbytes, &out[1]), SOFTQAM_OK);
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const what[] = {"malloc to malloc", "host_alloc to malloc", "malloc to host_alloc",
+                                           "host_alloc to host_alloc"};
+        memcpy(in[i % 2], part.symbols, in_nbytes);
+        harness_poison(out[i / 2], part.expected, out_nbytes);
+        harness_demodulate(demodulator, in[i % 2], part.n_symbols, out[i / 2]);
+        assert_true(harness_soft_bits_equal(what[i], part.symbols, part.expected, out[i / 2], part.n_symbols));
+        /* A part whose ends are not those of the allocation. */
+        harness_poison(out[i / 2], part.expected, out_nbytes);
+        harness_demodulate(demodulator, (float *)in[i % 2] + 2 * 3, 777, (uint8_t *)out[i / 2] + 24);
+        assert_true(
+            harness_soft_bits_equal(what[i], part.symbols + 6, part.expected + 24, (uint8_t *)out[i / 2] + 24, 777));
+    }
+    softqam_host_free(out[1]);
+    softqam_host_free(in[1]);
+    free(out[0]);
+    free(in[0]);
+    softqam_destroy(demodulator);
+}
+
+static void test_split_calls(void **state)
+{
+    (void)state;
+    sample part = part_of_sample(77, 300007);
+    uint8_t *out = harness_alloc(part.n_symbols * HARNESS_SYMBOL_BITS);
+    harness_random random = harness_random_stream(STREAM_SPLIT);
+    softqam_config config = harness_config();
+    config.chunk_symbols = 1000;
+    softqam_demodulator *demodulator = harness_create(&config);
+    harness_poison(out, part.expected, part.n_symbols * HARNESS_SYMBOL_BITS);
+    for (size_t first = 0, n; first < part.n_symbols; first += n) {
+        n = harness_random_below(&random, 5000);
+        n = part.n_symbols - first < n ? part.n_symbols - first : n;
+        harness_demodulate(demodulator, part.symbols + 2 * first, n, out + first * HARNESS_SYMBOL_BITS);
+    }
+    assert_true(harness_soft_bits_equal("split calls", part.symbols, part.expected, out, part.n_symbols));
+    softqam_destroy(demodulator);
+    free(out);
+}
+
+/* A thread that demodulates parts of the sample, with a demodulator of its own unless it is given one. CMocka's
+ * assertions belong to the main thread, so it only notes how it went. */
+typedef struct worker {
+    pthread_t thread;
+    uint32_t number;
+    softqam_demodulator *shared;
+    bool passed;
+} worker;
+
+static bool worker_calls(worker *self, softqam_demodulator *demodulator)
+{
+    const sample *all = shared_sample();
+    const size_t max_symbols = 200000;
+    uint8_t *out = malloc(max_symbols * HARNESS_SYMBOL_BITS);
+    bool passed = out;
+    harness_random random = harness_random_stream((self->number << 8) | STREAM_WORKERS);
+    for (int i = 0; passed && i < 20; i++) {
+        size_t n = harness_random_below(&random, i % 2 ? 300 : max_symbols);
+        size_t first = harness_random_below(&random, all->n_symbols - n);
+        const uint8_t *expected = all->expected + first * HARNESS_SYMBOL_BITS;
+        harness_poison(out, expected, n * HARNESS_SYMBOL_BITS);
+        passed = softqam_demodulate(demodulator, all->symbols + 2 * first, NULL, n, out) == SOFTQAM_OK &&
+                 harness_soft_bits_equal("in a thread", all->symbols + 2 * first, expected, out, n);
+    }
+    free(out);
+    return passed;
+}
+
+static void *work(void *argument)
+{
+    worker *self = argument;
+    if (self->shared) {
+        self->passed = worker_calls(self, self->shared);
+        return NULL;
+    }
+    softqam_config config = harness_config();
+    config.n_threads = 1 + self->number % 3;
+    config.chunk_symbols = 30000;
+    softqam_demodulator *demodulator;
+    self->passed = softqam_create(&demodulator, &config) == SOFTQAM_OK && worker_calls(self, demodulator);
+    softqam_destroy(demodulator);
+    return NULL;
+}
+
+static void run_workers(softqam_demodulator *shared)
+{
+    worker workers[6];
+    shared_sample(); /* made before there is more than one thread */
+    for (size_t i = 0; i < HARNESS_COUNT(workers); i++) {
+        workers[i] = (worker){.number = (uint32_t)i, .shared = shared};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    bool all_passed = true;
+    for (size_t i = 0; i < HARNESS_COUNT(workers); i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        all_passed = all_passed && workers[i].passed;
+    }
+    assert_true(all_passed);
+}
+
+static void test_own_demodulators(void **state)
+{
+    (void)state;
+    run_workers(NULL);
+}
+
+static void test_shared_demodulator(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.n_threads = 3;
+    config.chunk_symbols = 30000;
+    softqam_demodulator *demodulator = harness_create(&config);
+    run_workers(demodulator);
+    softqam_destroy(demodulator);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_symbol_sets),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_large_lengths),
+        cmocka_unit_test(test_misalignment),
+        cmocka_unit_test(test_thread_counts),
+        cmocka_unit_test(test_cs16),
+        cmocka_unit_test(test_cs8),
+        cmocka_unit_test(test_cf32_scale),
+        cmocka_unit_test(test_misaligned_integers),
+        cmocka_unit_test(test_memory_kinds),
+        cmocka_unit_test(test_split_calls),
+        cmocka_unit_test(test_own_demodulators),
+        cmocka_unit_test(test_shared_demodulator),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The numeric contract needs a compiler that fuses nothing and reorders nothing. This proves that it was asked to, for
+every object of the project, and that it obeys.
+
+    test_flags.py c    COMPILE_COMMANDS SOURCE_DIR            C objects
+    test_flags.py cuda COMPILE_COMMANDS SOURCE_DIR LIBRARY    kernels; exit status 77 where the build has none
+
+COMPILE_COMMANDS is the build's compile_commands.json, LIBRARY the built shared library.
+"""
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+CODE_FOLDERS = ("src", "cuda", "reference", "tools")
+
+# Each undoes the last two flags that the top CMakeLists.txt gives, if it comes after them.
+FAST_MATH = {
+    "-Ofast", "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math",
+    "-ffinite-math-only", "-fno-signed-zeros", "-fcx-limited-range", "-mdaz-ftz",
+}
+
+# A product whose sum is rounded once when it is fused and twice when it is not, and the types that must not be wider
+# than they say.
+PROBE = """\
+#include <float.h>
+_Static_assert(FLT_EVAL_METHOD == 0, "float expressions are evaluated in float");
+float probe(float a, float b, float c);
+float probe(float a, float b, float c)
+{
+    return a * b + c;
+}
+"""
+
+FUSED = re.compile(r"^\s+v?fn?m(?:add|sub|la|ls|s)\w*", re.MULTILINE)
+
+
+def fail(message):
+    print(f"test_flags.py: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def commands(path, source_dir, suffix):
+    """(file, directory, arguments) of every compiled file of the project's own with this suffix."""
+    with open(path, encoding="utf-8") as file:
+        entries = json.load(file)
+    found = []
+    for entry in entries:
+        name = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+        relative = os.path.relpath(name, source_dir)
+        if relative.split(os.sep)[0] in CODE_FOLDERS and relative.endswith(suffix):
+            arguments = entry.get("arguments") or shlex.split(entry["command"])
+            found.append((relative, entry["directory"], arguments))
+    return found
+
+
+def check_host_flags(name, flags):
+    contract = [f for f in flags if f.startswith("-ffp-contract")]
+    if not contract or contract[-1] != "-ffp-contract=off":
+        fail(f"{name}: contraction is not off: {contract or 'no -ffp-contract'}")
+    if "-fno-fast-math" not in flags:
+        fail(f"{name}: -fno-fast-math is missing")
+    last = len(flags) - 1 - flags[::-1].index("-fno-fast-math")
+    harmful = [f for f in flags[last:] if f in FAST_MATH]
+    if harmful:
+        fail(f"{name}: {harmful} after -fno-fast-math")
+
+
+def without_outputs(name, arguments):
+    """The command's compiler and flags, without its source, its output and its dependency file."""
+    kept = []
+    skip = False
+    for argument in arguments:
+        if skip:
+            skip = False
+        elif argument in ("-o", "-MF", "-MT", "-MQ"):
+            skip = True
+        elif argument not in ("-c", "-MD", "-MMD") and not argument.endswith(os.path.basename(name)):
+            kept.append(argument)
+    return kept
+
+
+def run(command, directory):
+    result = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        fail(f"{' '.join(command)}\n{result.stderr}")
+    return result.stdout
+
+
+def check_probe(name, directory, arguments, probe):
+    """The probe with exactly these flags, and where fused instructions exist must not use one."""
+    compiler, *flags = without_outputs(name, arguments)
+    fma = ["-mfma"] if platform.machine() in ("x86_64", "AMD64") else []
+    command = [compiler, *fma, *flags, "-O2", "-S", "-o", "-", probe]
+    if FUSED.search(run(command, directory)):
+        fail(f"{name}: a * b + c is fused under {' '.join(flags)}")
+    # The same with contraction allowed must be fused, or the search has not looked where it should.
+    if not FUSED.search(run([*command[:-3], "-ffp-contract=fast", *command[-3:]], directory)):
+        fail(f"{name}: a * b + c is not fused even with contraction allowed, so the probe shows nothing")
+
+
+def test_c(compile_commands, source_dir):
+    entries = commands(compile_commands, source_dir, ".c")
+    if not any(name.startswith("src" + os.sep) for name, _, _ in entries):
+        fail(f"{compile_commands} has no file of src/")
+    probed = set()
+    with tempfile.TemporaryDirectory() as folder:
+        probe = os.path.join(folder, "probe.c")
+        with open(probe, "w", encoding="utf-8") as file:
+            file.write(PROBE)
+        for name, directory, arguments in entries:
+            check_host_flags(name, arguments)
+            flags = tuple(without_outputs(name, arguments))
+            if flags not in probed:
+                probed.add(flags)
+                check_probe(name, directory, arguments, probe)
+    print(f"{len(entries)} objects, {len(probed)} sets of flags: no contraction, no fast-math")
+
+
+ARCHITECTURE_OPTIONS = ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code")
+
+# In PTX, an addition or product without .rn may still be fused by whoever assembles it, the driver included.
+PTX_TRAPS = {
+    "fused": re.compile(r"\bfma\.[\w.]*f32"),
+    "approximate": re.compile(r"\b\w+[\w.]*\.approx\b[\w.]*"),
+    "flushing subnormals": re.compile(r"\b\w+[\w.]*\.ftz\b[\w.]*"),
+    "open to fusing": re.compile(r"\b(?:add|sub|mul)(?:\.sat)?\.f32"),
+}
+
+
+def check_ptx(name, ptx):
+    if not re.search(r"^\s*\.?(?:visible |weak )*\.entry\b", ptx, re.MULTILINE):
+        fail(f"{name}: no kernel in its PTX")
+    if not re.search(r"\bmul\.rn\.f32", ptx):
+        fail(f"{name}: no mul.rn.f32 in its PTX, so this is not the arithmetic")
+    for what, pattern in PTX_TRAPS.items():
+        found = sorted(set(pattern.findall(ptx)))
+        if found:
+            fail(f"{name}: {what}: {', '.join(found)}")
+
+
+def host_compiler_flags(arguments):
+    """What nvcc passes to the host compiler, in order; CMake has it forward what it does not know itself."""
+    flags = []
+    for position, argument in enumerate(arguments):
+        if re.match(r"-(?:f(?!mad)|Ofast|mdaz)", argument):
+            flags.append(argument)
+        for option in ("-Xcompiler", "--compiler-options"):
+            if argument == option:
+                flags += arguments[position + 1].split(",")
+            elif argument.startswith(option + "="):
+                flags += argument[len(option) + 1:].split(",")
+    return flags
+
+
+def check_nvcc_flags(name, arguments):
+    check_host_flags(name, host_compiler_flags(arguments))
+    text = " ".join(arguments)
+    fmad = re.findall(r"(?<!\S)--?fmad[= ](\w+)", text)
+    if not fmad or fmad[-1] != "false":
+        fail(f"{name}: --fmad=false is not the last word on fusing: {fmad}")
+    if re.search(r"(?<!\S)--?(?:use_fast_math|ftz[= ]true|prec-div[= ]false|prec-sqrt[= ]false)", text):
+        fail(f"{name}: fast-math flags of nvcc: {text}")
+
+
+def compile_to_ptx(name, directory, arguments, source_dir):
+    """nvcc emits PTX for one architecture at a time: the oldest and the newest of the build, one after the other."""
+    kept = []
+    skip = False
+    for argument in without_outputs(name, arguments):
+        if skip:
+            skip = False
+        elif argument in ARCHITECTURE_OPTIONS:
+            skip = True
+        elif not argument.startswith(tuple(option + "=" for option in ARCHITECTURE_OPTIONS)) and argument != "-dc":
+            kept.append(argument)
+    architectures = [int(number) for number in re.findall(r"compute_(\d+)", " ".join(arguments))]
+    texts = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "kernel.ptx")
+        for option in [f"-arch=compute_{pick(architectures)}" for pick in (min, max)] if architectures else [""]:
+            run([*kept, *option.split(), "--ptx", os.path.join(source_dir, name), "-o", path], directory)
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read())
+    return texts
+
+
+def find_cuobjdump(compiler):
+    beside = os.path.join(os.path.dirname(os.path.realpath(compiler)), "cuobjdump")
+    return beside if os.access(beside, os.X_OK) else shutil.which("cuobjdump")
+
+
+def test_cuda(compile_commands, source_dir, library):
+    entries = commands(compile_commands, source_dir, ".cu")
+    if not entries:
+        print("skipped, no CUDA in this build")
+        sys.exit(SKIPPED)
+    n_kernels = 0
+    for name, directory, arguments in entries:
+        check_nvcc_flags(name, arguments)
+        with open(os.path.join(source_dir, name), encoding="utf-8") as file:
+            has_kernels = "__global__" in file.read()
+        if has_kernels:
+            n_kernels += 1
+            for ptx in compile_to_ptx(name, directory, arguments, source_dir):
+                check_ptx(name, ptx)
+    if n_kernels == 0:
+        fail("no .cu file has a kernel")
+    cuobjdump = find_cuobjdump(entries[0][2][0])
+    if cuobjdump:
+        check_ptx(library, run([cuobjdump, "-ptx", library], "."))
+    where = "PTX or in the library" if cuobjdump else "PTX (no cuobjdump here: the library itself was not read)"
+    print(f"{len(entries)} objects, {n_kernels} with kernels: no fused, approximate or flushing instruction in {where}")
+
+
+def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "c":
+        test_c(sys.argv[2], os.path.abspath(sys.argv[3]))
+    elif len(sys.argv) == 5 and sys.argv[1] == "cuda":
+        test_cuda(sys.argv[2], os.path.abspath(sys.argv[3]), sys.argv[4])
+    else:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "arguments.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option *find_option(const struct option *options, int letter)
+{
+    while (options->name && options->val != letter)
+        options++;
+    return options->name ? options : NULL;
+}
+
+static bool is_ambiguous(const struct option *options, const char *argument)
+{
+    const size_t length = strcspn(argument, "=");
+    int n_matches = 0;
+    for (; options->name; options++)
+        n_matches += !strncmp(options->name, argument, length);
+    return n_matches > 1;
+}
+
+static void report_wrong_option(int result, char *const argv[], const struct option *options)
+{
+    const struct option *known = optopt ? find_option(options, optopt) : NULL;
+    const char *argument = argv[optind - 1];
+    if (known && result == ':')
+        message_print(NULL, "--%s: needs a value", known->name);
+    else if (known)
+        message_print(NULL, "--%s: takes no value, but '%s' gives it one", known->name, argument);
+    else if (optopt)
+        message_print(NULL, "-%c: no such option; --help lists them", optopt);
+    else if (is_ambiguous(options, argument + 2))
+        message_print(NULL, "%s: could be more than one option; --help lists them", argument);
+    else
+        message_print(NULL, "%s: no such option; --help lists them", argument);
+}
+
+int arguments_next(int argc, char *const argv[], const char *short_options, const struct option *long_options)
+{
+    opterr = 0;
+    const int result = getopt_long(argc, argv, short_options, long_options, NULL);
+    if (result != '?' && result != ':')
+        return result;
+    report_wrong_option(result, argv, long_options);
+    return '?';
+}
+
+bool arguments_count_operands(int argc, int wanted, const char *names)
+{
+    const int n_operands = argc - optind;
+    if (n_operands == wanted)
+        return true;
+    message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
+                  n_operands);
+    return false;
+}
+
+bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    /* Digits only: strtoull() would take a sign, and turn -1 into a very large number. */
+    if (*text && !text[strspn(text, "0123456789")] && !errno && *value >= min && *value <= max)
+        return true;
+    message_print(option, "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min, max);
+    return false;
+}
+
+/* The decimal number that makes up the first `length` characters. Not strtod()'s other forms: hexadecimal, nan, inf. */
+static bool parse_decimal(const char *text, size_t length, double *value)
+{
+    if (length == 0 || strspn(text, "0123456789+-.eE") < length)
+        return false;
+    char *end;
+    *value = strtod(text, &end);
+    return end == text + length;
+}
+
+bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value)
+{
+    if (parse_decimal(text, strlen(text), value) && *value >= min && *value <= max)
+        return true;
+    message_print(option, "'%s' is not a number from %g to %g", text, min, max);
+    return false;
+}
+
+bool arguments_parse_ratio(const char *option, const char *text, double *value)
+{
+    const size_t length = strcspn(text, "/");
+    double denominator = 1;
+    if (parse_decimal(text, length, value) &&
+        (!text[length] || parse_decimal(text + length + 1, strlen(text + length + 1), &denominator)) && *value > 0 &&
+        denominator > 0) {
+        *value /= denominator;
+        if (*value >= FLT_MIN && *value <= FLT_MAX)
+            return true;
+    }
+    message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)", text);
+    return false;
+}
+
+bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value)
+{
+    char list[128] = "";
+    for (int i = 0; names[i]; i++) {
+        if (!strcmp(text, names[i])) {
+            *value = i;
+            return true;
+        }
+        const size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    }
+    message_print(option, "'%s' is not one of %s", text, list);
+    return false;
+}

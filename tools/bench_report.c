@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cjson/cJSON.h>
+
+#include "message.h"
+
+double bench_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sample that a share of the samples does not exceed. */
+static double quantile(const struct measurement *m, double share)
+{
+    size_t k = (size_t)(share * (double)m->n_samples);
+    return m->seconds[k < m->n_samples ? k : m->n_samples - 1];
+}
+
+int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
+                   void *context)
+{
+    struct measurement m = {.n_symbols = n_symbols, .nbytes = nbytes, .limit = limit};
+    snprintf(m.what, sizeof m.what, "%s", what);
+    m.seconds = malloc(report->n_samples * sizeof *m.seconds);
+    struct measurement *grown =
+        realloc(report->measurements, (report->n_measurements + 1) * sizeof *report->measurements);
+    if (grown)
+        report->measurements = grown;
+    bool good = m.seconds && grown && run(context) >= 0;
+    while (good && m.n_samples < report->n_samples) {
+        m.seconds[m.n_samples] = run(context);
+        good = m.seconds[m.n_samples++] >= 0;
+    }
+    if (!good) {
+        message_print(what, "could not be measured");
+        free(m.seconds);
+        report->failed = true;
+        return -1;
+    }
+    qsort(m.seconds, m.n_samples, sizeof *m.seconds, by_value);
+    report->measurements[report->n_measurements] = m;
+    return (int)report->n_measurements++;
+}
+
+/* Bytes a second, relative to the limit's. */
+static double share_of_limit(const struct report *report, const struct measurement *m)
+{
+    const struct measurement *limit = &report->measurements[m->limit];
+    return (double)m->nbytes / quantile(m, 0.5) / ((double)limit->nbytes / quantile(limit, 0.5));
+}
+
+void report_print(const struct report *report)
+{
+    printf("%-46s %11s %11s %9s %9s %9s %9s %7s\n", "what", "symbols", "median us", "p1 us", "p99 us", "Msym/s", "GB/s",
+           "limit");
+    for (size_t k = 0; k < report->n_measurements; k++) {
+        const struct measurement *m = &report->measurements[k];
+        const double median = quantile(m, 0.5);
+        printf("%-46s %11zu %11.1f %9.1f %9.1f %9.1f %9.1f ", m->what, m->n_symbols, 1e6 * median,
+               1e6 * quantile(m, 0.01), 1e6 * quantile(m, 0.99), 1e-6 * (double)m->n_symbols / median,
+               1e-9 * (double)m->nbytes / median);
+        if (m->limit >= 0)
+            printf("%7.3f\n", share_of_limit(report, m));
+        else
+            printf("%7s\n", "-");
+    }
+    fflush(stdout);
+}
+
+static cJSON *measurement_to_json(const struct report *report, const struct measurement *m)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "what", m->what);
+    cJSON_AddNumberToObject(object, "symbols", (double)m->n_symbols);
+    cJSON_AddNumberToObject(object, "bytes", (double)m->nbytes);
+    cJSON_AddNumberToObject(object, "median_s", quantile(m, 0.5));
+    if (m->limit >= 0) {
+        cJSON_AddStringToObject(object, "limit", report->measurements[m->limit].what);
+        cJSON_AddNumberToObject(object, "share_of_limit", share_of_limit(report, m));
+    }
+    cJSON_AddItemToObject(object, "sorted_samples_s", cJSON_CreateDoubleArray(m->seconds, (int)m->n_samples));
+    return object;
+}
+
+bool report_write_json(const struct report *report, const char *const facts[], const char *path)
+{
+    cJSON *root = cJSON_CreateObject();
+    for (; facts[0]; facts += 2)
+        cJSON_AddStringToObject(root, facts[0], facts[1]);
+    cJSON *list = cJSON_AddArrayToObject(root, "measurements");
+    for (size_t k = 0; k < report->n_measurements; k++)
+        cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+
+    FILE *file = text ? fopen(path, "w") : NULL;
+    bool good = file && fputs(text, file) >= 0 && fputc('\n', file) >= 0;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good)
+        message_print_errno(path);
+    cJSON_free(text);
+    return good;
+}
+
+void report_free(struct report *report)
+{
+    for (size_t k = 0; k < report->n_measurements; k++)
+        free(report->measurements[k].seconds);
+    free(report->measurements);
+}

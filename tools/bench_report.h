@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What softqam-bench has measured: samples, the limit they are held against, a table and JSON of them all. */
+#ifndef SOFTQAM_TOOLS_BENCH_REPORT_H
+#define SOFTQAM_TOOLS_BENCH_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Runs of one thing. */
+struct measurement {
+    char what[64];
+    size_t n_symbols;
+    size_t nbytes; /* that one run must read and write */
+    int limit;     /* index of the measurement of the same bytes without the work; -1: this is a limit itself */
+    size_t n_samples;
+    double *seconds; /* sorted */
+};
+
+struct report {
+    size_t n_measurements;
+    struct measurement *measurements;
+    size_t n_samples; /* wanted of each measurement */
+    bool failed;      /* something could not be measured, or gave wrong bytes */
+};
+
+/* One run, timed by whoever knows the clock: the seconds it took, or a negative number when it failed. */
+typedef double bench_run(void *context);
+
+/* Measures: one run to warm up, then as many as the report wants. Returns the measurement's index, -1 when a run
+ * failed. */
+int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
+                   void *context);
+
+/* The table, one line a measurement, on standard output. */
+void report_print(const struct report *report);
+
+/* All of it with every sample. `facts` are pairs of names and texts that end with NULL. Returns false, having said why,
+ * when the file could not be written. */
+bool report_write_json(const struct report *report, const char *const facts[], const char *path);
+
+void report_free(struct report *report);
+
+/* Seconds on a clock that never steps. */
+double bench_seconds(void);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LINE_NBYTES = 2 * PATH_MAX
+};
+
+static const char *program_name = "";
+static bool transient_on_screen;
+
+/* A closed standard stream is opened the wrong way round, so that its use is still EBADF. */
+static void keep_standard_descriptors(void)
+{
+    static const int flags[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
+            _exit(EXIT_FAILED);
+    }
+}
+
+void message_start(const char *program)
+{
+    program_name = program;
+    keep_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void escape(char *to, const char *from)
+{
+    for (; *from; from++) {
+        const unsigned char c = (unsigned char)*from;
+        if (c == '\n')
+            to += sprintf(to, "\\n");
+        else if (c < 0x20 || c == 0x7f)
+            to += sprintf(to, "\\x%02x", c);
+        else
+            *to++ = (char)c;
+    }
+    *to = '\0';
+}
+
+static void append(char line[LINE_NBYTES], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(char line[LINE_NBYTES], const char *format, ...)
+{
+    const size_t length = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + length, LINE_NBYTES - length, format, arguments);
+    va_end(arguments);
+}
+
+static void print_line(const char *line, const char *before, const char *after)
+{
+    char escaped[4 * LINE_NBYTES];
+    escape(escaped, line);
+    fprintf(stderr, "%s%s: %s%s", before, program_name, escaped, after);
+    fflush(stderr);
+}
+
+void message_clear_transient(void)
+{
+    if (transient_on_screen)
+        fputs("\r\033[K", stderr);
+    transient_on_screen = false;
+}
+
+void message_print(const char *subject, const char *format, ...)
+{
+    char line[LINE_NBYTES] = "";
+    if (subject)
+        append(line, "%s: ", *subject ? subject : "''");
+    const size_t length = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + length, sizeof line - length, format, arguments);
+    va_end(arguments);
+    message_clear_transient();
+    print_line(line, "", "\n");
+}
+
+void message_print_errno(const char *subject)
+{
+    message_print(subject, "%s", strerror(errno));
+}
+
+void message_print_transient(const char *format, ...)
+{
+    char line[LINE_NBYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    transient_on_screen = isatty(STDERR_FILENO);
+    if (transient_on_screen)
+        print_line(line, "\r", "\033[K");
+    else
+        print_line(line, "", "\n");
+}
+
+int message_to_stdout(const char *text)
+{
+    if (fputs(text, stdout) < 0 || fflush(stdout) || fclose(stdout)) {
+        message_print_errno("standard output");
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}

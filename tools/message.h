@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that a tool says on standard error. One message is one line, whatever a file name contains. */
+#ifndef SOFTQAM_TOOLS_MESSAGE_H
+#define SOFTQAM_TOOLS_MESSAGE_H
+
+/* Exit codes of the tools. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1, /* the data, a file or the device */
+    EXIT_COMMAND = 2 /* the command was wrong */
+};
+
+/* First thing in main(): the name that starts each message. Also sees to it that no file opened later gets the
+ * descriptor of a closed standard stream, and that a reader who leaves is an error to report and not a SIGPIPE. */
+void message_start(const char *program);
+
+/* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. */
+void message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for the cause in errno. */
+void message_print_errno(const char *subject);
+
+/* A line that the next message replaces where standard error is a terminal; an ordinary line where it is not. */
+void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_clear_transient(void);
+
+/* Writes text to standard output and makes sure that it got there: the exit code of --help and --version. */
+int message_to_stdout(const char *text);
+
+/* "s" for a noun that follows n. */
+#define PLURAL(n) ((n) == 1 ? "" : "s")
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "output_file.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The temporary files that exist, for the signal handler: static storage, because the handler may run in any thread
+ * while another one gives a file up. */
+struct output_pending {
+    atomic_bool exists;
+    char path[PATH_MAX];
+};
+
+static struct output_pending pending_files[2];
+
+static const int deadly_signals[] = {SIGHUP, SIGINT, SIGTERM};
+enum {
+    N_DEADLY_SIGNALS = sizeof deadly_signals / sizeof deadly_signals[0],
+    MAX_LINKS = 40,
+    MAX_NAMES = 1000
+};
+
+static void remove_pending_and_die(int number)
+{
+    for (size_t i = 0; i < sizeof pending_files / sizeof pending_files[0]; i++) {
+        if (atomic_load(&pending_files[i].exists))
+            unlink(pending_files[i].path);
+    }
+    raise(number); /* SA_RESETHAND has restored the default */
+}
+
+/* A signal that our parent ignores (nohup) stays ignored. */
+static void catch_deadly_signals(void)
+{
+    for (int i = 0; i < N_DEADLY_SIGNALS; i++) {
+        struct sigaction action;
+        if (sigaction(deadly_signals[i], NULL, &action) || action.sa_handler != SIG_DFL)
+            continue;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = remove_pending_and_die;
+        action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
+        sigaction(deadly_signals[i], &action, NULL);
+    }
+}
+
+static void block_deadly_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < N_DEADLY_SIGNALS; i++)
+        sigaddset(&set, deadly_signals[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+static int directory_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* The path with the symbolic links of its last part followed, whether or not there is a file at their end. */
+static bool follow_links(const char *path, char target[PATH_MAX])
+{
+    char link[PATH_MAX], next[2 * PATH_MAX];
+    int length = snprintf(target, PATH_MAX, "%s", path);
+    for (int i = 0; i < MAX_LINKS && length < PATH_MAX; i++) {
+        const ssize_t n = readlink(target, link, sizeof link - 1);
+        if (n < 0)
+            return errno == EINVAL || errno == ENOENT;
+        link[n] = '\0';
+        snprintf(next, sizeof next, "%.*s%s", link[0] == '/' ? 0 : directory_length(target), target, link);
+        length = snprintf(target, PATH_MAX, "%s", next);
+    }
+    errno = length < PATH_MAX ? ELOOP : ENAMETOOLONG;
+    return false;
+}
+
+static struct output_pending *free_entry(void)
+{
+    struct output_pending *entry = pending_files;
+    while (atomic_load(&entry->exists))
+        entry++;
+    return entry;
+}
+
+/* The name says nothing of the target's, which may already be as long as names can be. */
+static bool create_temporary(struct output_file *file)
+{
+    struct output_pending *entry = free_entry();
+    for (int i = 0; i < MAX_NAMES; i++) {
+        const int length = snprintf(entry->path, sizeof entry->path, "%.*s.softqam-%ld-%d.tmp",
+                                    directory_length(file->target), file->target, (long)getpid(), i);
+        if (length >= (int)sizeof entry->path) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        file->fd = open(entry->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file->fd >= 0) {
+            atomic_store(&entry->exists, true);
+            file->pending = entry;
+            return true;
+        }
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+static bool open_temporary(struct output_file *file, const char *path, const struct stat *replaced)
+{
+    char target[PATH_MAX];
+    if (!follow_links(path, target) || !(file->target = strdup(target)))
+        return false;
+    /* A file that may not be written is not to be replaced either, though its directory would allow that. */
+    if (replaced && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+        return false;
+    sigset_t before;
+    block_deadly_signals(&before);
+    catch_deadly_signals();
+    const bool created = create_temporary(file);
+    const int cause = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = cause;
+    return created && (!replaced || !fchmod(file->fd, replaced->st_mode & 0777));
+}
+
+static bool open_by_kind(struct output_file *file, const char *path)
+{
+    struct stat status;
+    if (!stat(path, &status)) {
+        if (S_ISREG(status.st_mode)) {
+            file->replaces = true;
+            return open_temporary(file, path, &status);
+        }
+        file->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return file->fd >= 0;
+    }
+    return *path && errno == ENOENT && open_temporary(file, path, NULL);
+}
+
+bool output_file_open(struct output_file *file, const char *path)
+{
+    memset(file, 0, sizeof *file);
+    file->fd = -1;
+    file->name = path;
+    if (!strcmp(path, "-")) {
+        file->name = "standard output";
+        file->fd = STDOUT_FILENO;
+        return true;
+    }
+    if (open_by_kind(file, path))
+        return true;
+    const int cause = errno;
+    output_file_discard(file);
+    errno = cause;
+    message_print_errno(path);
+    return false;
+}
+
+bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
+{
+    const char *bytes = data;
+    while (nbytes > 0) {
+        const ssize_t n = write(file->fd, bytes, nbytes);
+        if (n >= 0) {
+            bytes += n;
+            nbytes -= (size_t)n;
+        } else if (errno != EINTR) {
+            message_print_errno(file->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool output_file_finish(struct output_file *file)
+{
+    const int fd = file->fd;
+    file->fd = -1;
+    if (!close(fd))
+        return true;
+    message_print_errno(file->name);
+    return false;
+}
+
+bool output_file_publish(struct output_file *file)
+{
+    if (!file->pending)
+        return true;
+    if (rename(file->pending->path, file->target)) {
+        message_print_errno(file->name);
+        return false;
+    }
+    atomic_store(&file->pending->exists, false);
+    file->pending = NULL;
+    file->published = true;
+    return true;
+}
+
+void output_file_discard(struct output_file *file)
+{
+    if (!file->name)
+        return;
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->pending) {
+        unlink(file->pending->path);
+        atomic_store(&file->pending->exists, false);
+    } else if (file->published && !file->replaces) {
+        unlink(file->target);
+    }
+    output_file_release(file);
+}
+
+void output_file_release(struct output_file *file)
+{
+    free(file->target);
+    memset(file, 0, sizeof *file);
+    file->fd = -1;
+}
+
+bool output_file_is_same(const struct output_file *a, const struct output_file *b)
+{
+    if (!a->pending || !b->pending)
+        return !a->target && !b->target && a->fd == b->fd;
+    char directories[2][PATH_MAX];
+    struct stat status[2];
+    const struct output_file *const files[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        const int length = directory_length(files[i]->target);
+        snprintf(directories[i], PATH_MAX, "%.*s.", length, files[i]->target);
+        if (stat(directories[i], &status[i]))
+            return false;
+    }
+    return status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino &&
+           !strcmp(a->target + directory_length(a->target), b->target + directory_length(b->target));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "progress.h"
+
+#include "message.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+static const double seconds_between_lines = 0.25;
+
+double progress_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void progress_start(struct progress *progress, bool shown, int64_t n_total)
+{
+    progress->shown = shown;
+    progress->n_total = n_total;
+    progress->started = progress_clock();
+    progress->next = progress->started;
+}
+
+void progress_update(struct progress *progress, uint64_t n_done)
+{
+    if (!progress->shown)
+        return;
+    const double now = progress_clock();
+    const bool complete = progress->n_total >= 0 && n_done >= (uint64_t)progress->n_total;
+    if (now < progress->next && !complete)
+        return;
+    progress->next = now + seconds_between_lines;
+    const double rate = (double)n_done / (now - progress->started + 1e-9);
+    if (progress->n_total <= 0)
+        message_print_transient("%" PRIu64 " symbols done, %.1f Msym/s", n_done, rate / 1e6);
+    else
+        message_print_transient("%.1f %% of %" PRId64 " symbols done, %.1f Msym/s, %.0f s left",
+                                100 * (double)n_done / (double)progress->n_total, progress->n_total, rate / 1e6,
+                                complete ? 0 : ((double)progress->n_total - (double)n_done) / (rate + 1e-9));
+}

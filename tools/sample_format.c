@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "sample_format.h"
+
+#include "message.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* A format that softqam knows by name; value is -1 where this version cannot read or write it. */
+struct named_format {
+    const char *name;
+    const char *suffixes[4];
+    int value;
+};
+
+static const struct named_format symbol_formats[] = {
+    {"cf32", {".cf32", ".fc32", ".cfile"}, SOFTQAM_INPUT_CF32},
+    {"cs16", {".cs16", ".sc16"}, SOFTQAM_INPUT_CS16},
+    {"cs8", {".cs8", ".sc8"}, SOFTQAM_INPUT_CS8},
+    {"cf16", {".cf16"}, -1},
+    {NULL, {NULL}, 0},
+};
+
+static const struct named_format soft_bit_formats[] = {
+    {"u8", {".u8"}, SOFTQAM_OUTPUT_U8},
+    {"s8", {".s8"}, -1},
+    {"f16", {".f16"}, -1},
+    {"f32", {".f32"}, -1},
+    {NULL, {NULL}, 0},
+};
+
+static const struct named_format *find_by_name(const struct named_format *formats, const char *name)
+{
+    while (formats->name && strcmp(formats->name, name) != 0)
+        formats++;
+    return formats->name ? formats : NULL;
+}
+
+static bool has_suffix(const struct named_format *format, const char *path)
+{
+    const size_t length = strlen(path);
+    for (const char *const *suffix = format->suffixes; *suffix; suffix++) {
+        const size_t n = strlen(*suffix);
+        if (length >= n && !strcasecmp(path + length - n, *suffix))
+            return true;
+    }
+    return false;
+}
+
+/* The first format of each table is the one for a name without a suffix that is known. */
+static const struct named_format *find_by_suffix(const struct named_format *formats, const char *path)
+{
+    const struct named_format *format = formats;
+    while (format->name && !has_suffix(format, path))
+        format++;
+    return format->name ? format : formats;
+}
+
+static void list_formats(const struct named_format *formats, bool supported_only, char *list, size_t nbytes)
+{
+    const char *separator = "";
+    *list = '\0';
+    for (; formats->name; formats++) {
+        if (supported_only && formats->value < 0)
+            continue;
+        const size_t length = strlen(list);
+        snprintf(list + length, nbytes - length, "%s%s", separator, formats->name);
+        separator = ", ";
+    }
+}
+
+static const struct named_format *choose(const struct named_format *formats, const char *option, const char *named,
+                                         const char *path)
+{
+    char list[64];
+    const struct named_format *format = named ? find_by_name(formats, named) : find_by_suffix(formats, path);
+    if (!format) {
+        list_formats(formats, false, list, sizeof list);
+        message_print(option, "'%s' is not one of %s", named, list);
+    } else if (format->value < 0) {
+        list_formats(formats, true, list, sizeof list);
+        message_print(named ? option : path, "format %s is not supported by this version, which has %s", format->name,
+                      list);
+        format = NULL;
+    }
+    return format;
+}
+
+bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
+{
+    const struct named_format *found = choose(symbol_formats, option, named, path);
+    if (found)
+        *format = (softqam_input_format)found->value;
+    return found != NULL;
+}
+
+bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, softqam_output_format *format)
+{
+    const struct named_format *found = choose(soft_bit_formats, option, named, path);
+    if (found)
+        *format = (softqam_output_format)found->value;
+    return found != NULL;
+}
+
+void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,
+                         float *components)
+{
+    const size_t n = 2 * n_symbols;
+    if (format == SOFTQAM_INPUT_CS16) {
+        for (size_t i = 0; i < n; i++)
+            components[i] = (float)((const int16_t *)samples)[i] * scale;
+    } else if (format == SOFTQAM_INPUT_CS8) {
+        for (size_t i = 0; i < n; i++)
+            components[i] = (float)((const int8_t *)samples)[i] * scale;
+    } else {
+        for (size_t i = 0; i < n; i++)
+            components[i] = ((const float *)samples)[i] * scale;
+    }
+}
+
+/* A component as a whole number from -limit - 1 to limit; counts it when it was outside. */
+static double clip(double component, double scale, double limit, uint64_t *n_clipped)
+{
+    const double rounded = rint(component / scale);
+    if (rounded >= -limit - 1 && rounded <= limit)
+        return rounded;
+    ++*n_clipped;
+    return rounded < 0 ? -limit - 1 : limit;
+}
+
+uint64_t sample_format_quantise(softqam_input_format format, const double *components, size_t n_symbols, double scale,
+                                void *samples)
+{
+    const size_t n = 2 * n_symbols;
+    uint64_t n_clipped = 0;
+    if (format == SOFTQAM_INPUT_CS16) {
+        for (size_t i = 0; i < n; i++)
+            ((int16_t *)samples)[i] = (int16_t)clip(components[i], scale, INT16_MAX, &n_clipped);
+    } else if (format == SOFTQAM_INPUT_CS8) {
+        for (size_t i = 0; i < n; i++)
+            ((int8_t *)samples)[i] = (int8_t)clip(components[i], scale, INT8_MAX, &n_clipped);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            ((float *)samples)[i] = (float)(components[i] / scale);
+    }
+    return n_clipped;
+}
