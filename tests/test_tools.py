@@ -221,7 +221,7 @@ class GenNumbers(ToolTest):
                 self.gen("--symbols", "1500001", "--snr-db", "10", "--threads", threads, "--bits", "x.bits", "x.cs16")
             )
             self.assertEqual(result.out, b"")
-            digests.add((hashlib.sha256(self.read("x.cs16") + self.read("x.bits")).hexdigest()))
+            digests.add(hashlib.sha256(self.read("x.cs16") + self.read("x.bits")).hexdigest())
         self.assertEqual(len(digests), 1)
 
     def test_prefix(self):
@@ -256,7 +256,7 @@ class GenNumbers(ToolTest):
         counts = [0] * 256
         planes = [bits[k::8] for k in range(8)]
         for symbol in zip(*planes):
-            counts[int.from_bytes(bytes(symbol), "big") % 255 if False else sum(b << k for k, b in enumerate(symbol))] += 1
+            counts[sum(bit << k for k, bit in enumerate(symbol))] += 1
         chi_square = sum((count - 1000) ** 2 / 1000 for count in counts)
         # 255 degrees of freedom: mean 255, standard deviation sqrt(510).
         self.assertLess(abs(chi_square - 255), 5 * math.sqrt(510))
@@ -355,7 +355,7 @@ class SoftBits(ToolTest):
             errors = count_differences(hard_bits(self.read("x.u8")), self.read("x.bits"))
             mean, variance = bit_errors_per_component(snr_db)
             deviations = (errors - 2 * n * mean) / math.sqrt(2 * n * variance)
-            print(f"{snr_db} dB: bit error rate {errors / n / 8:.4e}, in theory {mean / 4:.4e}, {deviations:+.2f} sigma")
+            print(f"{snr_db} dB: bit error rate {errors / n / 8:.4e}, theory {mean / 4:.4e}, {deviations:+.2f} sigma")
             self.assertLess(abs(deviations), 5)
 
     def test_known_bytes(self):
@@ -368,7 +368,7 @@ class SoftBits(ToolTest):
         self.assertEqual(list(bytes_[24:30]), [255, 0, 0, 0, 0, 0])
 
     def test_formats_agree(self):
-        """Integers are the floats that NUMERICS.md, or the help, says: sample times scale, rounded once."""
+        """An integer stands for sample times scale, rounded once to binary32."""
         scales = {"1/8192": 1 / 8192, "0.0002": 0.0002, "1/3333": 1 / 3333, "2/16384": 1 / 8192, "1e-4": 1e-4}
         self.make("x.cs16", "--symbols", "3000", "--snr-db", "25")
         samples = array.array("h", self.read("x.cs16"))
@@ -801,7 +801,11 @@ class Files(ToolTest):
         """A limit on the size of files stands for a disk that fills up half way."""
         self.make("x.cf32", "--symbols", "300000")
         self.write("x.u8", b"old")
-        limit = lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))  # fmt: skip
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
         self.unchanged(self.demod("x.cf32", "x.u8", preexec_fn=limit), 1, "x.u8: File too large")
 
     def wait_for_temporary(self, n):
@@ -982,8 +986,8 @@ class CommandLine(ToolTest):
         for arguments in (
             ["--threads", "1024"], ["--streams", "64", "--chunk", "268435456"], ["--device", "0"],
             ["--chunk", "1", "--streams", "1"], ["--backend", "auto"], ["--backend=cuda", "--backend", "cpu"],
-            ["--input-scale", "1e-37"], ["--input-scale", ".5"], ["--input-scale", "3e1/4.5"], ["-q", "--progress=never"],
-            ["--prog", "never"], ["-iu8", "-icf32"], ["-qou8"],
+            ["--input-scale", "1e-37"], ["--input-scale", ".5"], ["--input-scale", "3e1/4.5"], ["-q"],
+            ["--progress=never"], ["--prog", "never"], ["-iu8", "-icf32"], ["-qou8"],
         ):  # fmt: skip
             with self.subTest(arguments=arguments):
                 self.ok(self.run_tool(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", *arguments))
