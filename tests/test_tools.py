@@ -629,12 +629,16 @@ class Streams(ToolTest):
         result = self.demod("-", "y.u8", stdin=None, preexec_fn=lambda: os.close(0))
         self.fails(result, 1, "standard input: Bad file descriptor")
         self.assertEqual(self.files(), ["x.cf32"])
-        process = self.start(
-            DEMOD, "--backend", BACKEND, "--stats", "--verify", "x.cf32", "y.u8",
-            stdin=None, stdout=None, stderr=None, preexec_fn=lambda: os.closerange(0, 3),
-        )  # fmt: skip
-        self.assertEqual(process.wait(TIMEOUT), 0)
+        # The output would be the first to get descriptor 2, and messages with it.
+        progress = ["--progress", "always"]
+        result = self.demod(*progress, "-", "y.u8", data=self.data, stderr=None, preexec_fn=lambda: os.close(2))
+        self.assertEqual((result.code, result.out), (0, b""))
         self.assertEqual(self.read("y.u8"), self.expected)
+        result = self.demod(
+            "x.cf32", "z.u8", stdin=None, stdout=None, stderr=None, preexec_fn=lambda: os.closerange(0, 3)
+        )
+        self.assertEqual(result.code, 0)
+        self.assertEqual(self.read("z.u8"), self.expected)
 
 
 class Files(ToolTest):
@@ -796,6 +800,17 @@ class Files(ToolTest):
             self.gen("--bits", "x.u8", "none/b"), 1, "none/b: No such file or directory", "softqam-gen"
         )
         self.unchanged(self.gen("--bits", "x.u8", "/dev/full"), 1, "/dev/full: No space left on device", "softqam-gen")
+
+    def test_second_file_cannot_take_its_name(self):
+        """The first one is taken back, unless it has replaced another."""
+        for output in ("y", "x.cf32"):
+            process = self.start(GEN, "-q", "--symbols", "5000000", "--bits", "b", "-o", "cs8", output)
+            self.wait_for_temporary(2)
+            os.mkdir(self.path("b"))
+            self.assertEqual(process.stderr.read(), b"softqam-gen: b: Is a directory\n")
+            self.assertEqual(process.wait(TIMEOUT), 1)
+            os.rmdir(self.path("b"))
+            self.assertEqual(self.files(), ["x.cf32"])
 
     def test_full_file_system(self):
         """A limit on the size of files stands for a disk that fills up half way."""

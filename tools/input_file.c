@@ -27,11 +27,6 @@ bool input_file_open(struct input_file *file, const char *path)
         message_print_errno(file->name);
         return false;
     }
-    if (S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
-        message_print_errno(file->name);
-        return false;
-    }
     file->nbytes = remaining_nbytes(file->fd, &status);
     return true;
 }

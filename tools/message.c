@@ -111,7 +111,7 @@ void message_print_transient(const char *format, ...)
 
 int message_to_stdout(const char *text)
 {
-    if (fputs(text, stdout) < 0 || fflush(stdout) || fclose(stdout)) {
+    if (fputs(text, stdout) < 0 || fclose(stdout)) {
         message_print_errno("standard output");
         return EXIT_FAILED;
     }
