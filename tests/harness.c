@@ -413,14 +413,19 @@ void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap
     self->nbytes = nbytes;
 }
 
-void harness_buffer_check(const harness_buffer *self)
+static void check_canaries(const harness_buffer *self, const uint8_t *from, const uint8_t *to)
 {
-    for (size_t i = 0; i < self->room_nbytes; i++) {
-        const uint8_t *byte = self->room + i;
-        if ((byte < self->data || byte >= self->data + self->nbytes) && *byte != CANARY) {
+    for (const uint8_t *byte = from; byte < to; byte++) {
+        if (*byte != CANARY) {
             fail_msg("a byte %td from the start of a buffer of %zu was overwritten", byte - self->data, self->nbytes);
         }
     }
+}
+
+void harness_buffer_check(const harness_buffer *self)
+{
+    check_canaries(self, self->room, self->data);
+    check_canaries(self, self->data + self->nbytes, self->room + self->room_nbytes);
 }
 
 void *harness_alloc(size_t nbytes)
@@ -432,7 +437,14 @@ void *harness_alloc(size_t nbytes)
 
 void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
 {
-    for (size_t i = 0; i < nbytes; i++) {
+    /* By words: a sanitizer's check of every access makes bytes the slowest part of the tests. */
+    size_t i = 0;
+    for (uint64_t word; i + sizeof(word) <= nbytes; i += sizeof(word)) {
+        memcpy(&word, expected + i, sizeof(word));
+        word = ~word;
+        memcpy(out + i, &word, sizeof(word));
+    }
+    for (; i < nbytes; i++) {
         out[i] = (uint8_t)~expected[i];
     }
 }

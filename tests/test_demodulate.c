@@ -162,7 +162,7 @@ static void test_lengths(void **state)
             check_length(demodulator, n);
         }
         size_t chunk = plans[i].chunk_symbols, ring = plans[i].n_streams * chunk;
-        const size_t others[] = {257, 997, 4096, chunk + 1, 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
+        const size_t others[] = {257, 997, chunk + 1, 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
         for (size_t k = 0; k < HARNESS_COUNT(others); k++) {
             check_length(demodulator, others[k]);
         }
@@ -369,30 +369,43 @@ static void test_misaligned_integers(void **state)
     check_misaligned_integers(SOFTQAM_INPUT_CS8);
 }
 
-/* Memory of softqam_host_alloc() and of malloc, each for input and output. */
+/* A call on buffers that begin `in_gap` and `out_gap` bytes into blocks of memory of some kind. */
+static void check_placed(softqam_demodulator *demodulator, const char *what, uint8_t *in, size_t in_gap, uint8_t *out,
+                         size_t out_gap, sample part)
+{
+    memcpy(in + in_gap, part.symbols, part.n_symbols * CF32_NBYTES);
+    harness_poison(out + out_gap, part.expected, part.n_symbols * HARNESS_SYMBOL_BITS);
+    harness_demodulate(demodulator, in + in_gap, part.n_symbols, out + out_gap);
+    if (!harness_soft_bits_equal(what, part.symbols, part.expected, out + out_gap, part.n_symbols)) {
+        fail_msg("%zu symbols, gaps of %zu and %zu bytes", part.n_symbols, in_gap, out_gap);
+    }
+}
+
+/* Memory of softqam_host_alloc() and of malloc, each for input and output, for calls of one chunk and of several,
+ * aligned and not: page-locked memory need not be aligned either. */
 static void test_memory_kinds(void **state)
 {
     (void)state;
-    sample part = part_of_sample(5, 150001);
-    size_t in_nbytes = part.n_symbols * CF32_NBYTES, out_nbytes = part.n_symbols * HARNESS_SYMBOL_BITS;
+    static const char *const what[] = {"malloc to malloc", "host_alloc to malloc", "malloc to host_alloc",
+                                       "host_alloc to host_alloc"};
+    static const size_t lengths[] = {777, 20000, 70001}, gaps[] = {0, 1, 2, 4, 8, 13, 16, 24};
+    const size_t max_symbols = 70001, max_gap = 24;
+    const size_t in_nbytes = max_symbols * CF32_NBYTES + max_gap;
+    const size_t out_nbytes = max_symbols * HARNESS_SYMBOL_BITS + max_gap;
     softqam_config config = harness_config();
     config.chunk_symbols = 20000;
     softqam_demodulator *demodulator = harness_create(&config);
     void *in[2] = {harness_alloc(in_nbytes), NULL}, *out[2] = {harness_alloc(out_nbytes), NULL};
     assert_int_equal(softqam_host_alloc(demodulator, in_nbytes, &in[1]), SOFTQAM_OK);
     assert_int_equal(softqam_host_alloc(demodulator, out_nbytes, &out[1]), SOFTQAM_OK);
-    for (size_t i = 0; i < 4; i++) {
-        static const char *const what[] = {"malloc to malloc", "host_alloc to malloc", "malloc to host_alloc",
-                                           "host_alloc to host_alloc"};
-        memcpy(in[i % 2], part.symbols, in_nbytes);
-        harness_poison(out[i / 2], part.expected, out_nbytes);
-        harness_demodulate(demodulator, in[i % 2], part.n_symbols, out[i / 2]);
-        assert_true(harness_soft_bits_equal(what[i], part.symbols, part.expected, out[i / 2], part.n_symbols));
-        /* A part whose ends are not those of the allocation. */
-        harness_poison(out[i / 2], part.expected, out_nbytes);
-        harness_demodulate(demodulator, (float *)in[i % 2] + 2 * 3, 777, (uint8_t *)out[i / 2] + 24);
-        assert_true(
-            harness_soft_bits_equal(what[i], part.symbols + 6, part.expected + 24, (uint8_t *)out[i / 2] + 24, 777));
+    for (size_t kinds = 0; kinds < HARNESS_COUNT(what); kinds++) {
+        for (size_t k = 0; k < HARNESS_COUNT(gaps); k++) {
+            for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
+                sample part = part_of_sample(i + k, lengths[i]);
+                check_placed(demodulator, what[kinds], in[kinds % 2], gaps[k], out[kinds / 2], 0, part);
+                check_placed(demodulator, what[kinds], in[kinds % 2], 0, out[kinds / 2], gaps[k], part);
+            }
+        }
     }
     softqam_host_free(out[1]);
     softqam_host_free(in[1]);

@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev)
 case "${1-}" in
 "") ;;
-tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev python3 binutils) ;;
+tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev python3 binutils gnuplot-nox) ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
     exit 2
