@@ -7,6 +7,8 @@
 #include <softqam/softqam_cuda.h>
 
 #include "backend.h"
+#include "block.h"
+#include "call.h"
 #include "check.h"
 #include "demodulator.h"
 #include "error.h"
@@ -109,12 +111,12 @@ static softqam_status cuda_create(void **state, const softqam_plan *plan, const 
     return SOFTQAM_OK;
 }
 
-static softqam_status cuda_demodulate(void *state, const void *symbols, size_t n_symbols, void *out)
+static softqam_status cuda_demodulate(void *state, const softqam_block *blocks, size_t n_blocks)
 {
     const cuda_backend *backend = state;
     int previous = 0;
     TRY(enter_device(backend->device, &previous));
-    const softqam_status status = softqam_pipeline_run(backend->pipeline, symbols, n_symbols, out);
+    const softqam_status status = softqam_pipeline_run(backend->pipeline, blocks, n_blocks);
     leave_device(backend->device, previous);
     return status;
 }
@@ -164,25 +166,46 @@ const softqam_backend_ops softqam_backend_cuda = {
     .destroy = cuda_destroy,
 };
 
-softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const void *d_symbols,
-                                       const float *d_noise_var, size_t n_symbols, void *d_out, cudaStream_t stream)
+static softqam_status check_alignment(const softqam_plan *plan, const softqam_block *block)
 {
-    TRY(softqam_demodulator_check_call(demodulator, d_symbols, d_noise_var, n_symbols, d_out));
+    const size_t in = softqam_kernel_input_alignment(plan, block);
+    const size_t out = softqam_kernel_output_alignment(plan);
+    if (block->n_symbols > 0 && ((uintptr_t)block->symbols % in != 0 || (uintptr_t)block->symbols_q % in != 0 ||
+                                 (uintptr_t)block->out % out != 0))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "device memory of symbols must be aligned to %zu bytes, and of the output to %zu", in, out);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_cuda_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks,
+                                             size_t n_blocks, cudaStream_t stream)
+{
+    if (!demodulator)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     const cuda_backend *backend = softqam_demodulator_state(demodulator, &softqam_backend_cuda);
     if (!backend)
         return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this demodulator has no CUDA device");
-    if (n_symbols == 0)
+    TRY(softqam_call_check(backend->plan, blocks, n_blocks));
+    for (size_t k = 0; k < n_blocks; k++)
+        TRY(check_alignment(backend->plan, &blocks[k]));
+    if (n_blocks == 0 || softqam_blocks_count(blocks, n_blocks) == 0)
         return SOFTQAM_OK;
-    const size_t in_nbytes = softqam_input_symbol_nbytes(backend->plan->input_format);
-    if ((uintptr_t)d_symbols % in_nbytes != 0 || (uintptr_t)d_out % 8 != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "d_symbols must be aligned to %zu bytes and d_out to 8: they are %p and %p", in_nbytes,
-                            d_symbols, d_out);
     int previous = 0;
     TRY(enter_device(backend->device, &previous));
-    const softqam_status status =
-        softqam_cuda_status(softqam_kernel_launch(&backend->grid, backend->plan, d_symbols, n_symbols, d_out, stream),
-                            "launching the kernel");
+    const softqam_status status = softqam_cuda_status(
+        softqam_kernel_launch(&backend->grid, backend->plan, blocks, n_blocks, 0.0f, stream), "launching the kernel");
     leave_device(backend->device, previous);
     return status;
+}
+
+softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const void *d_symbols,
+                                       const float *d_noise_var, size_t n_symbols, void *d_out, cudaStream_t stream)
+{
+    if (!demodulator)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    const cuda_backend *backend = softqam_demodulator_state(demodulator, &softqam_backend_cuda);
+    if (!backend)
+        return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this demodulator has no CUDA device");
+    const softqam_block block = softqam_plan_block(backend->plan, d_symbols, d_noise_var, n_symbols, d_out);
+    return softqam_cuda_demodulate_batch(demodulator, &block, 1, stream);
 }

@@ -13,18 +13,22 @@
 extern "C" {
 #endif
 
-/* Blocks that fill a device, found once per plan: a launch itself asks the device nothing. */
+/* Thread blocks that fill a device, found once per plan: a launch itself asks the device nothing. */
 typedef struct softqam_kernel_grid {
-    unsigned max_blocks[2]; /* by access: one symbol at a time, two at a time */
+    unsigned max_thread_blocks;
 } softqam_kernel_grid;
 
 /* For the current device. Fails when this build has no code that it can run. */
 cudaError_t softqam_kernel_prepare(softqam_kernel_grid *grid, const softqam_plan *plan);
 
-/* Enqueues the demodulation of n_symbols > 0 symbols on a stream of the current device. d_symbols is aligned to a
- * symbol, d_out to 8 bytes. */
-cudaError_t softqam_kernel_launch(const softqam_kernel_grid *grid, const softqam_plan *plan, const void *d_symbols,
-                                  size_t n_symbols, void *d_out, cudaStream_t stream);
+/* What a pointer to symbols (or to a plane), and one to the output, must be aligned to. */
+size_t softqam_kernel_input_alignment(const softqam_plan *plan, const softqam_block *block);
+size_t softqam_kernel_output_alignment(const softqam_plan *plan);
+
+/* Enqueues the demodulation of blocks in device memory on a stream of the current device; the array itself is only read
+ * during the call. A block's symbol_stride of 0 is taken as 1. For LLRs, a noise_var of NULL stands for `noise_var`. */
+cudaError_t softqam_kernel_launch(const softqam_kernel_grid *grid, const softqam_plan *plan,
+                                  const softqam_block *blocks, size_t n_blocks, float noise_var, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -14,9 +14,9 @@ softqam_status softqam_pipeline_create(softqam_pipeline **pipeline, const softqa
                                        const softqam_kernel_grid *grid, softqam_pool *pool, unsigned n_streams,
                                        size_t chunk_symbols);
 
-/* Demodulates n_symbols > 0 symbols. When it returns, with or without an error, nothing reads or writes the caller's
- * memory any more. */
-softqam_status softqam_pipeline_run(softqam_pipeline *pipeline, const void *symbols, size_t n_symbols, void *out);
+/* Demodulates blocks with at least one symbol. When it returns, with or without an error, nothing reads or writes the
+ * caller's memory any more. */
+softqam_status softqam_pipeline_run(softqam_pipeline *pipeline, const softqam_block *blocks, size_t n_blocks);
 
 /* NULL is ignored. */
 void softqam_pipeline_destroy(softqam_pipeline *pipeline);

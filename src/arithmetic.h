@@ -3,14 +3,17 @@
  * must be included before: lane_scalar.h in portable C, cuda/lane_cuda.cuh on the GPU. README.md beside this derives
  * it.
  *
- * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order. No branch
- * depends on a symbol. */
+ * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
+ * LLRs: exact max-log. No branch depends on a symbol. */
 #ifndef SOFTQAM_ARITHMETIC_H
 #define SOFTQAM_ARITHMETIC_H
 
 /* Part of the contract: further out liquid-dsp itself goes wrong (reference/README.md), and what is saturated or not
  * does not change between here and there. */
 #define LIMIT_COMPONENT 3.0f
+
+/* FLT_MAX. */
+#define LARGEST_FLOAT 0x1.fffffep127f
 
 /* Four soft bytes an axis, the axis's first bit in the lowest byte: b0 b2 b4 b6 and b1 b3 b5 b7. */
 typedef struct soft_bits {
@@ -40,16 +43,14 @@ LANE axis_distances measure_axis(const lane_table *table, lane_f32 component)
 {
     const lane_f32 v = lane_limit(component, LIMIT_COMPONENT);
     lane_f32 r = lane_sub(0.0f, v);
-    lane_u32 level = 0;
-    for (int k = 0; k < AXIS_BITS; k++) {
-        const lane_u32 sign = lane_bits(r);
-        level = level << 1 | sign >> 31;
-        r = lane_sub(r, lane_flip(table->steps[k], sign));
-    }
-    const lane_row row = lane_lookup(table, level);
+    for (int k = 0; k < AXIS_BITS; k++)
+        r = lane_sub(r, lane_flip(table->steps[k], lane_bits(r)));
+    /* What the halvings took away is the decided level, but for the rounding of their sums. */
+    const lane_f32 decided = lane_add(v, r);
+    const lane_row row = lane_lookup(table, decided);
 
     axis_distances axis;
-    axis.decided = squared_difference(v, lane_add(v, r));
+    axis.decided = squared_difference(v, decided);
     axis.nearest = squared_difference(v, row.level);
     axis.below = squared_difference(v, row.level_below);
     axis.above = squared_difference(v, row.level_above);
@@ -90,6 +91,66 @@ LANE soft_bits demodulate_soft_bits(const lane_table *table, lane_f32 i, lane_f3
     out.i = lane_select(known, axis_bytes(table, &on_i, &on_q, decided), 0x7f7f7f7fu);
     out.q = lane_select(known, axis_bytes(table, &on_q, &on_i, decided), 0x7f7f7f7fu);
     return out;
+}
+
+/* What turns a squared distance into an LLR. */
+typedef struct llr_weight {
+    lane_f32 factor;
+    lane_mask known; /* the noise variance is one */
+} llr_weight;
+
+/* The weight for a noise variance N0, at `scale` steps per nat. The factor is limited so that it never meets a zero as
+ * an infinity. */
+LANE llr_weight weigh_llrs(float scale, lane_f32 noise_var)
+{
+    llr_weight weight;
+    weight.factor = lane_min(lane_div(scale, noise_var), LARGEST_FLOAT);
+    weight.known = lane_is_positive(noise_var);
+    return weight;
+}
+
+/* Eight LLRs, those of I and those of Q in the order of their bits. */
+typedef struct symbol_llrs {
+    lane_f32 i[AXIS_BITS];
+    lane_f32 q[AXIS_BITS];
+} symbol_llrs;
+
+/* The LLRs of an axis, limited to +-limit. */
+LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_mask known, float limit,
+                    lane_f32 llrs[AXIS_BITS])
+{
+    const lane_f32 magnitude = lane_abs(component);
+    const lane_f32 place = lane_min(lane_mul(magnitude, table->rows_per_unit), LLR_ROWS - 1);
+    const lane_llr_row row = lane_llr_lookup(table, lane_to_index(place));
+    for (int k = 0; k < AXIS_BITS; k++) {
+        lane_f32 distance = lane_fma(row.slopes[k], magnitude, row.intercepts[k]);
+        if (k == 0)
+            distance = lane_flip(distance, lane_bits(component));
+        const lane_f32 llr = lane_limit(lane_mul(distance, factor), limit);
+        llrs[k] = lane_float(lane_select(known, lane_bits(llr), 0));
+    }
+}
+
+/* The LLRs of a symbol; eight zeros when it or its noise variance is not known. Bit 31 of signs: all with the opposite
+ * sign. */
+LANE symbol_llrs demodulate_llrs(const lane_llr_table *table, lane_f32 i, lane_f32 q, llr_weight weight, lane_u32 signs,
+                                 float limit)
+{
+    const lane_mask known = weight.known & lane_is_finite(i) & lane_is_finite(q);
+    const lane_f32 factor = lane_flip(weight.factor, signs);
+    symbol_llrs llrs;
+    axis_llrs(table, i, factor, known, limit, llrs.i);
+    axis_llrs(table, q, factor, known, limit, llrs.q);
+    return llrs;
+}
+
+/* Four LLRs as bytes in two's complement, rounded to nearest even, the first in the lowest byte. |llr| <= 127. */
+LANE lane_u32 llrs_to_bytes(const lane_f32 llrs[AXIS_BITS])
+{
+    /* Around 1.5 * 2^23 the floats are the integers, so the addition rounds, and its low bits are the result's. */
+    const lane_f32 integers = 12582912.0f;
+    return lane_pack_bytes(lane_bits(lane_add(llrs[0], integers)), lane_bits(lane_add(llrs[1], integers)),
+                           lane_bits(lane_add(llrs[2], integers)), lane_bits(lane_add(llrs[3], integers)));
 }
 
 #endif

@@ -5,20 +5,14 @@
 
 #include <stdint.h>
 
+#include <softqam/softqam.h>
+
 /* 256QAM has 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
-enum {
-    AXIS_LEVELS = 16,
-    AXIS_BITS = 4
-};
+enum { AXIS_LEVELS = 16, AXIS_BITS = 4 };
 
 /* Where a byte of the axis's four comes from: a digit of the `bytes` field, which indexes the 8-byte source
  * { soft byte of the level above, 0x00, 0, 0, soft byte of the level below, 0xff, 0, 0 }. */
-enum {
-    BYTE_ABOVE = 0,
-    BYTE_SURE_1 = 1,
-    BYTE_BELOW = 4,
-    BYTE_SURE_0 = 5
-};
+enum { BYTE_ABOVE = 0, BYTE_LOWEST = 1, BYTE_BELOW = 4, BYTE_HIGHEST = 5 };
 
 /* Stands for a neighbour that does not exist: so far from any component (limited to +-3) that it is never the nearest,
  * and its squared distance times the gain still fits an int. */
@@ -31,7 +25,8 @@ typedef struct softqam_axis_row {
     float level;
     float level_above; /* +FAR_LEVEL above the highest */
     /* Bits 0-15: four hexadecimal digits BYTE_*, the lowest for the axis's first bit (b0 or b1).
-     * Bit 31: the bit that the level above decides is 1, so its margin counts negative. Bit 30: the same for below. */
+     * Bit 31: the bit that the level above decides counts negative, being 1 where positive is 0. Bit 30: the same for
+     * below. */
     uint32_t marks;
 } softqam_axis_row;
 
@@ -41,9 +36,30 @@ typedef struct softqam_axis_table {
     float steps[AXIS_BITS];
     /* Soft byte units per unit of squared distance. */
     float gain;
+    /* Levels per unit: level j is at (j - 7.5) / rows_per_unit. */
+    float rows_per_unit;
 } softqam_axis_table;
 
 /* Builds the table of 256QAM from the formula of 3GPP TS 38.211 clause 5.1.6. */
-void softqam_axis_table_build(softqam_axis_table *table);
+void softqam_axis_table_build(softqam_axis_table *table, softqam_sign sign);
+
+/* The LLRs of an axis times N0 are piecewise linear in the component v, with breaks at the even multiples of
+ * 1/sqrt(170): eight intervals of |v|, the last one open. */
+enum { LLR_ROWS = 8 };
+
+/* In one interval, the LLR of the axis's bit k, times N0, is slopes[k] * |v| + intercepts[k]; that of the first bit
+ * takes the sign of v besides, those of the others are even in v. */
+typedef struct softqam_llr_row {
+    float slopes[AXIS_BITS];
+    float intercepts[AXIS_BITS];
+} softqam_llr_row;
+
+typedef struct softqam_llr_table {
+    softqam_llr_row rows[LLR_ROWS];
+    float rows_per_unit; /* intervals per unit of |v| */
+} softqam_llr_table;
+
+/* Derives the table from the same formula in double precision. The sign is that of SOFTQAM_SIGN_POSITIVE_IS_0. */
+void softqam_llr_table_build(softqam_llr_table *table);
 
 #endif

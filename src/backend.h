@@ -17,8 +17,8 @@ typedef struct softqam_backend_ops {
      * plan and pool outlive the state. *state is NULL on failure. */
     softqam_status (*create)(void **state, const softqam_plan *plan, const softqam_config *config, softqam_pool *pool);
 
-    /* softqam_demodulate() with its arguments checked and n_symbols > 0; one call at a time. */
-    softqam_status (*demodulate)(void *state, const void *symbols, size_t n_symbols, void *out);
+    /* softqam_demodulate_batch() with its arguments checked and at least one symbol; one call at a time. */
+    softqam_status (*demodulate)(void *state, const softqam_block *blocks, size_t n_blocks);
 
     /* Host memory that this backend reaches fastest, and its end, which needs no state. */
     softqam_status (*host_alloc)(void *state, size_t nbytes, void **memory);

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "block.h"
 #include "cpu_variant.h"
 #include "error.h"
 
 /* Symbols of a part of a call: small enough to balance threads of unequal speed, large enough that handing one out
  * costs nothing beside it, and whole cache lines of an aligned output, so that no two threads write to one. */
-enum {
-    PART_SYMBOLS = 16384
-};
+enum { PART_SYMBOLS = 16384 };
 
 typedef struct cpu_backend {
     const softqam_plan *plan;
@@ -23,9 +22,9 @@ typedef struct cpu_backend {
 
 typedef struct cpu_job {
     const cpu_backend *backend;
-    const unsigned char *symbols;
-    size_t n_symbols;
-    unsigned char *out;
+    const softqam_block *blocks;
+    size_t n_blocks;
+    size_t n_symbols; /* of all blocks */
 } cpu_job;
 
 static softqam_status cpu_create(void **state, const softqam_plan *plan, const softqam_config *config,
@@ -45,22 +44,51 @@ static softqam_status cpu_create(void **state, const softqam_plan *plan, const s
     return SOFTQAM_OK;
 }
 
+/* Symbols that do not lie side by side are brought together so many at a time. */
+enum { GATHER_SYMBOLS = 512, MAX_INPUT_NBYTES = 8 };
+
+static void demodulate_piece(const cpu_backend *backend, const softqam_block *piece)
+{
+    const softqam_plan *plan = backend->plan;
+    softqam_cpu_loop *loop = backend->variant->loop;
+    /* Noise variances that are not side by side are brought together likewise. */
+    if (softqam_block_is_contiguous(piece) && piece->noise_stride <= 1) {
+        loop(plan, piece->symbols, piece->noise_var, piece->noise_stride, piece->n_symbols, piece->out);
+        return;
+    }
+    softqam_cursor cursor = softqam_cursor_at(plan, piece, 1, 0);
+    for (size_t done = 0; done < piece->n_symbols;) {
+        _Alignas(16) unsigned char symbols[GATHER_SYMBOLS * MAX_INPUT_NBYTES];
+        float noise_var[GATHER_SYMBOLS];
+        const softqam_block run = softqam_cursor_take(&cursor, GATHER_SYMBOLS);
+        softqam_block_gather_symbols(plan, &run, symbols);
+        if (run.noise_stride)
+            softqam_block_gather_noise(&run, noise_var);
+        loop(plan, symbols, run.noise_stride ? noise_var : run.noise_var, run.noise_stride ? 1 : 0, run.n_symbols,
+             run.out);
+        done += run.n_symbols;
+    }
+}
+
 static void demodulate_part(void *context, size_t part)
 {
     const cpu_job *job = context;
-    const softqam_plan *plan = job->backend->plan;
     const size_t first = part * PART_SYMBOLS;
-    const size_t left = job->n_symbols - first;
-    job->backend->variant->loop(plan, job->symbols + first * softqam_input_symbol_nbytes(plan->input_format),
-                                left < PART_SYMBOLS ? left : PART_SYMBOLS,
-                                job->out + first * softqam_output_symbol_nbytes(plan->output_format));
+    size_t left = job->n_symbols - first;
+    left = left < PART_SYMBOLS ? left : PART_SYMBOLS;
+    softqam_cursor cursor = softqam_cursor_at(job->backend->plan, job->blocks, job->n_blocks, first);
+    while (left > 0) {
+        const softqam_block piece = softqam_cursor_take(&cursor, left);
+        demodulate_piece(job->backend, &piece);
+        left -= piece.n_symbols;
+    }
 }
 
-static softqam_status cpu_demodulate(void *state, const void *symbols, size_t n_symbols, void *out)
+static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, size_t n_blocks)
 {
     const cpu_backend *backend = state;
-    cpu_job job = {backend, symbols, n_symbols, out};
-    softqam_pool_run(backend->pool, demodulate_part, &job, (n_symbols - 1) / PART_SYMBOLS + 1);
+    cpu_job job = {backend, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks)};
+    softqam_pool_run(backend->pool, demodulate_part, &job, (job.n_symbols - 1) / PART_SYMBOLS + 1);
     return SOFTQAM_OK;
 }
 

@@ -8,6 +8,46 @@
 
 #include "arithmetic.h"
 
+typedef struct components {
+    float i;
+    float q;
+} components;
+
+/* Binary16 to binary32, exactly. */
+static inline float widen_half(uint16_t half)
+{
+    const uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
+    /* Infinities and NaNs have the largest exponent in both formats; the bias of all others differs by 112, and a
+     * multiplication by 2^112 mends it for subnormals too. */
+    const uint32_t bits =
+        magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : lane_bits(lane_float(magnitude) * 0x1p112f);
+    return lane_float(bits | (uint32_t)(half & 0x8000) << 16);
+}
+
+/* One symbol; memcpy because the caller's memory may lie anyhow. */
+static inline components load_symbol(softqam_input_format format, const unsigned char *from)
+{
+    float cf32[2];
+    int16_t cs16[2];
+    int8_t cs8[2];
+    uint16_t cf16[2];
+    switch (format) {
+    case SOFTQAM_INPUT_CF32:
+        memcpy(cf32, from, sizeof cf32);
+        return (components){cf32[0], cf32[1]};
+    case SOFTQAM_INPUT_CS16:
+        memcpy(cs16, from, sizeof cs16);
+        return (components){cs16[0], cs16[1]};
+    case SOFTQAM_INPUT_CS8:
+        memcpy(cs8, from, sizeof cs8);
+        return (components){cs8[0], cs8[1]};
+    case SOFTQAM_INPUT_CF16:
+        memcpy(cf16, from, sizeof cf16);
+        return (components){widen_half(cf16[0]), widen_half(cf16[1])};
+    }
+    return (components){0.0f, 0.0f};
+}
+
 /* Bytes 0 1 2 3 to places 0 2 4 6. */
 static inline uint64_t spread_bytes(uint32_t bytes)
 {
@@ -16,39 +56,92 @@ static inline uint64_t spread_bytes(uint32_t bytes)
     return (word | word << 8) & 0x00ff00ff00ff00ffu;
 }
 
-static inline void demodulate_symbol(const softqam_plan *plan, float i, float q, unsigned char *out)
+static inline void store_bytes(uint32_t i, uint32_t q, unsigned char *to)
 {
-    const soft_bits bits = demodulate_soft_bits(&plan->table, i * plan->input_scale, q * plan->input_scale);
-    const uint64_t word = spread_bytes(bits.i) | spread_bytes(bits.q) << 8;
-    memcpy(out, &word, sizeof word);
+    const uint64_t word = spread_bytes(i) | spread_bytes(q) << 8;
+    memcpy(to, &word, sizeof word);
 }
 
-/* A loop over symbols whose components are of one type; memcpy because the caller's memory may lie anyhow. */
-#define DEFINE_LOOP(name, component)                                                                                   \
-    static void name(const softqam_plan *plan, const unsigned char *symbols, size_t n_symbols, unsigned char *out)     \
-    {                                                                                                                  \
-        for (size_t k = 0; k < n_symbols; k++) {                                                                       \
-            component sample[2];                                                                                       \
-            memcpy(sample, symbols + k * sizeof sample, sizeof sample);                                                \
-            demodulate_symbol(plan, (float)sample[0], (float)sample[1], out + 8 * k);                                  \
-        }                                                                                                              \
+static inline void store_llrs(softqam_output_format format, const symbol_llrs *llrs, unsigned char *to)
+{
+    if (format == SOFTQAM_OUTPUT_S8) {
+        store_bytes(llrs_to_bytes(llrs->i), llrs_to_bytes(llrs->q), to);
+        return;
     }
+    for (int k = 0; k < AXIS_BITS; k++) {
+        if (format == SOFTQAM_OUTPUT_F16) {
+            const uint32_t pair = lane_to_f16(llrs->i[k]) | lane_to_f16(llrs->q[k]) << 16;
+            memcpy(to + 4 * k, &pair, sizeof pair);
+        } else {
+            memcpy(to + 8 * k, &llrs->i[k], sizeof(float));
+            memcpy(to + 8 * k + 4, &llrs->q[k], sizeof(float));
+        }
+    }
+}
 
-DEFINE_LOOP(loop_cf32, float)
-DEFINE_LOOP(loop_cs16, int16_t)
-DEFINE_LOOP(loop_cs8, int8_t)
+static inline void loop_soft_bits(softqam_input_format format, const softqam_plan *plan, const unsigned char *symbols,
+                                  size_t n_symbols, unsigned char *out)
+{
+    const size_t nbytes = plan->input_nbytes;
+    for (size_t k = 0; k < n_symbols; k++) {
+        const components in = load_symbol(format, symbols + k * nbytes);
+        const soft_bits bits =
+            demodulate_soft_bits(&plan->soft_bits, in.i * plan->input_scale, in.q * plan->input_scale);
+        store_bytes(bits.i, bits.q, out + 8 * k);
+    }
+}
 
-void softqam_cpu_loop_portable(const softqam_plan *plan, const void *symbols, size_t n_symbols, void *out)
+static inline void loop_llrs(softqam_input_format format, softqam_output_format output, const softqam_plan *plan,
+                             const unsigned char *symbols, const float *noise_var, size_t noise_stride,
+                             size_t n_symbols, unsigned char *out)
+{
+    const softqam_llr_scale scale = plan->llr_scale;
+    llr_weight weight = weigh_llrs(scale.steps_per_nat, noise_var[0]);
+    for (size_t k = 0; k < n_symbols; k++) {
+        if (noise_stride)
+            weight = weigh_llrs(scale.steps_per_nat, noise_var[k * noise_stride]);
+        const components in = load_symbol(format, symbols + k * plan->input_nbytes);
+        const symbol_llrs llrs = demodulate_llrs(&plan->llrs, in.i * plan->input_scale, in.q * plan->input_scale,
+                                                 weight, scale.signs, scale.limit);
+        store_llrs(output, &llrs, out + k * plan->output_nbytes);
+    }
+}
+
+/* The loops of one input format, so that the compiler sees the formats as constants. */
+static inline void loop_outputs(softqam_input_format format, const softqam_plan *plan, const unsigned char *symbols,
+                                const float *noise_var, size_t noise_stride, size_t n_symbols, unsigned char *out)
+{
+    switch (plan->output_format) {
+    case SOFTQAM_OUTPUT_U8:
+        loop_soft_bits(format, plan, symbols, n_symbols, out);
+        break;
+    case SOFTQAM_OUTPUT_S8:
+        loop_llrs(format, SOFTQAM_OUTPUT_S8, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        loop_llrs(format, SOFTQAM_OUTPUT_F16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        loop_llrs(format, SOFTQAM_OUTPUT_F32, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    }
+}
+
+void softqam_cpu_loop_portable(const softqam_plan *plan, const void *symbols, const float *noise_var,
+                               size_t noise_stride, size_t n_symbols, void *out)
 {
     switch (plan->input_format) {
     case SOFTQAM_INPUT_CF32:
-        loop_cf32(plan, symbols, n_symbols, out);
+        loop_outputs(SOFTQAM_INPUT_CF32, plan, symbols, noise_var, noise_stride, n_symbols, out);
         break;
     case SOFTQAM_INPUT_CS16:
-        loop_cs16(plan, symbols, n_symbols, out);
+        loop_outputs(SOFTQAM_INPUT_CS16, plan, symbols, noise_var, noise_stride, n_symbols, out);
         break;
     case SOFTQAM_INPUT_CS8:
-        loop_cs8(plan, symbols, n_symbols, out);
+        loop_outputs(SOFTQAM_INPUT_CS8, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_INPUT_CF16:
+        loop_outputs(SOFTQAM_INPUT_CF16, plan, symbols, noise_var, noise_stride, n_symbols, out);
         break;
     }
 }

@@ -8,8 +8,10 @@
 
 #include "plan.h"
 
-/* Demodulates n_symbols on the calling thread; any alignment. */
-typedef void softqam_cpu_loop(const softqam_plan *plan, const void *symbols, size_t n_symbols, void *out);
+/* Demodulates n_symbols that lie side by side, on the calling thread; any alignment. noise_var (one a symbol with
+ * noise_stride 1, one for all with 0) matters for LLRs only. */
+typedef void softqam_cpu_loop(const softqam_plan *plan, const void *symbols, const float *noise_var,
+                              size_t noise_stride, size_t n_symbols, void *out);
 
 typedef struct softqam_cpu_variant {
     const char *name;

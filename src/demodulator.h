@@ -8,8 +8,4 @@
 /* The demodulator's state of the given backend, or NULL when it has none. */
 void *softqam_demodulator_state(const softqam_demodulator *demodulator, const softqam_backend_ops *backend);
 
-/* Checks the arguments of a demodulate call, on host or on device memory. */
-softqam_status softqam_demodulator_check_call(const softqam_demodulator *demodulator, const void *symbols,
-                                              const float *noise_var, size_t n_symbols, const void *out);
-
 #endif

@@ -6,6 +6,7 @@
 #define SOFTQAM_LANE_SCALAR_H
 
 #include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ typedef uint32_t lane_u32;
 typedef uint32_t lane_mask; /* all ones or zero */
 typedef softqam_axis_row lane_row;
 typedef softqam_axis_table lane_table;
+typedef softqam_llr_row lane_llr_row;
+typedef softqam_llr_table lane_llr_table;
 
 LANE lane_f32 lane_add(lane_f32 a, lane_f32 b)
 {
@@ -40,6 +43,17 @@ LANE lane_f32 lane_mul(lane_f32 a, lane_f32 b)
     return a * b;
 }
 
+/* a * b + c, rounded once. */
+LANE lane_f32 lane_fma(lane_f32 a, lane_f32 b, lane_f32 c)
+{
+    return fmaf(a, b, c);
+}
+
+LANE lane_f32 lane_div(lane_f32 a, lane_f32 b)
+{
+    return a / b;
+}
+
 /* Neither operand a NaN. */
 LANE lane_f32 lane_min(lane_f32 a, lane_f32 b)
 {
@@ -53,12 +67,22 @@ LANE lane_u32 lane_bits(lane_f32 a)
     return bits;
 }
 
+LANE lane_f32 lane_float(lane_u32 bits)
+{
+    lane_f32 a;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+
+LANE lane_f32 lane_abs(lane_f32 a)
+{
+    return lane_float(lane_bits(a) & 0x7fffffffu);
+}
+
 /* a with its sign bit exclusive-ored with bit 31 of signs. */
 LANE lane_f32 lane_flip(lane_f32 a, lane_u32 signs)
 {
-    const lane_u32 bits = lane_bits(a) ^ (signs & 0x80000000u);
-    memcpy(&a, &bits, sizeof a);
-    return a;
+    return lane_float(lane_bits(a) ^ (signs & 0x80000000u));
 }
 
 /* a limited to [-limit, +limit]; a NaN gives anything within. On the bits, where compilers see no reason to branch. */
@@ -68,9 +92,7 @@ LANE lane_f32 lane_limit(lane_f32 a, float limit)
     const lane_u32 most = lane_bits(limit);
     lane_u32 magnitude = bits & 0x7fffffffu;
     magnitude = magnitude < most ? magnitude : most;
-    magnitude |= bits & 0x80000000u;
-    memcpy(&a, &magnitude, sizeof a);
-    return a;
+    return lane_float(magnitude | (bits & 0x80000000u));
 }
 
 /* Neither a NaN nor an infinity. */
@@ -84,6 +106,18 @@ LANE lane_u32 lane_select(lane_mask mask, lane_u32 where_true, lane_u32 where_fa
     return (where_true & mask) | (where_false & ~mask);
 }
 
+/* Greater than zero and finite. */
+LANE lane_mask lane_is_positive(lane_f32 a)
+{
+    return lane_bits(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0;
+}
+
+/* trunc(a), for 0 <= a < 2^31. */
+LANE lane_u32 lane_to_index(lane_f32 a)
+{
+    return (lane_u32)(int32_t)a;
+}
+
 /* trunc(a) limited to 0 .. 255, for |a| < 2^31. */
 LANE lane_u32 lane_to_byte(lane_f32 a)
 {
@@ -92,10 +126,36 @@ LANE lane_u32 lane_to_byte(lane_f32 a)
     return (whole | (255 - whole) >> 31) & 0xff; /* over 255: 255 */
 }
 
-/* Row `level` of the table. */
-LANE lane_row lane_lookup(const lane_table *table, lane_u32 level)
+/* The row of the level that lies within a few ulp of `level`. */
+LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
 {
-    return table->rows[level];
+    return table->rows[lane_to_index(level * table->rows_per_unit + AXIS_LEVELS / 2)];
+}
+
+/* Row `row` of the table. */
+LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
+{
+    return table->rows[row];
+}
+
+/* The lowest bytes of four values, the first one's lowest. */
+LANE lane_u32 lane_pack_bytes(lane_u32 a, lane_u32 b, lane_u32 c, lane_u32 d)
+{
+    return (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24;
+}
+
+/* The bits of a rounded to binary16, to nearest even, for |a| <= 65504. */
+LANE lane_u32 lane_to_f16(lane_f32 a)
+{
+    /* Adding 2^(e+13), e the exponent but at least that of the smallest normal binary16, leaves binary16's ten bits (a
+     * subnormal's fewer) at the end of the sum's significand, rounded by the addition. */
+    const lane_u32 bits = lane_bits(a);
+    lane_u32 exponent = bits & 0x7f800000u;
+    exponent = exponent > (113u << 23) ? exponent : 113u << 23;
+    const lane_u32 magic = exponent + (13u << 23);
+    const lane_u32 significand = lane_bits(lane_add(lane_abs(a), lane_float(magic))) - magic;
+    /* A significand with its leading 1 carries it into the exponent field, hence 113. */
+    return (bits >> 16 & 0x8000u) | (((exponent - (113u << 23)) >> 13) + significand);
 }
 
 /* The axis's four bytes as axis_table.h's BYTE_* digits in `marks` say. */

@@ -14,6 +14,8 @@
 
 #include <Random123/philox.h>
 
+#include "half.h"
+
 #define DEFAULT_SEED 0x256256256256ULL
 #define CANARY       0xC5
 #define MAX_GAP      64
@@ -375,6 +377,62 @@ void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbo
     }
 }
 
+/* A random mantissa under an exponent field from `lowest` to `highest`. */
+static float random_positive(harness_random *random, uint32_t lowest, uint32_t highest)
+{
+    uint32_t bits = harness_random_u32(random) & 0x007fffff;
+    bits |= (lowest + (uint32_t)harness_random_below(random, highest - lowest + 1)) << 23;
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, float *noise_var)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool usual = kind == HARNESS_NOISE_USUAL || (kind == HARNESS_NOISE_ANY && harness_random_below(random, 2));
+        if (usual) {
+            noise_var[i] = random_positive(random, 127 - 14, 127 - 2);
+        } else if (kind == HARNESS_NOISE_POSITIVE) {
+            noise_var[i] = random_positive(random, 0, 254);
+        } else if (harness_random_below(random, 2)) {
+            harness_random_fill(random, &noise_var[i], sizeof(noise_var[i]));
+        } else {
+            memcpy(&noise_var[i], &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))],
+                   sizeof(noise_var[i]));
+        }
+    }
+}
+
+static float sample_at(softqam_input_format format, const uint8_t *samples, size_t i)
+{
+    float cf32;
+    int16_t cs16;
+    uint16_t cf16;
+    switch (format) {
+    case SOFTQAM_INPUT_CS16:
+        memcpy(&cs16, samples + i * sizeof(cs16), sizeof(cs16));
+        return cs16;
+    case SOFTQAM_INPUT_CS8:
+        return (int8_t)samples[i];
+    case SOFTQAM_INPUT_CF16:
+        memcpy(&cf16, samples + i * sizeof(cf16), sizeof(cf16));
+        return (float)half_to_double(cf16);
+    case SOFTQAM_INPUT_CF32:
+        break;
+    }
+    memcpy(&cf32, samples + i * sizeof(cf32), sizeof(cf32));
+    return cf32;
+}
+
+void harness_widen(softqam_input_format format, float scale, const void *samples, size_t n_symbols, float *values)
+{
+    float factor = scale == 0 ? softqam_input_default_scale(format) : scale;
+    for (size_t i = 0; i < 2 * n_symbols; i++) {
+        values[i] = sample_at(format, samples, i) * factor;
+    }
+}
+
 static size_t round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
@@ -449,24 +507,43 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
     }
 }
 
-static void print_bytes(const char *label, const uint8_t *bytes)
+/* One symbol's values: integers as numbers, floats to the last bit. */
+static void print_values(const char *label, softqam_output_format format, const uint8_t *values)
 {
     fprintf(stderr, " %s", label);
-    for (int i = 0; i < HARNESS_SYMBOL_BITS; i++) {
-        fprintf(stderr, " %3u", bytes[i]);
+    for (int b = 0; b < HARNESS_SYMBOL_BITS; b++) {
+        uint16_t half;
+        float llr;
+        switch (format) {
+        case SOFTQAM_OUTPUT_U8:
+            fprintf(stderr, " %3u", values[b]);
+            break;
+        case SOFTQAM_OUTPUT_S8:
+            fprintf(stderr, " %4d", (int8_t)values[b]);
+            break;
+        case SOFTQAM_OUTPUT_F16:
+            memcpy(&half, values + (size_t)b * sizeof(half), sizeof(half));
+            fprintf(stderr, " 0x%04x", half);
+            break;
+        case SOFTQAM_OUTPUT_F32:
+            memcpy(&llr, values + (size_t)b * sizeof(llr), sizeof(llr));
+            fprintf(stderr, " %a", (double)llr);
+            break;
+        }
     }
 }
 
-bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
-                             size_t n_symbols)
+bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
+                           const void *got, size_t n_symbols)
 {
-    if (memcmp(expected, got, n_symbols * HARNESS_SYMBOL_BITS) == 0) {
+    size_t nbytes = softqam_output_symbol_nbytes(format);
+    if (memcmp(expected, got, n_symbols * nbytes) == 0) {
         return true;
     }
     size_t n_different = 0;
     for (size_t i = 0; i < n_symbols; i++) {
-        const uint8_t *want = expected + i * HARNESS_SYMBOL_BITS, *have = got + i * HARNESS_SYMBOL_BITS;
-        if (memcmp(want, have, HARNESS_SYMBOL_BITS) == 0) {
+        const uint8_t *want = (const uint8_t *)expected + i * nbytes, *have = (const uint8_t *)got + i * nbytes;
+        if (memcmp(want, have, nbytes) == 0) {
             continue;
         }
         if (n_different++ < MAX_PRINTED) {
@@ -474,13 +551,19 @@ bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8
             memcpy(bits, symbols + 2 * i, sizeof(bits));
             fprintf(stderr, "symbol %zu (%a, %a) = (0x%08" PRIx32 ", 0x%08" PRIx32 "):", i, (double)symbols[2 * i],
                     (double)symbols[2 * i + 1], bits[0], bits[1]);
-            print_bytes("got", have);
-            print_bytes("expected", want);
+            print_values("got", format, have);
+            print_values("expected", format, want);
             fputc('\n', stderr);
         }
     }
     fprintf(stderr, "%s: %zu of %zu symbols differ\n", what, n_different, n_symbols);
     return false;
+}
+
+bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
+                             size_t n_symbols)
+{
+    return harness_outputs_equal(what, SOFTQAM_OUTPUT_U8, symbols, expected, got, n_symbols);
 }
 
 softqam_config harness_config(void)
@@ -502,10 +585,25 @@ softqam_demodulator *harness_create(const softqam_config *config)
     return demodulator;
 }
 
+static void assert_ok(softqam_status status, const char *call)
+{
+    if (status != SOFTQAM_OK) {
+        fail_msg("%s: %s: %s", call, softqam_status_string(status), softqam_error_message());
+    }
+}
+
 void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out)
 {
-    softqam_status status = softqam_demodulate(demodulator, symbols, NULL, n_symbols, out);
-    if (status != SOFTQAM_OK) {
-        fail_msg("softqam_demodulate: %s: %s", softqam_status_string(status), softqam_error_message());
-    }
+    harness_demodulate_llrs(demodulator, symbols, NULL, n_symbols, out);
+}
+
+void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+                             size_t n_symbols, void *out)
+{
+    assert_ok(softqam_demodulate(demodulator, symbols, noise_var, n_symbols, out), "softqam_demodulate");
+}
+
+void harness_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks)
+{
+    assert_ok(softqam_demodulate_batch(demodulator, blocks, n_blocks), "softqam_demodulate_batch");
 }

@@ -71,6 +71,18 @@ extern const size_t harness_n_symbol_sets;
 /* Some of every set, in turn. */
 void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols);
 
+/* Noise variances, each its own. */
+typedef enum harness_noise {
+    HARNESS_NOISE_USUAL,    /* 2^-14 to 1/2: 3 to 42 dB */
+    HARNESS_NOISE_POSITIVE, /* any finite positive number, subnormal ones included */
+    HARNESS_NOISE_ANY,      /* every other one usual, the others any bits, and what is no variance at all */
+} harness_noise;
+
+void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, float *noise_var);
+
+/* What samples stand for: v = fl(sample * scale), from memory of any alignment. Scale 0 is the format's own. */
+void harness_widen(softqam_input_format format, float scale, const void *samples, size_t n_symbols, float *values);
+
 /* Memory between two inaccessible pages. The bytes of its pages that are not handed out hold canaries. */
 typedef struct harness_buffer {
     uint8_t *data;
@@ -98,11 +110,17 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);
  * what expected. Safe in any thread. */
 bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
                              size_t n_symbols);
+/* The same for any output format. */
+bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
+                           const void *got, size_t n_symbols);
 
 /* The default configuration with the backend under test. */
 softqam_config harness_config(void);
 /* softqam_create() and softqam_demodulate() where a failure of theirs is the test's. */
 softqam_demodulator *harness_create(const softqam_config *config);
 void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
+void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+                             size_t n_symbols, void *out);
+void harness_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks);
 
 #endif

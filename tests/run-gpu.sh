@@ -25,15 +25,26 @@ ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4
 step '2^27 symbols, CPU against CUDA'
 SOFTQAM_TEST_SYMBOLS=$((1 << 27)) build/gpu/tests/test_cpu_cuda
 
-for tool in memcheck racecheck initcheck; do
+# Races are looked for in parts of the suite: the tool costs milliseconds a launch, and the rest repeats the same kernels.
+sanitize() {
+    local tool=$1 program=$2
+    shift 2
+    SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_SYMBOLS=4096 \
+        compute-sanitizer --tool "$tool" --error-exitcode 1 "build/gpu/tests/$program" "$@" \
+        >"$results/$tool.$program.log" 2>&1 || { tail -40 "$results/$tool.$program.log"; exit 1; }
+    grep -H 'ERROR SUMMARY\|RACECHECK SUMMARY' "$results/$tool.$program.log"
+}
+for tool in memcheck initcheck; do
     step "compute-sanitizer $tool"
-    for program in test_demodulate test_cuda_device test_api test_vectors; do
-        SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_SYMBOLS=4096 \
-            compute-sanitizer --tool $tool --error-exitcode 1 --launch-timeout 0 build/gpu/tests/$program \
-            >"$results/$tool.$program.log" 2>&1 || { tail -40 "$results/$tool.$program.log"; exit 1; }
-        grep -H 'ERROR SUMMARY\|RACECHECK SUMMARY' "$results/$tool.$program.log"
+    for program in test_api test_vectors test_demodulate test_llr test_cuda_device; do
+        sanitize "$tool" "$program"
     done
 done
+step 'compute-sanitizer racecheck'
+sanitize racecheck test_api
+sanitize racecheck test_vectors
+sanitize racecheck test_demodulate test_symbol_sets
+sanitize racecheck test_cuda_device 'test_[gm]*'
 
 step benchmark
 build/gpu/tools/softqam-bench --json "$results/bench.json"

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 builds=("$@")
-[ $# -gt 0 ] || builds=(release debug clang asan tsan)
+[ $# -gt 0 ] || builds=(release clang asan tsan)
 
 tools/setup.sh tests
 
@@ -19,5 +19,5 @@ for build in "${builds[@]}"; do
     echo "== $build"
     cmake --preset "$build" -G Ninja >/dev/null
     cmake --build --preset "$build"
-    ctest --preset "$build"
+    ctest --preset "$build" -j "$(nproc)"
 done

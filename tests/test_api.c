@@ -56,6 +56,10 @@ static void test_defaults(void **state)
     assert_int_equal(config.device, -1);
     assert_int_equal(config.n_streams, 0);
     assert_int_equal(config.chunk_symbols, 0);
+    assert_int_equal(config.sign, SOFTQAM_SIGN_POSITIVE_IS_0);
+    assert_int_equal(config.noise, SOFTQAM_NOISE_PER_CALL);
+    assert_true(config.llr_scale == 0 && !signbit(config.llr_scale));
+    assert_int_equal(config.llr_limit, 0);
     softqam_config_init(NULL);
     softqam_config_init_nbytes(NULL, sizeof(config));
 }
@@ -111,23 +115,118 @@ static void test_null_demodulator(void **state)
 static void test_enumerations(void **state)
 {
     (void)state;
-    static const int values[] = {-1, 3, 99, INT32_MIN, INT32_MAX};
-    for (size_t i = 0; i < HARNESS_COUNT(values); i++) {
+    static const int far[] = {0, -1, 99, INT32_MIN, INT32_MAX};
+    for (size_t i = 0; i < HARNESS_COUNT(far); i++) {
         softqam_config config = harness_config();
-        config.backend = (softqam_backend)values[i];
+        config.backend = (softqam_backend)(far[i] ? far[i] : 3);
         assert_invalid(&config, "backend");
         config = harness_config();
-        config.constellation = (softqam_constellation)values[i];
+        config.constellation = (softqam_constellation)(far[i] ? far[i] : 1);
         assert_invalid(&config, "constellation");
         config = harness_config();
-        config.input_format = (softqam_input_format)values[i];
+        config.input_format = (softqam_input_format)(far[i] ? far[i] : 4);
         assert_invalid(&config, "input_format");
+        assert_int_equal(softqam_input_symbol_nbytes(config.input_format), 0);
+        assert_true(softqam_input_default_scale(config.input_format) == 0);
         config = harness_config();
-        config.output_format = (softqam_output_format)values[i];
+        config.output_format = (softqam_output_format)(far[i] ? far[i] : 4);
         assert_invalid(&config, "output_format");
-        assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)values[i]), 0);
-        assert_int_equal(softqam_output_symbol_nbytes((softqam_output_format)values[i]), 0);
-        assert_true(softqam_input_default_scale((softqam_input_format)values[i]) == 0);
+        assert_int_equal(softqam_output_symbol_nbytes(config.output_format), 0);
+        config = harness_config();
+        config.sign = (softqam_sign)(far[i] ? far[i] : 2);
+        assert_invalid(&config, "sign");
+        config = harness_config();
+        config.noise = (softqam_noise)(far[i] ? far[i] : 2);
+        assert_invalid(&config, "noise");
+    }
+}
+
+static const float low_noise = 1e-6F;
+
+/* The LLRs of the symbols above have the signs of their soft bits. */
+static void assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format)
+{
+    uint8_t out[sizeof(soft_bits) * sizeof(float)];
+    size_t nbytes = softqam_output_symbol_nbytes(format) / HARNESS_SYMBOL_BITS;
+    const float noise_vars[N_SYMBOLS] = {low_noise, low_noise, low_noise, low_noise};
+    harness_demodulate_llrs(demodulator, symbols, noise_vars, N_SYMBOLS, out);
+    for (size_t i = 0; i < sizeof(soft_bits); i++) {
+        /* The sign is the last byte's highest bit in every format. */
+        assert_int_equal(out[(i + 1) * nbytes - 1] >> 7, soft_bits[i] == 0);
+    }
+}
+
+static softqam_config llr_config(softqam_output_format format)
+{
+    softqam_config config = harness_config();
+    config.output_format = format;
+    return config;
+}
+
+static void assert_llrs_accepted(const softqam_config *config)
+{
+    softqam_demodulator *demodulator = harness_create(config);
+    assert_llrs_work(demodulator, config->output_format);
+    softqam_destroy(demodulator);
+}
+
+static void test_llr_scales(void **state)
+{
+    (void)state;
+    static const float refused[] = {-1, -6, 0x1.fffffep-11F, 0x1.000002p20F, 1e-45F, NAN, -NAN, INFINITY, -INFINITY};
+    static const float accepted[] = {0, 1, 6, 20, 0x1p-10F, 0x1p20F};
+    softqam_config config = llr_config(SOFTQAM_OUTPUT_S8);
+    for (size_t i = 0; i < HARNESS_COUNT(refused); i++) {
+        config.llr_scale = refused[i];
+        assert_invalid(&config, "llr_scale");
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(accepted); i++) {
+        config.llr_scale = accepted[i];
+        assert_llrs_accepted(&config);
+    }
+}
+
+static void test_llr_limits(void **state)
+{
+    (void)state;
+    static const int refused[] = {-1, -127, 128, 255, INT32_MIN, INT32_MAX};
+    static const int accepted[] = {0, 1, 64, 127};
+    softqam_config config = llr_config(SOFTQAM_OUTPUT_S8);
+    for (size_t i = 0; i < HARNESS_COUNT(refused); i++) {
+        config.llr_limit = refused[i];
+        assert_invalid(&config, "llr_limit");
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(accepted); i++) {
+        config.llr_limit = accepted[i];
+        assert_llrs_accepted(&config);
+    }
+}
+
+/* Only s8 has steps. */
+static void test_formats_without_steps(void **state)
+{
+    (void)state;
+    static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_U8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
+    static const float scales[] = {6, 0.5F, 0x1.000002p0F, -1, NAN, INFINITY};
+    static const int limits[] = {-1, 1, 127, 128};
+    for (size_t k = 0; k < HARNESS_COUNT(formats); k++) {
+        for (size_t i = 0; i < HARNESS_COUNT(scales); i++) {
+            softqam_config config = llr_config(formats[k]);
+            config.llr_scale = scales[i];
+            assert_invalid(&config, "llr_scale of a format in nats");
+        }
+        for (size_t i = 0; i < HARNESS_COUNT(limits); i++) {
+            softqam_config config = llr_config(formats[k]);
+            config.llr_limit = limits[i];
+            assert_invalid(&config, "llr_limit of a format in nats");
+        }
+        softqam_config config = llr_config(formats[k]);
+        config.llr_scale = 1;
+        if (formats[k] == SOFTQAM_OUTPUT_U8) {
+            assert_accepted(&config);
+        } else {
+            assert_llrs_accepted(&config);
+        }
     }
 }
 
@@ -274,6 +373,172 @@ static void test_null_buffers(void **state)
     softqam_destroy(demodulator);
 }
 
+/* Of a plan for LLRs: each is refused, writes nothing and leaves the plan usable. */
+static void assert_llr_call_refused(softqam_demodulator *demodulator, softqam_output_format format, const void *in,
+                                    const float *noise_var, size_t n_symbols, void *out)
+{
+    assert_int_equal(softqam_demodulate(demodulator, in, noise_var, n_symbols, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_one_line(softqam_error_message());
+    assert_llrs_work(demodulator, format);
+}
+
+static void test_noise_var_misuse(void **state)
+{
+    (void)state;
+    const float noise_vars[N_SYMBOLS + 1] = {1, 1, 1, 1, 1};
+    const float *misaligned[] = {NULL, (const float *)(const void *)((const uint8_t *)noise_vars + 1),
+                                 (const float *)(const void *)((const uint8_t *)noise_vars + 2)};
+    for (int format = SOFTQAM_OUTPUT_S8; format <= SOFTQAM_OUTPUT_F32; format++) {
+        for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
+            softqam_config config = llr_config((softqam_output_format)format);
+            config.noise = (softqam_noise)noise;
+            softqam_demodulator *demodulator = harness_create(&config);
+            uint8_t out[sizeof(soft_bits) * sizeof(float)], untouched[sizeof(out)];
+            memset(out, OUT_BYTE, sizeof(out));
+            memset(untouched, OUT_BYTE, sizeof(untouched));
+            for (size_t i = 0; i < HARNESS_COUNT(misaligned); i++) {
+                assert_llr_call_refused(demodulator, config.output_format, symbols, misaligned[i], N_SYMBOLS, out);
+            }
+            assert_llr_call_refused(demodulator, config.output_format, NULL, noise_vars, N_SYMBOLS, out);
+            assert_llr_call_refused(demodulator, config.output_format, symbols, noise_vars, N_SYMBOLS, NULL);
+            assert_memory_equal(out, untouched, sizeof(out));
+            assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
+            softqam_destroy(demodulator);
+        }
+    }
+}
+
+/* Noise variances at every multiple of 4 around an output: one value, or one for each symbol. */
+static void test_noise_var_overlap(void **state)
+{
+    (void)state;
+    for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
+        softqam_config config = llr_config(SOFTQAM_OUTPUT_S8);
+        config.noise = (softqam_noise)noise;
+        softqam_demodulator *demodulator = harness_create(&config);
+        const size_t noise_nbytes = sizeof(float) * (noise == SOFTQAM_NOISE_PER_SYMBOL ? N_SYMBOLS : 1), out = 32;
+        for (size_t at = 0; at <= 96; at += sizeof(float)) {
+            float block[32];
+            for (size_t i = 0; i < HARNESS_COUNT(block); i++) {
+                block[i] = low_noise;
+            }
+            bool overlap = at + noise_nbytes > out && at < out + sizeof(soft_bits);
+            softqam_status status =
+                softqam_demodulate(demodulator, symbols, block + at / sizeof(float), N_SYMBOLS, (uint8_t *)block + out);
+            assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+/* A good block of N_SYMBOLS, then one that is not: nothing may be written to the good one's output. */
+static void assert_block_refused(softqam_demodulator *demodulator, softqam_output_format format, softqam_block bad,
+                                 const char *what)
+{
+    uint8_t out[sizeof(soft_bits) * sizeof(float)], untouched[sizeof(out)];
+    memset(out, OUT_BYTE, sizeof(out));
+    memset(untouched, OUT_BYTE, sizeof(untouched));
+    const float *noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : &low_noise;
+    const softqam_block good = {.n_symbols = N_SYMBOLS, .symbols = symbols, .noise_var = noise_var, .out = out};
+    for (size_t place = 0; place < 3; place++) {
+        softqam_block blocks[3] = {good, {0}, good};
+        blocks[2].n_symbols = 0;
+        blocks[place] = bad;
+        softqam_status status = softqam_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks));
+        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+            fail_msg("%s: %s", what, softqam_status_string(status));
+        }
+        assert_one_line(softqam_error_message());
+        assert_memory_equal(out, untouched, sizeof(out));
+    }
+}
+
+static void check_batch_misuse(softqam_output_format format)
+{
+    uint8_t memory[64 + sizeof(soft_bits) * sizeof(float)], *out = memory + 64;
+    softqam_config config = llr_config(format);
+    softqam_demodulator *demodulator = harness_create(&config);
+    const float *noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : &low_noise;
+    const float *wrong_noise = format == SOFTQAM_OUTPUT_U8 ? &low_noise : NULL;
+    const softqam_block good = {.n_symbols = N_SYMBOLS, .symbols = symbols, .noise_var = noise_var, .out = out};
+    softqam_block bad = good;
+    bad.symbols = NULL;
+    assert_block_refused(demodulator, format, bad, "no symbols");
+    bad = good;
+    bad.out = NULL;
+    assert_block_refused(demodulator, format, bad, "no output");
+    bad = good;
+    bad.noise_var = wrong_noise;
+    assert_block_refused(demodulator, format, bad, "noise where none is taken, or none where it is");
+    bad = good;
+    bad.symbols = out;
+    assert_block_refused(demodulator, format, bad, "in place");
+    bad = good;
+    bad.symbols_q = out + 8;
+    assert_block_refused(demodulator, format, bad, "Q in the output");
+    bad = good;
+    bad.symbols = out - 3 * sizeof(float);
+    bad.symbols_q = symbols;
+    assert_block_refused(demodulator, format, bad, "I runs into the output");
+    bad = good;
+    bad.symbols = out - 3 * 5 * sizeof(float);
+    bad.symbols_q = symbols;
+    bad.symbol_stride = 5;
+    assert_block_refused(demodulator, format, bad, "I runs into the output in strides");
+    static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / 8 + 1, PTRDIFF_MAX / 8 + 1};
+    for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
+        bad = good;
+        bad.n_symbols = counts[i];
+        assert_block_refused(demodulator, format, bad, "more symbols than memory holds");
+        bad = good;
+        bad.symbol_stride = counts[i];
+        assert_block_refused(demodulator, format, bad, "a stride over the end of memory");
+    }
+    softqam_destroy(demodulator);
+}
+
+static void test_batch_misuse(void **state)
+{
+    (void)state;
+    const softqam_block none[1] = {{0}};
+    softqam_demodulator *demodulator = create_default();
+    assert_int_equal(softqam_demodulate_batch(demodulator, NULL, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_one_line(softqam_error_message());
+    assert_int_equal(softqam_demodulate_batch(NULL, none, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_one_line(softqam_error_message());
+    assert_int_equal(softqam_demodulate_batch(NULL, NULL, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_demodulate_batch(demodulator, NULL, 0), SOFTQAM_OK);
+    assert_works(demodulator);
+    softqam_destroy(demodulator);
+    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
+        check_batch_misuse((softqam_output_format)format);
+    }
+}
+
+/* What only LLRs have: noise variances in strides. */
+static void test_batch_noise_misuse(void **state)
+{
+    (void)state;
+    softqam_config config = llr_config(SOFTQAM_OUTPUT_S8);
+    softqam_demodulator *demodulator = harness_create(&config);
+    float memory[32] = {0};
+    const softqam_block good = {
+        .n_symbols = N_SYMBOLS, .symbols = symbols, .noise_var = memory, .noise_stride = 1, .out = memory + 16};
+    softqam_block bad = good;
+    bad.noise_var = memory + 13;
+    assert_block_refused(demodulator, config.output_format, bad, "noise runs into the output");
+    bad.noise_var = memory + 4;
+    bad.noise_stride = 4;
+    assert_block_refused(demodulator, config.output_format, bad, "noise runs into the output in strides");
+    bad.noise_stride = SIZE_MAX / 4;
+    assert_block_refused(demodulator, config.output_format, bad, "a noise stride over the end of memory");
+    bad = good;
+    bad.noise_var = (const float *)(const void *)((const uint8_t *)memory + 1);
+    assert_block_refused(demodulator, config.output_format, bad, "misaligned noise");
+    assert_llrs_work(demodulator, config.output_format);
+    softqam_destroy(demodulator);
+}
+
 static void test_no_symbols(void **state)
 {
     (void)state;
@@ -287,8 +552,8 @@ static void test_no_symbols(void **state)
     softqam_destroy(demodulator);
 }
 
-/* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every input format: the
- * output has 8 bytes a symbol whatever the input has. */
+/* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every input and output
+ * format. */
 static void test_overflowing_counts(void **state)
 {
     (void)state;
@@ -307,14 +572,15 @@ static void test_overflowing_counts(void **state)
         PTRDIFF_MAX / 4 + 1,
         PTRDIFF_MAX / 8 + 1,
     };
-    static const softqam_input_format formats[] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CS16, SOFTQAM_INPUT_CS8};
-    for (size_t k = 0; k < HARNESS_COUNT(formats); k++) {
+    for (unsigned k = 0; k < 4 * 4; k++) {
         softqam_config config = harness_config();
-        config.input_format = formats[k];
+        config.input_format = (softqam_input_format)(k % 4);
+        config.output_format = (softqam_output_format)(k / 4);
+        const float *noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : &low_noise;
         softqam_demodulator *demodulator = harness_create(&config);
         for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
             uint8_t out[8] = {0};
-            assert_int_equal(softqam_demodulate(demodulator, symbols, NULL, counts[i], out),
+            assert_int_equal(softqam_demodulate(demodulator, symbols, noise_var, counts[i], out),
                              SOFTQAM_ERROR_INVALID_ARGUMENT);
             assert_one_line(softqam_error_message());
             assert_memory_equal(out, "\0\0\0\0\0\0\0", sizeof(out));
@@ -430,8 +696,13 @@ static void test_format_sizes(void **state)
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF32), 8);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS16), 4);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS8), 2);
+    assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF16), 4);
     assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_U8), HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_S8), HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_F16), 2 * HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_F32), 4 * HARNESS_SYMBOL_BITS);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF32) == 1);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF16) == 1);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS16) == 1.0F / 32768);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS8) == 1.0F / 128);
 }
@@ -547,12 +818,19 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_null_config),
         cmocka_unit_test(test_null_demodulator),
         cmocka_unit_test(test_enumerations),
+        cmocka_unit_test(test_llr_scales),
+        cmocka_unit_test(test_llr_limits),
+        cmocka_unit_test(test_formats_without_steps),
         cmocka_unit_test(test_input_scales),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_config_sizes),
         cmocka_unit_test(test_later_config),
         cmocka_unit_test(test_init_stays_inside),
         cmocka_unit_test(test_null_buffers),
+        cmocka_unit_test(test_noise_var_misuse),
+        cmocka_unit_test(test_noise_var_overlap),
+        cmocka_unit_test(test_batch_misuse),
+        cmocka_unit_test(test_batch_noise_misuse),
         cmocka_unit_test(test_no_symbols),
         cmocka_unit_test(test_overflowing_counts),
         cmocka_unit_test(test_overlap),

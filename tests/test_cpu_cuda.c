@@ -1,116 +1,170 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend against the CPU backend, host memory to host memory, on as many symbols as SOFTQAM_TEST_SYMBOLS
- * says: for numbers at which the oracle is too slow. Memory that is staged and memory that is used in place take turns.
- */
+ * says: for numbers at which the references are too slow. Every output format; floats are compared as they are, since
+ * bytes would hide most differences. Memory that is staged and memory that is used in place take turns. */
 #include "harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Not a multiple of the chunk below. */
 #define BLOCK         (((size_t)1 << 20) + 4321)
 #define CHUNK_SYMBOLS 100003
 
-typedef struct pair {
-    softqam_demodulator *cpu;
-    softqam_demodulator *cuda;
+/* What is compared. */
+static const struct {
+    const char *name;
+    softqam_output_format output_format;
+    softqam_noise noise;
+} outputs[] = {
+    {"u8", SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL},
+    {"s8, noise per call", SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL},
+    {"s8, noise per symbol", SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL},
+    {"f16, noise per call", SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_CALL},
+    {"f16, noise per symbol", SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL},
+    {"f32, noise per call", SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL},
+    {"f32, noise per symbol", SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_SYMBOL},
+};
+
+#define N_OUTPUTS         HARNESS_COUNT(outputs)
+#define MAX_OUT_NBYTES    (HARNESS_SYMBOL_BITS * sizeof(float))
+#define MAX_SYMBOL_NBYTES (2 * sizeof(float))
+
+typedef struct fixture {
+    softqam_demodulator *cpu[N_OUTPUTS];
+    softqam_demodulator *cuda[N_OUTPUTS];
     /* One of malloc, one of softqam_host_alloc(). */
     void *in[2];
+    float *noise_var[2];
     void *out[2];
     uint8_t *expected;
     float *values;
-} pair;
+} fixture;
 
-static pair open_pair(softqam_input_format format)
+static fixture open_fixture(softqam_input_format format)
 {
-    pair self = {0};
-    softqam_config config;
-    softqam_config_init(&config);
-    config.input_format = format;
-    config.backend = SOFTQAM_BACKEND_CPU;
-    self.cpu = harness_create(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    config.chunk_symbols = CHUNK_SYMBOLS;
-    self.cuda = harness_create(&config);
-    size_t in_nbytes = BLOCK * softqam_input_symbol_nbytes(format), out_nbytes = BLOCK * HARNESS_SYMBOL_BITS;
-    self.in[0] = harness_alloc(in_nbytes);
-    self.out[0] = harness_alloc(out_nbytes);
-    assert_int_equal(softqam_host_alloc(self.cuda, in_nbytes, &self.in[1]), SOFTQAM_OK);
-    assert_int_equal(softqam_host_alloc(self.cuda, out_nbytes, &self.out[1]), SOFTQAM_OK);
-    self.expected = harness_alloc(out_nbytes);
+    fixture self = {0};
+    for (size_t k = 0; k < N_OUTPUTS; k++) {
+        softqam_config config;
+        softqam_config_init(&config);
+        config.input_format = format;
+        config.output_format = outputs[k].output_format;
+        config.noise = outputs[k].noise;
+        config.backend = SOFTQAM_BACKEND_CPU;
+        self.cpu[k] = harness_create(&config);
+        config.backend = SOFTQAM_BACKEND_CUDA;
+        config.chunk_symbols = CHUNK_SYMBOLS;
+        self.cuda[k] = harness_create(&config);
+    }
+    void *pinned;
+    self.in[0] = harness_alloc(BLOCK * MAX_SYMBOL_NBYTES);
+    self.noise_var[0] = harness_alloc(BLOCK * sizeof(float));
+    self.out[0] = harness_alloc(BLOCK * MAX_OUT_NBYTES);
+    assert_int_equal(softqam_host_alloc(self.cuda[0], BLOCK * MAX_SYMBOL_NBYTES, &self.in[1]), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(self.cuda[0], BLOCK * sizeof(float), &pinned), SOFTQAM_OK);
+    self.noise_var[1] = pinned;
+    assert_int_equal(softqam_host_alloc(self.cuda[0], BLOCK * MAX_OUT_NBYTES, &self.out[1]), SOFTQAM_OK);
+    self.expected = harness_alloc(BLOCK * MAX_OUT_NBYTES);
     self.values = harness_alloc(BLOCK * 2 * sizeof(float));
     return self;
 }
 
-static void close_pair(pair *self)
+static void close_fixture(fixture *self)
 {
     free(self->values);
     free(self->expected);
     softqam_host_free(self->out[1]);
+    softqam_host_free(self->noise_var[1]);
     softqam_host_free(self->in[1]);
     free(self->out[0]);
+    free(self->noise_var[0]);
     free(self->in[0]);
-    softqam_destroy(self->cuda);
-    softqam_destroy(self->cpu);
+    for (size_t k = 0; k < N_OUTPUTS; k++) {
+        softqam_destroy(self->cuda[k]);
+        softqam_destroy(self->cpu[k]);
+    }
 }
 
-/* The n symbols of in[kind] through both. `values` are for the message: what the samples are before any scale. */
-static void compare(pair *self, const char *what, size_t kind, const float *values, size_t n)
+/* The n symbols of in[kind] through both. */
+static void compare(fixture *self, const char *what, size_t k, size_t kind, size_t n)
 {
-    harness_demodulate(self->cpu, self->in[kind], n, self->expected);
+    softqam_output_format format = outputs[k].output_format;
+    size_t nbytes = n * softqam_output_symbol_nbytes(format);
+    const float *noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var[kind];
+    harness_demodulate_llrs(self->cpu[k], self->in[kind], noise_var, n, self->expected);
     for (size_t to = 0; to < 2; to++) {
-        harness_poison(self->out[to], self->expected, n * HARNESS_SYMBOL_BITS);
-        harness_demodulate(self->cuda, self->in[kind], n, self->out[to]);
-        assert_true(harness_soft_bits_equal(what, values, self->expected, self->out[to], n));
+        harness_poison(self->out[to], self->expected, nbytes);
+        harness_demodulate_llrs(self->cuda[k], self->in[kind], noise_var, n, self->out[to]);
+        if (!harness_outputs_equal(what, format, self->values, self->expected, self->out[to], n)) {
+            fail_msg("%s", outputs[k].name);
+        }
+    }
+}
+
+/* The kind of memory that block number `block` comes from: another one each time round the kinds of noise. */
+static size_t memory_kind(size_t block)
+{
+    return (block + block / 3) % 2;
+}
+
+/* All outputs for one block of symbols, in the memory that is its turn. */
+static void compare_all(fixture *self, softqam_input_format format, const char *what, harness_random *random,
+                        size_t block, size_t n)
+{
+    static const harness_noise noises[] = {HARNESS_NOISE_USUAL, HARNESS_NOISE_ANY, HARNESS_NOISE_POSITIVE};
+    size_t kind = memory_kind(block);
+    harness_fill_noise(random, noises[block % HARNESS_COUNT(noises)], n, self->noise_var[kind]);
+    harness_widen(format, 0, self->in[kind], n, self->values);
+    for (size_t k = 0; k < N_OUTPUTS; k++) {
+        compare(self, what, k, kind, n);
     }
 }
 
 static void test_cf32(void **state)
 {
     (void)state;
-    pair self = open_pair(SOFTQAM_INPUT_CF32);
+    fixture self = open_fixture(SOFTQAM_INPUT_CF32);
     harness_random random = harness_random_stream(1);
     size_t total = harness_symbol_count((size_t)1 << 22), n;
     for (size_t done = 0, block = 0; done < total; done += n, block++) {
         const harness_symbol_set *set = &harness_symbol_sets[block % harness_n_symbol_sets];
         n = total - done < BLOCK ? total - done : BLOCK;
         n = set->n_fixed && set->n_fixed < n ? set->n_fixed : n;
-        /* Each time round the sets, the kinds of memory change places. */
-        size_t kind = (block + block / harness_n_symbol_sets) % 2;
-        set->fill(&random, set->parameter, 0, n, self.in[kind]);
-        compare(&self, set->name, kind, self.in[kind], n);
+        set->fill(&random, set->parameter, 0, n, self.in[memory_kind(block)]);
+        compare_all(&self, SOFTQAM_INPUT_CF32, set->name, &random, block, n);
     }
-    close_pair(&self);
+    close_fixture(&self);
 }
 
-static void compare_integers(softqam_input_format format, const char *what)
+static void compare_samples(softqam_input_format format, const char *what)
 {
-    pair self = open_pair(format);
+    fixture self = open_fixture(format);
     harness_random random = harness_random_stream(2 + (uint32_t)format);
     size_t total = harness_symbol_count((size_t)1 << 22), n;
     for (size_t done = 0, block = 0; done < total; done += n, block++) {
         n = total - done < BLOCK ? total - done : BLOCK;
-        void *in = self.in[block % 2];
-        harness_random_fill(&random, in, n * softqam_input_symbol_nbytes(format));
-        for (size_t i = 0; i < 2 * n; i++) {
-            self.values[i] = format == SOFTQAM_INPUT_CS16 ? ((int16_t *)in)[i] : ((int8_t *)in)[i];
-        }
-        compare(&self, what, block % 2, self.values, n);
+        harness_random_fill(&random, self.in[memory_kind(block)], n * softqam_input_symbol_nbytes(format));
+        compare_all(&self, format, what, &random, block, n);
     }
-    close_pair(&self);
+    close_fixture(&self);
 }
 
 static void test_cs16(void **state)
 {
     (void)state;
-    compare_integers(SOFTQAM_INPUT_CS16, "cs16");
+    compare_samples(SOFTQAM_INPUT_CS16, "cs16");
 }
 
 static void test_cs8(void **state)
 {
     (void)state;
-    compare_integers(SOFTQAM_INPUT_CS8, "cs8");
+    compare_samples(SOFTQAM_INPUT_CS8, "cs8");
+}
+
+static void test_cf16(void **state)
+{
+    (void)state;
+    compare_samples(SOFTQAM_INPUT_CF16, "cf16");
 }
 
 int main(int argc, char **argv)
@@ -119,6 +173,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cf32),
         cmocka_unit_test(test_cs16),
         cmocka_unit_test(test_cs8),
+        cmocka_unit_test(test_cf16),
     };
     harness_require_cuda();
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

@@ -234,26 +234,12 @@ static void test_thread_counts(void **state)
     }
 }
 
-/* Component i of integer symbols, at any alignment. */
-static int integer_sample(softqam_input_format format, const void *samples, size_t i)
-{
-    if (format == SOFTQAM_INPUT_CS8) {
-        return ((const int8_t *)samples)[i];
-    }
-    int16_t value;
-    memcpy(&value, (const int8_t *)samples + i * sizeof(value), sizeof(value));
-    return value;
-}
-
 /* The demodulator of a format and scale, and the oracle on what NUMERICS calls v = fl((float)sample * scale). */
 static void check_integers(softqam_input_format format, const char *what, float scale, const void *samples,
                            size_t n_symbols)
 {
     float *values = harness_alloc(n_symbols * CF32_NBYTES);
-    float factor = scale == 0 ? (format == SOFTQAM_INPUT_CS16 ? 1.0F / 32768 : 1.0F / 128) : scale;
-    for (size_t i = 0; i < 2 * n_symbols; i++) {
-        values[i] = (float)integer_sample(format, samples, i) * factor;
-    }
+    harness_widen(format, scale, samples, n_symbols, values);
     uint8_t *expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
     ask_oracle(values, n_symbols, expected);
     softqam_config config = harness_config();
@@ -318,9 +304,7 @@ static void test_cf32_scale(void **state)
     float *values = harness_alloc(n_symbols * CF32_NBYTES);
     uint8_t *expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
     for (size_t k = 0; k < HARNESS_COUNT(scales); k++) {
-        for (size_t i = 0; i < 2 * n_symbols; i++) {
-            values[i] = part.symbols[i] * scales[k];
-        }
+        harness_widen(SOFTQAM_INPUT_CF32, scales[k], part.symbols, n_symbols, values);
         ask_oracle(values, n_symbols, expected);
         softqam_config config = harness_config();
         config.input_scale = scales[k];
@@ -342,9 +326,7 @@ static void check_misaligned_integers(softqam_input_format format)
     float values[2 * N_MISALIGNED];
     harness_random random = harness_random_stream(STREAM_MISALIGNED);
     harness_random_fill(&random, samples, in_nbytes);
-    for (size_t i = 0; i < HARNESS_COUNT(values); i++) {
-        values[i] = (float)integer_sample(format, samples, i) * softqam_input_default_scale(format);
-    }
+    harness_widen(format, 0, samples, N_MISALIGNED, values);
     ask_oracle(values, N_MISALIGNED, expected);
     softqam_config config = harness_config();
     config.input_format = format;

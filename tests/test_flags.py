@@ -128,16 +128,34 @@ ARCHITECTURE_OPTIONS = ("-gencode", "--generate-code", "-arch", "--gpu-architect
 
 # In PTX, an addition or product without .rn may still be fused by whoever assembles it, the driver included.
 PTX_TRAPS = {
-    "fused": re.compile(r"\bfma\.[\w.]*f32"),
     "approximate": re.compile(r"\b\w+[\w.]*\.approx\b[\w.]*"),
     "flushing subnormals": re.compile(r"\b\w+[\w.]*\.ftz\b[\w.]*"),
     "open to fusing": re.compile(r"\b(?:add|sub|mul)(?:\.sat)?\.f32"),
 }
 
 
+# A symbol's eight LLRs are one fused multiply-add each; its soft bits have two, which find the rows of the table.
+FUSED_PER_SYMBOL = {"output_u8": 2, "output_s8": 8, "output_f16": 8, "output_f32": 8}
+
+
+def check_fused(name, kernels):
+    """kernels: the PTX of each kernel, from its name on."""
+    for kernel in kernels:
+        fused = re.findall(r"\bfma\.[\w.]*f32", kernel)
+        title = kernel.split("(", 1)[0].strip()
+        expected = [number for output, number in FUSED_PER_SYMBOL.items() if output in title]
+        if len(expected) != 1 or not fused or len(fused) % expected[0] or set(fused) != {"fma.rn.f32"}:
+            fail(f"{name}: {len(fused)} fused operations in {title}, not {expected} a symbol: {set(fused)}")
+        symbols = len(re.findall(r"\bst\.global[\w.]*", kernel))
+        if len(fused) > 2 * symbols * expected[0]:
+            fail(f"{name}: {len(fused)} fused operations for {symbols} stores in {title}")
+
+
 def check_ptx(name, ptx):
-    if not re.search(r"^\s*\.?(?:visible |weak )*\.entry\b", ptx, re.MULTILINE):
+    kernels = re.split(r"^\s*\.?(?:visible |weak )*\.entry\b", ptx, flags=re.MULTILINE)[1:]
+    if not kernels:
         fail(f"{name}: no kernel in its PTX")
+    check_fused(name, kernels)
     if not re.search(r"\bmul\.rn\.f32", ptx):
         fail(f"{name}: no mul.rn.f32 in its PTX, so this is not the arithmetic")
     for what, pattern in PTX_TRAPS.items():

@@ -10,11 +10,7 @@
 #include "harness.h"
 #include "oracle.h"
 
-enum {
-    N_BITS = HARNESS_SYMBOL_BITS,
-    N_POINTS = 256,
-    MIDPOINT = 127
-};
+enum { N_BITS = HARNESS_SYMBOL_BITS, N_POINTS = 256, MIDPOINT = 127 };
 
 static int open_oracle(void **state)
 {
@@ -174,9 +170,7 @@ static void assert_defects_seen(const defects *seen)
 
 static void raw_differs_only_next_to_symbol_0(void **state)
 {
-    enum {
-        N = 1 << 19
-    };
+    enum { N = 1 << 19 };
     /* Centre and reach of uniform squares: the clamp, the constellation, and the corner of symbols 0, 1, 16, 17. */
     static const float squares[][2] = {{0.0f, 3.0f}, {0.0f, 1.4f}, {-1.0f, 0.4f}};
     harness_random random = harness_random_stream(2);
@@ -194,11 +188,7 @@ static void raw_differs_only_next_to_symbol_0(void **state)
 
 static void raw_differs_only_next_to_symbol_0_on_boundaries(void **state)
 {
-    enum {
-        REACH = 2,
-        N_OFFSETS = 2 * REACH + 1,
-        N_AXIS = 33 * N_OFFSETS
-    };
+    enum { REACH = 2, N_OFFSETS = 2 * REACH + 1, N_AXIS = 33 * N_OFFSETS };
     float values[N_AXIS];
     for (int m = -16; m <= 16; m++) {
         float v = (float)m * alpha();

@@ -87,23 +87,44 @@ bool arguments_parse_real(const char *option, const char *text, double min, doub
 {
     if (parse_decimal(text, strlen(text), value) && *value >= min && *value <= max)
         return true;
-    message_print(option, "'%s' is not a number from %g to %g", text, min, max);
+    message_print(option, "'%s' is not a number from %.10g to %.10g", text, min, max);
     return false;
+}
+
+/* A, or A/B. */
+static bool parse_ratio(const char *text, double *value)
+{
+    const size_t length = strcspn(text, "/");
+    double denominator = 1;
+    if (!parse_decimal(text, length, value) ||
+        (text[length] && !parse_decimal(text + length + 1, strlen(text + length + 1), &denominator)) || *value <= 0 ||
+        denominator <= 0)
+        return false;
+    *value /= denominator;
+    return *value >= FLT_MIN && *value <= FLT_MAX;
 }
 
 bool arguments_parse_ratio(const char *option, const char *text, double *value)
 {
-    const size_t length = strcspn(text, "/");
-    double denominator = 1;
-    if (parse_decimal(text, length, value) &&
-        (!text[length] || parse_decimal(text + length + 1, strlen(text + length + 1), &denominator)) && *value > 0 &&
-        denominator > 0) {
-        *value /= denominator;
-        if (*value >= FLT_MIN && *value <= FLT_MAX)
-            return true;
-    }
+    if (parse_ratio(text, value))
+        return true;
     message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)", text);
     return false;
+}
+
+bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value)
+{
+    *value = 0;
+    if (!strcmp(text, word) || parse_ratio(text, value))
+        return true;
+    message_print(option, "'%s' is not a positive number or fraction (such as 0.001 or 1/1000) nor '%s'", text, word);
+    return false;
+}
+
+bool arguments_parse_snr_db(const char *text, double *snr_db)
+{
+    static const double max = 200;
+    return arguments_parse_real("--snr-db", text, -max, max, snr_db);
 }
 
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value)

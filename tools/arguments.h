@@ -23,6 +23,12 @@ bool arguments_parse_real(const char *option, const char *text, double min, doub
 /* A positive decimal number, or a fraction A/B of two of them, that a binary32 holds. */
 bool arguments_parse_ratio(const char *option, const char *text, double *value);
 
+/* The same, or a word, which gives 0. */
+bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value);
+
+/* The value of --snr-db: -200 to 200. */
+bool arguments_parse_snr_db(const char *text, double *snr_db);
+
 /* One of the names of a list that ends with NULL; the value is its place. */
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
 

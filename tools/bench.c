@@ -37,20 +37,10 @@ struct options {
     const char *json;
 };
 
-enum {
-    BENCH_ALL,
-    BENCH_CPU,
-    BENCH_CUDA
-};
+enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
 
-enum {
-    OPTION_BACKEND = 256,
-    OPTION_SYMBOLS,
-    OPTION_DEVICE_SYMBOLS,
-    OPTION_SAMPLES,
-    OPTION_JSON
-};
+enum { OPTION_BACKEND = 256, OPTION_SYMBOLS, OPTION_DEVICE_SYMBOLS, OPTION_SAMPLES, OPTION_JSON };
 static const struct option long_options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
                                              {"symbols", required_argument, NULL, OPTION_SYMBOLS},
                                              {"device-symbols", required_argument, NULL, OPTION_DEVICE_SYMBOLS},

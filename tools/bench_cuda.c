@@ -18,8 +18,10 @@ struct cuda_bench {
     cudaEvent_t start;
     cudaEvent_t stop;
     size_t n_device_symbols;
+    bool takes_noise;    /* the demodulator */
     unsigned char *d_in; /* 8 bytes a symbol, whatever the format */
-    unsigned char *d_out;
+    float *d_noise_var;
+    unsigned char *d_out;     /* 32 bytes a symbol */
     unsigned char *pinned_in; /* the input's symbols */
     unsigned char *pinned_out;
     unsigned char *pageable_out;
@@ -34,12 +36,15 @@ static bool good(struct cuda_bench *bench, cudaError_t error, const char *what)
     return false;
 }
 
-static bool make_demodulator(struct cuda_bench *bench, softqam_input_format format)
+static bool make_demodulator(struct cuda_bench *bench, softqam_input_format input, softqam_output_format output,
+                             softqam_noise noise)
 {
     softqam_config config;
     softqam_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
-    config.input_format = format;
+    config.input_format = input;
+    config.output_format = output;
+    config.noise = noise;
     softqam_destroy(bench->demodulator);
     return softqam_create(&bench->demodulator, &config) == SOFTQAM_OK;
 }
@@ -70,10 +75,13 @@ static double run_device_copy(void *context)
 static double run_device(void *context)
 {
     struct cuda_bench *bench = context;
-    if (!good(bench, cudaEventRecord(bench->start, bench->streams[0]), "cudaEventRecord") ||
-        softqam_cuda_demodulate(bench->demodulator, bench->d_in, NULL, bench->n_device_symbols, bench->d_out,
-                                bench->streams[0]) != SOFTQAM_OK)
+    if (!good(bench, cudaEventRecord(bench->start, bench->streams[0]), "cudaEventRecord"))
         return -1;
+    if (softqam_cuda_demodulate(bench->demodulator, bench->d_in, bench->takes_noise ? bench->d_noise_var : NULL,
+                                bench->n_device_symbols, bench->d_out, bench->streams[0]) != SOFTQAM_OK) {
+        message_print("cuda", "%s", softqam_error_message());
+        return -1;
+    }
     return elapsed(bench);
 }
 
@@ -124,7 +132,7 @@ static void measure_host(struct cuda_bench *bench, const char *what, const void 
     }
 }
 
-/* Fills the device's input with copies of the symbols. */
+/* Fills the device's input with copies of the symbols, and its noise variances. */
 static bool fill_device(struct cuda_bench *bench)
 {
     for (size_t first = 0; first < bench->n_device_symbols; first += bench->input->n_symbols) {
@@ -134,7 +142,8 @@ static bool fill_device(struct cuda_bench *bench)
                   "cudaMemcpy"))
             return false;
     }
-    return true;
+    /* 1/350 each: a byte four times over is a float. */
+    return good(bench, cudaMemset(bench->d_noise_var, 0x3b, sizeof(float) * bench->n_device_symbols), "cudaMemset");
 }
 
 /* Every symbol on the device against the CPU's bytes. */
@@ -153,25 +162,52 @@ static void verify_device(struct cuda_bench *bench)
     }
 }
 
+/* What is measured on the device. The bits of cf16 and integer samples are those of the floats: anything will do. */
+static const struct device_case {
+    const char *what;
+    softqam_input_format input;
+    softqam_output_format output;
+    softqam_noise noise;
+} device_cases[] = {
+    {"cf32 to u8", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL},
+    {"cs16 to u8", SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL},
+    {"cf16 to u8", SOFTQAM_INPUT_CF16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL},
+    {"cs8 to u8", SOFTQAM_INPUT_CS8, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL},
+    {"cf32 to s8", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL},
+    {"cf32 to s8, noise per symbol", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL},
+    {"cs16 to s8", SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL},
+    {"cf32 to f16", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_CALL},
+    {"cf32 to f32", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL},
+};
+
+static void measure_device_case(struct cuda_bench *bench, const struct device_case *c, int limit)
+{
+    char what[64];
+    size_t nbytes = softqam_input_symbol_nbytes(c->input) + softqam_output_symbol_nbytes(c->output);
+    bench->takes_noise = c->output != SOFTQAM_OUTPUT_U8;
+    if (bench->takes_noise && c->noise == SOFTQAM_NOISE_PER_SYMBOL)
+        nbytes += sizeof(float);
+    snprintf(what, sizeof what, "cuda: %s on the device", c->what);
+    if (!make_demodulator(bench, c->input, c->output, c->noise)) {
+        message_print(what, "%s", softqam_error_message());
+        bench->report->failed = true;
+        return;
+    }
+    report_measure(bench->report, what, bench->n_device_symbols, nbytes * bench->n_device_symbols, limit, run_device,
+                   bench);
+}
+
 static void measure_device(struct cuda_bench *bench)
 {
     const size_t n = bench->n_device_symbols;
     const int limit =
         report_measure(bench->report, "cuda: device-to-device memcpy", n, 16 * n, -1, run_device_copy, bench);
-    static const struct {
-        const char *what;
-        softqam_input_format format;
-    } formats[] = {{"cuda: cf32 to u8 on the device", SOFTQAM_INPUT_CF32},
-                   {"cuda: cs16 to u8 on the device", SOFTQAM_INPUT_CS16},
-                   {"cuda: cs8 to u8 on the device", SOFTQAM_INPUT_CS8}};
-    for (size_t k = 0; k < sizeof formats / sizeof formats[0] && limit >= 0; k++) {
-        if (!make_demodulator(bench, formats[k].format))
-            return;
-        const size_t nbytes = (softqam_input_symbol_nbytes(formats[k].format) + 8) * n;
-        report_measure(bench->report, formats[k].what, n, nbytes, limit, run_device, bench);
-        if (formats[k].format == SOFTQAM_INPUT_CF32)
+    for (size_t k = 0; k < sizeof device_cases / sizeof device_cases[0] && limit >= 0; k++) {
+        measure_device_case(bench, &device_cases[k], limit);
+        if (k == 0)
             verify_device(bench);
     }
+    bench->takes_noise = false;
 }
 
 static void measure_all(struct cuda_bench *bench)
@@ -180,7 +216,7 @@ static void measure_all(struct cuda_bench *bench)
     const size_t n = input->n_symbols;
     measure_device(bench);
     const int bus = report_measure(bench->report, "cuda: both copy directions together", n, 16 * n, -1, run_bus, bench);
-    if (bus < 0 || !make_demodulator(bench, SOFTQAM_INPUT_CF32))
+    if (bus < 0 || !make_demodulator(bench, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL))
         return;
     measure_host(bench, "cuda: host to host, pinned", bench->pinned_in, n, bench->pinned_out, bus);
     measure_host(bench, "cuda: host to host, pageable", input->symbols, n, bench->pageable_out, bus);
@@ -199,13 +235,15 @@ static bool allocate(struct cuda_bench *bench)
     bench->pinned_in = pinned_in;
     bench->pinned_out = pinned_out;
     bench->pageable_out = malloc(8 * n);
-    all = all && bench->pageable_out &&
-          good(bench, cudaMalloc((void **)&bench->d_in, 8 * bench->n_device_symbols), "cudaMalloc") &&
-          good(bench, cudaMalloc((void **)&bench->d_out, 8 * bench->n_device_symbols), "cudaMalloc") &&
-          good(bench, cudaStreamCreate(&bench->streams[0]), "cudaStreamCreate") &&
-          good(bench, cudaStreamCreate(&bench->streams[1]), "cudaStreamCreate") &&
-          good(bench, cudaEventCreate(&bench->start), "cudaEventCreate") &&
-          good(bench, cudaEventCreate(&bench->stop), "cudaEventCreate");
+    all =
+        all && bench->pageable_out &&
+        good(bench, cudaMalloc((void **)&bench->d_in, 8 * bench->n_device_symbols), "cudaMalloc") &&
+        good(bench, cudaMalloc((void **)&bench->d_noise_var, sizeof(float) * bench->n_device_symbols), "cudaMalloc") &&
+        good(bench, cudaMalloc((void **)&bench->d_out, 32 * bench->n_device_symbols), "cudaMalloc") &&
+        good(bench, cudaStreamCreate(&bench->streams[0]), "cudaStreamCreate") &&
+        good(bench, cudaStreamCreate(&bench->streams[1]), "cudaStreamCreate") &&
+        good(bench, cudaEventCreate(&bench->start), "cudaEventCreate") &&
+        good(bench, cudaEventCreate(&bench->stop), "cudaEventCreate");
     if (all)
         memcpy(bench->pinned_in, bench->input->symbols, 8 * n);
     return all;
@@ -218,6 +256,7 @@ static void release(struct cuda_bench *bench)
     softqam_host_free(bench->pinned_out);
     free(bench->pageable_out);
     (void)cudaFree(bench->d_in);
+    (void)cudaFree(bench->d_noise_var);
     (void)cudaFree(bench->d_out);
     for (int k = 0; k < 2; k++) {
         if (bench->streams[k])
@@ -235,7 +274,7 @@ void bench_cuda(struct report *report, const struct bench_input *input, size_t n
     struct cuda_bench bench = {.report = report, .input = input, .n_device_symbols = n_device_symbols};
     if (bench.n_device_symbols < input->n_symbols)
         bench.n_device_symbols = input->n_symbols;
-    if (!make_demodulator(&bench, SOFTQAM_INPUT_CF32)) {
+    if (!make_demodulator(&bench, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL)) {
         message_print("cuda", "not measured: %s", softqam_error_message());
         return;
     }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of the tools' parts that no command line reaches: that a wrong byte is caught wherever it is, that the
+/* Checks of the tools' parts that no command line reaches: that a wrong byte or LLR is caught wherever it is, that the
  * statistics add up, and how good the arithmetic of the noise is. With arguments, only the tests of those names. */
+#include "binary16.h"
+#include "check_verify.h"
+#include "noise_estimate.h"
 #include "normal.h"
 #include "sample_format.h"
 #include "statistics.h"
-#include "verify.h"
 
-#include <oracle.h>
+#include <half.h>
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,138 +20,6 @@
 #include <cmocka.h>
 #include <math.h>
 
-enum {
-    N_SYMBOLS = 3000
-};
-
-/* Symbols on a coarse grid, and what liquid-dsp makes of them. */
-struct capture {
-    int16_t samples[2 * N_SYMBOLS];
-    uint8_t soft_bits[8 * N_SYMBOLS];
-};
-
-static const float capture_scale = 1.0f / 8192;
-
-static void make_capture(struct capture *capture)
-{
-    float components[2 * N_SYMBOLS];
-    for (int i = 0; i < 2 * N_SYMBOLS; i++)
-        capture->samples[i] = (int16_t)(i * 7919 % 20011 - 10005);
-    sample_format_widen(SOFTQAM_INPUT_CS16, capture->samples, N_SYMBOLS, capture_scale, components);
-    oracle *liquid = oracle_create();
-    assert_non_null(liquid);
-    oracle_soft_bits(liquid, components, N_SYMBOLS, capture->soft_bits);
-    oracle_destroy(liquid);
-}
-
-static void test_verify_accepts_right_bytes(void **state)
-{
-    (void)state;
-    static struct capture capture;
-    struct verifier verifier;
-    struct verify_difference difference;
-    make_capture(&capture);
-    assert_true(verify_start(&verifier, SOFTQAM_INPUT_CS16, capture_scale));
-    assert_true(verify_next(&verifier, capture.samples, capture.soft_bits, 1000, &difference));
-    assert_true(
-        verify_next(&verifier, capture.samples + 2000, capture.soft_bits + 8000, N_SYMBOLS - 1000, &difference));
-    assert_true(verify_next(&verifier, capture.samples, capture.soft_bits, 0, &difference));
-    assert_int_equal(verifier.n_seen, N_SYMBOLS);
-    assert_int_equal(verifier.n_checked, N_SYMBOLS);
-    verify_end(&verifier);
-}
-
-/* One bit of one byte wrong, anywhere, in the first call or in a later one, is found and described. */
-static void test_verify_finds_wrong_byte(void **state)
-{
-    (void)state;
-    static struct capture capture;
-    make_capture(&capture);
-    for (size_t place = 0; place < sizeof capture.soft_bits; place += 61) {
-        const size_t symbol = place / 8, split = symbol / 2;
-        const uint8_t expected = capture.soft_bits[place];
-        struct verifier verifier;
-        struct verify_difference difference;
-        capture.soft_bits[place] ^= (uint8_t)(1u << place % 7);
-        assert_true(verify_start(&verifier, SOFTQAM_INPUT_CS16, capture_scale));
-        assert_true(verify_next(&verifier, capture.samples, capture.soft_bits, split, &difference));
-        assert_false(verify_next(&verifier, capture.samples + 2 * split, capture.soft_bits + 8 * split,
-                                 N_SYMBOLS - split, &difference));
-        verify_end(&verifier);
-        assert_int_equal(difference.symbol, symbol);
-        assert_int_equal(difference.bit, place % 8);
-        assert_int_equal(difference.got, capture.soft_bits[place]);
-        assert_int_equal(difference.expected, expected);
-        assert_true(difference.i == (float)capture.samples[2 * symbol] * capture_scale);
-        assert_true(difference.q == (float)capture.samples[2 * symbol + 1] * capture_scale);
-        capture.soft_bits[place] = expected;
-    }
-}
-
-/* Beyond VERIFY_ALL_SYMBOLS one symbol of each run is checked, whatever the blocks are: corrupting all the soft bits of
- * a run is always found, and the number of symbols checked does not depend on where blocks end. */
-static void test_verify_samples_every_run(void **state)
-{
-    (void)state;
-    enum {
-        N = 64 * VERIFY_RUN_SYMBOLS
-    };
-    static const int16_t samples[2 * N];
-    static uint8_t soft_bits[8 * N];
-    const float zero[2] = {0, 0};
-    uint8_t expected[8];
-    oracle *liquid = oracle_create();
-    assert_non_null(liquid);
-    oracle_soft_bits(liquid, zero, 1, expected);
-    oracle_destroy(liquid);
-    for (size_t i = 0; i < N; i++)
-        memcpy(soft_bits + 8 * i, expected, 8);
-    struct verifier verifier;
-    struct verify_difference difference;
-    assert_true(verify_start(&verifier, SOFTQAM_INPUT_CS16, 1));
-    static const size_t blocks[] = {N, 1, 77, 256, 1000};
-    for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
-        verifier.n_seen = VERIFY_ALL_SYMBOLS;
-        verifier.n_checked = 0;
-        for (size_t first = 0; first < N; first += blocks[b]) {
-            const size_t n = N - first < blocks[b] ? N - first : blocks[b];
-            assert_true(verify_next(&verifier, samples, soft_bits, n, &difference));
-        }
-        assert_int_equal(verifier.n_checked, 64);
-    }
-    for (size_t run = 0; run < 64; run++) {
-        uint8_t *bad = soft_bits + 8 * run * VERIFY_RUN_SYMBOLS;
-        for (size_t i = 0; i < 8 * VERIFY_RUN_SYMBOLS; i++)
-            bad[i] ^= 1;
-        verifier.n_seen = VERIFY_ALL_SYMBOLS;
-        assert_false(verify_next(&verifier, samples, soft_bits, N, &difference));
-        assert_int_equal((difference.symbol - VERIFY_ALL_SYMBOLS) / VERIFY_RUN_SYMBOLS, run);
-        for (size_t i = 0; i < 8 * VERIFY_RUN_SYMBOLS; i++)
-            bad[i] ^= 1;
-    }
-    verify_end(&verifier);
-}
-
-/* The last symbol of the part that is checked completely, and a block that reaches beyond it. */
-static void test_verify_boundary(void **state)
-{
-    (void)state;
-    static struct capture capture;
-    struct verifier verifier;
-    struct verify_difference difference;
-    make_capture(&capture);
-    assert_true(verify_start(&verifier, SOFTQAM_INPUT_CS16, capture_scale));
-    verifier.n_seen = VERIFY_ALL_SYMBOLS - 1000;
-    assert_true(verify_next(&verifier, capture.samples, capture.soft_bits, 1000 + 4 * VERIFY_RUN_SYMBOLS, &difference));
-    assert_int_equal(verifier.n_checked, 1004);
-    verifier.n_seen = VERIFY_ALL_SYMBOLS - 1000;
-    capture.soft_bits[8 * 999 + 7] ^= 128;
-    assert_false(verify_next(&verifier, capture.samples, capture.soft_bits, N_SYMBOLS, &difference));
-    assert_int_equal(difference.symbol, VERIFY_ALL_SYMBOLS - 1);
-    assert_int_equal(difference.bit, 7);
-    verify_end(&verifier);
-}
-
 static void test_statistics(void **state)
 {
     (void)state;
@@ -157,17 +28,102 @@ static void test_statistics(void **state)
     const float symbols[8] = {1.2f * a, 3.4f * a, -5.6f * a, 7.8f * a, (float)NAN, 0, -17 * a, 15 * a};
     const uint8_t soft_bits[32] = {0,   255, 1,   254, 100, 0,   127, 255, 127, 127, 127, 127, 127, 127, 127, 126,
                                    127, 127, 127, 127, 127, 127, 127, 127, 0,   0,   0,   0,   255, 255, 255, 255};
+    const softqam_config config = {.input_scale = 1};
     struct statistics statistics = {0};
-    statistics_add(&statistics, SOFTQAM_INPUT_CF32, 1, symbols, soft_bits, 4);
+    statistics_add(&statistics, &config, symbols, soft_bits, 4);
     assert_int_equal(statistics.n_symbols, 4);
     assert_int_equal(statistics.n_erased, 1);
     assert_int_equal(statistics.n_saturated, 12);
     const double energy = (0.04 + 0.16 + 0.36 + 0.64 + 4) / 170;
-    assert_true(fabs(statistics_evm(&statistics) - sqrt(energy / 3)) < 1e-7);
+    assert_int_equal(statistics.noise.n_symbols, 3);
+    assert_true(fabs(noise_estimate_evm(&statistics.noise) - sqrt(energy / 3)) < 1e-7);
     assert_true(statistics_saturated_share(&statistics) == 12.0 / 32);
     memset(&statistics, 0, sizeof statistics);
-    assert_true(isnan(statistics_evm(&statistics)));
+    assert_true(isnan(noise_estimate_evm(&statistics.noise)));
+    assert_true(isnan(noise_estimate_variance(&statistics.noise)));
     assert_true(statistics_saturated_share(&statistics) == 0);
+}
+
+/* Erased and saturated LLRs; zeros of either sign erase, numbers one step off the largest are not saturated. */
+static void test_statistics_of_llrs(void **state)
+{
+    (void)state;
+    const float symbols[6] = {0};
+    const int8_t s8[24] = {100, -100, 99, -99, 0, 0, 0, 0, [15] = 1};
+    const uint16_t f16[24] = {0x7bff, 0xfbff, 0x7bfe, 0xfbfe, 0, 0, 0, 0, [8] = 0x8000, [23] = 0x0001};
+    const float f32[24] = {FLT_MAX, -FLT_MAX, 65504, -0x1.fffffcp127f, [8] = -0.0f, [23] = -0x1p-149f};
+    const struct {
+        softqam_output_format format;
+        const void *llrs;
+    } cases[3] = {{SOFTQAM_OUTPUT_S8, s8}, {SOFTQAM_OUTPUT_F16, f16}, {SOFTQAM_OUTPUT_F32, f32}};
+    for (int k = 0; k < 3; k++) {
+        const softqam_config config = {.input_scale = 1, .output_format = cases[k].format, .llr_limit = 100};
+        struct statistics statistics = {0};
+        statistics_add(&statistics, &config, symbols, cases[k].llrs, 3);
+        assert_int_equal(statistics.n_symbols, 3);
+        assert_int_equal(statistics.n_erased, 1);
+        assert_int_equal(statistics.n_saturated, 2);
+        assert_int_equal(statistics.noise.n_symbols, 3);
+    }
+}
+
+/* Beside the loss in generalised mutual information, integrated numerically, of s8 with all LLRs at its limit: 127
+ * steps of 1/16 and of 1/20 nat. */
+static void test_saturation_loss(void **state)
+{
+    (void)state;
+    assert_true(fabs(statistics_saturation_loss(1, 127.0 / 16) - 0.0041) < 1e-4);
+    assert_true(fabs(statistics_saturation_loss(1, 127.0 / 20) - 0.0201) < 1e-4);
+    assert_true(statistics_saturation_loss(0.5, 0) == 4);
+    assert_true(statistics_saturation_loss(1, 127.0 / 6) < 1e-8);
+}
+
+/* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent
+ * level: midpoints of steps that no decision boundary falls into. */
+static double integrate_expected_error(double noise_var)
+{
+    const double a = 1 / sqrt(170), deviation = sqrt(noise_var / 2);
+    const long reach = (long)ceil((16 * a + 9 * deviation) / a);
+    const int n_steps = (int)fmin(fmax(ceil(200 * a / deviation), 20), 200000);
+    double sum = 0;
+    for (long i = -reach * n_steps; i < reach * n_steps; i++) {
+        const double v = ((double)i + 0.5) * a / n_steps;
+        const double level = fmin(fmax(floor(v / (2 * a)), -8), 7), distance = v - (2 * level + 1) * a;
+        double density = 0;
+        for (int sent = -15; sent <= 15; sent += 2)
+            density += exp(-0.5 * pow((v - sent * a) / deviation, 2));
+        sum += distance * distance * density * a / n_steps;
+    }
+    return 2 * sum / 16 / (deviation * sqrt(2 * acos(-1)));
+}
+
+static void test_expected_error(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (double db = -10; db <= 46; db += 1.75) {
+        const double noise_var = pow(10, -db / 10), integral = integrate_expected_error(noise_var);
+        worst = fmax(worst, fabs(noise_expected_error(noise_var) - integral) / integral);
+    }
+    print_message("    expected error: largest relative difference to an integral %.2g\n", worst);
+    assert_true(worst < 1e-4);
+}
+
+/* The expected error gives the noise variance back, over more than all of the range that a float has a use for; it
+ * grows with it and stays inside the bracket of the search. */
+static void test_noise_estimate(void **state)
+{
+    (void)state;
+    double previous = 0;
+    for (double db = 300; db >= -60; db -= 0.1) {
+        const double noise_var = pow(10, -db / 10), error = noise_expected_error(noise_var);
+        const struct noise_estimate estimate = {1000, 1000 * error};
+        assert_true(error > previous && error <= noise_var * (1 + 1e-12) && error > noise_var / 9);
+        assert_true(fabs(noise_estimate_variance(&estimate) - noise_var) < 1e-9 * noise_var);
+        previous = error;
+    }
+    const struct noise_estimate none = {10, 0};
+    assert_true(noise_estimate_variance(&none) == 0);
 }
 
 static void test_widen(void **state)
@@ -183,6 +139,31 @@ static void test_widen(void **state)
     const float floats[2] = {-0.7f, 1e30f};
     sample_format_widen(SOFTQAM_INPUT_CF32, floats, 1, 0.3f, components);
     assert_true(components[0] == -0.7f * 0.3f && components[1] == 1e30f * 0.3f);
+    const uint16_t halves[2] = {0x3555, 0xfc00};
+    sample_format_widen(SOFTQAM_INPUT_CF16, halves, 1, 0.3f, components);
+    assert_true(components[0] == 0.333251953125f * 0.3f && isinf(components[1]) && components[1] < 0);
+}
+
+/* Beside the reference's, which is somebody else's: every binary16, and what lies on, between and beside them. */
+static void test_binary16(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= 0xffff; bits++) {
+        const uint16_t half = (uint16_t)bits;
+        const double value = half_to_double(half);
+        const float widened = binary16_to_float(half);
+        assert_true(isnan(value) ? isnan(widened) : (double)widened == value && !signbit(widened) == !signbit(value));
+        if (!isfinite(value))
+            continue;
+        assert_int_equal(binary16_from_double(value), half);
+        const double up = half_to_double((uint16_t)(half + 1)), middle = isfinite(up) ? (value + up) / 2 : 65520;
+        const double beside[3] = {middle, nextafter(middle, -INFINITY), nextafter(middle, INFINITY)};
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(binary16_from_double(beside[k]), half_from_double(beside[k]));
+    }
+    assert_int_equal(binary16_from_double((double)-INFINITY), 0xfbff);
+    assert_int_equal(binary16_from_double(0x1p-1074), 0);
+    assert_int_equal(binary16_from_double(-0.0), 0x8000);
 }
 
 static void test_quantise(void **state)
@@ -199,6 +180,11 @@ static void test_quantise(void **state)
     assert_int_equal(sample_format_quantise(SOFTQAM_INPUT_CS16, outer, 1, 1.0 / 8192, words), 1);
     assert_int_equal(words[0], 32767);
     assert_int_equal(words[1], -32768);
+    uint16_t halves[4];
+    const double floats[4] = {0.1, -65519.99, 65520, -1e300};
+    assert_int_equal(sample_format_quantise(SOFTQAM_INPUT_CF16, floats, 2, 1, halves), 2);
+    const uint16_t expected_halves[4] = {0x2e66, 0xfbff, 0x7bff, 0xfbff};
+    assert_memory_equal(halves, expected_halves, sizeof halves);
 }
 
 static void test_log(void **state)
@@ -259,9 +245,7 @@ static void test_quantile(void **state)
 static void test_moments(void **state)
 {
     (void)state;
-    enum {
-        N = 1 << 22
-    };
+    enum { N = 1 << 22 };
     double sum2 = 0, sum4 = 0, beyond3 = 0;
     for (uint64_t i = 0; i < N; i++) {
         const double x = normal_quantile(normal_uniform(i << 42 | UINT64_C(1) << 41));
@@ -283,7 +267,18 @@ int main(int argc, char *argv[])
         cmocka_unit_test(test_verify_finds_wrong_byte),
         cmocka_unit_test(test_verify_samples_every_run),
         cmocka_unit_test(test_verify_boundary),
+        cmocka_unit_test(test_verify_opposite_sign),
+        cmocka_unit_test(test_verify_accepts_right_llrs),
+        cmocka_unit_test(test_verify_finds_wrong_llr),
+        cmocka_unit_test(test_verify_ends_of_the_bound),
+        cmocka_unit_test(test_verify_erased_llrs),
+        cmocka_unit_test(test_verify_llr_boundary),
         cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_statistics_of_llrs),
+        cmocka_unit_test(test_saturation_loss),
+        cmocka_unit_test(test_expected_error),
+        cmocka_unit_test(test_noise_estimate),
+        cmocka_unit_test(test_binary16),
         cmocka_unit_test(test_widen),
         cmocka_unit_test(test_quantise),
         cmocka_unit_test(test_log),
@@ -291,9 +286,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(test_quantile),
         cmocka_unit_test(test_moments),
     };
-    enum {
-        N_TESTS = sizeof tests / sizeof tests[0]
-    };
+    enum { N_TESTS = sizeof tests / sizeof tests[0] };
     if (argc == 1)
         return cmocka_run_group_tests(tests, NULL, NULL);
     int n_failed = 0;

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "message.h"
+#include "normal.h"
 #include "sample_format.h"
 #include "verify.h"
 
@@ -12,59 +13,12 @@
 #include <unistd.h>
 
 /* Ranges that softqam.h gives. */
-enum {
-    MAX_THREADS = 1024,
-    MAX_STREAMS = 64,
-    MAX_CHUNK_SYMBOLS = 1 << 28
-};
+enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127 };
 
-const char demod_help[] = "usage: softqam-demod [options] INPUT OUTPUT\n"
-                          "\n"
-                          "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
-                          "to eight soft bits each, b0 first, in OUTPUT. \"-\" is standard input or output.\n"
-                          "\n"
-                          "Sign: above the midpoint means bit 0. A soft bit of format u8 is 255 for a\n"
-                          "sure 0, 0 for a sure 1, and 127 when nothing is known; from 127 on, the hard\n"
-                          "decision is 0.\n"
-                          "\n"
-                          "Files:\n"
-                          "  -i, --input-format FORMAT   symbols, I then Q, in this machine's byte order:\n"
-                          "                                cf32  two 32-bit floats    .cf32 .fc32 .cfile\n"
-                          "                                cs16  two 16-bit integers  .cs16 .sc16\n"
-                          "                                cs8   two 8-bit integers   .cs8 .sc8\n"
-                          "                              default: by INPUT's suffix, else cf32\n"
-                          "  -o, --output-format FORMAT  soft bits:\n"
-                          "                                u8    one byte a bit: liquid-dsp's bytes  .u8\n"
-                          "                              default: by OUTPUT's suffix, else u8\n"
-                          "      --input-scale X         factor that brings samples to unit mean symbol\n"
-                          "                              energy, a number or a fraction A/B;\n"
-                          "                              default: 1 (cf32), 1/32768 (cs16), 1/128 (cs8)\n"
-                          "\n"
-                          "Machine (the bytes are the same with all of these):\n"
-                          "      --backend NAME          auto, cpu or cuda; default: auto\n"
-                          "      --device N              ordinal of the CUDA device; default: CUDA's choice\n"
-                          "      --threads N             CPU threads, 1 to 1024; default: one per CPU\n"
-                          "      --streams N             CUDA: chunks in flight, 1 to 64; default: 4\n"
-                          "      --chunk SYMBOLS         CUDA: symbols in a chunk, 1 to 268435456;\n"
-                          "                              default: 1048576\n"
-                          "\n"
-                          "Reports, on standard error:\n"
-                          "      --verify                check the soft bits against liquid-dsp: all of the\n"
-                          "                              first 16777216 symbols, then one in 256\n"
-                          "      --stats                 symbols, rates, backend, saturated soft bits,\n"
-                          "                              erased symbols, estimated EVM\n"
-                          "      --progress WHEN         auto (on a terminal, the default), always or\n"
-                          "                              never\n"
-                          "  -q, --quiet                 nothing but failures and what --stats and\n"
-                          "                              --progress always ask for\n"
-                          "  -h, --help                  this text\n"
-                          "  -V, --version               the version\n"
-                          "\n"
-                          "A symbol that is NaN or infinite is erased: its eight soft bits are 127. OUTPUT\n"
-                          "appears complete or not at all; an older file of that name stays until then.\n"
-                          "\n"
-                          "Exit: 0 done; 1 the data, the file or the device failed; 2 the command was\n"
-                          "wrong.\n";
+static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
+
+/* What softqam.h says a 0 in the configuration stands for. */
+static const float default_llr_scale = 6;
 
 /* What options without a letter return. */
 enum {
@@ -81,7 +35,8 @@ enum {
     OPTION_SNR_DB,
     OPTION_NOISE_FILE,
     OPTION_LLR_SCALE,
-    OPTION_LLR_LIMIT
+    OPTION_LLR_LIMIT,
+    OPTION_SIGN
 };
 
 static const char short_options[] = ":i:o:qhV";
@@ -94,6 +49,7 @@ static const struct option long_options[] = {{"input-format", required_argument,
                                              {"noise-file", required_argument, NULL, OPTION_NOISE_FILE},
                                              {"llr-scale", required_argument, NULL, OPTION_LLR_SCALE},
                                              {"llr-limit", required_argument, NULL, OPTION_LLR_LIMIT},
+                                             {"sign", required_argument, NULL, OPTION_SIGN},
                                              {"backend", required_argument, NULL, OPTION_BACKEND},
                                              {"device", required_argument, NULL, OPTION_DEVICE},
                                              {"threads", required_argument, NULL, OPTION_THREADS},
@@ -111,15 +67,15 @@ static const struct option long_options[] = {{"input-format", required_argument,
 struct raw_options {
     const char *input_format;
     const char *output_format;
-    int progress; /* place in progress_names */
+    const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
+    const char *llr_option;   /* the same for an option that is for s8 only */
+    int progress;             /* place in progress_names */
 };
 
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL}; /* in the order of softqam_backend */
+static const char *const sign_names[] = {"0", "1", NULL};                 /* in the order of softqam_sign */
 static const char *const progress_names[] = {"auto", "always", "never", NULL};
-enum {
-    PROGRESS_AUTO,
-    PROGRESS_ALWAYS
-};
+enum { PROGRESS_AUTO, PROGRESS_ALWAYS };
 
 static bool parse_device(const char *text, softqam_config *config)
 {
@@ -181,20 +137,90 @@ static bool parse_machine_option(int option, const char *text, softqam_config *c
     }
 }
 
-static bool refuse_llr_option(int option)
+/* Takes over an option that says where the noise variances come from. The same one again counts as it does last, like
+ * all options. */
+static bool choose_noise(const char *option, enum noise_kind kind, struct demod_options *options,
+                         struct raw_options *raw)
 {
-    const struct option *known = long_options;
-    while (known->val != option)
-        known++;
-    message_print(NULL, "--%s: only for output formats s8, f16 and f32, which this version does not have", known->name);
-    return false;
+    if (raw->noise_option && strcmp(raw->noise_option, option) != 0) {
+        message_print(option, "contradicts %s: noise variances come from one of the two", raw->noise_option);
+        return false;
+    }
+    raw->noise_option = option;
+    options->noise = kind;
+    return true;
+}
+
+static bool parse_noise_var(const char *text, struct demod_options *options, struct raw_options *raw)
+{
+    static const char option[] = "--noise-var";
+    return arguments_parse_ratio_or(option, text, "auto", &options->noise_var) &&
+           choose_noise(option, options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO, options, raw);
+}
+
+static bool parse_snr_db(const char *text, struct demod_options *options, struct raw_options *raw)
+{
+    double snr_db = 0;
+    if (!arguments_parse_snr_db(text, &snr_db))
+        return false;
+    options->noise_var = normal_power_ratio(-snr_db);
+    return choose_noise("--snr-db", NOISE_VALUE, options, raw);
+}
+
+static bool parse_llr_scale(const char *text, softqam_config *config, struct raw_options *raw)
+{
+    double scale = 0;
+    raw->llr_option = "--llr-scale";
+    if (!arguments_parse_real(raw->llr_option, text, min_llr_scale, max_llr_scale, &scale))
+        return false;
+    config->llr_scale = (float)scale;
+    return true;
+}
+
+static bool parse_llr_limit(const char *text, softqam_config *config, struct raw_options *raw)
+{
+    uint64_t limit = 0;
+    raw->llr_option = "--llr-limit";
+    if (!arguments_parse_count(raw->llr_option, text, 1, MAX_LLR_LIMIT, &limit))
+        return false;
+    config->llr_limit = (int)limit;
+    return true;
+}
+
+static bool parse_sign(const char *text, softqam_config *config)
+{
+    int sign = 0;
+    if (!arguments_parse_choice("--sign", text, sign_names, &sign))
+        return false;
+    config->sign = (softqam_sign)sign;
+    return true;
+}
+
+/* The options that say what the numbers in OUTPUT mean. */
+static bool parse_meaning_option(int option, const char *text, struct demod_options *options, struct raw_options *raw)
+{
+    switch (option) {
+    case OPTION_NOISE_VAR:
+        return parse_noise_var(text, options, raw);
+    case OPTION_SNR_DB:
+        return parse_snr_db(text, options, raw);
+    case OPTION_NOISE_FILE:
+        options->noise_file = text;
+        return choose_noise("--noise-file", NOISE_FILE, options, raw);
+    case OPTION_LLR_SCALE:
+        return parse_llr_scale(text, &options->config, raw);
+    case OPTION_LLR_LIMIT:
+        return parse_llr_limit(text, &options->config, raw);
+    default:
+        return parse_sign(text, &options->config);
+    }
 }
 
 static bool check_verify(bool wanted)
 {
     if (!wanted || verify_is_available())
         return true;
-    message_print("--verify", "this softqam-demod was built without liquid-dsp, the reference");
+    message_print("--verify", "this softqam-demod was built without the reference, which liquid-dsp is part of");
     return false;
 }
 
@@ -225,12 +251,49 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     case OPTION_NOISE_FILE:
     case OPTION_LLR_SCALE:
     case OPTION_LLR_LIMIT:
-        return refuse_llr_option(option);
+    case OPTION_SIGN:
+        return parse_meaning_option(option, optarg, options, raw);
     case '?':
         return false;
     default:
         return parse_machine_option(option, optarg, &options->config);
     }
+}
+
+static bool check_noise(const struct demod_options *options, const struct raw_options *raw)
+{
+    const softqam_output_format format = options->config.output_format;
+    if (format == SOFTQAM_OUTPUT_U8 && raw->noise_option)
+        message_print(raw->noise_option, "only for output formats s8, f16 and f32; u8 takes no noise variance");
+    else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
+        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
+                      sample_format_name(format));
+    else if (options->noise == NOISE_FILE && !strcmp(options->noise_file, "-") && !strcmp(options->input, "-"))
+        message_print("--noise-file", "'-' is INPUT as well");
+    else
+        return true;
+    return false;
+}
+
+static bool check_llr_options(const struct demod_options *options, const struct raw_options *raw)
+{
+    if (!raw->llr_option || options->config.output_format == SOFTQAM_OUTPUT_S8)
+        return true;
+    message_print(raw->llr_option, "only for output format s8");
+    return false;
+}
+
+/* Puts numbers for the zeros that stand for a default and that the tool itself reckons with. */
+static void complete_config(softqam_config *config)
+{
+    if (config->input_scale == 0)
+        config->input_scale = softqam_input_default_scale(config->input_format);
+    if (config->output_format != SOFTQAM_OUTPUT_S8)
+        return;
+    if (config->llr_scale == 0)
+        config->llr_scale = default_llr_scale;
+    if (config->llr_limit == 0)
+        config->llr_limit = MAX_LLR_LIMIT;
 }
 
 /* What depends on more than one option. */
@@ -239,10 +302,10 @@ static bool complete(struct demod_options *options, const struct raw_options *ra
     softqam_config *config = &options->config;
     if (!sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
         !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
-        !check_verify(options->verify))
+        !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
-    if (config->input_scale == 0)
-        config->input_scale = softqam_input_default_scale(config->input_format);
+    complete_config(config);
+    config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = raw->progress == PROGRESS_ALWAYS ||
                              (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
     return true;

@@ -3,6 +3,8 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_OPTIONS_H
 #define SOFTQAM_TOOLS_DEMOD_OPTIONS_H
 
+#include "noise_source.h"
+
 #include <softqam/softqam.h>
 
 #include <stdbool.h>
@@ -10,7 +12,10 @@
 struct demod_options {
     const char *input;
     const char *output;
-    softqam_config config; /* with its input_scale never 0 */
+    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
+    enum noise_kind noise;
+    double noise_var;       /* NOISE_VALUE */
+    const char *noise_file; /* NOISE_FILE */
     bool verify;
     bool stats;
     bool quiet;
@@ -18,16 +23,12 @@ struct demod_options {
 };
 
 /* What main() does next. */
-enum demod_action {
-    DEMOD_RUN,
-    DEMOD_HELP,
-    DEMOD_VERSION,
-    DEMOD_WRONG
-};
+enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };
 
 /* DEMOD_WRONG after it has said what is wrong. */
 enum demod_action demod_options_parse(int argc, char *const argv[], struct demod_options *options);
 
+/* In demod_help.c. */
 extern const char demod_help[];
 
 #endif

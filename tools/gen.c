@@ -10,9 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    BLOCK_SYMBOLS = 1 << 20
-};
+enum { BLOCK_SYMBOLS = 1 << 20 };
 
 /* The part of a block that one thread fills. */
 struct slice {

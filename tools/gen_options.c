@@ -9,11 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum {
-    MAX_THREADS = 1024,
-    DEFAULT_SYMBOLS = 1000000,
-    MAX_SNR_DB = 200
-};
+enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 
 /* As many symbols as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / 8)
@@ -34,11 +30,12 @@ const char gen_help[] = "usage: softqam-gen [options] OUTPUT\n"
                         "                          cf32  two 32-bit floats    .cf32 .fc32 .cfile\n"
                         "                          cs16  two 16-bit integers  .cs16 .sc16\n"
                         "                          cs8   two 8-bit integers   .cs8 .sc8\n"
+                        "                          cf16  two 16-bit floats    .cf16\n"
                         "                        default: by OUTPUT's suffix, else cf32\n"
                         "      --output-scale X  what a sample of 1 stands for, a number or a fraction\n"
-                        "                        A/B: softqam-demod's --input-scale; default: 1 (cf32),\n"
-                        "                        1/8192 (cs16), 1/64 (cs8), which leave room for the\n"
-                        "                        outer points and noise\n"
+                        "                        A/B: softqam-demod's --input-scale; default: 1 (cf32,\n"
+                        "                        cf16), 1/8192 (cs16), 1/64 (cs8), which leave room for\n"
+                        "                        the outer points and noise\n"
                         "      --bits FILE       the bits that were sent, one byte (0 or 1) each, 8 a\n"
                         "                        symbol, b0 first\n"
                         "      --threads N       1 to 1024; default: one per CPU\n"
@@ -50,14 +47,7 @@ const char gen_help[] = "usage: softqam-gen [options] OUTPUT\n"
                         "\n"
                         "Exit: 0 done; 1 a file failed; 2 the command was wrong.\n";
 
-enum {
-    OPTION_SYMBOLS = 256,
-    OPTION_SNR_DB,
-    OPTION_SEED,
-    OPTION_OUTPUT_SCALE,
-    OPTION_BITS,
-    OPTION_THREADS
-};
+enum { OPTION_SYMBOLS = 256, OPTION_SNR_DB, OPTION_SEED, OPTION_OUTPUT_SCALE, OPTION_BITS, OPTION_THREADS };
 
 static const char short_options[] = ":o:qhV";
 
@@ -97,7 +87,7 @@ static bool parse_option(int option, struct gen_options *options, const char **f
     case OPTION_SYMBOLS:
         return arguments_parse_count("--symbols", optarg, 0, MAX_SYMBOLS, &options->n_symbols);
     case OPTION_SNR_DB:
-        return arguments_parse_real("--snr-db", optarg, -MAX_SNR_DB, MAX_SNR_DB, &options->snr_db);
+        return arguments_parse_snr_db(optarg, &options->snr_db);
     case OPTION_SEED:
         return arguments_parse_count("--seed", optarg, 0, UINT64_MAX, &options->seed);
     case OPTION_OUTPUT_SCALE:
@@ -128,7 +118,8 @@ static void choose_scale(struct gen_options *options)
         const char *text;
     } defaults[] = {[SOFTQAM_INPUT_CF32] = {1, "1"},
                     [SOFTQAM_INPUT_CS16] = {1.0 / 8192, "1/8192"},
-                    [SOFTQAM_INPUT_CS8] = {1.0 / 64, "1/64"}};
+                    [SOFTQAM_INPUT_CS8] = {1.0 / 64, "1/64"},
+                    [SOFTQAM_INPUT_CF16] = {1, "1"}};
     if (options->scale_text)
         return;
     options->scale = defaults[options->format].scale;

@@ -22,12 +22,7 @@ struct gen_options {
 };
 
 /* What main() does next. */
-enum gen_action {
-    GEN_RUN,
-    GEN_HELP,
-    GEN_VERSION,
-    GEN_WRONG
-};
+enum gen_action { GEN_RUN, GEN_HELP, GEN_VERSION, GEN_WRONG };
 
 /* GEN_WRONG after it has said what is wrong. */
 enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_options *options);

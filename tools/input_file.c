@@ -48,6 +48,15 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
     return true;
 }
 
+bool input_file_is_whole(const struct input_file *file, uint64_t nbytes, const char *item, size_t item_nbytes)
+{
+    const unsigned leftover = (unsigned)(nbytes % item_nbytes);
+    if (leftover)
+        message_print(file->name, "not a whole number of %ss: %u byte%s left over (a %s has %u)", item, leftover,
+                      PLURAL(leftover), item, (unsigned)item_nbytes);
+    return !leftover;
+}
+
 void input_file_close(struct input_file *file)
 {
     if (file->fd > STDERR_FILENO)

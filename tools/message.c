@@ -12,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    LINE_NBYTES = 2 * PATH_MAX
-};
+enum { LINE_NBYTES = 2 * PATH_MAX };
 
 static const char *program_name = "";
 static bool transient_on_screen;

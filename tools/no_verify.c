@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of verify.c in a build without liquid-dsp. */
+/* In place of verify.c in a build without the reference. */
 #include "verify.h"
 
 bool verify_is_available(void)
@@ -7,25 +7,20 @@ bool verify_is_available(void)
     return false;
 }
 
-const char *verify_oracle_version(void)
-{
-    return "";
-}
-
-bool verify_start(struct verifier *verifier, softqam_input_format format, float scale)
+bool verify_start(struct verifier *verifier, const softqam_config *config)
 {
     (void)verifier;
-    (void)format;
-    (void)scale;
+    (void)config;
     return false;
 }
 
-bool verify_next(struct verifier *verifier, const void *samples, const uint8_t *soft_bits, size_t n_symbols,
-                 struct verify_difference *difference)
+bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                 size_t n_symbols, struct verify_difference *difference)
 {
     (void)verifier;
     (void)samples;
-    (void)soft_bits;
+    (void)noise_var;
+    (void)out;
     (void)n_symbols;
     (void)difference;
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_format.h"
 
+#include "binary16.h"
 #include "message.h"
 
 #include <math.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* A format that softqam knows by name; value is -1 where this version cannot read or write it. */
 struct named_format {
     const char *name;
     const char *suffixes[4];
@@ -19,15 +19,15 @@ static const struct named_format symbol_formats[] = {
     {"cf32", {".cf32", ".fc32", ".cfile"}, SOFTQAM_INPUT_CF32},
     {"cs16", {".cs16", ".sc16"}, SOFTQAM_INPUT_CS16},
     {"cs8", {".cs8", ".sc8"}, SOFTQAM_INPUT_CS8},
-    {"cf16", {".cf16"}, -1},
+    {"cf16", {".cf16"}, SOFTQAM_INPUT_CF16},
     {NULL, {NULL}, 0},
 };
 
 static const struct named_format soft_bit_formats[] = {
     {"u8", {".u8"}, SOFTQAM_OUTPUT_U8},
-    {"s8", {".s8"}, -1},
-    {"f16", {".f16"}, -1},
-    {"f32", {".f32"}, -1},
+    {"s8", {".s8"}, SOFTQAM_OUTPUT_S8},
+    {"f16", {".f16"}, SOFTQAM_OUTPUT_F16},
+    {"f32", {".f32"}, SOFTQAM_OUTPUT_F32},
     {NULL, {NULL}, 0},
 };
 
@@ -58,34 +58,24 @@ static const struct named_format *find_by_suffix(const struct named_format *form
     return format->name ? format : formats;
 }
 
-static void list_formats(const struct named_format *formats, bool supported_only, char *list, size_t nbytes)
+static const struct named_format *find_named(const struct named_format *formats, const char *option, const char *name)
 {
-    const char *separator = "";
-    *list = '\0';
-    for (; formats->name; formats++) {
-        if (supported_only && formats->value < 0)
-            continue;
+    const struct named_format *format = find_by_name(formats, name);
+    char list[64] = "";
+    if (format)
+        return format;
+    for (format = formats; format->name; format++) {
         const size_t length = strlen(list);
-        snprintf(list + length, nbytes - length, "%s%s", separator, formats->name);
-        separator = ", ";
+        snprintf(list + length, sizeof list - length, "%s%s", format == formats ? "" : ", ", format->name);
     }
+    message_print(option, "'%s' is not one of %s", name, list);
+    return NULL;
 }
 
 static const struct named_format *choose(const struct named_format *formats, const char *option, const char *named,
                                          const char *path)
 {
-    char list[64];
-    const struct named_format *format = named ? find_by_name(formats, named) : find_by_suffix(formats, path);
-    if (!format) {
-        list_formats(formats, false, list, sizeof list);
-        message_print(option, "'%s' is not one of %s", named, list);
-    } else if (format->value < 0) {
-        list_formats(formats, true, list, sizeof list);
-        message_print(named ? option : path, "format %s is not supported by this version, which has %s", format->name,
-                      list);
-        format = NULL;
-    }
-    return format;
+    return named ? find_named(formats, option, named) : find_by_suffix(formats, path);
 }
 
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
@@ -104,6 +94,14 @@ bool sample_format_for_soft_bits(const char *option, const char *named, const ch
     return found != NULL;
 }
 
+const char *sample_format_name(softqam_output_format format)
+{
+    const struct named_format *named = soft_bit_formats;
+    while (named->value != (int)format)
+        named++;
+    return named->name;
+}
+
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,
                          float *components)
 {
@@ -114,6 +112,9 @@ void sample_format_widen(softqam_input_format format, const void *samples, size_
     } else if (format == SOFTQAM_INPUT_CS8) {
         for (size_t i = 0; i < n; i++)
             components[i] = (float)((const int8_t *)samples)[i] * scale;
+    } else if (format == SOFTQAM_INPUT_CF16) {
+        for (size_t i = 0; i < n; i++)
+            components[i] = binary16_to_float(((const uint16_t *)samples)[i]) * scale;
     } else {
         for (size_t i = 0; i < n; i++)
             components[i] = ((const float *)samples)[i] * scale;
@@ -130,6 +131,14 @@ static double clip(double component, double scale, double limit, uint64_t *n_cli
     return rounded < 0 ? -limit - 1 : limit;
 }
 
+/* A component as the nearest binary16; counts it when it was outside. */
+static uint16_t narrow(double component, double scale, uint64_t *n_clipped)
+{
+    const double scaled = component / scale;
+    *n_clipped += fabs(scaled) >= BINARY16_OVERFLOW;
+    return binary16_from_double(scaled);
+}
+
 uint64_t sample_format_quantise(softqam_input_format format, const double *components, size_t n_symbols, double scale,
                                 void *samples)
 {
@@ -141,6 +150,9 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
     } else if (format == SOFTQAM_INPUT_CS8) {
         for (size_t i = 0; i < n; i++)
             ((int8_t *)samples)[i] = (int8_t)clip(components[i], scale, INT8_MAX, &n_clipped);
+    } else if (format == SOFTQAM_INPUT_CF16) {
+        for (size_t i = 0; i < n; i++)
+            ((uint16_t *)samples)[i] = narrow(components[i], scale, &n_clipped);
     } else {
         for (size_t i = 0; i < n; i++)
             ((float *)samples)[i] = (float)(components[i] / scale);

@@ -10,12 +10,15 @@
 #include <stdint.h>
 
 /* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, else cf32. Says what is
- * wrong and returns false for a name that is none, and for a format that cannot be had. */
+ * wrong and returns false for a name that is none. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
-/* The same for a file of soft bits; else u8. */
+/* The same for a file of soft bits or LLRs; else u8. */
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path,
                                  softqam_output_format *format);
+
+/* The name of a format of soft bits or LLRs. */
+const char *sample_format_name(softqam_output_format format);
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

@@ -4,10 +4,10 @@
 # where all are installed. CUDA is not among them: where nvcc is found it is used.
 set -euo pipefail
 
-packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev)
+packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev python3 gnuplot-nox)
 case "${1-}" in
 "") ;;
-tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev python3 binutils gnuplot-nox) ;;
+tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev libitpp-dev binutils) ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
     exit 2

@@ -1,65 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 #include "statistics.h"
 
-#include "sample_format.h"
+#include "binary16.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Bounds the buffer of widened samples, and the number of small terms that one sum takes. */
-enum {
-    PART_SYMBOLS = 4096
-};
+enum { N_BITS = 8 };
 
-/* The 16 levels of an axis are the odd multiples, -15 to 15, of 1/sqrt(170): 3GPP TS 38.211 clause 5.1.6. */
-static double distance_to_nearest_level(double component, double half_spacing)
+static uint64_t count_saturated(const softqam_config *config, const void *out, size_t n)
 {
-    const double level = fmin(fmax(floor(component / (2 * half_spacing)), -8), 7);
-    return component - (2 * level + 1) * half_spacing;
-}
-
-static void add_part(struct statistics *statistics, const float *components, const uint8_t *soft_bits, size_t n_symbols)
-{
-    static const uint8_t erased[8] = {127, 127, 127, 127, 127, 127, 127, 127};
-    const double half_spacing = 1 / sqrt(170);
     uint64_t n_saturated = 0;
-    double error_energy = 0;
-    for (size_t i = 0; i < 8 * n_symbols; i++)
-        n_saturated += soft_bits[i] == 0 || soft_bits[i] == 255;
-    for (size_t i = 0; i < n_symbols; i++) {
-        if (!memcmp(soft_bits + 8 * i, erased, sizeof erased)) {
-            statistics->n_erased++;
-            continue;
-        }
-        const double error_i = distance_to_nearest_level((double)components[2 * i], half_spacing);
-        const double error_q = distance_to_nearest_level((double)components[2 * i + 1], half_spacing);
-        error_energy += error_i * error_i + error_q * error_q;
+    switch (config->output_format) {
+    case SOFTQAM_OUTPUT_U8:
+        for (size_t i = 0; i < n; i++)
+            n_saturated += ((const uint8_t *)out)[i] == 0 || ((const uint8_t *)out)[i] == 255;
+        break;
+    case SOFTQAM_OUTPUT_S8:
+        for (size_t i = 0; i < n; i++)
+            n_saturated +=
+                ((const int8_t *)out)[i] == config->llr_limit || ((const int8_t *)out)[i] == -config->llr_limit;
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        for (size_t i = 0; i < n; i++)
+            n_saturated += (((const uint16_t *)out)[i] & 0x7fff) == BINARY16_LARGEST;
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        for (size_t i = 0; i < n; i++)
+            n_saturated += fabsf(((const float *)out)[i]) == FLT_MAX;
+        break;
     }
-    statistics->n_symbols += n_symbols;
-    statistics->n_saturated += n_saturated;
-    statistics->error_energy += error_energy;
+    return n_saturated;
 }
 
-void statistics_add(struct statistics *statistics, softqam_input_format format, float scale, const void *samples,
-                    const uint8_t *soft_bits, size_t n_symbols)
+static uint64_t count_erased(const softqam_config *config, const void *out, size_t n_symbols)
 {
-    float components[2 * PART_SYMBOLS];
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
-    for (size_t first = 0; first < n_symbols; first += PART_SYMBOLS) {
-        const size_t n = n_symbols - first < PART_SYMBOLS ? n_symbols - first : PART_SYMBOLS;
-        sample_format_widen(format, (const char *)samples + first * symbol_nbytes, n, scale, components);
-        add_part(statistics, components, soft_bits + 8 * first, n);
+    /* Eight bytes at once: what they are but for the sign of a zero. */
+    static const struct {
+        uint64_t mask, erased;
+    } words[] = {[SOFTQAM_OUTPUT_U8] = {UINT64_MAX, UINT64_C(0x7f7f7f7f7f7f7f7f)},
+                 [SOFTQAM_OUTPUT_S8] = {UINT64_MAX, 0},
+                 [SOFTQAM_OUTPUT_F16] = {UINT64_C(0x7fff7fff7fff7fff), 0},
+                 [SOFTQAM_OUTPUT_F32] = {UINT64_C(0x7fffffff7fffffff), 0}};
+    const uint64_t mask = words[config->output_format].mask, erased = words[config->output_format].erased;
+    const size_t n_words = softqam_output_symbol_nbytes(config->output_format) / sizeof(uint64_t);
+    uint64_t n_erased = 0;
+    for (size_t i = 0; i < n_symbols; i++) {
+        uint64_t symbol[4], difference = 0;
+        memcpy(symbol, (const char *)out + i * n_words * sizeof(uint64_t), n_words * sizeof(uint64_t));
+        for (size_t k = 0; k < n_words; k++)
+            difference |= (symbol[k] & mask) ^ erased;
+        n_erased += difference == 0;
     }
+    return n_erased;
+}
+
+void statistics_add(struct statistics *statistics, const softqam_config *config, const void *samples, const void *out,
+                    size_t n_symbols)
+{
+    noise_estimate_add(&statistics->noise, config, samples, n_symbols);
+    statistics->n_symbols += n_symbols;
+    statistics->n_saturated += count_saturated(config, out, N_BITS * n_symbols);
+    statistics->n_erased += count_erased(config, out, n_symbols);
 }
 
 double statistics_saturated_share(const struct statistics *statistics)
 {
-    const double n_soft_bits = 8 * (double)statistics->n_symbols;
-    return statistics->n_symbols ? (double)statistics->n_saturated / n_soft_bits : 0;
+    const double n = N_BITS * (double)statistics->n_symbols;
+    return statistics->n_symbols ? (double)statistics->n_saturated / n : 0;
 }
 
-double statistics_evm(const struct statistics *statistics)
+/* A bit that is as sure as an LLR says is wrong with probability 1 / (1 + e^|LLR|). Who takes it for one of
+ * `limit_nats` while it is surer than that loses -log2(1 - 1 / (1 + e^limit_nats)) bits at most. */
+double statistics_saturation_loss(double saturated_share, double limit_nats)
 {
-    const uint64_t n = statistics->n_symbols - statistics->n_erased;
-    return n ? sqrt(statistics->error_energy / (double)n) : (double)NAN;
+    return N_BITS * saturated_share * log1p(exp(-limit_nats)) / log(2);
 }

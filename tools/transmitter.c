@@ -7,15 +7,10 @@
 #include <Random123/philox.h>
 #include <math.h>
 
-enum {
-    PART_SYMBOLS = 1024
-};
+enum { PART_SYMBOLS = 1024 };
 
 /* The last word of the counter. Numbers in use stay as they are: they define what a seed gives. */
-enum stream {
-    STREAM_BITS = 0,
-    STREAM_NOISE = 1
-};
+enum stream { STREAM_BITS = 0, STREAM_NOISE = 1 };
 
 static philox4x32_ctr_t draw(uint64_t seed, uint64_t index, enum stream stream)
 {

@@ -3,11 +3,19 @@
 
 #include "sample_format.h"
 
+#include <float.h>
+#include <half.h>
+#include <math.h>
+#include <max_log.h>
 #include <oracle.h>
+#include <stdio.h>
 #include <string.h>
 
-enum {
-    PART_SYMBOLS = 1024
+enum { N_BITS = 8 };
+
+/* What a soft bit or LLR should be, and what it may be. */
+struct expectation {
+    double value, low, high;
 };
 
 bool verify_is_available(void)
@@ -15,16 +23,17 @@ bool verify_is_available(void)
     return true;
 }
 
-const char *verify_oracle_version(void)
-{
-    return oracle_version();
-}
-
-bool verify_start(struct verifier *verifier, softqam_input_format format, float scale)
+bool verify_start(struct verifier *verifier, const softqam_config *config)
 {
     memset(verifier, 0, sizeof *verifier);
-    verifier->format = format;
-    verifier->scale = scale;
+    verifier->config = *config;
+    if (config->output_format != SOFTQAM_OUTPUT_U8) {
+        verifier->n_all = VERIFY_ALL_LLR_SYMBOLS;
+        snprintf(verifier->reference, sizeof verifier->reference, "double-precision max-log");
+        return true;
+    }
+    verifier->n_all = VERIFY_ALL_SYMBOLS;
+    snprintf(verifier->reference, sizeof verifier->reference, "liquid-dsp %s", oracle_version());
     verifier->oracle = oracle_create();
     return verifier->oracle != NULL;
 }
@@ -36,35 +45,94 @@ void verify_end(struct verifier *verifier)
     verifier->oracle = NULL;
 }
 
-static void describe(struct verify_difference *difference, uint64_t first, const float *components, const uint8_t *got,
-                     const uint8_t *expected)
+/* A soft bit is 127 + x, truncated and limited; with the opposite sign 127 - x. That is 254 less the former, or, unless
+ * x is whole, 253 less; and where the former was cut off at 0 not even this is known. */
+static struct expectation expect_opposite_byte(uint8_t byte)
 {
-    size_t place = 0;
-    while (got[place] == expected[place])
-        place++;
-    difference->symbol = first + place / 8;
-    difference->i = components[place / 8 * 2];
-    difference->q = components[place / 8 * 2 + 1];
-    difference->bit = (unsigned)(place % 8);
-    difference->got = got[place];
-    difference->expected = expected[place];
+    const double value = fmax(254.0 - byte, 0), low = fmax(253.0 - byte, 0);
+    return (struct expectation){value, low, byte == 0 ? 255 : value};
 }
 
-/* At most PART_SYMBOLS symbols, `offset` symbols into the block that starts at n_seen. */
-static bool check_part(struct verifier *verifier, const void *block, const uint8_t *block_soft_bits, size_t offset,
-                       size_t n_symbols, struct verify_difference *difference)
+static void expect_soft_bits(const struct verifier *verifier, const float symbol[2],
+                             struct expectation expected[N_BITS])
 {
-    float components[2 * PART_SYMBOLS];
-    uint8_t expected[8 * PART_SYMBOLS];
-    const char *samples = (const char *)block + offset * softqam_input_symbol_nbytes(verifier->format);
-    const uint8_t *got = block_soft_bits + 8 * offset;
-    sample_format_widen(verifier->format, samples, n_symbols, verifier->scale, components);
-    oracle_soft_bits(verifier->oracle, components, n_symbols, expected);
-    verifier->n_checked += n_symbols;
-    if (!memcmp(got, expected, 8 * n_symbols))
-        return true;
-    describe(difference, verifier->n_seen + offset, components, got, expected);
-    return false;
+    const bool opposite = verifier->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    const bool erased = !isfinite(symbol[0]) || !isfinite(symbol[1]);
+    uint8_t bytes[N_BITS];
+    oracle_soft_bits(verifier->oracle, symbol, 1, bytes);
+    for (int b = 0; b < N_BITS; b++)
+        expected[b] =
+            opposite && !erased ? expect_opposite_byte(bytes[b]) : (struct expectation){bytes[b], bytes[b], bytes[b]};
+}
+
+static double round_to_format(const softqam_config *config, double llr)
+{
+    switch (config->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return max_log_to_s8(llr, config->llr_limit);
+    case SOFTQAM_OUTPUT_F16:
+        return half_to_double(half_from_double(llr));
+    default:
+        return fmin(fmax(llr, (double)-FLT_MAX), (double)FLT_MAX);
+    }
+}
+
+/* Rounding keeps the order, so whatever binary32 inside the bound was rounded, the result lies between what the ends of
+ * the bound are rounded to. */
+static void expect_llrs(const softqam_config *config, const float symbol[2], float noise_var,
+                        struct expectation expected[N_BITS])
+{
+    const double sign = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1;
+    max_log_llr llrs[N_BITS];
+    max_log_llrs(symbol, noise_var, config->output_format == SOFTQAM_OUTPUT_S8 ? config->llr_scale : 1, llrs);
+    for (int b = 0; b < N_BITS; b++) {
+        const double ends[2] = {sign * llrs[b].low, sign * llrs[b].high};
+        expected[b].value = round_to_format(config, sign * llrs[b].value);
+        expected[b].low = round_to_format(config, fmin(ends[0], ends[1]));
+        expected[b].high = round_to_format(config, fmax(ends[0], ends[1]));
+    }
+}
+
+static double read_value(softqam_output_format format, const void *out, uint64_t place)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_U8:
+        return ((const uint8_t *)out)[place];
+    case SOFTQAM_OUTPUT_S8:
+        return ((const int8_t *)out)[place];
+    case SOFTQAM_OUTPUT_F16:
+        return half_to_double(((const uint16_t *)out)[place]);
+    default:
+        return (double)((const float *)out)[place];
+    }
+}
+
+/* The symbol `offset` symbols into the block that starts at n_seen. */
+static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                         uint64_t offset, struct verify_difference *difference)
+{
+    const softqam_config *config = &verifier->config;
+    const char *sample = (const char *)samples + offset * softqam_input_symbol_nbytes(config->input_format);
+    struct expectation expected[N_BITS];
+    float symbol[2], n0 = 0;
+    sample_format_widen(config->input_format, sample, 1, config->input_scale, symbol);
+    if (config->output_format == SOFTQAM_OUTPUT_U8) {
+        expect_soft_bits(verifier, symbol, expected);
+    } else {
+        n0 = noise_var[config->noise == SOFTQAM_NOISE_PER_SYMBOL ? offset : 0];
+        expect_llrs(config, symbol, n0, expected);
+    }
+    verifier->n_checked++;
+    for (unsigned b = 0; b < N_BITS; b++) {
+        const double got = read_value(config->output_format, out, N_BITS * offset + b);
+        if (got >= expected[b].low && got <= expected[b].high) /* not so for NaN */
+            continue;
+        *difference =
+            (struct verify_difference){verifier->n_seen + offset, symbol[0],       symbol[1],       n0, b, got,
+                                       expected[b].value,         expected[b].low, expected[b].high};
+        return false;
+    }
+    return true;
 }
 
 /* The symbol to check in a run: its first plus a hash of the run's number (the finaliser of splitmix64). */
@@ -77,21 +145,19 @@ static uint64_t sampled_symbol(uint64_t run)
     return run * VERIFY_RUN_SYMBOLS + hash % VERIFY_RUN_SYMBOLS;
 }
 
-bool verify_next(struct verifier *verifier, const void *samples, const uint8_t *soft_bits, size_t n_symbols,
-                 struct verify_difference *difference)
+bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                 size_t n_symbols, struct verify_difference *difference)
 {
     const uint64_t first = verifier->n_seen, end = first + n_symbols;
-    const uint64_t end_of_all = end < VERIFY_ALL_SYMBOLS ? end : VERIFY_ALL_SYMBOLS;
-    for (uint64_t i = first; i < end_of_all; i += PART_SYMBOLS) {
-        const uint64_t n = end_of_all - i < PART_SYMBOLS ? end_of_all - i : PART_SYMBOLS;
-        if (!check_part(verifier, samples, soft_bits, (size_t)(i - first), (size_t)n, difference))
+    for (uint64_t i = first; i < end && i < verifier->n_all; i++) {
+        if (!check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
     }
-    /* A whole number of runs lies before VERIFY_ALL_SYMBOLS; a run that two blocks share is looked at in both. */
-    const uint64_t rest = first > VERIFY_ALL_SYMBOLS ? first : VERIFY_ALL_SYMBOLS;
+    /* A whole number of runs lies before n_all; a run that two blocks share is looked at in both. */
+    const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
     for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {
         const uint64_t i = sampled_symbol(run);
-        if (i >= rest && i < end && !check_part(verifier, samples, soft_bits, (size_t)(i - first), 1, difference))
+        if (i >= rest && i < end && !check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
     }
     verifier->n_seen = end;

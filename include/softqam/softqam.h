@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam.h
- * softqam: complex I/Q symbols of 5G NR 256QAM in, eight soft bits a symbol out, the same bytes from every backend.
+ * softqam: complex I/Q symbols of 5G NR 256QAM in, eight soft bits or LLRs a symbol out, the same bytes from every
+ * backend.
  *
  * Plan, execute, destroy:
  *
  *     softqam_config config;
- *     softqam_config_init(&config);                            // cf32 in, u8 soft bits out, best backend
+ *     softqam_config_init(&config);                         // cf32 in, u8 soft bits out, best backend
+ *     config.output_format = SOFTQAM_OUTPUT_S8;             // LLRs for an LDPC decoder instead
  *     softqam_demodulator *demodulator;
  *     softqam_status status = softqam_create(&demodulator, &config);
  *     ...
- *     status = softqam_demodulate(demodulator, symbols, NULL, n_symbols, soft_bits);   // as often as you like
+ *     status = softqam_demodulate(demodulator, symbols, &noise_var, n_symbols, llrs);    // as often as you like
  *     ...
  *     softqam_destroy(demodulator);
  *
  * softqam_create() validates, picks the backend and allocates; softqam_demodulate() allocates nothing. The library
  * never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
  *
- * ## Sign, order and constellation
+ * ## Constellation, order, sign, noise variance
  *
  * The constellation is 256QAM of 3GPP TS 38.211 clause 5.1.6, scaled to unit mean symbol energy: the 16 levels of an
- * axis are the odd multiples -15 .. +15 of 1/sqrt(170). Soft bits come in 3GPP order, b0 first; the even bits b0 b2 b4
- * b6 ride on I, the odd bits b1 b3 b5 b7 on Q.
+ * axis are the odd multiples -15 .. +15 of 1/sqrt(170). Bits come in 3GPP order, b0 first; the even bits b0 b2 b4 b6
+ * ride on I, the odd bits b1 b3 b5 b7 on Q.
  *
- * **Above the midpoint means bit 0.** That is the sign of 5G receivers (MATLAB's 5G Toolbox, srsRAN Project, OAI,
- * cuPHY, AFF3CT); Sionna, GNU Radio, CommPy and srsRAN 4G have the opposite one.
+ * **A positive LLR, or a byte above the midpoint, means bit 0**, unless config.sign says otherwise. That is the sign of
+ * 5G receivers (MATLAB's 5G Toolbox, srsRAN Project, OAI, cuPHY, AFF3CT); Sionna, GNU Radio, CommPy and srsRAN 4G have
+ * the opposite one.
+ *
+ * **The noise variance N0 is that of the complex noise**, E|n|^2 for symbols of unit mean energy (as in MATLAB, srsRAN
+ * Project and cuPHY): N0 = 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component.
  */
 #ifndef SOFTQAM_SOFTQAM_H
 #define SOFTQAM_SOFTQAM_H
@@ -77,15 +83,35 @@ typedef enum softqam_constellation {
 typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF32 = 0, /**< two IEEE-754 binary32, 8 bytes */
     SOFTQAM_INPUT_CS16 = 1, /**< two signed 16-bit integers, 4 bytes */
-    SOFTQAM_INPUT_CS8 = 2   /**< two signed 8-bit integers, 2 bytes */
+    SOFTQAM_INPUT_CS8 = 2,  /**< two signed 8-bit integers, 2 bytes */
+    SOFTQAM_INPUT_CF16 = 3  /**< two IEEE-754 binary16, 4 bytes; widened exactly */
 } softqam_input_format;
 
-/** What comes out for each bit. */
+/** What comes out for each bit: 8 values a symbol, b0 first. */
 typedef enum softqam_output_format {
-    /** One byte a bit, 8 a symbol, b0 first: liquid-dsp 1.5's soft bits for this constellation, byte for byte.
-     *  255 is a sure 0, 0 is a sure 1, 127 says nothing. The scale is fixed; no noise variance enters. */
-    SOFTQAM_OUTPUT_U8 = 0
+    /** Soft bits, one byte each: liquid-dsp 1.5's for this constellation, byte for byte. 255 is a sure 0, 0 is a sure
+     * 1, 127 says nothing. The scale is fixed; no noise variance enters. */
+    SOFTQAM_OUTPUT_U8 = 0,
+    /** LLRs as int8: the exact max-log LLR in nats times config.llr_scale, rounded to nearest even, limited to
+     *  +-config.llr_limit. -128 never appears. */
+    SOFTQAM_OUTPUT_S8 = 1,
+    /** LLRs as IEEE-754 binary16: the exact max-log LLR in nats, rounded to nearest even. */
+    SOFTQAM_OUTPUT_F16 = 2,
+    /** LLRs as IEEE-754 binary32: the exact max-log LLR in nats. */
+    SOFTQAM_OUTPUT_F32 = 3
 } softqam_output_format;
+
+/** The bit that a positive LLR, or a byte above the midpoint, means. */
+typedef enum softqam_sign {
+    SOFTQAM_SIGN_POSITIVE_IS_0 = 0, /**< 5G receivers */
+    SOFTQAM_SIGN_POSITIVE_IS_1 = 1  /**< Sionna, GNU Radio, CommPy, srsRAN 4G */
+} softqam_sign;
+
+/** What `noise_var` of softqam_demodulate() and softqam_cuda_demodulate() points at. */
+typedef enum softqam_noise {
+    SOFTQAM_NOISE_PER_CALL = 0,  /**< one value for all symbols of the call */
+    SOFTQAM_NOISE_PER_SYMBOL = 1 /**< one value a symbol, as it is after equalisation */
+} softqam_noise;
 
 /** The plan for a demodulator. Always start from softqam_config_init(), so that fields which a later version adds have
  * their defaults. */
@@ -97,7 +123,7 @@ typedef struct softqam_config {
     softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
     softqam_output_format output_format; /**< default SOFTQAM_OUTPUT_U8 */
     /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default, stands for the
-     * format's own: 1 for cf32, 1/32768 for cs16, 1/128 for cs8. */
+     * format's own: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
     float input_scale;
     /** CPU threads that work on a call, the calling one included: at most 1024. 0, the default, stands for one per CPU
      * that the thread calling softqam_create() may run on. The CUDA backend stages pageable memory with them. */
@@ -111,6 +137,12 @@ typedef struct softqam_config {
      *  memory are each n_streams * chunk_symbols * (input + output bytes of a symbol), whatever the length of a call.
      */
     size_t chunk_symbols;
+    softqam_sign sign;   /**< default SOFTQAM_SIGN_POSITIVE_IS_0; u8 soft bits too: 127 says nothing in both */
+    softqam_noise noise; /**< default SOFTQAM_NOISE_PER_CALL; u8 soft bits take no noise variance */
+    /** s8: steps per nat, 2^-10 to 2^20. 0, the default, stands for 6. The other formats are in nats: 0 or 1. */
+    float llr_scale;
+    /** s8: largest magnitude, 1 to 127. 0, the default, stands for 127. 0 for the other formats. */
+    int llr_limit;
 } softqam_config;
 
 /** A plan ready to be executed. */
@@ -153,34 +185,80 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  *
  * @param demodulator  the plan
  * @param symbols      n_symbols symbols in the plan's input format; any alignment
- * @param noise_var    for output formats that are scaled by a noise variance; SOFTQAM_OUTPUT_U8 takes NULL and nothing
- * else
+ * @param noise_var    the noise variance N0: one value, or n_symbols values, as the plan's `noise` says; aligned to 4
+ *                     bytes. For SOFTQAM_OUTPUT_U8 NULL and nothing else
  * @param n_symbols    any number; 0 does nothing, and then the pointers may be NULL
- * @param out          receives n_symbols * softqam_output_symbol_nbytes() bytes, 8 a symbol for SOFTQAM_OUTPUT_U8; any
- *                     alignment; must not overlap `symbols`
+ * @param out          receives n_symbols * softqam_output_symbol_nbytes() bytes, 8 values a symbol; any alignment; must
+ *                     not overlap the inputs
  *
- * Each symbol is demodulated alone, so the bytes depend neither on its neighbours nor on how calls are split. For
- * SOFTQAM_OUTPUT_U8:
- * - a symbol with a component that is NaN or infinite (after scaling) gives eight times 127: an erasure;
- * - other components are clamped to [-3, +3];
- * - four of the eight bytes, two an axis, are always saturated: with this fixed scale only the two bits whose decision
- *   boundaries are next to the sample can be anything but sure;
- * - +0 and -0 give the same bytes.
+ * Each symbol is demodulated alone, so the bytes depend neither on its neighbours nor on how calls are split.
  *
- * Algorithm: hard decision, then the squared distances to the neighbouring points that differ in one bit
- * (liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, in binary32, round to nearest even, never
- * contracted). The caller's floating-point environment is expected to round to nearest even and not to flush subnormals
- * to zero.
+ * **Soft bits, SOFTQAM_OUTPUT_U8.** Hard decision, then the squared distances to the neighbouring points that differ in
+ * one bit: liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256.
+ * - A symbol with a component that is NaN or infinite (after scaling) gives eight times 127: an erasure.
+ * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
+ * - Four of the eight bytes, two an axis, are always saturated: with this fixed scale only the two bits whose decision
+ *   boundaries are next to the sample can be anything but sure.
+ *
+ * **LLRs, SOFTQAM_OUTPUT_S8, _F16, _F32.** Exact max-log, with r the symbol and x over the 256 points:
+ * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, as a piecewise linear
+ * function of each component. src/README.md derives it and bounds its rounding.
+ * - A symbol with a component that is NaN or infinite (after scaling), or with an N0 that is zero, negative, NaN or
+ *   infinite, gives eight zeros: an erasure. Any other N0 is taken as it is, subnormal ones too; where scale / N0
+ *   exceeds FLT_MAX, FLT_MAX is taken for it.
+ * - No NaN or infinity ever comes out: what would overflow is the format's largest finite value with its sign, 65504
+ * for f16, FLT_MAX for f32, the limit for s8.
+ *
+ * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment is
+ * expected to round to nearest even and not to flush subnormals to zero.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  NULL, overlapping buffers, or a byte count over PTRDIFF_MAX: nothing was
- * written; SOFTQAM_ERROR_CUDA  the contents of `out` are undefined; the demodulator may be used again or destroyed.
+ *         written;
+ *         SOFTQAM_ERROR_CUDA  the contents of `out` are undefined; the demodulator may be used again or destroyed.
  *
  * Thread safety: any thread; calls on one demodulator take turns, so give each thread its own for speed.
  * With CUDA, memory from softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
  */
 SOFTQAM_API softqam_status softqam_demodulate(softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
+
+/** Symbols that belong together, such as a codeword, a layer or an antenna: one piece of a batch. Zero all fields that
+ * are not named. */
+typedef struct softqam_block {
+    /** Symbols in this block; 0 is allowed, and then the pointers may be NULL. */
+    size_t n_symbols;
+    /** The first symbol: I and Q side by side. With symbols_q given, the first I alone. */
+    const void *symbols;
+    /** NULL, or the first Q where I and Q lie in separate planes. */
+    const void *symbols_q;
+    /** From one symbol to the next, counted in symbols (in components where I and Q lie apart): the number of layers or
+     *  antennas where those are interleaved. 0 stands for 1. */
+    size_t symbol_stride;
+    /** The first noise variance N0; NULL for SOFTQAM_OUTPUT_U8. */
+    const float *noise_var;
+    /** From one noise variance to the next, counted in floats. 0: one value for the whole block. */
+    size_t noise_stride;
+    /** Receives n_symbols * softqam_output_symbol_nbytes() bytes, contiguous. */
+    void *out;
+} softqam_block;
+
+/**
+ * Demodulates many blocks of symbols in host memory with one call; returns when all are written. The bytes are those of
+ * softqam_demodulate() for each block's symbols and noise variances; the plan's `noise` does not matter here.
+ *
+ * @param demodulator  the plan
+ * @param blocks       n_blocks blocks, each with its own symbols, count, noise and output; no output may overlap any
+ *                     input or another output. Alignment as for softqam_demodulate()
+ * @param n_blocks     any number; 0 does nothing
+ *
+ * @return as softqam_demodulate(); with SOFTQAM_ERROR_INVALID_ARGUMENT nothing was written. Overlaps within a block are
+ *         found; overlaps between blocks are the caller's to avoid.
+ *
+ * Thread safety: as softqam_demodulate().
+ */
+SOFTQAM_API softqam_status softqam_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks,
+                                                    size_t n_blocks);
 
 /** Ends a demodulator and frees all that it holds. NULL is ignored. No other call on it may be under way or follow.
  *  Memory from softqam_host_alloc() and work under way in the caller's own CUDA streams are left alone. */
@@ -203,14 +281,15 @@ SOFTQAM_API softqam_status softqam_host_alloc(softqam_demodulator *demodulator, 
 /** Frees memory from softqam_host_alloc(), and only that. NULL is ignored. Thread safety: any thread. */
 SOFTQAM_API void softqam_host_free(void *memory);
 
-/** Bytes of one symbol in an input format: 8 for cf32, 4 for cs16, 2 for cs8; 0 for a value that is none. */
+/** Bytes of one symbol in an input format: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for a value that is none. */
 SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 
-/** Bytes of one symbol's soft bits in an output format: 8 for u8; 0 for a value that is none. */
+/** Bytes of one symbol's eight values in an output format: 8 for u8 and s8, 16 for f16, 32 for f32; 0 for a value that
+ * is none. */
 SOFTQAM_API size_t softqam_output_symbol_nbytes(softqam_output_format format);
 
-/** The factor that input_scale 0 stands for: 1 for cf32, 1/32768 for cs16, 1/128 for cs8; 0 for a value that is none.
- */
+/** The factor that input_scale 0 stands for: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for a value that
+ * is none. */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
 /** "cpu" or "cuda": what does the work of large calls. NULL gives "none". The text lives as long as the library. */

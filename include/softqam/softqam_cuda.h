@@ -42,6 +42,28 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(softqam_demodulator *demodula
                                                    const float *d_noise_var, size_t n_symbols, void *d_out,
                                                    cudaStream_t stream);
 
+/** Blocks that one kernel takes. A batch of more is enqueued as several. */
+#define SOFTQAM_CUDA_BLOCKS_PER_LAUNCH 64
+
+/**
+ * Demodulates many blocks of symbols in device memory, in the caller's stream: softqam_demodulate_batch() for device
+ * pointers. Enqueues one kernel for each SOFTQAM_CUDA_BLOCKS_PER_LAUNCH blocks and returns.
+ *
+ * @param demodulator  a plan whose backend is CUDA
+ * @param blocks       n_blocks blocks, an array in host memory, read during the call only; the pointers in it are to
+ * device memory, aligned as for softqam_cuda_demodulate(), planes to a component
+ * @param n_blocks     any number; 0 enqueues nothing
+ * @param stream       a stream of the plan's device, 0 for its default stream
+ *
+ * Can be captured in a CUDA graph; allocates and synchronises nothing.
+ *
+ * @return as softqam_cuda_demodulate().
+ *
+ * Thread safety: any thread, any number at once, on one demodulator too.
+ */
+SOFTQAM_API softqam_status softqam_cuda_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks,
+                                                         size_t n_blocks, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* IEEE-754 binary16 by its definition: sign, 5 bits of exponent with a bias of 15, 10 bits of fraction. Slow and plain,
+ * to check fast conversions with. */
+#ifndef SOFTQAM_REFERENCE_HALF_H
+#define SOFTQAM_REFERENCE_HALF_H
+
+#include <stdint.h>
+
+/* To the nearest, ties to even; what would overflow, infinity included, is +-65504. Not for NaN. */
+uint16_t half_from_double(double x);
+
+/* Exact; NaN gives some NaN. */
+double half_to_double(uint16_t half);
+
+#endif

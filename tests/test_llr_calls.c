@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: MIT */
+/* How calls for LLRs are made must not show in a byte: noise variances given once or for each symbol, lengths,
+ * alignments, splits, threads, chunks, input formats, and batches of blocks with strides and planes. On the backend
+ * that SOFTQAM_TEST_BACKEND names; what the LLRs are worth is test_llr.c's. */
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STREAM_SAMPLE = 1,
+    STREAM_SPLIT,
+    STREAM_INPUTS,
+    STREAM_BATCH,
+};
+
+enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4 };
+
+static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
+
+#define SAMPLE_SYMBOLS ((size_t)200003)
+
+/* Symbols of every kind, noise variances of every kind, and what one plain call makes of them in each output format. */
+typedef struct sample {
+    float *symbols;
+    float *noise_var;
+    uint8_t *expected[N_OUTPUT_FORMATS];
+} sample;
+
+static softqam_config plan_of(softqam_output_format format, softqam_noise noise)
+{
+    softqam_config config = harness_config();
+    config.output_format = format;
+    config.noise = noise;
+    return config;
+}
+
+/* What a plan makes of symbols, in memory of malloc. */
+static uint8_t *answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols)
+{
+    size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    uint8_t *out = harness_alloc(nbytes);
+    memset(out, 0x80, nbytes);
+    softqam_demodulator *demodulator = harness_create(config);
+    harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
+    softqam_destroy(demodulator);
+    return out;
+}
+
+static const sample *shared_sample(void)
+{
+    static sample made;
+    if (!made.symbols) {
+        made.symbols = harness_alloc(SAMPLE_SYMBOLS * 2 * sizeof(float));
+        made.noise_var = harness_alloc(SAMPLE_SYMBOLS * sizeof(float));
+        harness_random random = harness_random_stream(STREAM_SAMPLE);
+        harness_fill_mixture(&random, SAMPLE_SYMBOLS, made.symbols);
+        harness_fill_noise(&random, HARNESS_NOISE_ANY, SAMPLE_SYMBOLS, made.noise_var);
+        for (int k = 0; k < N_OUTPUT_FORMATS; k++) {
+            softqam_config config = plan_of((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+            config.n_threads = 1;
+            made.expected[k] =
+                answer(&config, made.symbols, k == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var, SAMPLE_SYMBOLS);
+        }
+    }
+    return &made;
+}
+
+/* A call for n symbols of the sample from `first` on, on memory of malloc. */
+static void check_part(softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
+{
+    const sample *all = shared_sample();
+    size_t nbytes = softqam_output_symbol_nbytes(format);
+    const uint8_t *expected = all->expected[format] + first * nbytes;
+    uint8_t *out = harness_alloc(n * nbytes);
+    harness_poison(out, expected, n * nbytes);
+    harness_demodulate_llrs(demodulator, all->symbols + 2 * first,
+                            format == SOFTQAM_OUTPUT_U8 ? NULL : all->noise_var + first, n, out);
+    assert_true(harness_outputs_equal(output_names[format], format, all->symbols + 2 * first, expected, out, n));
+    free(out);
+}
+
+/* One noise variance for the call gives what the same one for every symbol gives. */
+static void test_noise_per_call(void **state)
+{
+    (void)state;
+    static const float noise_vars[] = {0.01F, 0.3F, 7e-4F, 5, 1e-38F, 1e-45F, 3e38F, 0, -1, NAN, INFINITY};
+    const size_t n = 30011;
+    const sample *all = shared_sample();
+    float *constant = harness_alloc(n * sizeof(float));
+    for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
+        for (size_t k = 0; k < n; k++) {
+            constant[k] = noise_vars[i];
+        }
+        for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
+            softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+            uint8_t *expected = answer(&config, all->symbols, constant, n);
+            config.noise = SOFTQAM_NOISE_PER_CALL;
+            uint8_t *got = answer(&config, all->symbols, &noise_vars[i], n);
+            assert_true(harness_outputs_equal("noise per call", config.output_format, all->symbols, expected, got, n));
+            free(got);
+            free(expected);
+        }
+    }
+    free(constant);
+}
+
+/* The three buffers of a call, each between guard pages. */
+typedef struct guarded {
+    harness_buffer symbols;
+    harness_buffer noise_var;
+    harness_buffer out;
+} guarded;
+
+static guarded open_guarded(size_t max_symbols)
+{
+    guarded self;
+    harness_buffer_open(&self.symbols, max_symbols * 2 * sizeof(float));
+    harness_buffer_open(&self.noise_var, max_symbols * sizeof(float));
+    harness_buffer_open(&self.out, max_symbols * HARNESS_SYMBOL_BITS * sizeof(float));
+    return self;
+}
+
+static void close_guarded(guarded *self)
+{
+    harness_buffer_close(&self->out);
+    harness_buffer_close(&self->noise_var);
+    harness_buffer_close(&self->symbols);
+}
+
+/* Bytes from the guard page before, or at_end from the one behind. The noise variances' must be a multiple of 4. */
+typedef struct gaps {
+    size_t symbols;
+    size_t noise_var;
+    size_t out;
+    bool at_end;
+} gaps;
+
+static void check_guarded(guarded *self, softqam_demodulator *demodulator, softqam_output_format format, gaps at,
+                          size_t first, size_t n)
+{
+    void (*place)(harness_buffer *, size_t, size_t) =
+        at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start;
+    const sample *all = shared_sample();
+    size_t nbytes = softqam_output_symbol_nbytes(format);
+    const uint8_t *expected = all->expected[format] + first * nbytes;
+    place(&self->symbols, n * 2 * sizeof(float), at.symbols);
+    place(&self->noise_var, n * sizeof(float), at.noise_var);
+    place(&self->out, n * nbytes, at.out);
+    memcpy(self->symbols.data, all->symbols + 2 * first, n * 2 * sizeof(float));
+    memcpy(self->noise_var.data, all->noise_var + first, n * sizeof(float));
+    harness_poison(self->out.data, expected, n * nbytes);
+    harness_demodulate_llrs(demodulator, self->symbols.data, (const float *)(void *)self->noise_var.data, n,
+                            self->out.data);
+    if (!harness_outputs_equal("between guard pages", format, all->symbols + 2 * first, expected, self->out.data, n)) {
+        fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", output_names[format], n, at.symbols,
+                 at.noise_var, at.out, at.at_end ? "end" : "start");
+    }
+    harness_buffer_check(&self->symbols);
+    harness_buffer_check(&self->noise_var);
+    harness_buffer_check(&self->out);
+}
+
+static void check_lengths(softqam_output_format format, unsigned n_streams, size_t chunk_symbols)
+{
+    const size_t others[] = {257, 997, 4096, chunk_symbols + 1, 3 * chunk_symbols + 5, n_streams * chunk_symbols + 1};
+    const size_t max_symbols = 5000;
+    softqam_config config = plan_of(format, SOFTQAM_NOISE_PER_SYMBOL);
+    config.n_streams = n_streams;
+    config.chunk_symbols = chunk_symbols;
+    softqam_demodulator *demodulator = harness_create(&config);
+    guarded buffers = open_guarded(max_symbols);
+    for (size_t n = 0; n <= 70 + HARNESS_COUNT(others); n++) {
+        size_t n_symbols = n <= 70 ? n : others[n - 71];
+        assert_true(n_symbols <= max_symbols);
+        check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, n_symbols);
+        check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1002, n_symbols);
+    }
+    close_guarded(&buffers);
+    softqam_destroy(demodulator);
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
+        check_lengths((softqam_output_format)format, 0, 0);
+        check_lengths((softqam_output_format)format, 1, 1);
+        check_lengths((softqam_output_format)format, 2, 37);
+        check_lengths((softqam_output_format)format, 3, 1000);
+    }
+}
+
+/* Every alignment of the symbols with every one of the output; the noise variances move along in steps of 4. */
+static void test_misalignment(void **state)
+{
+    (void)state;
+    guarded buffers = open_guarded(997);
+    for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
+        softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        config.n_threads = 2;
+        config.chunk_symbols = 256;
+        softqam_demodulator *demodulator = harness_create(&config);
+        for (size_t gap = 0; gap < 64; gap++) {
+            for (size_t out_gap = 0; out_gap < 64; out_gap++) {
+                gaps at = {gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap, (gap + out_gap) % 2};
+                check_guarded(&buffers, demodulator, config.output_format, at, gap, 37);
+            }
+            gaps at = {gap, 60 - gap / 4 * 4, 63 - gap, gap % 2};
+            check_guarded(&buffers, demodulator, config.output_format, at, gap, 997);
+        }
+        softqam_destroy(demodulator);
+    }
+    close_guarded(&buffers);
+}
+
+static void test_threads_and_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned n_threads;
+        unsigned n_streams;
+        size_t chunk_symbols;
+    } plans[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
+    for (size_t i = 0; i < HARNESS_COUNT(plans); i++) {
+        for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
+            softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+            config.n_threads = plans[i].n_threads;
+            config.n_streams = plans[i].n_streams;
+            config.chunk_symbols = plans[i].chunk_symbols;
+            softqam_demodulator *demodulator = harness_create(&config);
+            check_part(demodulator, config.output_format, 0, SAMPLE_SYMBOLS);
+            check_part(demodulator, config.output_format, 12345, 65537);
+            check_part(demodulator, config.output_format, 3, 16384 + 1);
+            softqam_destroy(demodulator);
+        }
+    }
+}
+
+static void test_split_calls(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_SPLIT);
+    for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
+        softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        config.chunk_symbols = 1000;
+        softqam_demodulator *demodulator = harness_create(&config);
+        for (size_t first = 0, n; first < SAMPLE_SYMBOLS; first += n) {
+            n = harness_random_below(&random, 5000);
+            n = SAMPLE_SYMBOLS - first < n ? SAMPLE_SYMBOLS - first : n;
+            check_part(demodulator, config.output_format, first, n);
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+/* Memory of softqam_host_alloc() for all three buffers, and for each alone. */
+static void test_memory_kinds(void **state)
+{
+    (void)state;
+    const size_t n = 50021;
+    const sample *all = shared_sample();
+    for (unsigned kinds = 0; kinds < 8 * N_OUTPUT_FORMATS; kinds++) {
+        softqam_config config = plan_of((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
+        if (config.output_format == SOFTQAM_OUTPUT_U8) {
+            continue;
+        }
+        size_t sizes[] = {n * 2 * sizeof(float), n * sizeof(float),
+                          n * softqam_output_symbol_nbytes(config.output_format)};
+        config.chunk_symbols = 10000;
+        softqam_demodulator *demodulator = harness_create(&config);
+        void *memory[3];
+        for (unsigned k = 0; k < 3; k++) {
+            memory[k] = harness_alloc(sizes[k]);
+            if (kinds >> k & 1) {
+                free(memory[k]);
+                assert_int_equal(softqam_host_alloc(demodulator, sizes[k], &memory[k]), SOFTQAM_OK);
+            }
+        }
+        memcpy(memory[0], all->symbols, sizes[0]);
+        memcpy(memory[1], all->noise_var, sizes[1]);
+        const uint8_t *expected = all->expected[config.output_format];
+        harness_poison(memory[2], expected, sizes[2]);
+        harness_demodulate_llrs(demodulator, memory[0], memory[1], n, memory[2]);
+        assert_true(
+            harness_outputs_equal("kinds of memory", config.output_format, all->symbols, expected, memory[2], n));
+        for (unsigned k = 0; k < 3; k++) {
+            (kinds >> k & 1 ? softqam_host_free : free)(memory[k]);
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+/* Symbols in an input format against the same as binary32, in every output format. */
+static void check_input(softqam_input_format format, float scale, const void *samples, size_t n_symbols)
+{
+    const float *noise_var = shared_sample()->noise_var;
+    float *values = harness_alloc(n_symbols * 2 * sizeof(float));
+    harness_widen(format, scale, samples, n_symbols, values);
+    for (int k = SOFTQAM_OUTPUT_U8; k < N_OUTPUT_FORMATS; k++) {
+        softqam_config config = plan_of((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+        const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
+        uint8_t *expected = answer(&config, values, noise, n_symbols);
+        config.input_format = format;
+        config.input_scale = scale;
+        config.chunk_symbols = 30011;
+        uint8_t *got = answer(&config, samples, noise, n_symbols);
+        if (!harness_outputs_equal("input format", config.output_format, values, expected, got, n_symbols)) {
+            fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, output_names[k]);
+        }
+        free(got);
+        free(expected);
+    }
+    free(values);
+}
+
+#define N_16_BITS ((size_t)1 << 16)
+
+/* All 16-bit patterns on one axis, random ones on the other, then the axes exchanged. As bytes, all pairs. Default
+ * scale, one that is no power of two, one that overflows, one that gives subnormal values. */
+static void test_input_formats(void **state)
+{
+    (void)state;
+    static const float scales[] = {0, 0.7F / 128, 1.3F, 1e37F, 1e-42F};
+    const size_t n_symbols = 2 * N_16_BITS;
+    uint16_t *samples = harness_alloc(2 * n_symbols * sizeof(*samples));
+    harness_random random = harness_random_stream(STREAM_INPUTS);
+    harness_random_fill(&random, samples, 2 * n_symbols * sizeof(*samples));
+    for (size_t i = 0; i < N_16_BITS; i++) {
+        samples[2 * i] = (uint16_t)i;
+        samples[2 * (N_16_BITS + i) + 1] = (uint16_t)i;
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(scales); i++) {
+        check_input(SOFTQAM_INPUT_CF16, scales[i], samples, n_symbols);
+        check_input(SOFTQAM_INPUT_CS16, scales[i], samples, n_symbols);
+        check_input(SOFTQAM_INPUT_CS8, scales[i], samples, n_symbols);
+        check_input(SOFTQAM_INPUT_CF32, scales[i], shared_sample()->symbols, n_symbols);
+    }
+    free(samples);
+}
+
+/* A block of a batch, where it lies in the batch's output, and what must be there. */
+typedef struct piece {
+    softqam_block block;
+    uint8_t *memory[2]; /* of symbols and symbols_q */
+    float *noise_var;
+    float *values;
+    uint8_t *expected;
+    size_t out_at;
+} piece;
+
+/* Copies every step-th of the items of nbytes, n of them, to memory where they lie `stride` items apart. Between them
+ * lies what would show. */
+static uint8_t *scatter(const uint8_t *items, size_t n, size_t step, size_t stride, size_t nbytes, size_t misalignment)
+{
+    size_t memory_nbytes = misalignment + (stride ? n * stride : 1) * nbytes;
+    uint8_t *memory = harness_alloc(memory_nbytes);
+    memset(memory, 0x3f, memory_nbytes);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(memory + misalignment + i * stride * nbytes, items + i * step * nbytes, nbytes);
+    }
+    return memory;
+}
+
+static size_t random_length(harness_random *random)
+{
+    switch (harness_random_below(random, 8)) {
+    case 0:
+        return 0;
+    case 1:
+        return 1 + harness_random_below(random, 7000);
+    default:
+        return harness_random_below(random, 300);
+    }
+}
+
+static void lay_out_symbols(piece *self, harness_random *random, softqam_input_format format, const uint8_t *samples)
+{
+    softqam_block *block = &self->block;
+    size_t nbytes = softqam_input_symbol_nbytes(format), misalignment = harness_random_below(random, 16);
+    size_t stride = block->symbol_stride ? block->symbol_stride : 1;
+    if (harness_random_below(random, 2)) {
+        self->memory[0] = scatter(samples, block->n_symbols, 1, stride, nbytes, misalignment);
+    } else {
+        size_t misalignment_q = harness_random_below(random, 16);
+        self->memory[0] = scatter(samples, block->n_symbols, 2, stride, nbytes / 2, misalignment);
+        self->memory[1] = scatter(samples + nbytes / 2, block->n_symbols, 2, stride, nbytes / 2, misalignment_q);
+        block->symbols_q = self->memory[1] + misalignment_q;
+    }
+    block->symbols = self->memory[0] + misalignment;
+}
+
+/* A random block, and what a call on its symbols side by side, with a noise variance for each, gives. */
+static piece make_piece(harness_random *random, softqam_config config)
+{
+    piece self = {.block = {.n_symbols = random_length(random),
+                            .symbol_stride = harness_random_below(random, 5),
+                            .noise_stride = harness_random_below(random, 4)}};
+    size_t n = self.block.n_symbols, nbytes = n * softqam_input_symbol_nbytes(config.input_format);
+    uint8_t *samples = harness_alloc(nbytes);
+    float *noise_var = harness_alloc(n * sizeof(float));
+    self.values = harness_alloc(n * 2 * sizeof(float));
+    harness_fill_mixture(random, n, self.values);
+    memcpy(samples, self.values, nbytes < n * 2 * sizeof(float) ? nbytes : n * 2 * sizeof(float));
+    harness_widen(config.input_format, 0, samples, n, self.values);
+    harness_fill_noise(random, HARNESS_NOISE_ANY, n, noise_var);
+    for (size_t i = 1; self.block.noise_stride == 0 && i < n; i++) {
+        noise_var[i] = noise_var[0];
+    }
+    lay_out_symbols(&self, random, config.input_format, samples);
+    bool takes_noise = config.output_format != SOFTQAM_OUTPUT_U8;
+    if (takes_noise) {
+        self.noise_var =
+            (float *)(void *)scatter((uint8_t *)noise_var, n, 1, self.block.noise_stride, sizeof(float), 0);
+        self.block.noise_var = self.noise_var;
+    }
+    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    config.backend = SOFTQAM_BACKEND_CPU;
+    self.expected = answer(&config, samples, takes_noise ? noise_var : NULL, n);
+    free(noise_var);
+    free(samples);
+    return self;
+}
+
+static void free_piece(piece *self)
+{
+    free(self->expected);
+    free(self->values);
+    free(self->noise_var);
+    free(self->memory[1]);
+    free(self->memory[0]);
+}
+
+#define CANARY 0x5A
+
+/* Outputs one behind the other with a few bytes between, in one buffer between guard pages. */
+static void run_batch(softqam_demodulator *demodulator, softqam_output_format format, piece *pieces, size_t n_pieces,
+                      const harness_buffer *out)
+{
+    size_t symbol_nbytes = softqam_output_symbol_nbytes(format);
+    softqam_block *blocks = harness_alloc(n_pieces * sizeof(*blocks));
+    memset(out->data, CANARY, out->nbytes);
+    for (size_t k = 0; k < n_pieces; k++) {
+        pieces[k].block.out = out->data + pieces[k].out_at;
+        harness_poison(pieces[k].block.out, pieces[k].expected, pieces[k].block.n_symbols * symbol_nbytes);
+        blocks[k] = pieces[k].block;
+    }
+    harness_demodulate_batch(demodulator, blocks, n_pieces);
+    size_t end = 0;
+    for (size_t k = 0; k < n_pieces; k++) {
+        const piece *one = &pieces[k];
+        if (!harness_outputs_equal("batch", format, one->values, one->expected, one->block.out, one->block.n_symbols)) {
+            fail_msg("block %zu of %zu: %zu symbols, stride %zu, %s, noise stride %zu", k, n_pieces,
+                     one->block.n_symbols, one->block.symbol_stride, one->block.symbols_q ? "planes" : "interleaved",
+                     one->block.noise_stride);
+        }
+        for (; end < one->out_at; end++) {
+            assert_int_equal(out->data[end], CANARY);
+        }
+        end += one->block.n_symbols * symbol_nbytes;
+    }
+    assert_int_equal(end, out->nbytes);
+    harness_buffer_check(out);
+    free(blocks);
+}
+
+static void check_batch(const softqam_config *config, size_t n_pieces, harness_random *random)
+{
+    piece *pieces = harness_alloc(n_pieces * sizeof(*pieces));
+    size_t end = 0;
+    for (size_t k = 0; k < n_pieces; k++) {
+        pieces[k] = make_piece(random, *config);
+        pieces[k].out_at = end + harness_random_below(random, 12);
+        end = pieces[k].out_at + pieces[k].block.n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    }
+    harness_buffer out;
+    harness_buffer_open(&out, end);
+    softqam_demodulator *demodulator = harness_create(config);
+    harness_buffer_place_at_end(&out, end, 0);
+    run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
+    /* Again on the same plan, from another address. */
+    harness_buffer_place_at_start(&out, end, 3);
+    run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
+    softqam_destroy(demodulator);
+    harness_buffer_close(&out);
+    for (size_t k = 0; k < n_pieces; k++) {
+        free_piece(&pieces[k]);
+    }
+    free(pieces);
+}
+
+static void test_batches(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_BATCH);
+    for (int in = 0; in < N_INPUT_FORMATS; in++) {
+        for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
+            softqam_config config = plan_of((softqam_output_format)out, (softqam_noise)(in % 2));
+            config.input_format = (softqam_input_format)in;
+            config.n_threads = 1 + (unsigned)in;
+            check_batch(&config, 40, &random);
+            config.chunk_symbols = 1000;
+            config.n_streams = 2;
+            check_batch(&config, 20, &random);
+            config.chunk_symbols = 1;
+            check_batch(&config, 3, &random);
+        }
+    }
+}
+
+static void test_large_batches(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_BATCH << 8);
+    for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
+        softqam_config config = plan_of((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
+        config.n_threads = 3;
+        check_batch(&config, 500, &random);
+        config.chunk_symbols = 20000;
+        check_batch(&config, 129, &random);
+    }
+}
+
+/* Layers side by side, as an equaliser leaves them: the same memory read by several blocks, each with its own output.
+ */
+static void test_interleaved_layers(void **state)
+{
+    (void)state;
+    enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
+    const sample *all = shared_sample();
+    softqam_config config = plan_of(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+    softqam_demodulator *demodulator = harness_create(&config);
+    uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
+    softqam_block blocks[N_LAYERS];
+    for (size_t layer = 0; layer < N_LAYERS; layer++) {
+        blocks[layer] = (softqam_block){
+            .n_symbols = N_SYMBOLS,
+            .symbols = all->symbols + 2 * layer,
+            .symbol_stride = N_LAYERS,
+            .noise_var = all->noise_var + layer,
+            .noise_stride = N_LAYERS,
+            .out = out + layer * N_SYMBOLS * HARNESS_SYMBOL_BITS,
+        };
+    }
+    harness_demodulate_batch(demodulator, blocks, N_LAYERS);
+    for (size_t i = 0; i < (size_t)N_LAYERS * N_SYMBOLS; i++) {
+        assert_memory_equal(out + (i % N_LAYERS * N_SYMBOLS + i / N_LAYERS) * HARNESS_SYMBOL_BITS,
+                            all->expected[SOFTQAM_OUTPUT_S8] + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
+    }
+    free(out);
+    softqam_destroy(demodulator);
+}
+
+static void test_empty_batches(void **state)
+{
+    (void)state;
+    softqam_config config = plan_of(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_block blocks[100] = {{0}};
+    harness_demodulate_batch(demodulator, NULL, 0);
+    harness_demodulate_batch(demodulator, blocks, 0);
+    harness_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks));
+    check_part(demodulator, config.output_format, 0, 100);
+    softqam_destroy(demodulator);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_noise_per_call), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_misalignment),   cmocka_unit_test(test_threads_and_chunks),
+        cmocka_unit_test(test_split_calls),    cmocka_unit_test(test_memory_kinds),
+        cmocka_unit_test(test_input_formats),  cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_large_batches),  cmocka_unit_test(test_interleaved_layers),
+        cmocka_unit_test(test_empty_batches),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
