@@ -853,6 +853,7 @@ static void test_batch_misuse(void **state)
         create_for_llrs(SOFTQAM_BACKEND_CUDA, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     uint8_t *d_memory;
     CUDA(cudaMalloc((void **)&d_memory, 64 * n));
+    CUDA(cudaMemset(d_memory, 0, 64 * n));
     float *d_noise_var = (float *)(void *)(d_memory + 32 * n);
     const softqam_block good = {
         .n_symbols = n, .symbols = d_memory, .noise_var = d_noise_var, .noise_stride = 1, .out = d_memory + 48 * n};

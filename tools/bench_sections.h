@@ -6,9 +6,7 @@
 #include "bench_report.h"
 
 /* One 5G slot: 273 resource blocks of 12 subcarriers, 14 OFDM symbols, one layer. */
-enum {
-    SLOT_SYMBOLS = 273 * 12 * 14
-};
+enum { SLOT_SYMBOLS = 273 * 12 * 14 };
 
 /* What is measured on. */
 struct bench_input {

@@ -14,12 +14,7 @@
 
 #include "oracle.h"
 
-enum {
-    N_BITS = 8,
-    N_POINTS = 256,
-    N_LEVELS = 16,
-    MAX_SYMBOLS = 1 << 14
-};
+enum { N_BITS = 8, N_POINTS = 256, N_LEVELS = 16, MAX_SYMBOLS = 1 << 14 };
 
 typedef struct vector {
     const char *name;
@@ -198,9 +193,7 @@ static void make_noisy(void)
 
 static void make_boundaries(void)
 {
-    enum {
-        REACH = 4
-    };
+    enum { REACH = 4 };
     const float a = alpha();
     const float others[] = {-15 * a, -14 * a, -2.5f * a, a, 12 * a};
     begin("boundaries", "cf32", 4, 1);
@@ -224,9 +217,7 @@ static void make_boundaries(void)
  * for. */
 static void make_crossings(void)
 {
-    enum {
-        N_AXIS = 3 * (N_LEVELS + 1)
-    };
+    enum { N_AXIS = 3 * (N_LEVELS + 1) };
     float values[N_AXIS];
     for (int k = 0; k <= N_LEVELS; k++) {
         const float boundary = (float)(2 * k - N_LEVELS) * alpha();
