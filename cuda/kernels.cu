@@ -40,8 +40,8 @@ static __device__ __forceinline__ lane_table share_table(const softqam_axis_tabl
     __shared__ uint4 rows[AXIS_LEVELS * TABLE_COPIES];
     for (unsigned k = threadIdx.x; k < AXIS_LEVELS * TABLE_COPIES; k += BLOCK_THREADS) {
         const softqam_axis_row &row = table.rows[k / TABLE_COPIES];
-        rows[k] = make_uint4(__float_as_uint(row.level_below), __float_as_uint(row.level),
-                             __float_as_uint(row.level_above), row.marks);
+        rows[k] = make_uint4(__float_as_uint(row.level), __float_as_uint(row.level_last),
+                             __float_as_uint(row.level_other), row.marks);
     }
     lane_table shared;
     shared.rows = shared_address(rows + threadIdx.x % TABLE_COPIES);
@@ -92,7 +92,8 @@ struct output_u8 {
                                                         float q, llr_weight)
     {
         const soft_bits bits = demodulate_soft_bits(&shared, i, q);
-        return interleave_bytes(bits.i, bits.q);
+        return interleave_bytes(lane_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
+                                lane_soft_bytes(bits.q.last, bits.q.other, bits.q.row, bits.known));
     }
 };
 
@@ -105,7 +106,7 @@ struct output_s8 {
                                                         float i, float q, llr_weight weight)
     {
         const symbol_llrs llrs = demodulate_llrs(&shared, i, q, weight, scale.signs, scale.limit);
-        return interleave_bytes(llrs_to_bytes(llrs.i), llrs_to_bytes(llrs.q));
+        return interleave_bytes(lane_llr_bytes(llrs.i), lane_llr_bytes(llrs.q));
     }
 };
 

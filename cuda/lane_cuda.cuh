@@ -9,7 +9,8 @@
 
 #include "axis_table.h"
 
-#define LANE static __device__ __forceinline__
+#define LANE        static __device__ __forceinline__
+#define LANE_UNROLL _Pragma("unroll")
 
 typedef float lane_f32;
 typedef uint32_t lane_u32;
@@ -39,6 +40,11 @@ typedef struct lane_llr_table {
     uint32_t rows; /* shared-memory address */
     float rows_per_unit;
 } lane_llr_table;
+
+LANE lane_f32 lane_splat(float a)
+{
+    return a;
+}
 
 LANE lane_f32 lane_add(lane_f32 a, lane_f32 b)
 {
@@ -105,9 +111,14 @@ LANE lane_mask lane_is_positive(lane_f32 a)
     return a > 0.0f && a < __int_as_float(0x7f800000) ? 0xffffffffu : 0;
 }
 
-LANE lane_u32 lane_select(lane_mask mask, lane_u32 where_true, lane_u32 where_false)
+LANE lane_mask lane_both(lane_mask a, lane_mask b)
 {
-    return mask ? where_true : where_false;
+    return a & b;
+}
+
+LANE lane_f32 lane_keep(lane_mask mask, lane_f32 a)
+{
+    return mask ? a : 0.0f;
 }
 
 LANE lane_u32 lane_to_index(lane_f32 a)
@@ -130,17 +141,29 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     const uint32_t address = place * LANE_HALF_ROW + table->rows;
     lane_row row;
     asm("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(row.level_below), "=f"(row.level), "=f"(row.level_above), "=r"(row.marks)
+        : "=f"(row.level), "=f"(row.level_last), "=f"(row.level_other), "=r"(row.marks)
         : "r"(address));
     return row;
 }
 
-LANE lane_u32 lane_place_bytes(lane_u32 above, lane_u32 below, lane_u32 marks)
+LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+{
+    return lane_flip(table->gain, row.marks);
+}
+
+LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+{
+    return lane_flip(table->gain, row.marks << 1);
+}
+
+LANE lane_u32 lane_soft_bytes(lane_f32 last, lane_f32 other, lane_row row, lane_mask known)
 {
     /* Not __byte_perm(), which takes the upper bit off each digit of the selector: here they are clear. */
     lane_u32 bytes;
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(above), "r"(below | 0xff00u), "r"(marks));
-    return bytes;
+    asm("prmt.b32 %0, %1, %2, %3;"
+        : "=r"(bytes)
+        : "r"(lane_to_byte(last)), "r"(lane_to_byte(other) | 0xff00u), "r"(row.marks));
+    return known ? bytes : 0x7f7f7f7fu;
 }
 
 LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
@@ -156,9 +179,14 @@ LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
     return found;
 }
 
-LANE lane_u32 lane_pack_bytes(lane_u32 a, lane_u32 b, lane_u32 c, lane_u32 d)
+LANE lane_u32 lane_llr_bytes(const lane_f32 llrs[AXIS_BITS])
 {
-    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+    const float integers = 12582912.0f;
+    const uint32_t first = __float_as_uint(__fadd_rn(llrs[0], integers));
+    const uint32_t second = __float_as_uint(__fadd_rn(llrs[1], integers));
+    const uint32_t third = __float_as_uint(__fadd_rn(llrs[2], integers));
+    const uint32_t fourth = __float_as_uint(__fadd_rn(llrs[3], integers));
+    return __byte_perm(__byte_perm(first, second, 0x0040), __byte_perm(third, fourth, 0x0040), 0x5410);
 }
 
 LANE lane_u32 lane_to_f16(lane_f32 a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* THE arithmetic: what every backend computes, defined once. It is written in the operations of a lane header, which
- * must be included before: lane_scalar.h in portable C, cuda/lane_cuda.cuh on the GPU. README.md beside this derives
- * it.
+ * must be included before: lane_scalar.h in portable C, lane_avx2.h and lane_avx512.h with several symbols in a lane's
+ * registers, cuda/lane_cuda.cuh on the GPU. README.md beside this derives it.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
  * LLRs: exact max-log. No branch depends on a symbol. */
@@ -15,19 +15,13 @@
 /* FLT_MAX. */
 #define LARGEST_FLOAT 0x1.fffffep127f
 
-/* Four soft bytes an axis, the axis's first bit in the lowest byte: b0 b2 b4 b6 and b1 b3 b5 b7. */
-typedef struct soft_bits {
-    lane_u32 i;
-    lane_u32 q;
-} soft_bits;
-
-/* One component and its squared distances to what is near it. */
+/* One component's squared distances to what is near it. */
 typedef struct axis_distances {
     lane_f32 decided; /* to the level as the decision's own sums left it: may differ from `nearest` in the last bits */
     lane_f32 nearest; /* to the decided level */
-    lane_f32 below;   /* to its neighbours; far larger than any other where there is none */
-    lane_f32 above;
-    lane_u32 marks;
+    lane_f32 last;    /* to its neighbour that differs in the last bit */
+    lane_f32 other;   /* to its neighbour on the far side; larger than any other where there is none */
+    lane_row row;
 } axis_distances;
 
 LANE lane_f32 squared_difference(lane_f32 a, lane_f32 b)
@@ -36,60 +30,82 @@ LANE lane_f32 squared_difference(lane_f32 a, lane_f32 b)
     return lane_mul(difference, difference);
 }
 
+LANE axis_distances measure_row(lane_f32 v, lane_f32 decided, lane_row row)
+{
+    axis_distances axis;
+    axis.decided = squared_difference(v, decided);
+    axis.nearest = squared_difference(v, row.level);
+    axis.last = squared_difference(v, row.level_last);
+    axis.other = squared_difference(v, row.level_other);
+    axis.row = row;
+    return axis;
+}
+
 /* The decision: four halvings of the axis, each on the sign of what is left of v. Carries the residue's negative, r,
  * because then "residue > 0" is the sign bit of r alone: r starts as 0 - v and a difference that cancels is +0, so r is
  * never -0, and a residue of zero of either sign goes to the lower half as it must. */
 LANE axis_distances measure_axis(const lane_table *table, lane_f32 component)
 {
-    const lane_f32 v = lane_limit(component, LIMIT_COMPONENT);
-    lane_f32 r = lane_sub(0.0f, v);
+    const lane_f32 v = lane_limit(component, lane_splat(LIMIT_COMPONENT));
+    lane_f32 r = lane_sub(lane_splat(0.0f), v);
+    LANE_UNROLL
     for (int k = 0; k < AXIS_BITS; k++)
         r = lane_sub(r, lane_flip(table->steps[k], lane_bits(r)));
     /* What the halvings took away is the decided level, but for the rounding of their sums. */
     const lane_f32 decided = lane_add(v, r);
-    const lane_row row = lane_lookup(table, decided);
+    return measure_row(v, decided, lane_lookup(table, decided));
+}
 
-    axis_distances axis;
-    axis.decided = squared_difference(v, decided);
-    axis.nearest = squared_difference(v, row.level);
-    axis.below = squared_difference(v, row.level_below);
-    axis.above = squared_difference(v, row.level_above);
-    axis.marks = row.marks;
+/* The two soft bytes of an axis before they are truncated and limited to 0 .. 255, and the row that says where they go
+ * and what the sure ones are. */
+typedef struct soft_axis {
+    lane_f32 last;
+    lane_f32 other;
+    lane_row row;
+} soft_axis;
+
+/* A bit's soft byte from the squared distances to the nearest points with it flipped and without. */
+LANE lane_f32 soft_value(lane_f32 flipped, lane_f32 agreeing, lane_f32 gain)
+{
+    return lane_add(lane_mul(lane_sub(flipped, agreeing), gain), lane_splat(127.0f));
+}
+
+/* The axis `a`, `b` being the other one. */
+LANE soft_axis soften_axis(const lane_table *table, const axis_distances *a, const axis_distances *b, lane_f32 agreeing)
+{
+    soft_axis axis;
+    axis.last = soft_value(lane_add(a->last, b->nearest), agreeing, lane_gain_last(table, a->row));
+    axis.other = soft_value(lane_add(a->other, b->nearest), agreeing, lane_gain_other(table, a->row));
+    axis.row = a->row;
     return axis;
 }
 
-/* The byte of a bit from the squared distances to the nearest points with it flipped and without. Bit 31 of signs: the
- * decided bit is 1. */
-LANE lane_u32 soft_byte(const lane_table *table, lane_f32 flipped, lane_f32 agreeing, lane_u32 signs)
+/* The squared distance to the nearest point that agrees in the soft bits of axis `a`: the decided one, or, within an
+ * ulp of a decision boundary of the other axis, where liquid-dsp's search finds it too, one that differs on that axis
+ * only. The axis's own neighbour on the far side need not be looked at: when it is as near, this bit's margin is 8
+ * alpha^2, far into saturation. */
+LANE lane_f32 nearest_agreeing(const axis_distances *a, const axis_distances *b, lane_f32 decided)
 {
-    const lane_f32 margin = lane_sub(flipped, agreeing);
-    return lane_to_byte(lane_add(lane_mul(margin, lane_flip(table->gain, signs)), 127.0f));
+    return lane_min(decided, lane_add(a->nearest, lane_min(b->last, b->other)));
 }
 
-/* The four bytes of the axis `a`, `b` being the other one and `decided` the squared distance to the decided point. */
-LANE lane_u32 axis_bytes(const lane_table *table, const axis_distances *a, const axis_distances *b, lane_f32 decided)
-{
-    /* The nearest point without the bit flipped is the decided one, or, within an ulp of a decision boundary of the
-     * other axis, where liquid-dsp's search finds it too, one that differs on that axis only. The axis's own neighbour
-     * on the far side need not be looked at: when it is as near, this bit's margin is 8 alpha^2, far into saturation.
-     */
-    const lane_f32 beside = lane_add(a->nearest, lane_min(b->below, b->above));
-    const lane_f32 agreeing = lane_min(decided, beside);
-    return lane_place_bytes(soft_byte(table, lane_add(a->above, b->nearest), agreeing, a->marks),
-                            soft_byte(table, lane_add(a->below, b->nearest), agreeing, a->marks << 1), a->marks);
-}
+typedef struct soft_bits {
+    soft_axis i;
+    soft_axis q;
+    lane_mask known; /* where not, all eight bytes are 127 */
+} soft_bits;
 
-/* The soft bits of a symbol. One that is not finite says nothing: 127 eight times. */
+/* The soft bits of a symbol. One that is not finite says nothing. */
 LANE soft_bits demodulate_soft_bits(const lane_table *table, lane_f32 i, lane_f32 q)
 {
     const axis_distances on_i = measure_axis(table, i);
     const axis_distances on_q = measure_axis(table, q);
     const lane_f32 decided = lane_add(on_i.decided, on_q.decided);
-    const lane_mask known = lane_is_finite(i) & lane_is_finite(q);
 
     soft_bits out;
-    out.i = lane_select(known, axis_bytes(table, &on_i, &on_q, decided), 0x7f7f7f7fu);
-    out.q = lane_select(known, axis_bytes(table, &on_q, &on_i, decided), 0x7f7f7f7fu);
+    out.i = soften_axis(table, &on_i, &on_q, nearest_agreeing(&on_i, &on_q, decided));
+    out.q = soften_axis(table, &on_q, &on_i, nearest_agreeing(&on_q, &on_i, decided));
+    out.known = lane_both(lane_is_finite(i), lane_is_finite(q));
     return out;
 }
 
@@ -101,10 +117,10 @@ typedef struct llr_weight {
 
 /* The weight for a noise variance N0, at `scale` steps per nat. The factor is limited so that it never meets a zero as
  * an infinity. */
-LANE llr_weight weigh_llrs(float scale, lane_f32 noise_var)
+LANE llr_weight weigh_llrs(lane_f32 scale, lane_f32 noise_var)
 {
     llr_weight weight;
-    weight.factor = lane_min(lane_div(scale, noise_var), LARGEST_FLOAT);
+    weight.factor = lane_min(lane_div(scale, noise_var), lane_splat(LARGEST_FLOAT));
     weight.known = lane_is_positive(noise_var);
     return weight;
 }
@@ -116,41 +132,33 @@ typedef struct symbol_llrs {
 } symbol_llrs;
 
 /* The LLRs of an axis, limited to +-limit. */
-LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_mask known, float limit,
+LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_mask known, lane_f32 limit,
                     lane_f32 llrs[AXIS_BITS])
 {
     const lane_f32 magnitude = lane_abs(component);
-    const lane_f32 place = lane_min(lane_mul(magnitude, table->rows_per_unit), LLR_ROWS - 1);
+    const lane_f32 place = lane_min(lane_mul(magnitude, table->rows_per_unit), lane_splat(LLR_ROWS - 1));
     const lane_llr_row row = lane_llr_lookup(table, lane_to_index(place));
+    LANE_UNROLL
     for (int k = 0; k < AXIS_BITS; k++) {
         lane_f32 distance = lane_fma(row.slopes[k], magnitude, row.intercepts[k]);
         if (k == 0)
             distance = lane_flip(distance, lane_bits(component));
         const lane_f32 llr = lane_limit(lane_mul(distance, factor), limit);
-        llrs[k] = lane_float(lane_select(known, lane_bits(llr), 0));
+        llrs[k] = lane_keep(known, llr);
     }
 }
 
 /* The LLRs of a symbol; eight zeros when it or its noise variance is not known. Bit 31 of signs: all with the opposite
  * sign. */
 LANE symbol_llrs demodulate_llrs(const lane_llr_table *table, lane_f32 i, lane_f32 q, llr_weight weight, lane_u32 signs,
-                                 float limit)
+                                 lane_f32 limit)
 {
-    const lane_mask known = weight.known & lane_is_finite(i) & lane_is_finite(q);
+    const lane_mask known = lane_both(weight.known, lane_both(lane_is_finite(i), lane_is_finite(q)));
     const lane_f32 factor = lane_flip(weight.factor, signs);
     symbol_llrs llrs;
     axis_llrs(table, i, factor, known, limit, llrs.i);
     axis_llrs(table, q, factor, known, limit, llrs.q);
     return llrs;
-}
-
-/* Four LLRs as bytes in two's complement, rounded to nearest even, the first in the lowest byte. |llr| <= 127. */
-LANE lane_u32 llrs_to_bytes(const lane_f32 llrs[AXIS_BITS])
-{
-    /* Around 1.5 * 2^23 the floats are the integers, so the addition rounds, and its low bits are the result's. */
-    const lane_f32 integers = 12582912.0f;
-    return lane_pack_bytes(lane_bits(lane_add(llrs[0], integers)), lane_bits(lane_add(llrs[1], integers)),
-                           lane_bits(lane_add(llrs[2], integers)), lane_bits(lane_add(llrs[3], integers)));
 }
 
 #endif

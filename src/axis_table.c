@@ -16,19 +16,32 @@ static unsigned bit_at(unsigned level, unsigned place)
     return ~(label(level) >> (AXIS_BITS - 1 - place)) & 1;
 }
 
+/* The neighbour that differs in the last bit, which is what the lowest bit of the level's number tells. */
+static unsigned last_neighbour(unsigned level)
+{
+    return level ^ 1;
+}
+
+/* The neighbour on the far side: -1 and AXIS_LEVELS beyond the ends. */
+static int other_neighbour(unsigned level)
+{
+    return level % 2 ? (int)level + 1 : (int)level - 1;
+}
+
 static uint32_t marks_of(unsigned level, softqam_sign sign)
 {
     const unsigned flip = sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    const int other = other_neighbour(level);
     uint32_t marks = 0;
     for (unsigned place = 0; place < AXIS_BITS; place++) {
         const unsigned bit = bit_at(level, place);
         const uint32_t negative = bit ^ flip;
         uint32_t source = negative ? BYTE_LOWEST : BYTE_HIGHEST;
-        if (level + 1 < AXIS_LEVELS && bit_at(level + 1, place) != bit) {
-            source = BYTE_ABOVE;
+        if (bit_at(last_neighbour(level), place) != bit) {
+            source = BYTE_LAST;
             marks |= negative << 31;
-        } else if (level > 0 && bit_at(level - 1, place) != bit) {
-            source = BYTE_BELOW;
+        } else if (other >= 0 && other < AXIS_LEVELS && bit_at((unsigned)other, place) != bit) {
+            source = BYTE_OTHER;
             marks |= negative << 30;
         }
         marks |= source << (4 * place);
@@ -47,13 +60,15 @@ void softqam_axis_table_build(softqam_axis_table *table, softqam_sign sign)
     levels[AXIS_LEVELS + 1] = FAR_LEVEL;
 
     for (unsigned j = 0; j < AXIS_LEVELS; j++)
-        table->rows[j] = (softqam_axis_row){levels[j], levels[j + 1], levels[j + 2], marks_of(j, sign)};
+        table->rows[j] = (softqam_axis_row){levels[j + 1], levels[last_neighbour(j) + 1],
+                                            levels[other_neighbour(j) + 1], marks_of(j, sign)};
     for (int k = 0; k < AXIS_BITS; k++)
         table->steps[k] = (float)(1 << (AXIS_BITS - 1 - k)) * alpha;
 
     /* liquid-dsp's modemcf_demodulate_soft: gamma = 1.2 * 256 points, times 16. */
     table->gain = 1.2f * 256.0f * 16.0f;
     table->rows_per_unit = (float)(sqrt(170.0) / 2.0);
+    table->inside = (1.0f - 0x1p-14f) * alpha * alpha;
 }
 
 /* Level j of the ideal constellation. */

@@ -10,23 +10,24 @@
 /* 256QAM has 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
 enum { AXIS_LEVELS = 16, AXIS_BITS = 4 };
 
-/* Where a byte of the axis's four comes from: a digit of the `bytes` field, which indexes the 8-byte source
- * { soft byte of the level above, 0x00, 0, 0, soft byte of the level below, 0xff, 0, 0 }. */
-enum { BYTE_ABOVE = 0, BYTE_LOWEST = 1, BYTE_BELOW = 4, BYTE_HIGHEST = 5 };
+/* Where a byte of the axis's four comes from: a digit of `marks`, which indexes the 8-byte source
+ * { soft byte of the last bit, 0x00, 0, 0, soft byte of the other bit, 0xff, 0, 0 }. */
+enum { BYTE_LAST = 0, BYTE_LOWEST = 1, BYTE_OTHER = 4, BYTE_HIGHEST = 5 };
 
 /* Stands for a neighbour that does not exist: so far from any component (limited to +-3) that it is never the nearest,
  * and its squared distance times the gain still fits an int. */
 #define FAR_LEVEL 64.0f
 
-/* One of the 16 levels. Each neighbour of a level differs from it in one label bit, so of the axis's four bits one is
- * decided against the level above, one against the level below, and two (three at the ends) are sure. */
+/* One of the 16 levels. Each neighbour of a level differs from it in one label bit: one neighbour, above an even level
+ * and below an odd one, in the axis's last bit, the other in one of the first three. So of the four bits two are soft,
+ * and two (three at the ends, which have no other neighbour) are sure. */
 typedef struct softqam_axis_row {
-    float level_below; /* -FAR_LEVEL below the lowest */
     float level;
-    float level_above; /* +FAR_LEVEL above the highest */
+    float level_last;  /* of the neighbour that differs in the last bit */
+    float level_other; /* of the other; +-FAR_LEVEL beyond the ends */
     /* Bits 0-15: four hexadecimal digits BYTE_*, the lowest for the axis's first bit (b0 or b1).
-     * Bit 31: the bit that the level above decides counts negative, being 1 where positive is 0. Bit 30: the same for
-     * below. */
+     * Bit 31: the last bit counts negative, being 1 where positive is 0. Bit 30: the same of the bit in which the other
+     * neighbour differs. */
     uint32_t marks;
 } softqam_axis_row;
 
@@ -38,6 +39,8 @@ typedef struct softqam_axis_table {
     float gain;
     /* Levels per unit: level j is at (j - 7.5) / rows_per_unit. */
     float rows_per_unit;
+    /* Squared distance to a level below which a component is inside that level's interval, clear of its ends. */
+    float inside;
 } softqam_axis_table;
 
 /* Builds the table of 256QAM from the formula of 3GPP TS 38.211 clause 5.1.6. */

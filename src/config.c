@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cpu_variant.h"
 #include "error.h"
 
 enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127 };
@@ -106,7 +107,8 @@ static softqam_status check_llrs(const softqam_config *config)
     return SOFTQAM_OK;
 }
 
-static softqam_status check_resources(const softqam_config *config)
+/* Also puts the name of the variant that is meant for the one given, which is the caller's. */
+static softqam_status check_resources(softqam_config *config)
 {
     if (config->n_threads > MAX_THREADS)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.n_threads is %u, more than %d", config->n_threads,
@@ -119,7 +121,11 @@ static softqam_status check_resources(const softqam_config *config)
     if (config->chunk_symbols > MAX_CHUNK_SYMBOLS)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.chunk_symbols is %zu, more than %d",
                             config->chunk_symbols, MAX_CHUNK_SYMBOLS);
-    return SOFTQAM_OK;
+    const softqam_cpu_variant *variant;
+    const softqam_status status = softqam_cpu_variant_choose(&variant, config->cpu_variant);
+    if (status == SOFTQAM_OK)
+        config->cpu_variant = variant->name;
+    return status;
 }
 
 /* Puts numbers for the zeros that stand for a default. */

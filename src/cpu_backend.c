@@ -8,6 +8,7 @@
 #include "block.h"
 #include "cpu_variant.h"
 #include "error.h"
+#include "float_environment.h"
 
 /* Symbols of a part of a call: small enough to balance threads of unequal speed, large enough that handing one out
  * costs nothing beside it, and whole cache lines of an aligned output, so that no two threads write to one. */
@@ -30,14 +31,17 @@ typedef struct cpu_job {
 static softqam_status cpu_create(void **state, const softqam_plan *plan, const softqam_config *config,
                                  softqam_pool *pool)
 {
-    (void)config;
+    const softqam_cpu_variant *variant;
+    const softqam_status status = softqam_cpu_variant_choose(&variant, config->cpu_variant);
+    if (status != SOFTQAM_OK)
+        return status;
     cpu_backend *backend = calloc(1, sizeof *backend);
     *state = backend;
     if (!backend)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for the CPU backend");
     backend->plan = plan;
     backend->pool = pool;
-    backend->variant = softqam_cpu_variant_choose();
+    backend->variant = variant;
     const unsigned n_threads = softqam_pool_n_threads(pool);
     snprintf(backend->detail, sizeof backend->detail, "%s, %u thread%s", backend->variant->name, n_threads,
              n_threads == 1 ? "" : "s");
@@ -77,11 +81,13 @@ static void demodulate_part(void *context, size_t part)
     size_t left = job->n_symbols - first;
     left = left < PART_SYMBOLS ? left : PART_SYMBOLS;
     softqam_cursor cursor = softqam_cursor_at(job->backend->plan, job->blocks, job->n_blocks, first);
+    const softqam_float_environment environment = softqam_float_enter();
     while (left > 0) {
         const softqam_block piece = softqam_cursor_take(&cursor, left);
         demodulate_piece(job->backend, &piece);
         left -= piece.n_symbols;
     }
+    softqam_float_leave(environment);
 }
 
 static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, size_t n_blocks)

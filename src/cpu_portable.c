@@ -65,7 +65,7 @@ static inline void store_bytes(uint32_t i, uint32_t q, unsigned char *to)
 static inline void store_llrs(softqam_output_format format, const symbol_llrs *llrs, unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
-        store_bytes(llrs_to_bytes(llrs->i), llrs_to_bytes(llrs->q), to);
+        store_bytes(lane_llr_bytes(llrs->i), lane_llr_bytes(llrs->q), to);
         return;
     }
     for (int k = 0; k < AXIS_BITS; k++) {
@@ -87,7 +87,8 @@ static inline void loop_soft_bits(softqam_input_format format, const softqam_pla
         const components in = load_symbol(format, symbols + k * nbytes);
         const soft_bits bits =
             demodulate_soft_bits(&plan->soft_bits, in.i * plan->input_scale, in.q * plan->input_scale);
-        store_bytes(bits.i, bits.q, out + 8 * k);
+        store_bytes(lane_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
+                    lane_soft_bytes(bits.q.last, bits.q.other, bits.q.row, bits.known), out + 8 * k);
     }
 }
 

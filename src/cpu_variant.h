@@ -21,8 +21,15 @@ typedef struct softqam_cpu_variant {
 
 /* The portable loop is the definition of correct: every other variant, and CUDA, gives its bytes. */
 softqam_cpu_loop softqam_cpu_loop_portable;
+softqam_cpu_loop softqam_cpu_loop_avx2;
+softqam_cpu_loop softqam_cpu_loop_avx512;
 
-/* The fastest variant that this processor runs. */
-const softqam_cpu_variant *softqam_cpu_variant_choose(void);
+/* Those in this build, fastest first. */
+extern const softqam_cpu_variant softqam_cpu_variants[];
+extern const size_t softqam_n_cpu_variants;
+
+/* The variant of that name; without a name, the one that the environment variable SOFTQAM_CPU_VARIANT names; without
+ * that, or with an empty name, the fastest that this processor runs. */
+softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name);
 
 #endif

@@ -10,6 +10,7 @@
 #include "call.h"
 #include "config.h"
 #include "error.h"
+#include "float_environment.h"
 #include "host_memory.h"
 
 /* Of a demodulator with both backends, calls of fewer symbols than this run on the CPU, which is done before a GPU
@@ -70,7 +71,9 @@ softqam_status softqam_create(softqam_demodulator **out, const softqam_config *c
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a demodulator");
     pthread_mutex_init(&demodulator->mutex, NULL);
+    const softqam_float_environment environment = softqam_float_enter();
     softqam_plan_make(&demodulator->plan, &config);
+    softqam_float_leave(environment);
     status = softqam_pool_create(&demodulator->pool, config.n_threads);
     if (status == SOFTQAM_OK)
         status = start_engines(demodulator, &config);

@@ -19,6 +19,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "softqam needs float arithmetic without exc
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "eight soft bits leave as one little-endian 64-bit store");
 
 #define LANE static inline
+/* Before a loop over the bits of an axis: for lanes whose registers the loop would otherwise index. */
+#define LANE_UNROLL
 
 typedef float lane_f32;
 typedef uint32_t lane_u32;
@@ -27,6 +29,12 @@ typedef softqam_axis_row lane_row;
 typedef softqam_axis_table lane_table;
 typedef softqam_llr_row lane_llr_row;
 typedef softqam_llr_table lane_llr_table;
+
+/* The same number in every symbol of a lane. */
+LANE lane_f32 lane_splat(float a)
+{
+    return a;
+}
 
 LANE lane_f32 lane_add(lane_f32 a, lane_f32 b)
 {
@@ -86,7 +94,7 @@ LANE lane_f32 lane_flip(lane_f32 a, lane_u32 signs)
 }
 
 /* a limited to [-limit, +limit]; a NaN gives anything within. On the bits, where compilers see no reason to branch. */
-LANE lane_f32 lane_limit(lane_f32 a, float limit)
+LANE lane_f32 lane_limit(lane_f32 a, lane_f32 limit)
 {
     const lane_u32 bits = lane_bits(a);
     const lane_u32 most = lane_bits(limit);
@@ -101,9 +109,15 @@ LANE lane_mask lane_is_finite(lane_f32 a)
     return (lane_bits(a) & 0x7fffffffu) < 0x7f800000u ? 0xffffffffu : 0;
 }
 
-LANE lane_u32 lane_select(lane_mask mask, lane_u32 where_true, lane_u32 where_false)
+LANE lane_mask lane_both(lane_mask a, lane_mask b)
 {
-    return (where_true & mask) | (where_false & ~mask);
+    return a & b;
+}
+
+/* a where the mask is set, else +0. */
+LANE lane_f32 lane_keep(lane_mask mask, lane_f32 a)
+{
+    return lane_float(lane_bits(a) & mask);
 }
 
 /* Greater than zero and finite. */
@@ -132,16 +146,21 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     return table->rows[lane_to_index(level * table->rows_per_unit + AXIS_LEVELS / 2)];
 }
 
+/* The gain with the signs of the row's two soft bits. */
+LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+{
+    return lane_flip(table->gain, row.marks);
+}
+
+LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+{
+    return lane_flip(table->gain, row.marks << 1);
+}
+
 /* Row `row` of the table. */
 LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
 {
     return table->rows[row];
-}
-
-/* The lowest bytes of four values, the first one's lowest. */
-LANE lane_u32 lane_pack_bytes(lane_u32 a, lane_u32 b, lane_u32 c, lane_u32 d)
-{
-    return (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24;
 }
 
 /* The bits of a rounded to binary16, to nearest even, for |a| <= 65504. */
@@ -158,13 +177,26 @@ LANE lane_u32 lane_to_f16(lane_f32 a)
     return (bits >> 16 & 0x8000u) | (((exponent - (113u << 23)) >> 13) + significand);
 }
 
-/* The axis's four bytes as axis_table.h's BYTE_* digits in `marks` say. */
-LANE lane_u32 lane_place_bytes(lane_u32 above, lane_u32 below, lane_u32 marks)
+/* What follows arithmetic.h in a loop: its results as they lie in memory. A header for several symbols at once packs
+ * them in its own way. */
+
+/* The axis's four bytes, the axis's first bit in the lowest, from the soft values of its row. */
+LANE lane_u32 lane_soft_bytes(lane_f32 last, lane_f32 other, lane_row row, lane_mask known)
 {
-    const uint64_t source = (uint64_t)(below | (0xffu << 8)) << 32 | above;
+    const uint64_t source = (uint64_t)(lane_to_byte(other) | (0xffu << 8)) << 32 | lane_to_byte(last);
     lane_u32 bytes = 0;
     for (unsigned place = 0; place < AXIS_BITS; place++)
-        bytes |= (lane_u32)(source >> (8 * (marks >> (4 * place) & 0xf)) & 0xff) << (8 * place);
+        bytes |= (lane_u32)(source >> (8 * (row.marks >> (4 * place) & 0xf)) & 0xff) << (8 * place);
+    return (bytes & known) | (0x7f7f7f7fu & ~known);
+}
+
+/* Four LLRs as bytes in two's complement, rounded to nearest even, the first in the lowest byte. |llr| <= 127. */
+LANE lane_u32 lane_llr_bytes(const lane_f32 llrs[AXIS_BITS])
+{
+    lane_u32 bytes = 0;
+    /* Around 1.5 * 2^23 the floats are the integers, so the addition rounds, and its low bits are the result's. */
+    for (unsigned place = 0; place < AXIS_BITS; place++)
+        bytes |= (lane_bits(llrs[place] + 12582912.0f) & 0xff) << (8 * place);
     return bytes;
 }
 

@@ -143,6 +143,11 @@ typedef struct softqam_config {
     float llr_scale;
     /** s8: largest magnitude, 1 to 127. 0, the default, stands for 127. 0 for the other formats. */
     int llr_limit;
+    /** CPU: the instruction set of the inner loop, "avx512", "avx2" or "portable"; one that this build does not have or
+     *  this processor does not run is SOFTQAM_ERROR_INVALID_ARGUMENT. The bytes are the same. NULL, the default, or "":
+     *  what the environment variable SOFTQAM_CPU_VARIANT names in the same way, else the fastest. Only read by
+     *  softqam_create(). */
+    const char *cpu_variant;
 } softqam_config;
 
 /** A plan ready to be executed. */
@@ -209,8 +214,9 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  * - No NaN or infinity ever comes out: what would overflow is the format's largest finite value with its sign, 65504
  * for f16, FLT_MAX for f32, the limit for s8.
  *
- * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment is
- * expected to round to nearest even and not to flush subnormals to zero.
+ * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
+ * (rounding mode, flushing of subnormals, exceptions that trap) has no part in it and is left as it was, but for
+ * exception flags that may be raised.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  NULL, overlapping buffers, or a byte count over PTRDIFF_MAX: nothing was
@@ -295,7 +301,7 @@ SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 /** "cpu" or "cuda": what does the work of large calls. NULL gives "none". The text lives as long as the library. */
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
-/** One line on what runs, such as "portable, 2 threads" or "NVIDIA H200, 4 streams of 1048576 symbols". NULL gives "".
+/** One line on what runs, such as "avx512, 2 threads" or "NVIDIA H200, 4 streams of 1048576 symbols". NULL gives "".
  * The text lives as long as the demodulator. */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of lane_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
+ * cpu_x86_loops.h needs besides. AVX2, FMA, F16C. */
+#ifndef SOFTQAM_LANE_AVX2_H
+#define SOFTQAM_LANE_AVX2_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "axis_table.h"
+
+#define LANE        static inline __attribute__((always_inline))
+#define LANE_UNROLL _Pragma("GCC unroll 4")
+
+enum { LANES = 8 };
+
+typedef __m256 lane_f32;
+typedef __m256i lane_u32;
+typedef __m256 lane_mask; /* all ones or zero */
+
+typedef struct lane_row {
+    lane_f32 level;
+    lane_f32 level_last;
+    lane_f32 level_other;
+    lane_f32 gain_last; /* with their signs */
+    lane_f32 gain_other;
+    lane_u32 marks; /* four bytes, the axis's first bit lowest */
+} lane_row;
+
+/* A register holds eight rows, those of the positive levels, and a permutation by row number looks eight of them up.
+ * The negative levels mirror them but for the marks and the gain of the other bit, of which there are eight more. */
+typedef struct lane_table {
+    lane_row positive;
+    lane_f32 negative_gain_other;
+    lane_u32 negative_marks;
+    lane_f32 steps[AXIS_BITS];
+    lane_f32 rows_per_unit;
+    lane_f32 inside;
+} lane_table;
+
+typedef struct lane_llr_row {
+    lane_f32 slopes[AXIS_BITS];
+    lane_f32 intercepts[AXIS_BITS];
+} lane_llr_row;
+
+typedef struct lane_llr_table {
+    lane_llr_row rows;
+    lane_f32 rows_per_unit;
+} lane_llr_table;
+
+LANE lane_f32 lane_splat(float a)
+{
+    return _mm256_set1_ps(a);
+}
+
+LANE lane_u32 lane_splat_bits(uint32_t a)
+{
+    return _mm256_set1_epi32((int)a);
+}
+
+LANE lane_f32 lane_add(lane_f32 a, lane_f32 b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+LANE lane_f32 lane_sub(lane_f32 a, lane_f32 b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+LANE lane_f32 lane_mul(lane_f32 a, lane_f32 b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+LANE lane_f32 lane_fma(lane_f32 a, lane_f32 b, lane_f32 c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+LANE lane_f32 lane_div(lane_f32 a, lane_f32 b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+LANE lane_f32 lane_min(lane_f32 a, lane_f32 b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+LANE lane_u32 lane_bits(lane_f32 a)
+{
+    return _mm256_castps_si256(a);
+}
+
+LANE lane_f32 lane_float(lane_u32 bits)
+{
+    return _mm256_castsi256_ps(bits);
+}
+
+LANE lane_f32 lane_abs(lane_f32 a)
+{
+    return _mm256_andnot_ps(lane_splat(-0.0f), a);
+}
+
+LANE lane_f32 lane_flip(lane_f32 a, lane_u32 signs)
+{
+    return _mm256_xor_ps(a, _mm256_and_ps(lane_float(signs), lane_splat(-0.0f)));
+}
+
+/* Of a NaN and a number the first operation takes the second, which is the limit. */
+LANE lane_f32 lane_limit(lane_f32 a, lane_f32 limit)
+{
+    return _mm256_max_ps(_mm256_min_ps(a, limit), _mm256_xor_ps(limit, lane_splat(-0.0f)));
+}
+
+LANE lane_mask lane_both(lane_mask a, lane_mask b)
+{
+    return _mm256_and_ps(a, b);
+}
+
+LANE bool lane_all(lane_mask a)
+{
+    return _mm256_movemask_ps(a) == 0xff;
+}
+
+/* a < b; false for NaN. */
+LANE lane_mask lane_is_less(lane_f32 a, lane_f32 b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
+}
+
+LANE lane_mask lane_is_finite(lane_f32 a)
+{
+    return lane_is_less(lane_abs(a), lane_splat(INFINITY));
+}
+
+LANE lane_mask lane_is_positive(lane_f32 a)
+{
+    return lane_both(lane_is_less(lane_splat(0.0f), a), lane_is_less(a, lane_splat(INFINITY)));
+}
+
+/* Neither is a NaN. */
+LANE lane_mask lane_are_numbers(lane_f32 a, lane_f32 b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_ORD_Q);
+}
+
+LANE lane_f32 lane_keep(lane_mask mask, lane_f32 a)
+{
+    return _mm256_and_ps(mask, a);
+}
+
+LANE lane_f32 lane_choose(lane_mask mask, lane_f32 where_true, lane_f32 where_false)
+{
+    return _mm256_blendv_ps(where_false, where_true, mask);
+}
+
+LANE lane_u32 lane_to_index(lane_f32 a)
+{
+    return _mm256_cvttps_epi32(a);
+}
+
+LANE lane_f32 lane_row_value(lane_u32 row, lane_f32 values)
+{
+    return _mm256_permutevar8x32_ps(values, row);
+}
+
+/* |level| * rows_per_unit, truncated, is the row's number. Any float is a row's: a permutation looks at the lowest
+ * three bits alone. */
+LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
+{
+    const lane_u32 index = lane_to_index(lane_mul(lane_abs(level), table->rows_per_unit));
+    const lane_u32 sign = lane_bits(level);
+    lane_row row;
+    row.level = lane_flip(lane_row_value(index, table->positive.level), sign);
+    row.level_last = lane_flip(lane_row_value(index, table->positive.level_last), sign);
+    row.level_other = lane_flip(lane_row_value(index, table->positive.level_other), sign);
+    row.gain_last = lane_row_value(index, table->positive.gain_last);
+    row.gain_other = _mm256_blendv_ps(lane_row_value(index, table->positive.gain_other),
+                                      lane_row_value(index, table->negative_gain_other), level);
+    row.marks = lane_bits(_mm256_blendv_ps(lane_row_value(index, lane_float(table->positive.marks)),
+                                           lane_row_value(index, lane_float(table->negative_marks)), level));
+    return row;
+}
+
+LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+{
+    (void)table;
+    return row.gain_last;
+}
+
+LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+{
+    (void)table;
+    return row.gain_other;
+}
+
+LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
+{
+    lane_llr_row found;
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++) {
+        found.slopes[k] = lane_row_value(row, table->rows.slopes[k]);
+        found.intercepts[k] = lane_row_value(row, table->rows.intercepts[k]);
+    }
+    return found;
+}
+
+/* The row at `place`, before it is truncated. */
+LANE lane_llr_row lane_llr_lookup_small(const lane_llr_table *table, lane_f32 place)
+{
+    return lane_llr_lookup(table, lane_to_index(lane_min(place, lane_splat(LLR_ROWS - 1))));
+}
+
+/* What follows has no counterpart in lane_scalar.h. Registers are two 128-bit parts, within which the shuffles of
+ * cpu_x86_loops.h stay. */
+
+typedef __m256i lane_bytes;
+
+LANE lane_f32 lane_load_f32(const void *from)
+{
+    return _mm256_loadu_ps(from);
+}
+
+LANE lane_f32 lane_load_s16(const void *from)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from)));
+}
+
+LANE lane_f32 lane_load_s8(const void *from)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from)));
+}
+
+LANE lane_f32 lane_load_f16(const void *from)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128(from));
+}
+
+LANE void lane_store(void *to, lane_bytes a)
+{
+    _mm256_storeu_si256(to, a);
+}
+
+/* The tables in registers: the rows' values in the order of lane_row's fields, and its marks. */
+LANE void lane_table_rows(lane_table *table, const float values[5][AXIS_LEVELS], const uint32_t marks[AXIS_LEVELS])
+{
+    float mirrored_gain[LANES];
+    uint32_t mirrored_marks[LANES];
+    for (int j = 0; j < LANES; j++) {
+        mirrored_gain[j] = values[4][LANES - 1 - j];
+        mirrored_marks[j] = marks[LANES - 1 - j];
+    }
+    table->positive.level = lane_load_f32(values[0] + LANES);
+    table->positive.level_last = lane_load_f32(values[1] + LANES);
+    table->positive.level_other = lane_load_f32(values[2] + LANES);
+    table->positive.gain_last = lane_load_f32(values[3] + LANES);
+    table->positive.gain_other = lane_load_f32(values[4] + LANES);
+    table->positive.marks = lane_bits(lane_load_f32(marks + LANES));
+    table->negative_gain_other = lane_load_f32(mirrored_gain);
+    table->negative_marks = lane_bits(lane_load_f32(mirrored_marks));
+}
+
+/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
+LANE lane_f32 lane_firsts(lane_f32 a, lane_f32 b)
+{
+    return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
+}
+
+LANE lane_f32 lane_seconds(lane_f32 a, lane_f32 b)
+{
+    return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+/* Each of the lower, or upper, half's values twice. */
+LANE lane_f32 lane_twice_lower(lane_f32 a)
+{
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+}
+
+LANE lane_f32 lane_twice_upper(lane_f32 a)
+{
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7));
+}
+
+/* Neighbours exchanged. */
+LANE lane_f32 lane_swap_pairs(lane_f32 a)
+{
+    return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
+/* To integers, truncated, for values that fit; and rounded to nearest even. */
+LANE lane_bytes lane_truncate(lane_f32 a)
+{
+    return _mm256_cvttps_epi32(a);
+}
+
+LANE lane_bytes lane_round(lane_f32 a)
+{
+    return _mm256_cvtps_epi32(a);
+}
+
+/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
+LANE lane_bytes lane_pack_s16(lane_bytes a, lane_bytes b)
+{
+    return _mm256_packs_epi32(a, b);
+}
+
+LANE lane_bytes lane_pack_s8(lane_bytes a, lane_bytes b)
+{
+    return _mm256_packs_epi16(a, b);
+}
+
+LANE lane_bytes lane_pack_u8(lane_bytes a, lane_bytes b)
+{
+    return _mm256_packus_epi16(a, b);
+}
+
+LANE lane_bytes lane_limit_s8(lane_bytes a, lane_bytes least, lane_bytes most)
+{
+    return _mm256_min_epi8(_mm256_max_epi8(a, least), most);
+}
+
+LANE lane_bytes lane_splat_byte(int a)
+{
+    return _mm256_set1_epi8((char)a);
+}
+
+/* The same 16 bytes in every 128-bit part. */
+LANE lane_bytes lane_splat_bytes(const uint8_t bytes[16])
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
+}
+
+LANE lane_bytes lane_or(lane_bytes a, lane_bytes b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+LANE lane_bytes lane_interleave_bytes_lower(lane_bytes a, lane_bytes b)
+{
+    return _mm256_unpacklo_epi8(a, b);
+}
+
+LANE lane_bytes lane_interleave_bytes_upper(lane_bytes a, lane_bytes b)
+{
+    return _mm256_unpackhi_epi8(a, b);
+}
+
+LANE lane_bytes lane_shuffle_bytes(lane_bytes a, lane_bytes from)
+{
+    return _mm256_shuffle_epi8(a, from);
+}
+
+/* As lane_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
+{
+    return lane_or(lane_shuffle_bytes(a, from), _mm256_cmpeq_epi8(from, lane_splat_byte(0xff)));
+}
+
+/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
+ * LANES / 2 symbols. */
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+{
+    const __m256d p0 = _mm256_castps_pd(llrs[0]), p1 = _mm256_castps_pd(llrs[1]);
+    const __m256d p2 = _mm256_castps_pd(llrs[2]), p3 = _mm256_castps_pd(llrs[3]);
+    const __m256d s02_01 = _mm256_unpacklo_pd(p0, p1), s13_01 = _mm256_unpackhi_pd(p0, p1);
+    const __m256d s02_23 = _mm256_unpacklo_pd(p2, p3), s13_23 = _mm256_unpackhi_pd(p2, p3);
+    double *out = to;
+    _mm256_storeu_pd(out, _mm256_permute2f128_pd(s02_01, s02_23, 0x20));
+    _mm256_storeu_pd(out + 4, _mm256_permute2f128_pd(s13_01, s13_23, 0x20));
+    _mm256_storeu_pd(out + 8, _mm256_permute2f128_pd(s02_01, s02_23, 0x31));
+    _mm256_storeu_pd(out + 12, _mm256_permute2f128_pd(s13_01, s13_23, 0x31));
+}
+
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+{
+    __m128i pairs[AXIS_BITS];
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++)
+        pairs[k] = _mm256_cvtps_ph(llrs[k], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m128i s01_01 = _mm_unpacklo_epi32(pairs[0], pairs[1]), s23_01 = _mm_unpackhi_epi32(pairs[0], pairs[1]);
+    const __m128i s01_23 = _mm_unpacklo_epi32(pairs[2], pairs[3]), s23_23 = _mm_unpackhi_epi32(pairs[2], pairs[3]);
+    __m128i *out = to;
+    _mm_storeu_si128(out, _mm_unpacklo_epi64(s01_01, s01_23));
+    _mm_storeu_si128(out + 1, _mm_unpackhi_epi64(s01_01, s01_23));
+    _mm_storeu_si128(out + 2, _mm_unpacklo_epi64(s23_01, s23_23));
+    _mm_storeu_si128(out + 3, _mm_unpackhi_epi64(s23_01, s23_23));
+}
+
+#endif

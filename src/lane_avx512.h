@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of lane_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
+ * cpu_x86_loops.h needs besides. AVX-512 F, BW, DQ. */
+#ifndef SOFTQAM_LANE_AVX512_H
+#define SOFTQAM_LANE_AVX512_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "axis_table.h"
+
+#define LANE        static inline __attribute__((always_inline))
+#define LANE_UNROLL _Pragma("GCC unroll 4")
+
+enum { LANES = 16 };
+
+typedef __m512 lane_f32;
+typedef __m512i lane_u32;
+typedef __mmask16 lane_mask;
+
+typedef struct lane_row {
+    lane_f32 level;
+    lane_f32 level_last;
+    lane_f32 level_other;
+    lane_f32 gain_last; /* with their signs */
+    lane_f32 gain_other;
+    lane_u32 marks; /* four bytes SOFT_*, the axis's first bit lowest */
+} lane_row;
+
+/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
+typedef struct lane_table {
+    lane_row rows;
+    lane_f32 steps[AXIS_BITS];
+    lane_f32 rows_per_unit;
+    lane_f32 inside;
+} lane_table;
+
+typedef struct lane_llr_row {
+    lane_f32 slopes[AXIS_BITS];
+    lane_f32 intercepts[AXIS_BITS];
+} lane_llr_row;
+
+typedef struct lane_llr_table {
+    lane_llr_row rows; /* rows from LLR_ROWS on repeat the last one */
+    lane_f32 rows_per_unit;
+} lane_llr_table;
+
+LANE lane_f32 lane_splat(float a)
+{
+    return _mm512_set1_ps(a);
+}
+
+LANE lane_u32 lane_splat_bits(uint32_t a)
+{
+    return _mm512_set1_epi32((int)a);
+}
+
+LANE lane_f32 lane_add(lane_f32 a, lane_f32 b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+LANE lane_f32 lane_sub(lane_f32 a, lane_f32 b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+LANE lane_f32 lane_mul(lane_f32 a, lane_f32 b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+LANE lane_f32 lane_fma(lane_f32 a, lane_f32 b, lane_f32 c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+LANE lane_f32 lane_div(lane_f32 a, lane_f32 b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+LANE lane_f32 lane_min(lane_f32 a, lane_f32 b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+LANE lane_u32 lane_bits(lane_f32 a)
+{
+    return _mm512_castps_si512(a);
+}
+
+LANE lane_f32 lane_float(lane_u32 bits)
+{
+    return _mm512_castsi512_ps(bits);
+}
+
+LANE lane_f32 lane_abs(lane_f32 a)
+{
+    return _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a);
+}
+
+LANE lane_f32 lane_flip(lane_f32 a, lane_u32 signs)
+{
+    enum { A_XOR_B_AND_C = 0x78 };
+    return lane_float(_mm512_ternarylogic_epi32(lane_bits(a), signs, lane_splat_bits(0x80000000u), A_XOR_B_AND_C));
+}
+
+LANE lane_f32 lane_limit(lane_f32 a, lane_f32 limit)
+{
+    enum { SMALLER_MAGNITUDE = 2, SIGN_OF_FIRST = 0 };
+    return _mm512_range_ps(a, limit, SIGN_OF_FIRST << 2 | SMALLER_MAGNITUDE);
+}
+
+LANE lane_mask lane_both(lane_mask a, lane_mask b)
+{
+    return _mm512_kand(a, b);
+}
+
+LANE bool lane_all(lane_mask a)
+{
+    return _mm512_kortestc(a, a);
+}
+
+LANE lane_mask lane_is_finite(lane_f32 a)
+{
+    return _mm512_cmplt_ps_mask(lane_abs(a), lane_splat(INFINITY));
+}
+
+LANE lane_mask lane_is_positive(lane_f32 a)
+{
+    enum { NAN_ZERO_INFINITE_OR_NEGATIVE = 0xdf };
+    return _mm512_knot(_mm512_fpclass_ps_mask(a, NAN_ZERO_INFINITE_OR_NEGATIVE));
+}
+
+/* a < b; false for NaN. */
+LANE lane_mask lane_is_less(lane_f32 a, lane_f32 b)
+{
+    return _mm512_cmplt_ps_mask(a, b);
+}
+
+/* Neither is a NaN. */
+LANE lane_mask lane_are_numbers(lane_f32 a, lane_f32 b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_ORD_Q);
+}
+
+LANE lane_f32 lane_keep(lane_mask mask, lane_f32 a)
+{
+    return _mm512_maskz_mov_ps(mask, a);
+}
+
+LANE lane_f32 lane_choose(lane_mask mask, lane_f32 where_true, lane_f32 where_false)
+{
+    return _mm512_mask_mov_ps(where_false, mask, where_true);
+}
+
+LANE lane_u32 lane_to_index(lane_f32 a)
+{
+    return _mm512_cvttps_epi32(a);
+}
+
+LANE lane_f32 lane_row_value(lane_u32 row, lane_f32 values)
+{
+    return _mm512_permutexvar_ps(row, values);
+}
+
+/* Rounded down, level * rows_per_unit + 1.5 * 2^23 + 8 has the row's number in its lowest four bits, which are all that
+ * a permutation looks at. Any float is a row's: what lies outside 0 .. 15 wraps around. */
+LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
+{
+    const lane_u32 index = lane_bits(_mm512_fmadd_round_ps(level, table->rows_per_unit, lane_splat(0x1.8p23f + 8.0f),
+                                                           _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    lane_row row;
+    row.level = lane_row_value(index, table->rows.level);
+    row.level_last = lane_row_value(index, table->rows.level_last);
+    row.level_other = lane_row_value(index, table->rows.level_other);
+    row.gain_last = lane_row_value(index, table->rows.gain_last);
+    row.gain_other = lane_row_value(index, table->rows.gain_other);
+    row.marks = _mm512_permutexvar_epi32(index, table->rows.marks);
+    return row;
+}
+
+LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
+{
+    lane_llr_row found;
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++) {
+        found.slopes[k] = lane_row_value(row, table->rows.slopes[k]);
+        found.intercepts[k] = lane_row_value(row, table->rows.intercepts[k]);
+    }
+    return found;
+}
+
+/* The row at `place` of |v| < SMALL_COMPONENT, before it is truncated: the repeated rows make up for a minimum. */
+LANE lane_llr_row lane_llr_lookup_small(const lane_llr_table *table, lane_f32 place)
+{
+    return lane_llr_lookup(table, lane_to_index(place));
+}
+
+/* What follows has no counterpart in lane_scalar.h. Registers are four 128-bit parts, within which the shuffles of
+ * cpu_x86_loops.h stay. */
+
+typedef __m512i lane_bytes;
+
+LANE lane_f32 lane_load_f32(const void *from)
+{
+    return _mm512_loadu_ps(from);
+}
+
+LANE lane_f32 lane_load_s16(const void *from)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256(from)));
+}
+
+LANE lane_f32 lane_load_s8(const void *from)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from)));
+}
+
+LANE lane_f32 lane_load_f16(const void *from)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256(from));
+}
+
+LANE void lane_store(void *to, lane_bytes a)
+{
+    _mm512_storeu_si512(to, a);
+}
+
+/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
+LANE lane_f32 lane_firsts(lane_f32 a, lane_f32 b)
+{
+    return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
+}
+
+LANE lane_f32 lane_seconds(lane_f32 a, lane_f32 b)
+{
+    return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+/* Each of the lower, or upper, half's values twice. */
+LANE lane_f32 lane_twice_lower(lane_f32 a)
+{
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), a);
+}
+
+LANE lane_f32 lane_twice_upper(lane_f32 a)
+{
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), a);
+}
+
+/* Neighbours exchanged. */
+LANE lane_f32 lane_swap_pairs(lane_f32 a)
+{
+    return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
+/* To integers, truncated, for values that fit; and rounded to nearest even. */
+LANE lane_bytes lane_truncate(lane_f32 a)
+{
+    return _mm512_cvttps_epi32(a);
+}
+
+LANE lane_bytes lane_round(lane_f32 a)
+{
+    return _mm512_cvtps_epi32(a);
+}
+
+/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
+LANE lane_bytes lane_pack_s16(lane_bytes a, lane_bytes b)
+{
+    return _mm512_packs_epi32(a, b);
+}
+
+LANE lane_bytes lane_pack_s8(lane_bytes a, lane_bytes b)
+{
+    return _mm512_packs_epi16(a, b);
+}
+
+LANE lane_bytes lane_pack_u8(lane_bytes a, lane_bytes b)
+{
+    return _mm512_packus_epi16(a, b);
+}
+
+LANE lane_bytes lane_limit_s8(lane_bytes a, lane_bytes least, lane_bytes most)
+{
+    return _mm512_min_epi8(_mm512_max_epi8(a, least), most);
+}
+
+LANE lane_bytes lane_splat_byte(int a)
+{
+    return _mm512_set1_epi8((char)a);
+}
+
+/* The same 16 bytes in every 128-bit part. */
+LANE lane_bytes lane_splat_bytes(const uint8_t bytes[16])
+{
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bytes));
+}
+
+LANE lane_bytes lane_or(lane_bytes a, lane_bytes b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+LANE lane_bytes lane_interleave_bytes_lower(lane_bytes a, lane_bytes b)
+{
+    return _mm512_unpacklo_epi8(a, b);
+}
+
+LANE lane_bytes lane_interleave_bytes_upper(lane_bytes a, lane_bytes b)
+{
+    return _mm512_unpackhi_epi8(a, b);
+}
+
+LANE lane_bytes lane_shuffle_bytes(lane_bytes a, lane_bytes from)
+{
+    return _mm512_shuffle_epi8(a, from);
+}
+
+/* As lane_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
+{
+    const lane_bytes ones = lane_splat_byte(0xff);
+    return _mm512_mask_shuffle_epi8(ones, _mm512_cmpneq_epi8_mask(from, ones), a, from);
+}
+
+/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
+ * LANES / 2 symbols. */
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+{
+    const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
+    const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
+    /* Within the 128-bit parts: the first two and the last two pairs of the part's first symbol and of its second. */
+    const __m512d first_01 = _mm512_unpacklo_pd(p0, p1), second_01 = _mm512_unpackhi_pd(p0, p1);
+    const __m512d first_23 = _mm512_unpacklo_pd(p2, p3), second_23 = _mm512_unpackhi_pd(p2, p3);
+    /* Two parts make a symbol: parts 0 and 1 of four such registers, then parts 2 and 3. */
+    const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const __m512d s02 = _mm512_permutex2var_pd(first_01, lower, first_23);
+    const __m512d s13 = _mm512_permutex2var_pd(second_01, lower, second_23);
+    const __m512d s46 = _mm512_permutex2var_pd(first_01, upper, first_23);
+    const __m512d s57 = _mm512_permutex2var_pd(second_01, upper, second_23);
+    double *out = to;
+    _mm512_storeu_pd(out, _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0)));
+    _mm512_storeu_pd(out + 8, _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2)));
+    _mm512_storeu_pd(out + 16, _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0)));
+    _mm512_storeu_pd(out + 24, _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2)));
+}
+
+/* Pairs of binary16 of two bits of the axis side by side: those of a lower, b upper. */
+LANE __m512i lane_halves(lane_f32 a, lane_f32 b)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)),
+                              _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), 1);
+}
+
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+{
+    const __m512i p01 = lane_halves(llrs[0], llrs[1]), p23 = lane_halves(llrs[2], llrs[3]);
+    const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+    const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+    unsigned char *out = to;
+    _mm512_storeu_si512(out, _mm512_permutex2var_epi32(p01, lower, p23));
+    _mm512_storeu_si512(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
+}
+
+/* The tables in registers: the rows' values in the order of lane_row's fields, and its marks. */
+LANE void lane_table_rows(lane_table *table, const float values[5][AXIS_LEVELS], const uint32_t marks[AXIS_LEVELS])
+{
+    table->rows.level = lane_load_f32(values[0]);
+    table->rows.level_last = lane_load_f32(values[1]);
+    table->rows.level_other = lane_load_f32(values[2]);
+    table->rows.gain_last = lane_load_f32(values[3]);
+    table->rows.gain_other = lane_load_f32(values[4]);
+    table->rows.marks = _mm512_loadu_si512(marks);
+}
+
+LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+{
+    (void)table;
+    return row.gain_last;
+}
+
+LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+{
+    (void)table;
+    return row.gain_other;
+}
+
+#endif

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* Every variant of the CPU's inner loop that this machine runs against the portable one, called directly: all formats,
+ * lengths and misalignments, between guard pages, floats compared to the last bit. `test_variants --bench` measures
+ * them instead, after a check, beside plain reading and writing of as many bytes. */
+#include <fenv.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config.h"
+#include "cpu_variant.h"
+#include "harness.h"
+
+/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
+enum { STREAM_SETS = 1, STREAM_LENGTHS, STREAM_PLACES, STREAM_INPUTS, STREAM_WORST, STREAM_ENVIRONMENT, STREAM_BENCH };
+
+enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
+
+static const char *const input_names[] = {"cf32", "cs16", "cs8", "cf16"};
+static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
+
+/* The portable one is the last. */
+static bool is_tested(const softqam_cpu_variant *variant)
+{
+    return variant->runs_here() && variant->loop != softqam_cpu_loop_portable;
+}
+
+static softqam_plan make_plan(const softqam_config *from)
+{
+    softqam_config config;
+    softqam_plan plan;
+    assert_int_equal(softqam_config_resolve(&config, from), SOFTQAM_OK);
+    softqam_plan_make(&plan, &config);
+    return plan;
+}
+
+static softqam_plan plan_of(int input, int output, int noise)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.input_format = (softqam_input_format)input;
+    config.output_format = (softqam_output_format)output;
+    config.noise = (softqam_noise)noise;
+    return make_plan(&config);
+}
+
+/* Symbols in memory of malloc, their noise variances, and room for what comes out. */
+typedef struct data {
+    uint8_t *symbols;
+    float *noise_var;
+    uint8_t *expected;
+    uint8_t *got;
+    size_t n_symbols;
+} data;
+
+static data open_data(size_t n_symbols)
+{
+    return (data){harness_alloc(n_symbols * MAX_IN_NBYTES), harness_alloc(n_symbols * sizeof(float)),
+                  harness_alloc(n_symbols * MAX_OUT_NBYTES), harness_alloc(n_symbols * MAX_OUT_NBYTES), n_symbols};
+}
+
+static void close_data(data *self)
+{
+    free(self->got);
+    free(self->expected);
+    free(self->noise_var);
+    free(self->symbols);
+}
+
+static data open_mixture(uint32_t stream, size_t n_symbols)
+{
+    data self = open_data(n_symbols);
+    harness_random random = harness_random_stream(stream);
+    harness_fill_mixture(&random, n_symbols, (float *)(void *)self.symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise_var);
+    return self;
+}
+
+static void compare(const softqam_cpu_variant *variant, const softqam_plan *plan, const uint8_t *symbols,
+                    const uint8_t *expected, const uint8_t *got, size_t n_symbols)
+{
+    if (memcmp(expected, got, n_symbols * plan->output_nbytes) == 0) {
+        return;
+    }
+    float *values = harness_alloc(n_symbols * 2 * sizeof(float));
+    harness_widen(plan->input_format, plan->input_scale, symbols, n_symbols, values);
+    harness_outputs_equal(variant->name, plan->output_format, values, expected, got, n_symbols);
+    free(values);
+    fail_msg("%s: %s to %s, noise per %s, %zu symbols", variant->name, input_names[plan->input_format],
+             output_names[plan->output_format], plan->noise ? "symbol" : "call", n_symbols);
+}
+
+/* All of the data, by every variant. */
+static void check_data(const softqam_plan *plan, data *self)
+{
+    size_t nbytes = self->n_symbols * plan->output_nbytes;
+    softqam_cpu_loop_portable(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->expected);
+    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
+        const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
+        if (is_tested(variant)) {
+            harness_poison(self->got, self->expected, nbytes);
+            variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
+            compare(variant, plan, self->symbols, self->expected, self->got, self->n_symbols);
+        }
+    }
+}
+
+static void check_outputs(int input, data *self)
+{
+    for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
+        for (int noise = 0; noise < N_NOISES; noise++) {
+            softqam_plan plan = plan_of(input, output, noise);
+            check_data(&plan, self);
+        }
+    }
+}
+
+static void test_symbol_sets(void **state)
+{
+    (void)state;
+    const size_t max_symbols = harness_symbol_count((size_t)1 << 18);
+    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
+        const harness_symbol_set *set = &harness_symbol_sets[i];
+        harness_random random = harness_random_stream((uint32_t)i << 8 | STREAM_SETS);
+        data self = open_data(set->n_fixed ? set->n_fixed : max_symbols);
+        set->fill(&random, set->parameter, 0, self.n_symbols, (float *)(void *)self.symbols);
+        for (int kind = HARNESS_NOISE_USUAL; kind <= HARNESS_NOISE_ANY; kind++) {
+            harness_fill_noise(&random, (harness_noise)kind, self.n_symbols, self.noise_var);
+            check_outputs(SOFTQAM_INPUT_CF32, &self);
+        }
+        close_data(&self);
+    }
+}
+
+/* Random bits in every input format, at scales that spread them over the constellation, overflow and vanish. */
+static void test_input_formats(void **state)
+{
+    (void)state;
+    static const float scales[] = {0, 1, 1.3F / 32768, 1.3F / 128, 0.37F, 1e36F, 1e-42F};
+    data self = open_data(50021);
+    harness_random random = harness_random_stream(STREAM_INPUTS);
+    harness_random_fill(&random, self.symbols, self.n_symbols * MAX_IN_NBYTES);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, self.n_symbols, self.noise_var);
+    for (size_t k = 0; k < HARNESS_COUNT(scales) * N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
+        softqam_config config;
+        softqam_config_init(&config);
+        config.noise = (softqam_noise)(k % N_NOISES);
+        config.output_format = (softqam_output_format)(k / N_NOISES % N_OUTPUT_FORMATS);
+        config.input_format = (softqam_input_format)(k / N_NOISES / N_OUTPUT_FORMATS % N_INPUT_FORMATS);
+        config.input_scale = scales[k / N_NOISES / N_OUTPUT_FORMATS / N_INPUT_FORMATS];
+        softqam_plan plan = make_plan(&config);
+        check_data(&plan, &self);
+    }
+    close_data(&self);
+}
+
+static void test_signs_scales_and_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        float scale;
+        int limit;
+    } plans[] = {{0, 0}, {0, 1}, {6, 120}, {1, 63}, {0x1p-10F, 127}, {0x1p20F, 64}, {20, 31}};
+    data self = open_mixture(STREAM_INPUTS << 8, 20011);
+    for (size_t k = 0; k < HARNESS_COUNT(plans) * N_NOISES * 2; k++) {
+        softqam_config config;
+        softqam_config_init(&config);
+        config.output_format = SOFTQAM_OUTPUT_S8;
+        config.noise = (softqam_noise)(k % N_NOISES);
+        config.sign = (softqam_sign)(k / N_NOISES % 2);
+        config.llr_scale = plans[k / N_NOISES / 2].scale;
+        config.llr_limit = plans[k / N_NOISES / 2].limit;
+        softqam_plan plan = make_plan(&config);
+        check_data(&plan, &self);
+        config.output_format = SOFTQAM_OUTPUT_F32;
+        config.llr_scale = 0;
+        config.llr_limit = 0;
+        plan = make_plan(&config);
+        check_data(&plan, &self);
+        config.output_format = SOFTQAM_OUTPUT_U8;
+        plan = make_plan(&config);
+        check_data(&plan, &self);
+    }
+    close_data(&self);
+}
+
+/* Buffers of a call between guard pages. */
+typedef struct buffers {
+    harness_buffer in;
+    harness_buffer noise_var;
+    harness_buffer out;
+} buffers;
+
+static buffers open_buffers(size_t max_symbols)
+{
+    buffers self;
+    harness_buffer_open(&self.in, max_symbols * MAX_IN_NBYTES);
+    harness_buffer_open(&self.noise_var, max_symbols * sizeof(float));
+    harness_buffer_open(&self.out, max_symbols * MAX_OUT_NBYTES);
+    return self;
+}
+
+static void close_buffers(buffers *self)
+{
+    harness_buffer_close(&self->out);
+    harness_buffer_close(&self->noise_var);
+    harness_buffer_close(&self->in);
+}
+
+/* The first n symbols of the data, against what is expected of them, the buffers `in_gap` and `out_gap` bytes off a
+ * guard page. */
+static void check_guarded(const softqam_cpu_variant *variant, const softqam_plan *plan, const data *self, size_t n,
+                          buffers *memory, size_t in_gap, size_t out_gap, bool at_end)
+{
+    void (*place)(harness_buffer *, size_t, size_t) =
+        at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start;
+    size_t n_noise = plan->noise ? n : 1;
+    place(&memory->in, n * plan->input_nbytes, in_gap);
+    place(&memory->noise_var, n_noise * sizeof(float), in_gap / 4 * 4);
+    place(&memory->out, n * plan->output_nbytes, out_gap);
+    memcpy(memory->in.data, self->symbols, n * plan->input_nbytes);
+    memcpy(memory->noise_var.data, self->noise_var, n_noise * sizeof(float));
+    harness_poison(memory->out.data, self->expected, n * plan->output_nbytes);
+    variant->loop(plan, memory->in.data, (const float *)(const void *)memory->noise_var.data, plan->noise, n,
+                  memory->out.data);
+    compare(variant, plan, self->symbols, self->expected, memory->out.data, n);
+    harness_buffer_check(&memory->out);
+}
+
+/* Calls `check` for every variant and plan, with what the portable loop gives. */
+static void for_all_plans(uint32_t stream, size_t max_symbols,
+                          void (*check)(const softqam_cpu_variant *, const softqam_plan *, const data *, buffers *))
+{
+    data self = open_mixture(stream, max_symbols);
+    buffers memory = open_buffers(max_symbols);
+    for (int k = 0; k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
+        softqam_plan plan = plan_of(k / N_NOISES / N_OUTPUT_FORMATS, k / N_NOISES % N_OUTPUT_FORMATS, k % N_NOISES);
+        softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, plan.noise, max_symbols, self.expected);
+        for (size_t i = 0; i < softqam_n_cpu_variants; i++) {
+            if (is_tested(&softqam_cpu_variants[i])) {
+                check(&softqam_cpu_variants[i], &plan, &self, &memory);
+            }
+        }
+    }
+    close_buffers(&memory);
+    close_data(&self);
+}
+
+static void check_lengths(const softqam_cpu_variant *variant, const softqam_plan *plan, const data *self,
+                          buffers *memory)
+{
+    for (size_t n = 0; n <= self->n_symbols; n += n < 100 || n % 16 == 1 ? 1 : 14) {
+        check_guarded(variant, plan, self, n, memory, 0, 0, true);
+        check_guarded(variant, plan, self, n, memory, n % 64, 0, false);
+        check_guarded(variant, plan, self, n, memory, 1, n % 64, true);
+    }
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    for_all_plans(STREAM_LENGTHS, 300, check_lengths);
+}
+
+static void check_places(const softqam_cpu_variant *variant, const softqam_plan *plan, const data *self,
+                         buffers *memory)
+{
+    for (size_t gap = 0; gap < 64; gap++) {
+        for (size_t other = 0; other < 64; other += 1 + gap % 7) {
+            check_guarded(variant, plan, self, self->n_symbols - other % 3, memory, gap, other, gap % 2);
+        }
+    }
+}
+
+static void test_misalignment(void **state)
+{
+    (void)state;
+    for_all_plans(STREAM_PLACES, 45, check_places);
+}
+
+/* Symbols on which no shortcut may be taken, alone, and one among symbols on which it may. */
+static void test_worst_inputs(void **state)
+{
+    (void)state;
+    const float alpha = (float)(1 / sqrt(170.0));
+    const float worst[] = {0.0F, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3.0F, -1e30F, INFINITY, NAN};
+    harness_random random = harness_random_stream(STREAM_WORST);
+    data self = open_data(1000);
+    float *symbols = (float *)(void *)self.symbols;
+    for (size_t k = 0; k < HARNESS_COUNT(worst); k++) {
+        for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+            symbols[i] = worst[k];
+        }
+        harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise_var);
+        check_outputs(SOFTQAM_INPUT_CF32, &self);
+        for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+            symbols[i] = i % 67 == 0 ? worst[k] : alpha * (float)(2 * (int)harness_random_below(&random, 16) - 15);
+        }
+        for (size_t i = 0; i < self.n_symbols; i += 41) {
+            harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise_var[i]);
+        }
+        check_outputs(SOFTQAM_INPUT_CF32, &self);
+    }
+    close_data(&self);
+}
+
+/* Through the API: the caller's rounding mode does not matter, to the tables neither, and is left alone. */
+static void test_rounding_mode(void **state)
+{
+    (void)state;
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    data self = open_mixture(STREAM_ENVIRONMENT, 40000);
+    for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
+        softqam_plan plan = plan_of(SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, 1, self.n_symbols, self.expected);
+        for (size_t k = 0; k < HARNESS_COUNT(modes) * softqam_n_cpu_variants; k++) {
+            const softqam_cpu_variant *variant = &softqam_cpu_variants[k % softqam_n_cpu_variants];
+            if (!variant->runs_here()) {
+                continue;
+            }
+            softqam_config config;
+            softqam_config_init(&config);
+            config.backend = SOFTQAM_BACKEND_CPU;
+            config.output_format = (softqam_output_format)output;
+            config.noise = SOFTQAM_NOISE_PER_SYMBOL;
+            config.n_threads = 2;
+            config.cpu_variant = variant->name;
+            const int mode = modes[k / softqam_n_cpu_variants];
+            fesetround(mode);
+            softqam_demodulator *demodulator = harness_create(&config);
+            harness_demodulate_llrs(demodulator, self.symbols, output ? self.noise_var : NULL, self.n_symbols,
+                                    self.got);
+            const int mode_after = fegetround();
+            fesetround(FE_TONEAREST);
+            assert_int_equal(mode_after, mode);
+            assert_non_null(strstr(softqam_backend_detail(demodulator), variant->name));
+            compare(variant, &plan, self.symbols, self.expected, self.got, self.n_symbols);
+            softqam_destroy(demodulator);
+        }
+    }
+    close_data(&self);
+}
+
+static void test_unknown_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"avx", "AVX2", "portable ", "neon2"};
+    for (size_t k = 0; k < HARNESS_COUNT(names); k++) {
+        softqam_config config;
+        softqam_config_init(&config);
+        config.backend = SOFTQAM_BACKEND_CPU;
+        config.cpu_variant = names[k];
+        softqam_demodulator *demodulator;
+        assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
+        assert_null(demodulator);
+        assert_non_null(strstr(softqam_error_message(), names[k]));
+        assert_non_null(strstr(softqam_error_message(), "portable"));
+    }
+}
+
+/* The measurements. */
+
+enum { BENCH_SYMBOLS = 45864, BENCH_REPEATS = 101 };
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef uint64_t words __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Groups of eight symbols: so many words of symbols, each a power of two, of noise variances and of output. */
+static inline void stream_groups(const data *self, size_t n_in, size_t n_noise, size_t n_out)
+{
+    const words *in = (const words *)(const void *)self->symbols;
+    const words *noise = (const words *)(const void *)self->noise_var;
+    words *out = (words *)(void *)self->got;
+    for (size_t group = self->n_symbols / 8; group > 0; group--) {
+        for (size_t k = 0; k < n_out; k++) {
+            out[k] = in[k % n_in];
+            if (n_noise) {
+                out[k] ^= noise[k % n_noise];
+            }
+        }
+        in += n_in;
+        noise += n_noise;
+        out += n_out;
+    }
+}
+
+/* Reads as many bytes as the input and writes as many as the output, with as little done to them as can be. */
+static void stream(const softqam_plan *plan, const data *self)
+{
+    const size_t n_in = plan->input_nbytes / 2, n_noise = plan->noise ? 2 : 0, n_out = plan->output_nbytes / 2;
+    /* With the counts known the compiler writes the loops out. */
+    if (n_in == 4 && n_out == 4 && n_noise == 0) {
+        stream_groups(self, 4, 0, 4);
+    } else if (n_in == 4 && n_out == 4) {
+        stream_groups(self, 4, 2, 4);
+    } else if (n_in == 4 && n_out == 8) {
+        stream_groups(self, 4, n_noise, 8);
+    } else if (n_in == 4) {
+        stream_groups(self, 4, n_noise, 16);
+    } else if (n_in == 2) {
+        stream_groups(self, 2, n_noise, n_out);
+    } else {
+        stream_groups(self, 1, n_noise, n_out);
+    }
+}
+
+typedef enum bench_input { BENCH_28_DB, BENCH_5_DB, BENCH_ZEROS, BENCH_BOUNDARIES, BENCH_NAN } bench_input;
+
+static const char *const bench_names[] = {"28 dB", "5 dB", "zeros", "boundaries", "NaN"};
+
+static void fill_bench(bench_input kind, const softqam_plan *plan, data *self)
+{
+    harness_random random = harness_random_stream(STREAM_BENCH);
+    float *symbols = harness_alloc(self->n_symbols * 2 * sizeof(float));
+    const float snr_db = kind == BENCH_5_DB ? 5 : 28, alpha = (float)(1 / sqrt(170.0));
+    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
+        if (strcmp(harness_symbol_sets[i].name, "constellation at 28 dB") == 0) {
+            harness_symbol_sets[i].fill(&random, snr_db, 0, self->n_symbols, symbols);
+        }
+    }
+    for (size_t i = 0; i < 2 * self->n_symbols && kind >= BENCH_ZEROS; i++) {
+        symbols[i] = kind == BENCH_ZEROS        ? 0
+                     : kind == BENCH_BOUNDARIES ? alpha * (float)(2 * (int)harness_random_below(&random, 15) - 14)
+                                                : NAN;
+    }
+    if (plan->input_format == SOFTQAM_INPUT_CF32) {
+        memcpy(self->symbols, symbols, self->n_symbols * 2 * sizeof(float));
+    } else {
+        harness_random_fill(&random, self->symbols, self->n_symbols * plan->input_nbytes);
+    }
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self->n_symbols, self->noise_var);
+    free(symbols);
+}
+
+/* Median times of a variant and of the stream, in turns, so that both see the same machine. */
+static void bench_one(const softqam_cpu_variant *variant, const softqam_plan *plan, const char *what, data *self)
+{
+    double times[BENCH_REPEATS], limits[BENCH_REPEATS];
+    softqam_cpu_loop_portable(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->expected);
+    variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
+    compare(variant, plan, self->symbols, self->expected, self->got, self->n_symbols);
+    for (size_t k = 0; k < BENCH_REPEATS; k++) {
+        double start = seconds();
+        variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
+        double middle = seconds();
+        stream(plan, self);
+        times[k] = middle - start;
+        limits[k] = seconds() - middle;
+    }
+    qsort(times, BENCH_REPEATS, sizeof(double), compare_doubles);
+    qsort(limits, BENCH_REPEATS, sizeof(double), compare_doubles);
+    const double n = 1e-6 * (double)self->n_symbols, median = times[BENCH_REPEATS / 2];
+    printf("%-9s %-5s %-4s %-7s %-11s %8.0f %8.0f %8.0f %6.3f\n", variant->name, input_names[plan->input_format],
+           output_names[plan->output_format], plan->noise ? "symbol" : "call", what, n / median, n / times[0],
+           n / limits[BENCH_REPEATS / 2], limits[BENCH_REPEATS / 2] / median);
+}
+
+static int bench(void)
+{
+    data self = open_data(BENCH_SYMBOLS);
+    memset(self.got, 1, BENCH_SYMBOLS * MAX_OUT_NBYTES);
+    printf("%d symbols, one thread, Msym/s: median, best, stream limit; share of the limit\n", BENCH_SYMBOLS);
+    for (size_t i = 0; i < softqam_n_cpu_variants; i++) {
+        const softqam_cpu_variant *variant = &softqam_cpu_variants[i];
+        for (int k = 0; variant->runs_here() && k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
+            const int input = k / N_NOISES / N_OUTPUT_FORMATS, output = k / N_NOISES % N_OUTPUT_FORMATS;
+            if (output == SOFTQAM_OUTPUT_U8 && k % N_NOISES) {
+                continue;
+            }
+            softqam_plan plan = plan_of(input, output, k % N_NOISES);
+            for (int kind = BENCH_28_DB; kind <= (input ? BENCH_28_DB : BENCH_NAN); kind++) {
+                fill_bench((bench_input)kind, &plan, &self);
+                bench_one(variant, &plan, input ? "random bits" : bench_names[kind], &self);
+            }
+        }
+    }
+    close_data(&self);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_symbol_sets),   cmocka_unit_test(test_input_formats),
+        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_signs_scales_and_limits),
+        cmocka_unit_test(test_misalignment),  cmocka_unit_test(test_worst_inputs),
+        cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
+    };
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+        return bench();
+    }
+    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
+        printf("%s: %s\n", softqam_cpu_variants[k].name,
+               softqam_cpu_variants[k].runs_here() ? "runs here" : "skipped, this processor does not run it");
+    }
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
