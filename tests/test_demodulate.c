@@ -234,7 +234,7 @@ static void test_thread_counts(void **state)
     }
 }
 
-/* The demodulator of a format and scale, and the oracle on what NUMERICS calls v = fl((float)sample * scale). */
+/* The demodulator of a format and scale, and the oracle on v = fl((float)sample * scale). */
 static void check_integers(softqam_input_format format, const char *what, float scale, const void *samples,
                            size_t n_symbols)
 {
