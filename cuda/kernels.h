@@ -13,13 +13,8 @@
 extern "C" {
 #endif
 
-/* Thread blocks that fill a device, found once per plan: a launch itself asks the device nothing. */
-typedef struct softqam_kernel_grid {
-    unsigned max_thread_blocks;
-} softqam_kernel_grid;
-
-/* For the current device. Fails when this build has no code that it can run. */
-cudaError_t softqam_kernel_prepare(softqam_kernel_grid *grid, const softqam_plan *plan);
+/* Whether this build has code for a plan that the current device can run; prepares it there. */
+cudaError_t softqam_kernel_check(const softqam_plan *plan);
 
 /* What a pointer to symbols (or to a plane), and one to the output, must be aligned to. */
 size_t softqam_kernel_input_alignment(const softqam_plan *plan, const softqam_block *block);
@@ -27,8 +22,8 @@ size_t softqam_kernel_output_alignment(const softqam_plan *plan);
 
 /* Enqueues the demodulation of blocks in device memory on a stream of the current device; the array itself is only read
  * during the call. A block's symbol_stride of 0 is taken as 1. For LLRs, a noise_var of NULL stands for `noise_var`. */
-cudaError_t softqam_kernel_launch(const softqam_kernel_grid *grid, const softqam_plan *plan,
-                                  const softqam_block *blocks, size_t n_blocks, float noise_var, cudaStream_t stream);
+cudaError_t softqam_kernel_launch(const softqam_plan *plan, const softqam_block *blocks, size_t n_blocks,
+                                  float noise_var, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 
 #include <cuda_fp16.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "axis_table.h"
 
@@ -15,25 +16,34 @@
 typedef float lane_f32;
 typedef uint32_t lane_u32;
 typedef uint32_t lane_mask;
-typedef softqam_axis_row lane_row;
 typedef softqam_llr_row lane_llr_row;
 
-/* A 16-byte shared-memory access is served eight threads at a time, and eight 16-byte words fill the 32 banks. With a
- * copy of the table for each of the eight, every one in banks of its own, no two rows ever meet in a bank. */
-enum { TABLE_COPIES = 8 };
+/* The table of soft bits in shared memory. A 16-byte access there is served eight threads at a time, and eight 16-byte
+ * words fill the 32 banks: so each of eight threads has a copy of its own, in banks of its own, and no two rows ever
+ * meet in a bank. A row is eight copies of softqam_axis_row, then eight of its gains. */
+enum {
+    TABLE_COPIES = 8,
+    LANE_COPY_NBYTES = 16,
+    LANE_GAINS_OFFSET = TABLE_COPIES * LANE_COPY_NBYTES,
+    LANE_ROW_NBYTES = 2 * LANE_GAINS_OFFSET
+};
 
+typedef struct lane_row {
+    float level;
+    float level_last;
+    float level_other;
+    uint32_t marks;
+    float gain_last; /* with its sign */
+    float gain_other;
+} lane_row;
+
+/* A shared-memory address is small, so as a float's bits it is a subnormal number, and sums of such are exact: one
+ * fused operation finds the address of a level's row. */
 typedef struct lane_table {
-    uint32_t rows;         /* shared-memory address of this thread's copy; a row every TABLE_COPIES rows */
-    float places_per_unit; /* rows per unit, in the unit of LANE_PLACE_0 */
+    float middle_address;   /* of the middle between this thread's copies of the two middle rows */
+    float address_per_unit; /* bytes of table per unit of the level */
     float steps[AXIS_BITS];
-    float gain;
 } lane_table;
-
-/* 2^17 plus a row's number / 32 is a float whose bits are 0x48000000 plus twice the number. Times 64, half the distance
- * of two rows, the constant vanishes modulo 2^32: the bits become the row's offset by one shift. */
-#define LANE_PLACE_0 131072.0f
-enum { LANE_PLACES_PER_ROW = 32, LANE_HALF_ROW = TABLE_COPIES * sizeof(softqam_axis_row) / 2 };
-static_assert((0x48000000ull * LANE_HALF_ROW & 0xffffffff) == 0, "the constant must vanish");
 
 /* Eight rows of slopes, then eight of intercepts: rows of 16 bytes fill the banks by themselves, each in its own. */
 typedef struct lane_llr_table {
@@ -126,43 +136,47 @@ LANE lane_u32 lane_to_index(lane_f32 a)
     return __float2uint_rz(a);
 }
 
-/* The conversion saturates by itself. */
-LANE lane_u32 lane_to_byte(lane_f32 a)
-{
-    lane_u32 byte;
-    asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(byte) : "f"(a));
-    return byte;
-}
-
 LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
 {
-    const float middle = LANE_PLACE_0 + 0.5f * (AXIS_LEVELS - 1) / LANE_PLACES_PER_ROW;
-    const uint32_t place = __float_as_uint(__fmaf_rn(level, table->places_per_unit, middle));
-    const uint32_t address = place * LANE_HALF_ROW + table->rows;
+    /* Not __fmaf_rn(): no flag may have subnormal results flushed. */
+    uint32_t address;
+    asm("{.reg .f32 sum;\n\t"
+        "fma.rn.f32 sum, %1, %2, %3;\n\t"
+        "mov.b32 %0, sum;}"
+        : "=r"(address)
+        : "f"(level), "f"(table->address_per_unit), "f"(table->middle_address));
     lane_row row;
     asm("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
         : "=f"(row.level), "=f"(row.level_last), "=f"(row.level_other), "=r"(row.marks)
         : "r"(address));
+    asm("ld.shared.v2.f32 {%0, %1}, [%2 + %3];"
+        : "=f"(row.gain_last), "=f"(row.gain_other)
+        : "r"(address), "n"(static_cast<int>(LANE_GAINS_OFFSET)));
     return row;
 }
 
-LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+LANE lane_f32 lane_gain_last(const lane_table *, lane_row row)
 {
-    return lane_flip(table->gain, row.marks);
+    return row.gain_last;
 }
 
-LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+LANE lane_f32 lane_gain_other(const lane_table *, lane_row row)
 {
-    return lane_flip(table->gain, row.marks << 1);
+    return row.gain_other;
 }
 
+/* The two bytes, truncated and saturated, as one instruction, then the four put in place by the row's marks. Not
+ * __byte_perm(), which takes the upper bit off each digit of the selector: here they are clear. */
 LANE lane_u32 lane_soft_bytes(lane_f32 last, lane_f32 other, lane_row row, lane_mask known)
 {
-    /* Not __byte_perm(), which takes the upper bit off each digit of the selector: here they are clear. */
     lane_u32 bytes;
-    asm("prmt.b32 %0, %1, %2, %3;"
-        : "=r"(bytes)
-        : "r"(lane_to_byte(last)), "r"(lane_to_byte(other) | 0xff00u), "r"(row.marks));
+    asm("{.reg .s32 first, second;\n\t"
+        "cvt.rzi.s32.f32 first, %1;\n\t"
+        "cvt.rzi.s32.f32 second, %2;\n\t"
+        "cvt.pack.sat.u8.s32.b32 %0, second, first, 0;\n\t"
+        "prmt.b32 %0, %0, %3, %4;}"
+        : "=&r"(bytes)
+        : "f"(last), "f"(other), "r"(0xff00u), "r"(row.marks));
     return known ? bytes : 0x7f7f7f7fu;
 }
 
@@ -179,19 +193,30 @@ LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
     return found;
 }
 
-LANE lane_u32 lane_llr_bytes(const lane_f32 llrs[AXIS_BITS])
+/* Four LLRs as bytes in two's complement, rounded to nearest even, the first in the lowest byte. */
+LANE lane_u32 lane_llr_bytes(const lane_f32 llrs[AXIS_BITS], lane_mask known)
 {
-    const float integers = 12582912.0f;
-    const uint32_t first = __float_as_uint(__fadd_rn(llrs[0], integers));
-    const uint32_t second = __float_as_uint(__fadd_rn(llrs[1], integers));
-    const uint32_t third = __float_as_uint(__fadd_rn(llrs[2], integers));
-    const uint32_t fourth = __float_as_uint(__fadd_rn(llrs[3], integers));
-    return __byte_perm(__byte_perm(first, second, 0x0040), __byte_perm(third, fourth, 0x0040), 0x5410);
+    lane_u32 bytes;
+    asm("{.reg .s32 a, b, c, d;\n\t"
+        ".reg .b32 upper;\n\t"
+        "cvt.rni.s32.f32 a, %1;\n\t"
+        "cvt.rni.s32.f32 b, %2;\n\t"
+        "cvt.rni.s32.f32 c, %3;\n\t"
+        "cvt.rni.s32.f32 d, %4;\n\t"
+        "cvt.pack.sat.s8.s32.b32 upper, d, c, 0;\n\t"
+        "cvt.pack.sat.s8.s32.b32 %0, b, a, upper;}"
+        : "=r"(bytes)
+        : "f"(llrs[0]), "f"(llrs[1]), "f"(llrs[2]), "f"(llrs[3]));
+    return known ? bytes : 0;
 }
 
-LANE lane_u32 lane_to_f16(lane_f32 a)
+/* Two LLRs as binary16, the first in the lower half. */
+LANE lane_u32 lane_llr_halves(lane_f32 first, lane_f32 second, lane_mask known)
 {
-    return __half_as_ushort(__float2half_rn(a));
+    const __half2 halves = __floats2half2_rn(first, second);
+    lane_u32 bits;
+    memcpy(&bits, &halves, sizeof bits);
+    return known ? bits : 0;
 }
 
 #endif

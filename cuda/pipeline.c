@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pipeline.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,20 +11,30 @@
 #include "block.h"
 #include "check.h"
 #include "error.h"
+#include "ranges.h"
 
-/* Up to this many symbols a kernel that reads and writes mapped host memory is done before two copies have started. */
-enum { MAPPED_SYMBOLS = 65536 };
+/* A call of up to so many bytes in and out is one kernel that reads and writes host memory itself across the bus.
+ * Longer ones are faster as copies (README.md has both ways' times). */
+enum { MAPPED_NBYTES = 1 << 22 };
 
-/* Symbols that one thread copies at a time between pageable memory and a slot. */
-enum { COPY_PART_SYMBOLS = 32768 };
+/* Bytes of a staged chunk, in and out. */
+enum { STAGED_NBYTES = 1 << 22 };
+
+/* A thread that stages fills one chunk while the device works on another. */
+enum { SLOTS_PER_WORKER = 2, MAX_WORKERS = 32 };
+
+/* A call is cut into several chunks for each slot even if they get short, down to this, so that both directions of the
+ * bus are busy at once. */
+enum { CHUNKS_PER_SLOT = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
 /* A chunk on its way: part of the run of symbols that a call's blocks make together. */
 typedef struct slot {
+    int device;
     cudaStream_t stream;
     void *d_in;
     float *d_noise;
     void *d_out;
-    void *staged_in; /* pinned and mapped host memory of the same sizes */
+    void *staged_in; /* pinned and mapped host memory of the same sizes; NULL in the ring's slots */
     float *staged_noise;
     void *staged_out;
     size_t first;
@@ -31,17 +43,30 @@ typedef struct slot {
 
 struct softqam_pipeline {
     const softqam_plan *plan;
-    const softqam_kernel_grid *grid;
     softqam_pool *pool;
+    unsigned n_devices;
+    bool coherent; /* the devices reach all host memory as it lies */
+
+    /* For memory that the devices reach: a ring of n_streams slots for each device. */
     size_t chunk_symbols;
-    unsigned n_slots;
-    slot slots[];
+    unsigned n_streams;
+    slot *ring;
+    softqam_pool *feeders; /* a thread for each of several devices, else NULL */
+
+    /* For other memory: SLOTS_PER_WORKER slots for each thread that copies, the devices in turns. */
+    size_t staged_symbols;
+    unsigned n_workers;
+    slot *staged;
+
+    void *host_memory; /* of the slots, pinned */
+    void **device_memory;
+    slot slots[]; /* all of them; behind them, device_memory */
 };
 
 /* One of a call's three streams of data. */
 typedef enum route {
     ROUTE_NONE,   /* none, or one noise variance as a kernel's argument */
-    ROUTE_DIRECT, /* pinned memory of the caller, in one piece */
+    ROUTE_DIRECT, /* memory of the caller that the device reaches, in one piece */
     ROUTE_STAGED  /* gathered to or scattered from a slot's pinned memory */
 } route;
 
@@ -57,38 +82,153 @@ typedef struct run {
     float noise_var; /* of all symbols, with ROUTE_NONE */
 } run;
 
-static softqam_status slot_create(slot *s, const softqam_plan *plan, size_t n_symbols)
+/* Memory handed out piece by piece. Without a base it only counts. */
+typedef struct arena {
+    unsigned char *base;
+    size_t used;
+} arena;
+
+static void *arena_take(arena *a, size_t nbytes)
 {
-    TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
-    TRY_CUDA(cudaMalloc, &s->d_in, n_symbols * plan->input_nbytes);
-    TRY_CUDA(cudaMalloc, &s->d_out, n_symbols * plan->output_nbytes);
-    TRY_CUDA(cudaHostAlloc, &s->staged_in, n_symbols * plan->input_nbytes, cudaHostAllocMapped);
-    TRY_CUDA(cudaHostAlloc, &s->staged_out, n_symbols * plan->output_nbytes, cudaHostAllocMapped);
-    if (softqam_plan_takes_noise(plan)) {
-        TRY_CUDA(cudaMalloc, (void **)&s->d_noise, n_symbols * sizeof(float));
-        TRY_CUDA(cudaHostAlloc, (void **)&s->staged_noise, n_symbols * sizeof(float), cudaHostAllocMapped);
+    const size_t alignment = 256;
+    unsigned char *piece = a->base ? a->base + a->used : NULL;
+    a->used += (nbytes + alignment - 1) / alignment * alignment;
+    return piece;
+}
+
+/* Gives a slot its memory for n_symbols. */
+static void slot_place(slot *s, const softqam_plan *plan, size_t n_symbols, arena *device)
+{
+    s->d_in = arena_take(device, n_symbols * plan->input_nbytes);
+    s->d_out = arena_take(device, n_symbols * plan->output_nbytes);
+    if (softqam_plan_takes_noise(plan))
+        s->d_noise = arena_take(device, n_symbols * sizeof(float));
+}
+
+static void slot_place_staging(slot *s, const softqam_plan *plan, size_t n_symbols, arena *host)
+{
+    s->staged_in = arena_take(host, n_symbols * plan->input_nbytes);
+    s->staged_out = arena_take(host, n_symbols * plan->output_nbytes);
+    if (softqam_plan_takes_noise(plan))
+        s->staged_noise = arena_take(host, n_symbols * sizeof(float));
+}
+
+static unsigned n_ring_slots(const softqam_pipeline *pipeline)
+{
+    return pipeline->n_devices * pipeline->n_streams;
+}
+
+static unsigned n_slots(const softqam_pipeline *pipeline)
+{
+    return n_ring_slots(pipeline) + pipeline->n_workers * SLOTS_PER_WORKER;
+}
+
+/* Gives all slots of a device their memory on it. */
+static void place_on_device(softqam_pipeline *pipeline, int device, arena *a)
+{
+    for (unsigned k = 0; k < n_slots(pipeline); k++) {
+        slot *s = &pipeline->slots[k];
+        if (s->device == device)
+            slot_place(s, pipeline->plan,
+                       k < n_ring_slots(pipeline) ? pipeline->chunk_symbols : pipeline->staged_symbols, a);
+    }
+}
+
+static void place_on_host(softqam_pipeline *pipeline, arena *a)
+{
+    for (unsigned k = n_ring_slots(pipeline); k < n_slots(pipeline); k++)
+        slot_place_staging(&pipeline->slots[k], pipeline->plan, pipeline->staged_symbols, a);
+}
+
+/* One allocation on each device and one of pinned memory: they cost more by number than by size. */
+static softqam_status allocate(softqam_pipeline *pipeline, const int *devices)
+{
+    for (unsigned k = 0; k < pipeline->n_devices; k++) {
+        arena a = {0};
+        place_on_device(pipeline, devices[k], &a);
+        TRY_CUDA(cudaSetDevice, devices[k]);
+        TRY_CUDA(cudaMalloc, &pipeline->device_memory[k], a.used);
+        a = (arena){pipeline->device_memory[k], 0};
+        place_on_device(pipeline, devices[k], &a);
+    }
+    arena a = {0};
+    place_on_host(pipeline, &a);
+    TRY_CUDA(cudaHostAlloc, &pipeline->host_memory, a.used, cudaHostAllocMapped | cudaHostAllocPortable);
+    a = (arena){pipeline->host_memory, 0};
+    place_on_host(pipeline, &a);
+    return SOFTQAM_OK;
+}
+
+static softqam_status create_streams(softqam_pipeline *pipeline)
+{
+    for (unsigned k = 0; k < n_slots(pipeline); k++) {
+        slot *s = &pipeline->slots[k];
+        TRY_CUDA(cudaSetDevice, s->device);
+        TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
     }
     return SOFTQAM_OK;
 }
 
-softqam_status softqam_pipeline_create(softqam_pipeline **out, const softqam_plan *plan,
-                                       const softqam_kernel_grid *grid, softqam_pool *pool, unsigned n_streams,
-                                       size_t chunk_symbols)
+/* The ring's slots device by device, the others with the devices in turns. */
+static softqam_status create_slots(softqam_pipeline *pipeline, const int *devices)
 {
-    softqam_pipeline *pipeline = calloc(1, sizeof *pipeline + n_streams * sizeof pipeline->slots[0]);
+    for (unsigned k = 0; k < n_ring_slots(pipeline); k++)
+        pipeline->ring[k].device = devices[k / pipeline->n_streams];
+    for (unsigned k = 0; k < pipeline->n_workers * SLOTS_PER_WORKER; k++)
+        pipeline->staged[k].device = devices[k / SLOTS_PER_WORKER % pipeline->n_devices];
+    TRY(create_streams(pipeline));
+    return allocate(pipeline, devices);
+}
+
+/* Whether all devices share the host's memory: integrated ones, and those that use the host's page tables. */
+static softqam_status find_coherence(bool *coherent, const int *devices, unsigned n_devices)
+{
+    *coherent = true;
+    for (unsigned k = 0; k < n_devices; k++) {
+        int integrated = 0;
+        int host_tables = 0;
+        TRY_CUDA(cudaDeviceGetAttribute, &integrated, cudaDevAttrIntegrated, devices[k]);
+        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables, devices[k]);
+        if (!integrated && !host_tables)
+            *coherent = false;
+    }
+    return SOFTQAM_OK;
+}
+
+static size_t staged_symbols(const softqam_plan *plan, size_t chunk_symbols)
+{
+    const size_t most = STAGED_NBYTES / (plan->input_nbytes + plan->output_nbytes);
+    return chunk_symbols < most ? chunk_symbols : most;
+}
+
+softqam_status softqam_pipeline_create(softqam_pipeline **out, const softqam_plan *plan, softqam_pool *pool,
+                                       const int *devices, unsigned n_devices, unsigned n_streams, size_t chunk_symbols)
+{
+    const unsigned n_threads = softqam_pool_n_threads(pool);
+    const unsigned n_workers = n_threads < MAX_WORKERS ? n_threads : MAX_WORKERS;
+    const size_t n = (size_t)n_devices * n_streams + n_workers * SLOTS_PER_WORKER;
+    softqam_pipeline *pipeline =
+        calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0] + n_devices * sizeof pipeline->device_memory[0]);
     if (!pipeline)
-        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %u streams", n_streams);
+        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %zu streams", n);
     pipeline->plan = plan;
-    pipeline->grid = grid;
     pipeline->pool = pool;
+    pipeline->n_devices = n_devices;
     pipeline->chunk_symbols = chunk_symbols;
-    pipeline->n_slots = n_streams;
-    for (unsigned k = 0; k < n_streams; k++) {
-        const softqam_status status = slot_create(&pipeline->slots[k], plan, chunk_symbols);
-        if (status != SOFTQAM_OK) {
-            softqam_pipeline_destroy(pipeline);
-            return status;
-        }
+    pipeline->n_streams = n_streams;
+    pipeline->ring = pipeline->slots;
+    pipeline->staged_symbols = staged_symbols(plan, chunk_symbols);
+    pipeline->n_workers = n_workers;
+    pipeline->staged = pipeline->slots + n_devices * n_streams;
+    pipeline->device_memory = (void **)(pipeline->slots + n);
+    softqam_status status = find_coherence(&pipeline->coherent, devices, n_devices);
+    if (status == SOFTQAM_OK && n_devices > 1)
+        status = softqam_pool_create(&pipeline->feeders, n_devices);
+    if (status == SOFTQAM_OK)
+        status = create_slots(pipeline, devices);
+    if (status != SOFTQAM_OK) {
+        softqam_pipeline_destroy(pipeline);
+        return status;
     }
     *out = pipeline;
     return SOFTQAM_OK;
@@ -98,93 +238,63 @@ void softqam_pipeline_destroy(softqam_pipeline *pipeline)
 {
     if (!pipeline)
         return;
-    for (unsigned k = 0; k < pipeline->n_slots; k++) {
+    for (unsigned k = 0; k < n_slots(pipeline); k++) {
         slot *s = &pipeline->slots[k];
+        (void)cudaSetDevice(s->device);
         if (s->stream)
             (void)cudaStreamDestroy(s->stream);
-        (void)cudaFree(s->d_in);
-        (void)cudaFree(s->d_noise);
-        (void)cudaFree(s->d_out);
-        (void)cudaFreeHost(s->staged_in);
-        (void)cudaFreeHost(s->staged_noise);
-        (void)cudaFreeHost(s->staged_out);
     }
+    for (unsigned k = 0; k < pipeline->n_devices; k++)
+        (void)cudaFree(pipeline->device_memory[k]);
+    (void)cudaFreeHost(pipeline->host_memory);
+    softqam_pool_destroy(pipeline->feeders);
     free(pipeline);
 }
 
-/* A copy between a slot's staging memory and the blocks, by all the threads. */
-typedef struct staging_job {
-    const run *run;
-    const slot *slot;
-} staging_job;
-
-static softqam_cursor part_cursor(const staging_job *job, size_t part, size_t *offset, size_t *left)
+/* Gathers what a slot's chunk takes of pageable memory. */
+static void gather(const run *r, const slot *s)
 {
-    *offset = part * COPY_PART_SYMBOLS;
-    *left = job->slot->n_symbols - *offset;
-    if (*left > COPY_PART_SYMBOLS)
-        *left = COPY_PART_SYMBOLS;
-    return softqam_cursor_at(job->run->pipeline->plan, job->run->blocks, job->run->n_blocks,
-                             job->slot->first + *offset);
-}
-
-static void gather_part(void *context, size_t part)
-{
-    const staging_job *job = context;
-    const softqam_plan *plan = job->run->pipeline->plan;
-    size_t offset;
-    size_t left;
-    softqam_cursor cursor = part_cursor(job, part, &offset, &left);
-    while (left > 0) {
-        const softqam_block piece = softqam_cursor_take(&cursor, left);
-        if (job->run->in == ROUTE_STAGED)
-            softqam_block_gather_symbols(plan, &piece,
-                                         (unsigned char *)job->slot->staged_in + offset * plan->input_nbytes);
-        if (job->run->noise == ROUTE_STAGED)
-            softqam_block_gather_noise(&piece, job->slot->staged_noise + offset);
+    const softqam_plan *plan = r->pipeline->plan;
+    if (r->in != ROUTE_STAGED && r->noise != ROUTE_STAGED)
+        return;
+    softqam_cursor cursor = softqam_cursor_at(plan, r->blocks, r->n_blocks, s->first);
+    for (size_t offset = 0; offset < s->n_symbols;) {
+        const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols - offset);
+        if (r->in == ROUTE_STAGED)
+            softqam_block_gather_symbols(plan, &piece, (unsigned char *)s->staged_in + offset * plan->input_nbytes);
+        if (r->noise == ROUTE_STAGED)
+            softqam_block_gather_noise(&piece, s->staged_noise + offset);
         offset += piece.n_symbols;
-        left -= piece.n_symbols;
     }
 }
 
-static void scatter_part(void *context, size_t part)
+static void scatter(const run *r, const slot *s)
 {
-    const staging_job *job = context;
-    const size_t nbytes = job->run->pipeline->plan->output_nbytes;
-    size_t offset;
-    size_t left;
-    softqam_cursor cursor = part_cursor(job, part, &offset, &left);
-    while (left > 0) {
-        const softqam_block piece = softqam_cursor_take(&cursor, left);
-        memcpy(piece.out, (const unsigned char *)job->slot->staged_out + offset * nbytes, piece.n_symbols * nbytes);
+    const size_t nbytes = r->pipeline->plan->output_nbytes;
+    if (r->out != ROUTE_STAGED)
+        return;
+    softqam_cursor cursor = softqam_cursor_at(r->pipeline->plan, r->blocks, r->n_blocks, s->first);
+    for (size_t offset = 0; offset < s->n_symbols;) {
+        const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols - offset);
+        memcpy(piece.out, (const unsigned char *)s->staged_out + offset * nbytes, piece.n_symbols * nbytes);
         offset += piece.n_symbols;
-        left -= piece.n_symbols;
     }
 }
 
-static void stage(const run *r, const slot *s, softqam_pool_task *task)
-{
-    staging_job job = {r, s};
-    softqam_pool_run(r->pipeline->pool, task, &job, (s->n_symbols - 1) / COPY_PART_SYMBOLS + 1);
-}
+/* The host memory of a slot's chunk, the caller's or the slot's own. */
+typedef struct host_chunk {
+    const void *in;
+    const float *noise;
+    void *out;
+} host_chunk;
 
-static void stage_inputs(const run *r, const slot *s)
-{
-    if (r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED)
-        stage(r, s, gather_part);
-}
-
-static void unstage_output(const run *r, const slot *s)
-{
-    if (r->out == ROUTE_STAGED)
-        stage(r, s, scatter_part);
-}
-
-/* The caller's memory for a slot's chunk, where the call has one block. */
-static softqam_block direct_piece(const run *r, const slot *s)
+static host_chunk slot_host_chunk(const run *r, const slot *s)
 {
     softqam_cursor cursor = softqam_cursor_at(r->pipeline->plan, r->blocks, r->n_blocks, s->first);
-    return softqam_cursor_take(&cursor, s->n_symbols);
+    const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols);
+    return (host_chunk){.in = r->in == ROUTE_STAGED ? s->staged_in : piece.symbols,
+                        .noise = r->noise == ROUTE_STAGED ? s->staged_noise : piece.noise_var,
+                        .out = r->out == ROUTE_STAGED ? s->staged_out : piece.out};
 }
 
 /* Waits until a slot is idle and hands its result over. */
@@ -193,7 +303,7 @@ static softqam_status slot_finish(const run *r, slot *s)
     if (s->n_symbols == 0)
         return SOFTQAM_OK;
     TRY_CUDA(cudaStreamSynchronize, s->stream);
-    unstage_output(r, s);
+    scatter(r, s);
     s->n_symbols = 0;
     return SOFTQAM_OK;
 }
@@ -204,79 +314,161 @@ static softqam_status slot_start(const run *r, slot *s, size_t first, size_t n_s
     const softqam_plan *plan = r->pipeline->plan;
     s->first = first;
     s->n_symbols = n_symbols;
-    stage_inputs(r, s);
-    const softqam_block piece = direct_piece(r, s);
+    gather(r, s);
+    const host_chunk host = slot_host_chunk(r, s);
     const softqam_block on_device = {.n_symbols = n_symbols,
                                      .symbols = s->d_in,
                                      .noise_var = r->noise == ROUTE_NONE ? NULL : s->d_noise,
                                      .noise_stride = r->noise == ROUTE_NONE ? 0 : 1,
                                      .out = s->d_out};
-    TRY_CUDA(cudaMemcpyAsync, s->d_in, r->in == ROUTE_STAGED ? s->staged_in : piece.symbols,
-             n_symbols * plan->input_nbytes, cudaMemcpyHostToDevice, s->stream);
+    TRY_CUDA(cudaMemcpyAsync, s->d_in, host.in, n_symbols * plan->input_nbytes, cudaMemcpyHostToDevice, s->stream);
     if (r->noise != ROUTE_NONE)
-        TRY_CUDA(cudaMemcpyAsync, s->d_noise, r->noise == ROUTE_STAGED ? s->staged_noise : piece.noise_var,
-                 n_symbols * sizeof(float), cudaMemcpyHostToDevice, s->stream);
-    TRY_CUDA(softqam_kernel_launch, r->pipeline->grid, plan, &on_device, 1, r->noise_var, s->stream);
-    TRY_CUDA(cudaMemcpyAsync, r->out == ROUTE_STAGED ? s->staged_out : piece.out, s->d_out,
-             n_symbols * plan->output_nbytes, cudaMemcpyDeviceToHost, s->stream);
+        TRY_CUDA(cudaMemcpyAsync, s->d_noise, host.noise, n_symbols * sizeof(float), cudaMemcpyHostToDevice, s->stream);
+    TRY_CUDA(softqam_kernel_launch, plan, &on_device, 1, r->noise_var, s->stream);
+    TRY_CUDA(cudaMemcpyAsync, host.out, s->d_out, n_symbols * plan->output_nbytes, cudaMemcpyDeviceToHost, s->stream);
     return SOFTQAM_OK;
 }
 
-/* A large call: slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap. */
-static softqam_status run_ring(const run *r)
+/* A large call's chunks, dealt to workers as they ask for more. Each worker is a thread with slots of its own. */
+typedef struct chunk_job {
+    const run *run;
+    slot *slots;
+    unsigned slots_per_worker;
+    size_t chunk_symbols;
+    atomic_size_t next; /* first symbol that no worker has taken */
+
+    atomic_bool failed;
+    pthread_mutex_t mutex; /* guards what follows */
+    softqam_status status; /* of the first failure */
+    softqam_error_note note;
+    size_t n_done; /* symbols before the first that a worker took and could not finish */
+} chunk_job;
+
+/* After a worker's failure, which left the chunk from symbol `first` on unfinished. */
+static void give_up(chunk_job *job, softqam_status status, size_t first)
+{
+    pthread_mutex_lock(&job->mutex);
+    if (job->status == SOFTQAM_OK) {
+        job->status = status;
+        job->note = softqam_error_note_take();
+    }
+    if (first < job->n_done)
+        job->n_done = first;
+    pthread_mutex_unlock(&job->mutex);
+    atomic_store(&job->failed, true);
+}
+
+/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap. */
+static void work_through_chunks(void *context, size_t worker)
+{
+    chunk_job *job = context;
+    const run *r = job->run;
+    slot *slots = job->slots + worker * job->slots_per_worker;
+    softqam_status status = softqam_cuda_status(cudaSetDevice(slots[0].device), "cudaSetDevice");
+    if (status != SOFTQAM_OK)
+        give_up(job, status, atomic_load(&job->next));
+    unsigned turn = 0;
+    while (!atomic_load(&job->failed)) {
+        const size_t first = atomic_fetch_add(&job->next, job->chunk_symbols);
+        if (first >= r->n_symbols)
+            break;
+        const size_t left = r->n_symbols - first;
+        slot *s = &slots[turn++ % job->slots_per_worker];
+        const size_t previous = s->n_symbols ? s->first : first;
+        softqam_range_begin("softqam: chunk from symbol", first);
+        status = slot_finish(r, s);
+        if (status == SOFTQAM_OK)
+            status = slot_start(r, s, first, left < job->chunk_symbols ? left : job->chunk_symbols);
+        softqam_range_end();
+        if (status != SOFTQAM_OK)
+            give_up(job, status, s->first == first ? first : previous);
+    }
+    for (unsigned k = 0; k < job->slots_per_worker; k++) {
+        slot *s = &slots[turn++ % job->slots_per_worker];
+        const size_t first = s->first;
+        status = slot_finish(r, s);
+        if (status != SOFTQAM_OK)
+            give_up(job, status, first);
+    }
+}
+
+static softqam_status run_chunks(const run *r, softqam_pool *pool, slot *slots, unsigned n_workers,
+                                 unsigned slots_per_worker, size_t chunk_symbols, size_t *n_done)
+{
+    chunk_job job = {.run = r,
+                     .slots = slots,
+                     .slots_per_worker = slots_per_worker,
+                     .chunk_symbols = chunk_symbols,
+                     .status = SOFTQAM_OK,
+                     .n_done = r->n_symbols};
+    pthread_mutex_init(&job.mutex, NULL);
+    softqam_pool_run(pool, work_through_chunks, &job, n_workers);
+    pthread_mutex_destroy(&job.mutex);
+    if (job.status != SOFTQAM_OK) {
+        const size_t untaken = atomic_load(&job.next);
+        *n_done = untaken < job.n_done ? untaken : job.n_done;
+        softqam_error_note_restore(&job.note);
+    }
+    return job.status;
+}
+
+static softqam_status run_ring(const run *r, size_t *n_done)
 {
     softqam_pipeline *pipeline = r->pipeline;
-    size_t next = 0;
-    for (size_t first = 0; first < r->n_symbols; first += pipeline->chunk_symbols) {
-        slot *s = &pipeline->slots[next++ % pipeline->n_slots];
-        const size_t left = r->n_symbols - first;
-        TRY(slot_finish(r, s));
-        TRY(slot_start(r, s, first, left < pipeline->chunk_symbols ? left : pipeline->chunk_symbols));
-    }
-    for (unsigned k = 0; k < pipeline->n_slots; k++)
-        TRY(slot_finish(r, &pipeline->slots[next++ % pipeline->n_slots]));
-    return SOFTQAM_OK;
+    size_t chunk = r->n_symbols / (CHUNKS_PER_SLOT * n_ring_slots(pipeline)) + 1;
+    if (chunk < MIN_CHUNK_SYMBOLS)
+        chunk = MIN_CHUNK_SYMBOLS;
+    if (chunk > pipeline->chunk_symbols)
+        chunk = pipeline->chunk_symbols;
+    /* One device is fed by the calling thread. */
+    softqam_pool *pool = pipeline->feeders ? pipeline->feeders : pipeline->pool;
+    return run_chunks(r, pool, pipeline->ring, pipeline->n_devices, pipeline->n_streams, chunk, n_done);
+}
+
+static softqam_status run_staged(const run *r, size_t *n_done)
+{
+    softqam_pipeline *pipeline = r->pipeline;
+    return run_chunks(r, pipeline->pool, pipeline->staged, pipeline->n_workers, SLOTS_PER_WORKER,
+                      pipeline->staged_symbols, n_done);
 }
 
 /* The device's address of host memory that it can reach. */
-static softqam_status device_address(void **address, const void *host)
+static softqam_status device_address(const softqam_pipeline *pipeline, void **address, const void *host)
 {
-    TRY_CUDA(cudaHostGetDevicePointer, address, (void *)(uintptr_t)host, 0);
+    *address = (void *)(uintptr_t)host;
+    if (!pipeline->coherent)
+        TRY_CUDA(cudaHostGetDevicePointer, address, (void *)(uintptr_t)host, 0);
     return SOFTQAM_OK;
 }
 
 /* A small call: one kernel straight on host memory, the caller's where the device can use it as it lies. */
-static softqam_status run_mapped(run *r)
+static softqam_status run_mapped(const run *r)
 {
-    const softqam_plan *plan = r->pipeline->plan;
-    slot *s = &r->pipeline->slots[0];
-    const softqam_block *caller = &r->blocks[0];
-    if ((uintptr_t)caller->symbols % softqam_kernel_input_alignment(plan, caller) != 0)
-        r->in = ROUTE_STAGED;
-    if ((uintptr_t)caller->out % softqam_kernel_output_alignment(plan) != 0)
-        r->out = ROUTE_STAGED;
+    const softqam_pipeline *pipeline = r->pipeline;
+    const softqam_plan *plan = pipeline->plan;
+    slot *s = &pipeline->staged[0];
     s->first = 0;
     s->n_symbols = r->n_symbols;
-    stage_inputs(r, s);
-    const softqam_block piece = direct_piece(r, s);
-    void *d_in;
-    void *d_noise = NULL;
-    void *d_out;
-    TRY(device_address(&d_in, r->in == ROUTE_STAGED ? s->staged_in : piece.symbols));
-    if (r->noise != ROUTE_NONE)
-        TRY(device_address(&d_noise, r->noise == ROUTE_STAGED ? s->staged_noise : piece.noise_var));
-    TRY(device_address(&d_out, r->out == ROUTE_STAGED ? s->staged_out : piece.out));
-    const softqam_block mapped = {.n_symbols = r->n_symbols,
-                                  .symbols = d_in,
-                                  .noise_var = d_noise,
-                                  .noise_stride = d_noise ? 1 : 0,
-                                  .out = d_out};
-    TRY_CUDA(softqam_kernel_launch, r->pipeline->grid, plan, &mapped, 1, r->noise_var, s->stream);
+    gather(r, s);
+    const host_chunk host = slot_host_chunk(r, s);
+    softqam_block mapped = {.n_symbols = r->n_symbols, .noise_stride = r->noise == ROUTE_NONE ? 0 : 1};
+    void *address;
+    TRY_CUDA(cudaSetDevice, s->device);
+    TRY(device_address(pipeline, &address, host.in));
+    mapped.symbols = address;
+    if (r->noise != ROUTE_NONE) {
+        TRY(device_address(pipeline, &address, host.noise));
+        mapped.noise_var = address;
+    }
+    TRY(device_address(pipeline, &address, host.out));
+    mapped.out = address;
+    TRY_CUDA(softqam_kernel_launch, plan, &mapped, 1, r->noise_var, s->stream);
     return slot_finish(r, s);
 }
 
-/* Whether a buffer may be copied from or to as it lies; device memory is refused. */
-static softqam_status find_route(route *found, const void *memory, size_t nbytes, const char *name)
+/* Whether a buffer may be used as it lies; device memory is refused. */
+static softqam_status find_route(const softqam_pipeline *pipeline, route *found, const void *memory, size_t nbytes,
+                                 const char *name)
 {
     struct cudaPointerAttributes first;
     struct cudaPointerAttributes last;
@@ -286,14 +478,15 @@ static softqam_status find_route(route *found, const void *memory, size_t nbytes
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is device memory: softqam_cuda_demodulate() takes that",
                             name);
     const bool pinned = first.type == cudaMemoryTypeHost && last.type == cudaMemoryTypeHost;
-    *found = pinned ? ROUTE_DIRECT : ROUTE_STAGED;
+    *found = pinned || pipeline->coherent ? ROUTE_DIRECT : ROUTE_STAGED;
     return SOFTQAM_OK;
 }
 
-/* A call of several blocks is staged as a whole; one block may be pinned memory. */
+/* A call of several blocks is staged as a whole; one block may be memory that the devices reach. */
 static softqam_status find_routes(run *r)
 {
-    const softqam_plan *plan = r->pipeline->plan;
+    const softqam_pipeline *pipeline = r->pipeline;
+    const softqam_plan *plan = pipeline->plan;
     const softqam_block *block = &r->blocks[0];
     const size_t n = block->n_symbols;
     r->in = ROUTE_STAGED;
@@ -302,37 +495,76 @@ static softqam_status find_routes(run *r)
     if (r->n_blocks != 1)
         return SOFTQAM_OK;
     if (!block->symbols_q && block->symbol_stride <= 1)
-        TRY(find_route(&r->in, block->symbols, n * plan->input_nbytes, "symbols"));
-    TRY(find_route(&r->out, block->out, n * plan->output_nbytes, "out"));
+        TRY(find_route(pipeline, &r->in, block->symbols, n * plan->input_nbytes, "symbols"));
+    TRY(find_route(pipeline, &r->out, block->out, n * plan->output_nbytes, "out"));
     if (r->noise == ROUTE_STAGED && block->noise_stride == 0) {
         r->noise = ROUTE_NONE;
         r->noise_var = block->noise_var[0];
     } else if (r->noise == ROUTE_STAGED && block->noise_stride == 1) {
-        TRY(find_route(&r->noise, block->noise_var, n * sizeof(float), "noise_var"));
+        TRY(find_route(pipeline, &r->noise, block->noise_var, n * sizeof(float), "noise_var"));
     }
+    return SOFTQAM_OK;
+}
+
+static bool is_staged(const run *r)
+{
+    return r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED || r->out == ROUTE_STAGED;
+}
+
+softqam_status softqam_pipeline_reaches(softqam_pipeline *pipeline, const softqam_block *blocks, size_t n_blocks,
+                                        bool *reached)
+{
+    run r = {.pipeline = pipeline, .blocks = blocks, .n_blocks = n_blocks};
+    TRY(find_routes(&r));
+    *reached = !is_staged(&r);
     return SOFTQAM_OK;
 }
 
 /* After a failure: lets what is under way run out, whatever becomes of it. */
 static void abandon(softqam_pipeline *pipeline)
 {
-    for (unsigned k = 0; k < pipeline->n_slots; k++) {
+    for (unsigned k = 0; k < n_slots(pipeline); k++) {
         (void)cudaStreamSynchronize(pipeline->slots[k].stream);
         pipeline->slots[k].n_symbols = 0;
     }
     (void)cudaGetLastError();
 }
 
-softqam_status softqam_pipeline_run(softqam_pipeline *pipeline, const softqam_block *blocks, size_t n_blocks)
+/* Whether a call is one kernel on host memory. Kernels take only what is aligned for them: the rest is staged. */
+static bool goes_mapped(run *r)
+{
+    const softqam_pipeline *pipeline = r->pipeline;
+    const softqam_plan *plan = pipeline->plan;
+    const softqam_block *caller = &r->blocks[0];
+    const bool in_aligned = (uintptr_t)caller->symbols % softqam_kernel_input_alignment(plan, caller) == 0;
+    const bool out_aligned = (uintptr_t)caller->out % softqam_kernel_output_alignment(plan) == 0;
+    if (pipeline->coherent && !is_staged(r) && in_aligned && out_aligned)
+        return true;
+    if (r->n_symbols > MAPPED_NBYTES / (plan->input_nbytes + plan->output_nbytes) ||
+        r->n_symbols > pipeline->staged_symbols)
+        return false;
+    r->in = in_aligned ? r->in : ROUTE_STAGED;
+    r->out = out_aligned ? r->out : ROUTE_STAGED;
+    return true;
+}
+
+softqam_status softqam_pipeline_run(softqam_pipeline *pipeline, const softqam_block *blocks, size_t n_blocks,
+                                    size_t *n_done)
 {
     run r = {.pipeline = pipeline,
              .blocks = blocks,
              .n_blocks = n_blocks,
              .n_symbols = softqam_blocks_count(blocks, n_blocks)};
+    *n_done = 0;
     TRY(find_routes(&r));
-    const bool mapped = r.n_symbols <= MAPPED_SYMBOLS && r.n_symbols <= pipeline->chunk_symbols;
-    const softqam_status status = mapped ? run_mapped(&r) : run_ring(&r);
-    if (status != SOFTQAM_OK)
+    softqam_status status;
+    if (goes_mapped(&r))
+        status = run_mapped(&r);
+    else
+        status = is_staged(&r) ? run_staged(&r, n_done) : run_ring(&r, n_done);
+    if (status == SOFTQAM_OK)
+        *n_done = r.n_symbols;
+    else
         abandon(pipeline);
     return status;
 }

@@ -129,10 +129,11 @@ LANE llr_weight weigh_llrs(lane_f32 scale, lane_f32 noise_var)
 typedef struct symbol_llrs {
     lane_f32 i[AXIS_BITS];
     lane_f32 q[AXIS_BITS];
+    lane_mask known; /* where not, all eight are 0, whatever stands here */
 } symbol_llrs;
 
 /* The LLRs of an axis, limited to +-limit. */
-LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_mask known, lane_f32 limit,
+LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_f32 limit,
                     lane_f32 llrs[AXIS_BITS])
 {
     const lane_f32 magnitude = lane_abs(component);
@@ -143,21 +144,19 @@ LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 fa
         lane_f32 distance = lane_fma(row.slopes[k], magnitude, row.intercepts[k]);
         if (k == 0)
             distance = lane_flip(distance, lane_bits(component));
-        const lane_f32 llr = lane_limit(lane_mul(distance, factor), limit);
-        llrs[k] = lane_keep(known, llr);
+        llrs[k] = lane_limit(lane_mul(distance, factor), limit);
     }
 }
 
-/* The LLRs of a symbol; eight zeros when it or its noise variance is not known. Bit 31 of signs: all with the opposite
- * sign. */
+/* The LLRs of a symbol. Bit 31 of signs: all with the opposite sign. */
 LANE symbol_llrs demodulate_llrs(const lane_llr_table *table, lane_f32 i, lane_f32 q, llr_weight weight, lane_u32 signs,
                                  lane_f32 limit)
 {
-    const lane_mask known = lane_both(weight.known, lane_both(lane_is_finite(i), lane_is_finite(q)));
     const lane_f32 factor = lane_flip(weight.factor, signs);
     symbol_llrs llrs;
-    axis_llrs(table, i, factor, known, limit, llrs.i);
-    axis_llrs(table, q, factor, known, limit, llrs.q);
+    axis_llrs(table, i, factor, limit, llrs.i);
+    axis_llrs(table, q, factor, limit, llrs.q);
+    llrs.known = lane_both(weight.known, lane_both(lane_is_finite(i), lane_is_finite(q)));
     return llrs;
 }
 

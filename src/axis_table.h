@@ -11,8 +11,8 @@
 enum { AXIS_LEVELS = 16, AXIS_BITS = 4 };
 
 /* Where a byte of the axis's four comes from: a digit of `marks`, which indexes the 8-byte source
- * { soft byte of the last bit, 0x00, 0, 0, soft byte of the other bit, 0xff, 0, 0 }. */
-enum { BYTE_LAST = 0, BYTE_LOWEST = 1, BYTE_OTHER = 4, BYTE_HIGHEST = 5 };
+ * { soft byte of the last bit, soft byte of the other bit, 0, 0, 0x00, 0xff, 0, 0 }. */
+enum { BYTE_LAST = 0, BYTE_OTHER = 1, BYTE_LOWEST = 4, BYTE_HIGHEST = 5 };
 
 /* Stands for a neighbour that does not exist: so far from any component (limited to +-3) that it is never the nearest,
  * and its squared distance times the gain still fits an int. */

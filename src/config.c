@@ -11,8 +11,8 @@
 #include "cpu_variant.h"
 #include "error.h"
 
-enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127 };
-enum { DEFAULT_STREAMS = 4, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
+enum { MAX_THREADS = 1024, MAX_DEVICES = 64, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127 };
+enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 
 /* Far wider than of use, and narrow enough that scale / N0 never vanishes. */
 #define MIN_LLR_SCALE 0x1p-10f
@@ -107,6 +107,32 @@ static softqam_status check_llrs(const softqam_config *config)
     return SOFTQAM_OK;
 }
 
+static softqam_status check_devices(const softqam_config *config)
+{
+    if (config->n_devices == 0)
+        return config->devices ? softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.devices needs config.n_devices")
+                               : SOFTQAM_OK;
+    if (config->device != -1)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.device and config.n_devices exclude each other");
+    if (config->n_devices == SOFTQAM_ALL_DEVICES)
+        return config->devices ? softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                              "config.devices is given, but config.n_devices means all devices")
+                               : SOFTQAM_OK;
+    if (!config->devices || config->n_devices > MAX_DEVICES)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.n_devices is %u, %s", config->n_devices,
+                            config->devices ? "more than 64" : "but config.devices is NULL");
+    for (unsigned k = 0; k < config->n_devices; k++) {
+        if (config->devices[k] < 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.devices[%u] is %d", k, config->devices[k]);
+        for (unsigned other = 0; other < k; other++) {
+            if (config->devices[other] == config->devices[k])
+                return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.devices names device %d twice",
+                                    config->devices[k]);
+        }
+    }
+    return SOFTQAM_OK;
+}
+
 /* Also puts the name of the variant that is meant for the one given, which is the caller's. */
 static softqam_status check_resources(softqam_config *config)
 {
@@ -115,6 +141,9 @@ static softqam_status check_resources(softqam_config *config)
                             MAX_THREADS);
     if (config->device < -1)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.device is %d", config->device);
+    const softqam_status devices = check_devices(config);
+    if (devices != SOFTQAM_OK)
+        return devices;
     if (config->n_streams > MAX_STREAMS)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.n_streams is %u, more than %d", config->n_streams,
                             MAX_STREAMS);

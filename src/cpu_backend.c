@@ -90,11 +90,12 @@ static void demodulate_part(void *context, size_t part)
     softqam_float_leave(environment);
 }
 
-static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, size_t n_blocks)
+static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, size_t n_blocks, size_t *n_done)
 {
     const cpu_backend *backend = state;
     cpu_job job = {backend, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks)};
     softqam_pool_run(backend->pool, demodulate_part, &job, (job.n_symbols - 1) / PART_SYMBOLS + 1);
+    *n_done = job.n_symbols;
     return SOFTQAM_OK;
 }
 

@@ -102,8 +102,12 @@ static inline void loop_llrs(softqam_input_format format, softqam_output_format 
         if (noise_stride)
             weight = weigh_llrs(scale.steps_per_nat, noise_var[k * noise_stride]);
         const components in = load_symbol(format, symbols + k * plan->input_nbytes);
-        const symbol_llrs llrs = demodulate_llrs(&plan->llrs, in.i * plan->input_scale, in.q * plan->input_scale,
-                                                 weight, scale.signs, scale.limit);
+        symbol_llrs llrs = demodulate_llrs(&plan->llrs, in.i * plan->input_scale, in.q * plan->input_scale, weight,
+                                           scale.signs, scale.limit);
+        for (int bit = 0; bit < AXIS_BITS; bit++) {
+            llrs.i[bit] = lane_keep(llrs.known, llrs.i[bit]);
+            llrs.q[bit] = lane_keep(llrs.known, llrs.q[bit]);
+        }
         store_llrs(output, &llrs, out + k * plan->output_nbytes);
     }
 }

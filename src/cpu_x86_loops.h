@@ -282,7 +282,10 @@ LANE void any_llrs(const llr_constants *constants, lane_f32 components, lane_f32
     /* Times zero, what is not finite is NaN. */
     const lane_f32 zeros = lane_mul(components, lane_splat(0.0f));
     const lane_mask known = lane_both(lane_is_finite(factors), lane_are_numbers(zeros, lane_swap_pairs(zeros)));
-    axis_llrs(&constants->table, components, factors, known, constants->limit, llrs);
+    axis_llrs(&constants->table, components, factors, constants->limit, llrs);
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++)
+        llrs[k] = lane_keep(known, llrs[k]);
 }
 
 LANE bool are_small(step_input in, llr_factors factors)

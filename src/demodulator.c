@@ -3,32 +3,28 @@
 #include "demodulator.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "block.h"
 #include "call.h"
 #include "config.h"
+#include "crossover.h"
 #include "error.h"
 #include "float_environment.h"
 #include "host_memory.h"
-
-/* Of a demodulator with both backends, calls of fewer symbols than this run on the CPU, which is done before a GPU
- * across a bus has answered. */
-enum { WORTH_A_GPU_SYMBOLS = 8192 };
-
-/* A backend at work for one demodulator. */
-struct engine {
-    const softqam_backend_ops *ops; /* NULL: not in use */
-    void *state;
-};
 
 struct softqam_demodulator {
     softqam_plan plan;
     pthread_mutex_t mutex; /* held while a call is under way */
     softqam_pool *pool;
-    struct engine cuda;
-    struct engine cpu;
+    softqam_engine cuda;
+    softqam_engine cpu;
+    softqam_crossover worth_a_gpu; /* of a demodulator with both */
+    atomic_bool cuda_failed;       /* of a demodulator with both: the CPU has taken over */
+    char failure[512];             /* what runs then, and why; written before cuda_failed is set */
 };
 
 const char *softqam_version(void)
@@ -36,7 +32,7 @@ const char *softqam_version(void)
     return SOFTQAM_VERSION;
 }
 
-static softqam_status start_engine(struct engine *engine, const softqam_backend_ops *ops,
+static softqam_status start_engine(softqam_engine *engine, const softqam_backend_ops *ops,
                                    softqam_demodulator *demodulator, const softqam_config *config)
 {
     const softqam_status status = ops->create(&engine->state, &demodulator->plan, config, demodulator->pool);
@@ -54,7 +50,11 @@ static softqam_status start_engines(softqam_demodulator *demodulator, const soft
         if (start_engine(&demodulator->cuda, &softqam_backend_cuda, demodulator, config) != SOFTQAM_OK)
             softqam_error_note_restore(&note);
     }
-    return start_engine(&demodulator->cpu, &softqam_backend_cpu, demodulator, config);
+    const softqam_status status = start_engine(&demodulator->cpu, &softqam_backend_cpu, demodulator, config);
+    if (status == SOFTQAM_OK && demodulator->cuda.ops)
+        demodulator->worth_a_gpu =
+            softqam_crossover_find(&demodulator->plan, config, &demodulator->cpu, &demodulator->cuda);
+    return status;
 }
 
 softqam_status softqam_create(softqam_demodulator **out, const softqam_config *config_in)
@@ -99,9 +99,10 @@ void softqam_destroy(softqam_demodulator *demodulator)
 }
 
 /* The engine of large calls. */
-static const struct engine *main_engine(const softqam_demodulator *demodulator)
+static const softqam_engine *main_engine(const softqam_demodulator *demodulator)
 {
-    return demodulator->cuda.ops ? &demodulator->cuda : &demodulator->cpu;
+    const bool cuda = demodulator->cuda.ops && !atomic_load(&demodulator->cuda_failed);
+    return cuda ? &demodulator->cuda : &demodulator->cpu;
 }
 
 void *softqam_demodulator_state(const softqam_demodulator *demodulator, const softqam_backend_ops *backend)
@@ -109,6 +110,60 @@ void *softqam_demodulator_state(const softqam_demodulator *demodulator, const so
     if (demodulator->cuda.ops == backend)
         return demodulator->cuda.state;
     return demodulator->cpu.ops == backend ? demodulator->cpu.state : NULL;
+}
+
+/* The engine for a call: of a demodulator with both, the faster one. */
+static softqam_status choose_engine(const softqam_engine **engine, const softqam_demodulator *demodulator,
+                                    const softqam_block *blocks, size_t n_blocks, size_t n_symbols)
+{
+    const softqam_crossover *worth = &demodulator->worth_a_gpu;
+    *engine = main_engine(demodulator);
+    if (*engine == &demodulator->cpu || !demodulator->cpu.ops)
+        return SOFTQAM_OK;
+    if (n_symbols < worth->smallest) {
+        *engine = &demodulator->cpu;
+        return SOFTQAM_OK;
+    }
+    bool reached = false;
+    const softqam_status status = (*engine)->ops->reaches((*engine)->state, blocks, n_blocks, &reached);
+    if (status == SOFTQAM_OK && !softqam_crossover_is_gpu_faster(reached ? &worth->reached : &worth->staged, n_symbols))
+        *engine = &demodulator->cpu;
+    return status;
+}
+
+/* The symbols of the blocks from the first that the GPU has not done. */
+static softqam_status continue_on_cpu(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks,
+                                      size_t first, size_t n_symbols)
+{
+    const softqam_engine *cpu = &demodulator->cpu;
+    softqam_cursor cursor = softqam_cursor_at(&demodulator->plan, blocks, n_blocks, first);
+    while (first < n_symbols) {
+        size_t n_done;
+        const softqam_block piece = softqam_cursor_take(&cursor, n_symbols - first);
+        const softqam_status status = cpu->ops->demodulate(cpu->state, &piece, 1, &n_done);
+        if (status != SOFTQAM_OK)
+            return status;
+        first += piece.n_symbols;
+    }
+    return SOFTQAM_OK;
+}
+
+static softqam_status run_engine(softqam_demodulator *demodulator, const softqam_engine *engine,
+                                 const softqam_block *blocks, size_t n_blocks, size_t n_symbols)
+{
+    const softqam_engine *cpu = &demodulator->cpu;
+    size_t n_done;
+    if (engine == cpu || !cpu->ops)
+        return engine->ops->demodulate(engine->state, blocks, n_blocks, &n_done);
+    const softqam_error_note note = softqam_error_note_take();
+    const softqam_status status = engine->ops->demodulate(engine->state, blocks, n_blocks, &n_done);
+    if (status == SOFTQAM_OK || status == SOFTQAM_ERROR_INVALID_ARGUMENT)
+        return status;
+    snprintf(demodulator->failure, sizeof demodulator->failure, "%s, after CUDA failed: %s",
+             cpu->ops->detail(cpu->state), softqam_error_message());
+    atomic_store(&demodulator->cuda_failed, true);
+    softqam_error_note_restore(&note);
+    return continue_on_cpu(demodulator, blocks, n_blocks, n_done, n_symbols);
 }
 
 softqam_status softqam_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks)
@@ -119,10 +174,11 @@ softqam_status softqam_demodulate_batch(softqam_demodulator *demodulator, const 
     const size_t n_symbols = status == SOFTQAM_OK ? softqam_blocks_count(blocks, n_blocks) : 0;
     if (n_symbols == 0)
         return status;
-    const bool small = demodulator->cpu.ops && n_symbols < WORTH_A_GPU_SYMBOLS;
-    const struct engine *engine = small ? &demodulator->cpu : main_engine(demodulator);
     pthread_mutex_lock(&demodulator->mutex);
-    status = engine->ops->demodulate(engine->state, blocks, n_blocks);
+    const softqam_engine *engine;
+    status = choose_engine(&engine, demodulator, blocks, n_blocks, n_symbols);
+    if (status == SOFTQAM_OK)
+        status = run_engine(demodulator, engine, blocks, n_blocks, n_symbols);
     pthread_mutex_unlock(&demodulator->mutex);
     return status;
 }
@@ -145,7 +201,9 @@ const char *softqam_backend_detail(const softqam_demodulator *demodulator)
 {
     if (!demodulator)
         return "";
-    const struct engine *engine = main_engine(demodulator);
+    if (atomic_load(&demodulator->cuda_failed))
+        return demodulator->failure;
+    const softqam_engine *engine = main_engine(demodulator);
     return engine->ops->detail(engine->state);
 }
 
@@ -156,6 +214,6 @@ softqam_status softqam_host_alloc(softqam_demodulator *demodulator, size_t nbyte
     *memory = NULL;
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
-    const struct engine *engine = main_engine(demodulator);
+    const softqam_engine *engine = main_engine(demodulator);
     return softqam_host_memory_alloc(engine->ops, engine->state, nbytes, memory);
 }

@@ -183,7 +183,7 @@ LANE lane_u32 lane_to_f16(lane_f32 a)
 /* The axis's four bytes, the axis's first bit in the lowest, from the soft values of its row. */
 LANE lane_u32 lane_soft_bytes(lane_f32 last, lane_f32 other, lane_row row, lane_mask known)
 {
-    const uint64_t source = (uint64_t)(lane_to_byte(other) | (0xffu << 8)) << 32 | lane_to_byte(last);
+    const uint64_t source = (uint64_t)0xff00 << 32 | lane_to_byte(other) << 8 | lane_to_byte(last);
     lane_u32 bytes = 0;
     for (unsigned place = 0; place < AXIS_BITS; place++)
         bytes |= (lane_u32)(source >> (8 * (row.marks >> (4 * place) & 0xf)) & 0xff) << (8 * place);

@@ -113,6 +113,9 @@ typedef enum softqam_noise {
     SOFTQAM_NOISE_PER_SYMBOL = 1 /**< one value a symbol, as it is after equalisation */
 } softqam_noise;
 
+/** A value of softqam_config.n_devices. */
+#define SOFTQAM_ALL_DEVICES (~0u)
+
 /** The plan for a demodulator. Always start from softqam_config_init(), so that fields which a later version adds have
  * their defaults. */
 typedef struct softqam_config {
@@ -131,11 +134,12 @@ typedef struct softqam_config {
     /** CUDA: ordinal of the device, or -1, the default, for the device current in the thread that calls
      * softqam_create(). */
     int device;
-    /** CUDA: chunks in flight at once in a host-to-host call, each on its own stream, 1 to 64. 0, the default: 4. */
+    /** CUDA: chunks in flight at once on a device in a host-to-host call, each on its own stream, 1 to 64. 0, the
+     * default: 3. */
     unsigned n_streams;
-    /** CUDA: symbols in a chunk of a host-to-host call, 1 to 2^28. 0, the default: 1 Mi. Device memory and pinned host
-     *  memory are each n_streams * chunk_symbols * (input + output bytes of a symbol), whatever the length of a call.
-     */
+    /** CUDA: most symbols in a chunk of a host-to-host call, 1 to 2^28. 0, the default: 1 Mi. Each device holds
+     *  n_streams chunks, in and out, whatever the length of a call. For pageable memory 8 MiB more are held for each of
+     *  up to 32 threads, on the device and as pinned host memory. */
     size_t chunk_symbols;
     softqam_sign sign;   /**< default SOFTQAM_SIGN_POSITIVE_IS_0; u8 soft bits too: 127 says nothing in both */
     softqam_noise noise; /**< default SOFTQAM_NOISE_PER_CALL; u8 soft bits take no noise variance */
@@ -148,6 +152,12 @@ typedef struct softqam_config {
      *  what the environment variable SOFTQAM_CPU_VARIANT names in the same way, else the fastest. Only read by
      *  softqam_create(). */
     const char *cpu_variant;
+    /** CUDA, several devices: NULL, or the ordinals of n_devices different devices among which host-to-host calls are
+     *  divided; `device` is -1 then. Only read by softqam_create(). Default NULL. */
+    const int *devices;
+    /** CUDA: the length of `devices`, 1 to 64; or SOFTQAM_ALL_DEVICES, `devices` being NULL, for all devices of this
+     *  machine; or 0, the default, for the one device that `device` names. */
+    unsigned n_devices;
 } softqam_config;
 
 /** A plan ready to be executed. */
@@ -301,7 +311,7 @@ SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 /** "cpu" or "cuda": what does the work of large calls. NULL gives "none". The text lives as long as the library. */
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
-/** One line on what runs, such as "avx512, 2 threads" or "NVIDIA H200, 4 streams of 1048576 symbols". NULL gives "".
+/** One line on what runs, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols". NULL gives "".
  * The text lives as long as the demodulator. */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Named ranges on a profiler's timeline, through NVTX; nothing where its headers are not installed. They cost a test of
+ * a pointer where no profiler runs. */
+#ifndef SOFTQAM_RANGES_H
+#define SOFTQAM_RANGES_H
+
+#include <stdint.h>
+
+#if defined(__has_include)
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#define SOFTQAM_HAS_NVTX 1
+#endif
+#endif
+
+#ifdef SOFTQAM_HAS_NVTX
+#include <nvtx3/nvToolsExt.h>
+
+/* `name` with a number as its payload, on this thread until the matching end. */
+static inline void softqam_range_begin(const char *name, uint64_t number)
+{
+    const nvtxEventAttributes_t range = {.version = NVTX_VERSION,
+                                         .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                         .payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64,
+                                         .payload.ullValue = number,
+                                         .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                         .message.ascii = name};
+    (void)nvtxRangePushEx(&range);
+}
+
+static inline void softqam_range_end(void)
+{
+    (void)nvtxRangePop();
+}
+#else
+static inline void softqam_range_begin(const char *name, uint64_t number)
+{
+    (void)name;
+    (void)number;
+}
+
+static inline void softqam_range_end(void)
+{
+}
+#endif
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "crossover.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "error.h"
+#include "host_memory.h"
+
+enum { SMALLEST_LOG2 = 12, STEP_LOG2 = 2, LARGEST = 1 << (SMALLEST_LOG2 + STEP_LOG2 * (CROSSOVER_SIZES - 1)) };
+
+/* Each size is run once to warm up, then so often, and the best time counts: whatever disturbs makes it longer. After
+ * a run longer than that, in seconds, neither is repeated nor a larger size tried. */
+enum { N_RUNS = 3 };
+#define LONG_RUN 3e-3
+
+/* Buffers of one kind for the largest size. */
+typedef struct probe_memory {
+    void *symbols;
+    float *noise_var;
+    void *out;
+} probe_memory;
+
+/* Values such as a receiver sees, for the loops take shortcuts with them: components of up to 1.2 of the unit that
+ * input_scale makes, all different. */
+static void fill_symbols(const softqam_plan *plan, void *symbols)
+{
+    uint32_t random = 1;
+    for (size_t k = 0; k < 2 * (size_t)LARGEST; k++) {
+        random = random * 1664525u + 1013904223u;
+        const float unit = ((float)(random >> 8) * 0x1p-23f - 1.0f) * 1.2f / plan->input_scale;
+        switch (plan->input_format) {
+        case SOFTQAM_INPUT_CF32:
+            ((float *)symbols)[k] = unit;
+            break;
+        case SOFTQAM_INPUT_CS16:
+            ((int16_t *)symbols)[k] = (int16_t)(unit > 32767.0f ? 32767.0f : unit < -32768.0f ? -32768.0f : unit);
+            break;
+        case SOFTQAM_INPUT_CS8:
+            ((int8_t *)symbols)[k] = (int8_t)(unit > 127.0f ? 127.0f : unit < -128.0f ? -128.0f : unit);
+            break;
+        case SOFTQAM_INPUT_CF16:
+            /* Of either sign, from 1/4 to 1. */
+            ((uint16_t *)symbols)[k] = (uint16_t)(0x3400 + (random >> 16 & 0x83ff) + (random >> 8 & 0x400));
+            break;
+        }
+    }
+}
+
+static bool allocate(probe_memory *memory, const softqam_plan *plan, const softqam_engine *engine)
+{
+    void *noise_var = NULL;
+    *memory = (probe_memory){0};
+    const bool all =
+        softqam_host_memory_alloc(engine->ops, engine->state, LARGEST * plan->input_nbytes, &memory->symbols) ==
+            SOFTQAM_OK &&
+        softqam_host_memory_alloc(engine->ops, engine->state, LARGEST * sizeof(float), &noise_var) == SOFTQAM_OK &&
+        softqam_host_memory_alloc(engine->ops, engine->state, LARGEST * plan->output_nbytes, &memory->out) ==
+            SOFTQAM_OK;
+    memory->noise_var = noise_var;
+    if (!all)
+        return false;
+    fill_symbols(plan, memory->symbols);
+    for (size_t k = 0; k < LARGEST; k++)
+        memory->noise_var[k] = 0.0015f;
+    memset(memory->out, 0, LARGEST * plan->output_nbytes);
+    return true;
+}
+
+static void release(const probe_memory *memory)
+{
+    softqam_host_free(memory->symbols);
+    softqam_host_free(memory->noise_var);
+    softqam_host_free(memory->out);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static size_t size_of(int k)
+{
+    return (size_t)1 << (SMALLEST_LOG2 + STEP_LOG2 * k);
+}
+
+/* Seconds of a call of a size; negative when it failed. */
+static double seconds_of(const softqam_plan *plan, const softqam_engine *engine, const probe_memory *memory, size_t n)
+{
+    const bool noise = softqam_plan_takes_noise(plan);
+    const softqam_block block =
+        softqam_plan_block(plan, memory->symbols, noise ? memory->noise_var : NULL, n, memory->out);
+    double best = -1.0;
+    for (int run = 0; run <= N_RUNS && best < LONG_RUN; run++) {
+        size_t n_done;
+        const double start = seconds_now();
+        if (engine->ops->demodulate(engine->state, &block, 1, &n_done) != SOFTQAM_OK)
+            return -1.0;
+        const double taken = seconds_now() - start;
+        if (run <= 1 || taken < best)
+            best = taken;
+    }
+    return best;
+}
+
+static softqam_crossover_line draw_line(const softqam_plan *plan, const softqam_engine *cpu, const softqam_engine *gpu,
+                                        const probe_memory *memory)
+{
+    softqam_crossover_line line = {.n_known = 0};
+    for (int k = 0; k < CROSSOVER_SIZES; k++) {
+        const double of_cpu = seconds_of(plan, cpu, memory, size_of(k));
+        const double of_gpu = seconds_of(plan, gpu, memory, size_of(k));
+        if (of_cpu < 0.0 || of_gpu < 0.0)
+            return (softqam_crossover_line){.n_known = 0};
+        if (k == 0)
+            line.gpu_latency = of_gpu;
+        line.lead[line.n_known++] = of_gpu - of_cpu;
+        if (of_cpu > LONG_RUN || of_gpu > LONG_RUN)
+            break;
+    }
+    return line;
+}
+
+bool softqam_crossover_is_gpu_faster(const softqam_crossover_line *line, size_t n)
+{
+    if (line->n_known == 0)
+        return false;
+    /* The piece that n lies on, from one size to the next. For nothing, the GPU needs its latency. */
+    int k = 0;
+    while (k + 1 < line->n_known && n > size_of(k))
+        k++;
+    const double from = k > 0 ? (double)size_of(k - 1) : 0.0;
+    const double lead = k > 0 ? line->lead[k - 1] : line->gpu_latency;
+    const double slope = (line->lead[k] - lead) / ((double)size_of(k) - from);
+    return lead + slope * ((double)n - from) < 0.0;
+}
+
+/* The smallest size at which the GPU is faster, to a few per cent. */
+static size_t smallest_for_gpu(const softqam_crossover *found)
+{
+    for (size_t n = 1; n <= LARGEST; n += n / 32 + 1) {
+        if (softqam_crossover_is_gpu_faster(&found->reached, n) || softqam_crossover_is_gpu_faster(&found->staged, n))
+            return n;
+    }
+    return LARGEST;
+}
+
+static softqam_crossover measure(const softqam_plan *plan, const softqam_engine *cpu, const softqam_engine *gpu)
+{
+    const softqam_error_note note = softqam_error_note_take();
+    softqam_crossover found = {.smallest = 0};
+    probe_memory memory;
+    if (allocate(&memory, plan, gpu))
+        found.reached = draw_line(plan, cpu, gpu, &memory);
+    release(&memory);
+    if (allocate(&memory, plan, cpu))
+        found.staged = draw_line(plan, cpu, gpu, &memory);
+    release(&memory);
+    found.smallest = smallest_for_gpu(&found);
+    softqam_error_note_restore(&note);
+    return found;
+}
+
+/* What was found for configurations of this process; when full, the oldest makes room. */
+typedef struct remembered {
+    softqam_config config;
+    softqam_crossover found;
+} remembered;
+
+enum { MAX_REMEMBERED = 64 };
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static remembered memory_of_process[MAX_REMEMBERED];
+static size_t n_remembered;
+
+/* The fields that matter for speed, all others zero. */
+static softqam_config key_of(const softqam_config *config)
+{
+    softqam_config key;
+    memset(&key, 0, sizeof key);
+    key.input_format = config->input_format;
+    key.output_format = config->output_format;
+    key.noise = config->noise;
+    key.n_threads = config->n_threads;
+    key.device = config->devices ? config->devices[0] : config->device;
+    key.n_devices = config->n_devices;
+    key.n_streams = config->n_streams;
+    key.chunk_symbols = config->chunk_symbols;
+    key.cpu_variant = config->cpu_variant; /* the variant's own name: one pointer each */
+    return key;
+}
+
+softqam_crossover softqam_crossover_find(const softqam_plan *plan, const softqam_config *config,
+                                         const softqam_engine *cpu, const softqam_engine *gpu)
+{
+    const softqam_config key = key_of(config);
+    pthread_mutex_lock(&mutex); /* also: two measurements at once would disturb each other */
+    const size_t n = n_remembered < MAX_REMEMBERED ? n_remembered : MAX_REMEMBERED;
+    for (size_t k = 0; k < n; k++) {
+        if (memcmp(&memory_of_process[k].config, &key, sizeof key) == 0) {
+            const softqam_crossover found = memory_of_process[k].found;
+            pthread_mutex_unlock(&mutex);
+            return found;
+        }
+    }
+    const softqam_crossover found = measure(plan, cpu, gpu);
+    memory_of_process[n_remembered++ % MAX_REMEMBERED] = (remembered){key, found};
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
