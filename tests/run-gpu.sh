@@ -12,6 +12,8 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
+api_programs=(test_api_{config,calls,batch,library})
+device_programs=(test_cuda_device_{calls,streams,memory,llrs})
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -27,17 +29,21 @@ run_step() {
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
     compare) SOFTQAM_TEST_SYMBOLS=$((1 << 27)) build/gpu/tests/test_cpu_cuda ;;
     memcheck | initcheck)
-        for program in test_api test_vectors test_demodulate test_llr test_cuda_device; do
+        for program in "${api_programs[@]}" "${device_programs[@]}" test_vectors test_demodulate test_llr; do
             sanitize "$1" "$program"
         done
         ;;
     racecheck)
         # In parts of the suite: the tool costs milliseconds a launch, and the rest repeats the same kernels.
-        sanitize racecheck test_api
+        for program in "${api_programs[@]}"; do
+            sanitize racecheck "$program"
+        done
         sanitize racecheck test_vectors
         sanitize racecheck test_demodulate test_symbol_sets
         sanitize racecheck test_llr 'test_s*'
-        sanitize racecheck test_cuda_device 'test_[gm]*'
+        sanitize racecheck test_cuda_device_calls test_misuse
+        sanitize racecheck test_cuda_device_streams 'test_graph*'
+        sanitize racecheck test_cuda_device_memory 'test_m*'
         ;;
     bench) build/gpu/tools/softqam-bench --json "$results/bench.json" ;;
     *)
