@@ -44,6 +44,11 @@
 #define SOFTQAM_API __attribute__((visibility("default")))
 #endif
 
+/** Version of this header. softqam_version() is the linked library's, and may be a later one with the same major. */
+#define SOFTQAM_VERSION_MAJOR 0
+#define SOFTQAM_VERSION_MINOR 1
+#define SOFTQAM_VERSION_PATCH 0
+
 #ifdef __cplusplus
 extern "C" {
 #endif
