@@ -229,6 +229,27 @@ class Subproject(unittest.TestCase):
         self.check_commands(run("ninja", "-C", build, "-t", "commands", "consumer_c", "consumer_cpp").stdout)
 
 
+class Platform(unittest.TestCase):
+    """32-bit code: refused by CMake, and by the sources where somebody else's build compiles them."""
+
+    def setUp(self):
+        done = run(ARGUMENTS.cc, "-m32", "-E", "-dM", "-x", "c", "/dev/null", check=False)
+        if done.returncode != 0 or "__SIZEOF_POINTER__ 4" not in done.stdout:
+            self.skipTest("the compiler makes no 32-bit code")
+
+    def test_cmake_refuses_32_bits(self):
+        _, done = configure(ARGUMENTS.source, "bits32", "-DCMAKE_C_FLAGS=-m32", "-DSOFTQAM_CUDA=OFF",
+                            "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("softqam is for 64-bit processors: this compiler makes 32-bit code", done.stdout)
+
+    def test_sources_refuse_32_bits(self):
+        done = run(ARGUMENTS.cc, "-m32", "-std=c11", "-ffreestanding", "-fsyntax-only", "-I",
+                   os.path.join(ARGUMENTS.source, "include"), "-x", "c", os.path.join(ARGUMENTS.source, "src/plan.h"),
+                   check=False)
+        self.assertIn("softqam is for 64-bit, little-endian processors", done.stdout)
+
+
 HEADER = "include/softqam/softqam.h"
 
 
