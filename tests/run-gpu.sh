@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # On a machine with a GPU: configures, builds, passes the whole suite with the GPU required, compares 2^27 symbols of each
-# input format between CPU and CUDA, runs compute-sanitizer on the test programs, and benchmarks. Needs what tools/setup.sh
+# input format between CPU and CUDA, runs compute-sanitizer on the test programs, benchmarks, and times a receiver. Needs what tools/setup.sh
 # installs, or the same in a folder named by CMAKE_PREFIX_PATH. Arguments go to cmake, such as -DCMAKE_CUDA_ARCHITECTURES=90.
 #
-# STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck bench"
+# STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck bench receiver"
 # RESULTS   folder for logs and bench.json, default build/gpu/results
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -46,6 +46,11 @@ run_step() {
         sanitize racecheck test_cuda_device_memory 'test_m*'
         ;;
     bench) build/gpu/tools/softqam-bench --json "$results/bench.json" ;;
+    receiver)
+        for backend in cpu cuda device; do
+            build/gpu/tools/receiver/softqam-receiver --spin --backend "$backend" | tee "$results/receiver.$backend.txt"
+        done
+        ;;
     *)
         echo "tests/run-gpu.sh: no step '$1'" >&2
         exit 2
@@ -56,7 +61,7 @@ run_step() {
 echo "== build"
 cmake --preset cuda -B build/gpu "$@" >"$results/configure.log"
 cmake --build build/gpu -j "$(nproc)" >"$results/build.log" || { tail -50 "$results/build.log"; exit 1; }
-for step in ${STEPS:-tests compare memcheck initcheck racecheck bench}; do
+for step in ${STEPS:-tests compare memcheck initcheck racecheck bench receiver}; do
     echo "== $step ($SECONDS s)"
     run_step "$step"
 done
