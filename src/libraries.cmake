@@ -27,6 +27,11 @@ target_link_libraries(softqam_shared PRIVATE $<BUILD_INTERFACE:softqam_flags>)
 target_link_options(softqam_shared PRIVATE -Wl,--no-undefined -Wl,--as-needed
   ${softqam_map_options})
 set_target_properties(softqam_shared PROPERTIES LINK_DEPENDS "${softqam_maps}")
+# Its run time comes with the program that is linked.
+if(SOFTQAM_SANITIZE)
+  target_link_options(softqam_static INTERFACE $<BUILD_INTERFACE:-fsanitize=${SOFTQAM_SANITIZE}>)
+  target_link_options(softqam_shared INTERFACE $<BUILD_INTERFACE:-fsanitize=${SOFTQAM_SANITIZE}>)
+endif()
 if(SOFTQAM_SANITIZE MATCHES "." AND CMAKE_C_COMPILER_ID MATCHES Clang)
   target_link_options(softqam_shared PRIVATE -Wl,-z,undefs)
 endif()

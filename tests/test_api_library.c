@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version. */
+#define _GNU_SOURCE /* kill, sigtimedwait */
 #include "api_fixture.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static void test_host_memory(void **state)
 {
@@ -176,6 +180,26 @@ static void test_absent_device(void **state)
     }
 }
 
+/* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
+static void test_threads_leave_signals_alone(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.n_threads = 4;
+    softqam_demodulator *demodulator = harness_create(&config);
+    sigset_t one, before, pending;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &before), 0);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    api_assert_works(demodulator);
+    assert_int_equal(sigpending(&pending), 0);
+    assert_int_equal(sigismember(&pending, SIGUSR1), 1);
+    assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    softqam_destroy(demodulator);
+}
+
 static void test_version(void **state)
 {
     (void)state;
@@ -196,6 +220,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_backend_names),
         cmocka_unit_test(test_cuda_unavailable),
         cmocka_unit_test(test_absent_device),
+        cmocka_unit_test(test_threads_leave_signals_alone),
         cmocka_unit_test(test_version),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

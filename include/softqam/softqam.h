@@ -195,7 +195,8 @@ static inline void softqam_config_init(softqam_config *config)
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build or without a usable device;
  *         SOFTQAM_ERROR_OUT_OF_MEMORY, SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_CUDA.
  *
- * Thread safety: any thread, any number at once. The device current in the calling thread is left as it was.
+ * Thread safety: any thread, any number at once. The device current in the calling thread is left as it was. Threads
+ * that are started here block all signals.
  */
 SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, const softqam_config *config);
 
