@@ -10,6 +10,10 @@
 
 #include "axis_table.h"
 
+#if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "softqam is for 64-bit, little-endian processors"
+#endif
+
 /* How a distance becomes an LLR in the output format. Plain data, copied into kernel arguments as it is. */
 typedef struct softqam_llr_scale {
     float steps_per_nat;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # On a machine with a GPU: configures, builds, passes the whole suite with the GPU required, compares 2^27 symbols of each
-# input format between CPU and CUDA, runs compute-sanitizer on the test programs, and benchmarks. Needs what tools/setup.sh
+# input format between CPU and CUDA, runs compute-sanitizer on the test programs, benchmarks, and times a receiver. Needs what tools/setup.sh
 # installs, or the same in a folder named by CMAKE_PREFIX_PATH. Arguments go to cmake, such as -DCMAKE_CUDA_ARCHITECTURES=90.
 #
-# STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck bench"
+# STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck bench receiver"
 # RESULTS   folder for logs and bench.json, default build/gpu/results
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +12,8 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
+api_programs=(test_api_{config,calls,batch,library})
+device_programs=(test_cuda_device_{calls,streams,memory,llrs})
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -27,19 +29,28 @@ run_step() {
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
     compare) SOFTQAM_TEST_SYMBOLS=$((1 << 27)) build/gpu/tests/test_cpu_cuda ;;
     memcheck | initcheck)
-        for program in test_api test_vectors test_demodulate test_llr test_cuda_device; do
+        for program in "${api_programs[@]}" "${device_programs[@]}" test_vectors test_demodulate test_llr; do
             sanitize "$1" "$program"
         done
         ;;
     racecheck)
         # In parts of the suite: the tool costs milliseconds a launch, and the rest repeats the same kernels.
-        sanitize racecheck test_api
+        for program in "${api_programs[@]}"; do
+            sanitize racecheck "$program"
+        done
         sanitize racecheck test_vectors
         sanitize racecheck test_demodulate test_symbol_sets
         sanitize racecheck test_llr 'test_s*'
-        sanitize racecheck test_cuda_device 'test_[gm]*'
+        sanitize racecheck test_cuda_device_calls test_misuse
+        sanitize racecheck test_cuda_device_streams 'test_graph*'
+        sanitize racecheck test_cuda_device_memory 'test_m*'
         ;;
     bench) build/gpu/tools/softqam-bench --json "$results/bench.json" ;;
+    receiver)
+        for backend in cpu cuda device; do
+            build/gpu/tools/receiver/softqam-receiver --spin --backend "$backend" | tee "$results/receiver.$backend.txt"
+        done
+        ;;
     *)
         echo "tests/run-gpu.sh: no step '$1'" >&2
         exit 2
@@ -50,7 +61,7 @@ run_step() {
 echo "== build"
 cmake --preset cuda -B build/gpu "$@" >"$results/configure.log"
 cmake --build build/gpu -j "$(nproc)" >"$results/build.log" || { tail -50 "$results/build.log"; exit 1; }
-for step in ${STEPS:-tests compare memcheck initcheck racecheck bench}; do
+for step in ${STEPS:-tests compare memcheck initcheck racecheck bench receiver}; do
     echo "== $step ($SECONDS s)"
     run_step "$step"
 done

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the libraries show to the linker: usage test_symbols.sh SHARED STATIC (NM and READELF name the tools).
-# Every symbol that a caller could collide with begins with softqam_, and nothing but the C library is needed.
+# What the libraries show to the linker: usage test_symbols.sh SHARED STATIC HEADER... (NM and READELF name the tools).
+# The shared library exports what the headers declare and nothing else. Every symbol of the archive that a caller could
+# collide with begins with softqam_. Nothing but the C library is needed.
 set -eu
 shared=$1
 static=$2
+shift 2
 nm=${NM:-nm}
 readelf=${READELF:-readelf}
 failed=0
@@ -25,12 +27,19 @@ check() {
     fi
 }
 
+# Versions themselves are listed as absolute symbols.
+exported=$("$nm" -D --defined-only -P "$shared" | awk '$2 != "A" { sub(/@.*/, "", $1); print $1 }' | sort)
+declared=$(sed -n 's/^SOFTQAM_API .*[ *]\(softqam_[a-z0-9_]*\)(.*/\1/p' "$@" | sort)
+if [ "$exported" != "$declared" ]; then
+    printf 'exported by %s:\n%s\ndeclared in %s:\n%s\n' "$shared" "$exported" "$*" "$declared"
+    failed=1
+fi
 check "exported by $shared" 'softqam_[a-z0-9_]+' <<EOF
-$("$nm" -D --defined-only -P "$shared" | awk '{ sub(/@.*/, "", $1); print $1 }')
+$exported
 EOF
 
-# Lines of members end in a colon. Symbols of the archive's own objects only: a static CUDA runtime is not in it.
-# NVTX's are weak, hidden and made to be shared with other users of its headers.
+# Lines of members end in a colon. The CUDA runtime is in one of them, with none of its symbols global. NVTX's are weak,
+# hidden and made to be shared with other users of its headers.
 check "global in $static" 'softqam_[a-z0-9_]+|nvtx[A-Za-z0-9]+_(impl_init_)?v3|InitializeInjectionNvtx2_fnptr' <<EOF
 $("$nm" -g --defined-only -P "$static" | awk 'NF > 1 { print $1 }')
 EOF

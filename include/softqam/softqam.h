@@ -38,11 +38,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
-#define SOFTQAM_API
-#else
+/** Marks what the shared library exports. */
 #define SOFTQAM_API __attribute__((visibility("default")))
-#endif
+
+/** @name Version of this header
+ * softqam_version() is the linked library's, which may be a later one of the same major version. */
+/**@{*/
+/** Raised when programs that were linked with an older library would no longer run. */
+#define SOFTQAM_VERSION_MAJOR 0
+/** Raised when something is added. */
+#define SOFTQAM_VERSION_MINOR 1
+/** Raised when neither is the case. */
+#define SOFTQAM_VERSION_PATCH 0
+/**@}*/
 
 #ifdef __cplusplus
 extern "C" {
@@ -173,7 +181,13 @@ typedef struct softqam_demodulator softqam_demodulator;
  */
 SOFTQAM_API void softqam_config_init_nbytes(softqam_config *config, size_t struct_nbytes);
 
-/** Fills a configuration with the defaults. NULL is ignored. Thread safety: any thread. */
+/**
+ * Fills a configuration with the defaults.
+ *
+ * @param config  the structure to fill; NULL is ignored
+ *
+ * Thread safety: any thread.
+ */
 static inline void softqam_config_init(softqam_config *config)
 {
     softqam_config_init_nbytes(config, sizeof(softqam_config));
@@ -191,7 +205,8 @@ static inline void softqam_config_init(softqam_config *config)
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build or without a usable device;
  *         SOFTQAM_ERROR_OUT_OF_MEMORY, SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_CUDA.
  *
- * Thread safety: any thread, any number at once. The device current in the calling thread is left as it was.
+ * Thread safety: any thread, any number at once. The device current in the calling thread is left as it was. Threads
+ * that are started here block all signals.
  */
 SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, const softqam_config *config);
 
@@ -276,8 +291,14 @@ typedef struct softqam_block {
 SOFTQAM_API softqam_status softqam_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks,
                                                     size_t n_blocks);
 
-/** Ends a demodulator and frees all that it holds. NULL is ignored. No other call on it may be under way or follow.
- *  Memory from softqam_host_alloc() and work under way in the caller's own CUDA streams are left alone. */
+/**
+ * Ends a demodulator and frees all that it holds. Memory from softqam_host_alloc() and work under way in the caller's
+ * own CUDA streams are left alone.
+ *
+ * @param demodulator  the plan; NULL is ignored
+ *
+ * Thread safety: any thread, but no other call on this demodulator may be under way or follow.
+ */
 SOFTQAM_API void softqam_destroy(softqam_demodulator *demodulator);
 
 /**
@@ -294,36 +315,99 @@ SOFTQAM_API void softqam_destroy(softqam_demodulator *demodulator);
  */
 SOFTQAM_API softqam_status softqam_host_alloc(softqam_demodulator *demodulator, size_t nbytes, void **memory);
 
-/** Frees memory from softqam_host_alloc(), and only that. NULL is ignored. Thread safety: any thread. */
+/**
+ * Frees memory from softqam_host_alloc(), and only that.
+ *
+ * @param memory  the memory; NULL is ignored
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API void softqam_host_free(void *memory);
 
-/** Bytes of one symbol in an input format: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for a value that is none. */
+/**
+ * How long a symbol is.
+ *
+ * @param format  an input format
+ *
+ * @return bytes: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for a value that is none of the formats.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 
-/** Bytes of one symbol's eight values in an output format: 8 for u8 and s8, 16 for f16, 32 for f32; 0 for a value that
- * is none. */
+/**
+ * How long the eight values of a symbol are.
+ *
+ * @param format  an output format
+ *
+ * @return bytes: 8 for u8 and s8, 16 for f16, 32 for f32; 0 for a value that is none of the formats.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API size_t softqam_output_symbol_nbytes(softqam_output_format format);
 
-/** The factor that input_scale 0 stands for: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for a value that
- * is none. */
+/**
+ * The factor that config.input_scale 0 stands for.
+ *
+ * @param format  an input format
+ *
+ * @return 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for a value that is none of the formats.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
-/** "cpu" or "cuda": what does the work of large calls. NULL gives "none". The text lives as long as the library. */
+/**
+ * What does the work of large calls.
+ *
+ * @param demodulator  the plan
+ *
+ * @return "cpu" or "cuda"; "none" for NULL. Lives as long as the library.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
-/** One line on what runs, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols". NULL gives "".
- * The text lives as long as the demodulator. */
+/**
+ * What runs, for people to read.
+ *
+ * @param demodulator  the plan
+ *
+ * @return one line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; "" for NULL. Lives as
+ *         long as the demodulator.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
-/** A phrase for a status, such as "invalid argument"; "unknown status" for any other number. Lives as long as the
- * library. */
+/**
+ * A phrase for a status.
+ *
+ * @param status  what a call returned, or any other number
+ *
+ * @return such as "invalid argument"; "unknown status" for a number that is none. Lives as long as the library.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API const char *softqam_status_string(softqam_status status);
 
-/** What went wrong in the last call of this thread that did not return SOFTQAM_OK, in one line without a line end; ""
- * if none has failed. Belongs to the thread and is overwritten by its next failure. */
+/**
+ * What went wrong in the last call of this thread that did not return SOFTQAM_OK.
+ *
+ * @return one line without a line end, "" if none has failed. Numbers in it are written as the caller's locale has
+ * them. Belongs to the thread and is overwritten by its next failure.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API const char *softqam_error_message(void);
 
-/** The library's version, "major.minor.patch". */
+/**
+ * The version of the linked library.
+ *
+ * @return "major.minor.patch". Lives as long as the library.
+ *
+ * Thread safety: any thread.
+ */
 SOFTQAM_API const char *softqam_version(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# liquid-dsp, where SOFTQAM_REFERENCE wants the oracle and something uses it: have_reference says whether.
+string(TOUPPER "${SOFTQAM_REFERENCE}" want_reference)
+set(have_reference OFF)
+if((SOFTQAM_TOOLS OR SOFTQAM_TESTS) AND (want_reference STREQUAL AUTO OR want_reference))
+  find_path(LIQUID_INCLUDE_DIR liquid/liquid.h)
+  find_library(LIQUID_LIBRARY liquid)
+  if(LIQUID_INCLUDE_DIR AND LIQUID_LIBRARY)
+    set(have_reference ON)
+  elseif(want_reference STREQUAL AUTO AND NOT SOFTQAM_TESTS)
+    message(STATUS "liquid-dsp not found: softqam-demod is built without --verify")
+  else()
+    message(FATAL_ERROR "liquid-dsp (Debian: libliquid-dev) is needed for the oracle; "
+      "-DSOFTQAM_TESTS=OFF -DSOFTQAM_REFERENCE=OFF build without it")
+  endif()
+endif()

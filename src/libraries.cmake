@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# The library, once as objects, twice as an archive and a shared object. CUDA's part comes as one object that has the
+# CUDA runtime inside, so neither library brings a trace of CUDA to the link of a program that uses it.
+set(softqam_private_libraries Threads::Threads m)
+set(softqam_maps ${PROJECT_SOURCE_DIR}/src/softqam.map)
+if(have_cuda)
+  list(APPEND softqam_private_libraries dl rt)
+  list(APPEND softqam_maps ${PROJECT_SOURCE_DIR}/cuda/softqam_cuda.map)
+endif()
+foreach(kind STATIC SHARED)
+  string(TOLOWER softqam_${kind} library)
+  add_library(${library} ${kind} $<TARGET_OBJECTS:softqam_core>)
+  add_library(softqam::${library} ALIAS ${library})
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME softqam VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+  target_include_directories(${library} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${library} PRIVATE ${softqam_private_libraries})
+  if(have_cuda)
+    target_sources(${library} PRIVATE ${softqam_cuda_object})
+    add_dependencies(${library} softqam_cuda_object)
+  endif()
+endforeach()
+
+list(TRANSFORM softqam_maps PREPEND -Wl,--version-script= OUTPUT_VARIABLE softqam_map_options)
+target_link_libraries(softqam_shared PRIVATE $<BUILD_INTERFACE:softqam_flags>)
+target_link_options(softqam_shared PRIVATE -Wl,--no-undefined -Wl,--as-needed
+  ${softqam_map_options})
+set_target_properties(softqam_shared PROPERTIES LINK_DEPENDS "${softqam_maps}")
+# Its run time comes with the program that is linked.
+if(SOFTQAM_SANITIZE)
+  target_link_options(softqam_static INTERFACE $<BUILD_INTERFACE:-fsanitize=${SOFTQAM_SANITIZE}>)
+  target_link_options(softqam_shared INTERFACE $<BUILD_INTERFACE:-fsanitize=${SOFTQAM_SANITIZE}>)
+endif()
+if(SOFTQAM_SANITIZE MATCHES "." AND CMAKE_C_COMPILER_ID MATCHES Clang)
+  target_link_options(softqam_shared PRIVATE -Wl,-z,undefs)
+endif()
+
+# What a project that adds this one links; an installed package chooses in the same way (package/softqam-config.cmake.in).
+if(PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
+  add_library(softqam::softqam ALIAS softqam_static)
+else()
+  add_library(softqam::softqam ALIAS softqam_shared)
+endif()
+# What it links besides to include softqam_cuda.h.
+if(have_cuda)
+  add_library(softqam_cuda_headers INTERFACE)
+  add_library(softqam::cuda ALIAS softqam_cuda_headers)
+  target_include_directories(softqam_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+endif()

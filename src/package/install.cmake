@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` puts where, in three components: runtime (the shared library), development (headers, archive,
+# CMake package, pkg-config file) and tools.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS softqam_static softqam_shared EXPORT softqam-targets
+  ARCHIVE COMPONENT development
+  LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+set(headers softqam.h)
+if(have_cuda)
+  list(APPEND headers softqam_cuda.h)
+endif()
+list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/softqam/)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/softqam COMPONENT development)
+
+# The CMake package.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/softqam)
+set(package_build_dir ${PROJECT_BINARY_DIR}/package)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/softqam-config.cmake.in
+  ${package_build_dir}/softqam-config.cmake INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${package_build_dir}/softqam-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(EXPORT softqam-targets NAMESPACE softqam:: DESTINATION ${package_dir} COMPONENT development)
+install(FILES ${package_build_dir}/softqam-config.cmake ${package_build_dir}/softqam-config-version.cmake
+  DESTINATION ${package_dir} COMPONENT development)
+
+# The pkg-config file. Paths relative to itself, unless the folders were given as absolute ones.
+set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_prefix}")
+endif()
+cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+# The same as the archive's link interface, as flags.
+set(pc_private "-pthread")
+foreach(name IN LISTS softqam_private_libraries)
+  if(NOT name MATCHES "::")
+    string(APPEND pc_private " -l${name}")
+  endif()
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/softqam.pc.in ${package_build_dir}/softqam.pc @ONLY)
+install(FILES ${package_build_dir}/softqam.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

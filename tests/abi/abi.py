@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The binary interface of the shared library, held against the one in this folder by libabigail.
+
+    abi.py check  core|cuda  --source DIR [...]    exit status 1 where they differ at all, 77 without abigail-tools
+    abi.py update core|cuda  --source DIR [...]    writes what is there into this folder; refuses what breaks callers
+                                                   unless the major version was raised
+
+core is softqam.h, of a debug build made here; cuda what softqam_cuda.h adds, of the one file that has it. Both are of
+x86-64, where the files in this folder come from.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SKIPPED = 77
+# Of abidiff's exit status.
+FAILED, CHANGED, INCOMPATIBLE = 1 | 2, 4, 8
+
+
+def run(*command):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        sys.exit(f"abi.py: {' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def build_core(arguments, work):
+    run(arguments.cmake, "-S", arguments.source, "-B", work, "-G", arguments.generator, "-DCMAKE_BUILD_TYPE=Debug",
+        f"-DCMAKE_C_COMPILER={arguments.cc}", "-DSOFTQAM_TESTS=OFF", "-DSOFTQAM_TOOLS=OFF", "-DSOFTQAM_CUDA=OFF")
+    run(arguments.cmake, "--build", work, "-j", "2", "--target", "softqam_shared")
+    return os.path.join(work, "libsoftqam.so")
+
+
+def major_version(arguments):
+    with open(f"{arguments.source}/include/softqam/softqam.h", encoding="utf-8") as file:
+        return re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
+
+
+def build_cuda(arguments, work):
+    """Without the rest of the library, which holds nothing of this interface."""
+    library = os.path.join(work, "libsoftqam_cuda.so")
+    folders = [f"-I{arguments.source}/{f}" for f in ("include", "src", "cuda")] + [f"-I{arguments.cuda_include}"]
+    run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *folders,
+        f"{arguments.source}/cuda/cuda_backend.c", f"-Wl,--version-script={arguments.source}/cuda/softqam_cuda.map",
+        f"-Wl,--version-script={arguments.source}/src/softqam.map",
+        f"-Wl,-soname,libsoftqam.so.{major_version(arguments)}", "-o", library)
+    return library
+
+
+def dump(arguments, library, path):
+    run("abidw", "--headers-dir", f"{arguments.source}/include", "--drop-private-types", "--exported-interfaces-only",
+        "--type-id-style", "hash", "--no-corpus-path", "--no-comp-dir-path", "--no-elf-needed", "--out-file", path, library)
+    # Where in which file something is declared is no interface.
+    with open(path, encoding="utf-8") as file:
+        text = file.read().replace(arguments.source + "/", "")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r" filepath='[^']*' line='\d+' column='\d+'", "", text))
+
+
+def compare(old, new):
+    done = subprocess.run(["abidiff", "--harmless", old, new], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if done.returncode & FAILED:
+        sys.exit(f"abi.py: abidiff: {done.stdout}")
+    return done.returncode, done.stdout
+
+
+def soname(path):
+    with open(path, encoding="utf-8") as file:
+        found = re.search(r" soname='([^']*)'", file.read())
+    return found.group(1) if found else ""
+
+
+def check(kept, new):
+    status, report = compare(kept, new)
+    if status == 0:
+        print(f"{os.path.basename(kept)}: no difference")
+        return 0
+    print(report)
+    print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR." if status & INCOMPATIBLE
+          else "Where programs that are linked with the library still run, raise SOFTQAM_VERSION_MINOR; else _MAJOR.")
+    print("Then `cmake --build BUILD --target update-abi` announces the change.")
+    return 1
+
+
+def update(kept, new):
+    if os.path.exists(kept):
+        status, report = compare(kept, new)
+        print(report, end="")
+        if status & INCOMPATIBLE and soname(kept) == soname(new):
+            print("abi.py: this breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR first",
+                  file=sys.stderr)
+            return 1
+    shutil.copyfile(new, kept)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["check", "update"])
+    parser.add_argument("part", choices=["core", "cuda"])
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--generator", default="Ninja")
+    parser.add_argument("--cuda-include", default="/usr/local/cuda/include")
+    arguments = parser.parse_args()
+    if not shutil.which("abidiff"):
+        print("skipped: no abidiff (Debian: abigail-tools)")
+        return SKIPPED
+    with tempfile.TemporaryDirectory(prefix="softqam-abi-") as work:
+        library = (build_core if arguments.part == "core" else build_cuda)(arguments, work)
+        new = os.path.join(work, "new.abi")
+        dump(arguments, library, new)
+        return (check if arguments.action == "check" else update)(os.path.join(HERE, f"softqam_{arguments.part}.abi"), new)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

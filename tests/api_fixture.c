@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "api_fixture.h"
+
+#include <string.h>
+
+/* Symbols far outside the constellation in all four quadrants: every soft bit is sure. In 3GPP order the outermost
+ * level has label 1000 or 0000 on its axis, whose complements are b0 b2 b4 b6 (I) and b1 b3 b5 b7 (Q). */
+const float api_symbols[2 * API_SYMBOLS] = {2, 2, -2, 2, 2, -2, -2, -2};
+const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS] = {
+    255, 255, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+};
+const float api_low_noise = 1e-6F;
+
+void api_assert_one_line(const char *message)
+{
+    assert_non_null(message);
+    assert_true(strlen(message) > 0);
+    assert_null(strpbrk(message, "\r\n"));
+}
+
+void api_assert_works(softqam_demodulator *demodulator)
+{
+    uint8_t out[sizeof(api_soft_bits)];
+    memset(out, API_OUT_BYTE, sizeof(out));
+    harness_demodulate(demodulator, api_symbols, API_SYMBOLS, out);
+    assert_memory_equal(out, api_soft_bits, sizeof(api_soft_bits));
+}
+
+softqam_demodulator *api_create_default(void)
+{
+    softqam_config config = harness_config();
+    return harness_create(&config);
+}
+
+void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what)
+{
+    int anything;
+    softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&anything;
+    softqam_status status = softqam_create(&demodulator, config);
+    if (status != expected) {
+        fail_msg("%s: \"%s\" instead of \"%s\"", what, softqam_status_string(status), softqam_status_string(expected));
+    }
+    assert_null(demodulator);
+    api_assert_one_line(softqam_error_message());
+}
+
+void api_assert_invalid(const softqam_config *config, const char *what)
+{
+    api_assert_refused(config, SOFTQAM_ERROR_INVALID_ARGUMENT, what);
+}
+
+void api_assert_accepted(const softqam_config *config)
+{
+    softqam_demodulator *demodulator = harness_create(config);
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+}
+
+/* The LLRs of the symbols above have the signs of their soft bits. */
+void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format)
+{
+    uint8_t out[sizeof(api_soft_bits) * sizeof(float)];
+    size_t nbytes = softqam_output_symbol_nbytes(format) / HARNESS_SYMBOL_BITS;
+    const float noise_vars[API_SYMBOLS] = {api_low_noise, api_low_noise, api_low_noise, api_low_noise};
+    harness_demodulate_llrs(demodulator, api_symbols, noise_vars, API_SYMBOLS, out);
+    for (size_t i = 0; i < sizeof(api_soft_bits); i++) {
+        /* The sign is the last byte's highest bit in every format. */
+        assert_int_equal(out[(i + 1) * nbytes - 1] >> 7, api_soft_bits[i] == 0);
+    }
+}
+
+softqam_config api_llr_config(softqam_output_format format)
+{
+    softqam_config config = harness_config();
+    config.output_format = format;
+    return config;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the API's contract share: four symbols whose answer is obvious, and what is true of every refusal:
+ * a status, a message of one line, and a demodulator that still works. */
+#ifndef SOFTQAM_TESTS_API_FIXTURE_H
+#define SOFTQAM_TESTS_API_FIXTURE_H
+
+#include "harness.h"
+
+#define API_SYMBOLS  4
+#define API_OUT_BYTE 0x5A
+
+extern const float api_symbols[2 * API_SYMBOLS];
+extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
+extern const float api_low_noise;
+
+/* The default configuration, with the backend under test, for an output format. */
+softqam_config api_llr_config(softqam_output_format format);
+/* A demodulator for soft bits. */
+softqam_demodulator *api_create_default(void);
+
+void api_assert_one_line(const char *message);
+void api_assert_works(softqam_demodulator *demodulator);
+void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format);
+
+/* softqam_create() does, or does not, take a configuration; `what` names it in the message. */
+void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what);
+void api_assert_invalid(const softqam_config *config, const char *what);
+void api_assert_accepted(const softqam_config *config);
+
+#endif

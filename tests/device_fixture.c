@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "device_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+/* The random streams of the programs begin at 2. */
+enum { STREAM_SAMPLE = 1 };
+
+void device_assert_cuda(cudaError_t error, const char *call)
+{
+    if (error != cudaSuccess) {
+        fail_msg("%s: %s", call, cudaGetErrorString(error));
+    }
+}
+
+bool device_is_instrumented(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    bool found = false;
+    while (maps && !found && fgets(line, sizeof(line), maps)) {
+        found = strstr(line, "compute-sanitizer/") || strstr(line, "libsanitizer-collection");
+    }
+    if (maps) {
+        fclose(maps);
+    }
+    return found;
+}
+
+device_sample device_open_sample(softqam_input_format format, size_t n_symbols)
+{
+    size_t in_nbytes = n_symbols * softqam_input_symbol_nbytes(format);
+    device_sample self = {
+        .format = format,
+        .symbols = harness_alloc(in_nbytes),
+        .values = harness_alloc(n_symbols * 2 * sizeof(float)),
+        .expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS),
+    };
+    harness_random random = harness_random_stream(STREAM_SAMPLE);
+    if (format == SOFTQAM_INPUT_CF32) {
+        harness_fill_mixture(&random, n_symbols, self.values);
+        memcpy(self.symbols, self.values, in_nbytes);
+    } else {
+        harness_random_fill(&random, self.symbols, in_nbytes);
+        harness_widen(format, 0, self.symbols, n_symbols, self.values);
+    }
+    oracle *reference = oracle_create();
+    assert_non_null(reference);
+    oracle_soft_bits(reference, self.values, n_symbols, self.expected);
+    oracle_destroy(reference);
+    return self;
+}
+
+void device_close_sample(device_sample *self)
+{
+    free(self->expected);
+    free(self->values);
+    free(self->symbols);
+}
+
+static softqam_demodulator *create(softqam_input_format format)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    config.input_format = format;
+    config.n_streams = 1;
+    config.chunk_symbols = 1;
+    return harness_create(&config);
+}
+
+void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, size_t n_symbols, void *d_out,
+                    cudaStream_t stream)
+{
+    softqam_status status = softqam_cuda_demodulate(demodulator, d_symbols, NULL, n_symbols, d_out, stream);
+    if (status != SOFTQAM_OK) {
+        fail_msg("softqam_cuda_demodulate: %s: %s", softqam_status_string(status), softqam_error_message());
+    }
+}
+
+device_output device_open_output(softqam_output_format format, size_t max_symbols)
+{
+    device_output self = {.format = format, .symbol_nbytes = softqam_output_symbol_nbytes(format)};
+    self.max_nbytes = max_symbols * self.symbol_nbytes + 3 * DEVICE_MARGIN;
+    CUDA(cudaMalloc((void **)&self.d_block, self.max_nbytes));
+    self.h_block = harness_alloc(self.max_nbytes);
+    return self;
+}
+
+void device_close_output(device_output *self)
+{
+    free(self->h_block);
+    CUDA(cudaFree(self->d_block));
+}
+
+void device_prepare_output(device_output *self, size_t offset, const uint8_t *expected, size_t n_symbols)
+{
+    self->nbytes = n_symbols * self->symbol_nbytes;
+    size_t start = DEVICE_MARGIN + offset * self->symbol_nbytes;
+    assert_true(start + self->nbytes + DEVICE_MARGIN <= self->max_nbytes);
+    self->d_out = self->d_block + start;
+    memset(self->h_block, DEVICE_CANARY, start + self->nbytes + DEVICE_MARGIN);
+    harness_poison(self->h_block + start, expected, self->nbytes);
+    CUDA(cudaMemcpy(self->d_block, self->h_block, start + self->nbytes + DEVICE_MARGIN, cudaMemcpyHostToDevice));
+}
+
+void device_check_output(device_output *self, const char *what, const float *values, const uint8_t *expected)
+{
+    size_t start = (size_t)(self->d_out - self->d_block), end = start + self->nbytes;
+    CUDA(cudaMemcpy(self->h_block, self->d_block, end + DEVICE_MARGIN, cudaMemcpyDeviceToHost));
+    assert_true(harness_outputs_equal(what, self->format, values, expected, self->h_block + start,
+                                      self->nbytes / self->symbol_nbytes));
+    for (size_t i = 0; i < end + DEVICE_MARGIN; i++) {
+        if ((i < start || i >= end) && self->h_block[i] != DEVICE_CANARY) {
+            fail_msg("%s: byte %td from the start of %zu was overwritten", what, (ptrdiff_t)(i - start), self->nbytes);
+        }
+    }
+}
+
+cudaStream_t device_open_stream(void)
+{
+    cudaStream_t stream;
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+device_fixture device_open_fixture(softqam_input_format format, size_t max_symbols)
+{
+    device_fixture self = {
+        .demodulator = create(format),
+        .part = device_open_sample(format, max_symbols),
+        .output = device_open_output(SOFTQAM_OUTPUT_U8, max_symbols),
+        .stream = device_open_stream(),
+    };
+    CUDA(cudaMalloc((void **)&self.d_symbols, max_symbols * softqam_input_symbol_nbytes(format) + DEVICE_MARGIN));
+    return self;
+}
+
+void device_close_fixture(device_fixture *self)
+{
+    CUDA(cudaStreamDestroy(self->stream));
+    CUDA(cudaFree(self->d_symbols));
+    device_close_output(&self->output);
+    device_close_sample(&self->part);
+    softqam_destroy(self->demodulator);
+}
+
+void device_check_call(device_fixture *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
+                       cudaStream_t stream)
+{
+    size_t symbol_nbytes = softqam_input_symbol_nbytes(self->part.format);
+    uint8_t *d_symbols = self->d_symbols + in_offset * symbol_nbytes;
+    CUDA(cudaMemcpy(d_symbols, self->part.symbols, n_symbols * symbol_nbytes, cudaMemcpyHostToDevice));
+    device_prepare_output(&self->output, out_offset, self->part.expected, n_symbols);
+    /* The stream does not wait for the default one, nor do copies from pageable memory always for themselves. */
+    CUDA(cudaDeviceSynchronize());
+    device_enqueue(self->demodulator, d_symbols, n_symbols, self->output.d_out, stream);
+    CUDA(cudaStreamSynchronize(stream));
+    device_check_output(&self->output, what, self->part.values, self->part.expected);
+}

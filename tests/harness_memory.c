@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* The harness's memory: buffers between guard pages, poison, and comparisons that say what differed. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "harness.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "half.h"
+
+#define CANARY  0xC5
+#define MAX_GAP 64
+/* Mismatches printed before the rest is only counted. */
+#define MAX_PRINTED 5
+
+static size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+void harness_buffer_open(harness_buffer *self, size_t max_nbytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t room_nbytes = round_up(max_nbytes + MAX_GAP, page);
+    uint8_t *map = mmap(NULL, room_nbytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(map != MAP_FAILED);
+    assert_int_equal(mprotect(map + page, room_nbytes, PROT_READ | PROT_WRITE), 0);
+    *self = (harness_buffer){.room = map + page, .room_nbytes = room_nbytes};
+}
+
+void harness_buffer_close(harness_buffer *self)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(munmap(self->room - page, self->room_nbytes + 2 * page), 0);
+    *self = (harness_buffer){0};
+}
+
+void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap)
+{
+    assert_true(gap <= MAX_GAP && nbytes + gap <= self->room_nbytes);
+    memset(self->room, CANARY, self->room_nbytes);
+    self->data = self->room + gap;
+    self->nbytes = nbytes;
+}
+
+void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap)
+{
+    assert_true(gap <= MAX_GAP && nbytes + gap <= self->room_nbytes);
+    memset(self->room, CANARY, self->room_nbytes);
+    self->data = self->room + self->room_nbytes - gap - nbytes;
+    self->nbytes = nbytes;
+}
+
+static void check_canaries(const harness_buffer *self, const uint8_t *from, const uint8_t *to)
+{
+    for (const uint8_t *byte = from; byte < to; byte++) {
+        if (*byte != CANARY) {
+            fail_msg("a byte %td from the start of a buffer of %zu was overwritten", byte - self->data, self->nbytes);
+        }
+    }
+}
+
+void harness_buffer_check(const harness_buffer *self)
+{
+    check_canaries(self, self->room, self->data);
+    check_canaries(self, self->data + self->nbytes, self->room + self->room_nbytes);
+}
+
+void *harness_alloc(size_t nbytes)
+{
+    void *memory = malloc(nbytes ? nbytes : 1);
+    assert_non_null(memory);
+    return memory;
+}
+
+void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
+{
+    /* By words: a sanitizer's check of every access makes bytes the slowest part of the tests. */
+    size_t i = 0;
+    for (uint64_t word; i + sizeof(word) <= nbytes; i += sizeof(word)) {
+        memcpy(&word, expected + i, sizeof(word));
+        word = ~word;
+        memcpy(out + i, &word, sizeof(word));
+    }
+    for (; i < nbytes; i++) {
+        out[i] = (uint8_t)~expected[i];
+    }
+}
+
+/* One symbol's values: integers as numbers, floats to the last bit. */
+static void print_values(const char *label, softqam_output_format format, const uint8_t *values)
+{
+    fprintf(stderr, " %s", label);
+    for (int b = 0; b < HARNESS_SYMBOL_BITS; b++) {
+        uint16_t half;
+        float llr;
+        switch (format) {
+        case SOFTQAM_OUTPUT_U8:
+            fprintf(stderr, " %3u", values[b]);
+            break;
+        case SOFTQAM_OUTPUT_S8:
+            fprintf(stderr, " %4d", (int8_t)values[b]);
+            break;
+        case SOFTQAM_OUTPUT_F16:
+            memcpy(&half, values + (size_t)b * sizeof(half), sizeof(half));
+            fprintf(stderr, " 0x%04x", half);
+            break;
+        case SOFTQAM_OUTPUT_F32:
+            memcpy(&llr, values + (size_t)b * sizeof(llr), sizeof(llr));
+            fprintf(stderr, " %a", (double)llr);
+            break;
+        }
+    }
+}
+
+bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
+                           const void *got, size_t n_symbols)
+{
+    size_t nbytes = softqam_output_symbol_nbytes(format);
+    if (memcmp(expected, got, n_symbols * nbytes) == 0) {
+        return true;
+    }
+    size_t n_different = 0;
+    for (size_t i = 0; i < n_symbols; i++) {
+        const uint8_t *want = (const uint8_t *)expected + i * nbytes, *have = (const uint8_t *)got + i * nbytes;
+        if (memcmp(want, have, nbytes) == 0) {
+            continue;
+        }
+        if (n_different++ < MAX_PRINTED) {
+            uint32_t bits[2];
+            memcpy(bits, symbols + 2 * i, sizeof(bits));
+            fprintf(stderr, "symbol %zu (%a, %a) = (0x%08" PRIx32 ", 0x%08" PRIx32 "):", i, (double)symbols[2 * i],
+                    (double)symbols[2 * i + 1], bits[0], bits[1]);
+            print_values("got", format, have);
+            print_values("expected", format, want);
+            fputc('\n', stderr);
+        }
+    }
+    fprintf(stderr, "%s: %zu of %zu symbols differ\n", what, n_different, n_symbols);
+    return false;
+}
+
+bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
+                             size_t n_symbols)
+{
+    return harness_outputs_equal(what, SOFTQAM_OUTPUT_U8, symbols, expected, got, n_symbols);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A receiver in C++17 that links the installed library: LLRs of one symbol, on a thread of its own. */
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <softqam/softqam.h>
+
+namespace
+{
+
+using demodulator_ptr = std::unique_ptr<softqam_demodulator, decltype(&softqam_destroy)>;
+
+demodulator_ptr make_demodulator()
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    softqam_demodulator *demodulator = nullptr;
+    if (softqam_create(&demodulator, &config) != SOFTQAM_OK) {
+        throw std::runtime_error(softqam_error_message());
+    }
+    return {demodulator, softqam_destroy};
+}
+
+} // namespace
+
+int main()
+{
+    const demodulator_ptr demodulator = make_demodulator();
+    const std::vector<float> symbols{2, -2};
+    const float noise_var = 1e-3F;
+    std::vector<std::int8_t> llrs(8);
+    softqam_status status = SOFTQAM_ERROR_SYSTEM;
+    std::thread receiver([&] {
+        status = softqam_demodulate(demodulator.get(), symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
+    });
+    receiver.join();
+    const std::vector<std::int8_t> expected{127, -127, -127, -127, -127, -127, -127, -127};
+    std::cout << softqam_version() << ' ' << softqam_status_string(status) << '\n';
+    return status == SOFTQAM_OK && llrs == expected ? 0 : 1;
+}

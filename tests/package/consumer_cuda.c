@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A receiver with symbols on the GPU and a CUDA runtime of its own beside the one inside the library. Without a GPU it
+ * only links and sees the refusal. */
+#include <stdio.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include <softqam/softqam_cuda.h>
+
+static int demodulate_on_device(softqam_demodulator *demodulator)
+{
+    const float symbol[2] = {2, -2};
+    const unsigned char expected[8] = {255, 0, 0, 0, 0, 0, 0, 0};
+    unsigned char soft_bits[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    void *d_symbol, *d_soft_bits;
+    cudaStream_t stream;
+    if (cudaMalloc(&d_symbol, sizeof(symbol)) != cudaSuccess || cudaMalloc(&d_soft_bits, 8) != cudaSuccess ||
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) {
+        return 1;
+    }
+    cudaMemcpyAsync(d_symbol, symbol, sizeof(symbol), cudaMemcpyHostToDevice, stream);
+    const softqam_status status = softqam_cuda_demodulate(demodulator, d_symbol, NULL, 1, d_soft_bits, stream);
+    cudaMemcpyAsync(soft_bits, d_soft_bits, sizeof(soft_bits), cudaMemcpyDeviceToHost, stream);
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    cudaFree(d_soft_bits);
+    cudaFree(d_symbol);
+    return status == SOFTQAM_OK && error == cudaSuccess && memcmp(soft_bits, expected, sizeof(expected)) == 0 ? 0 : 1;
+}
+
+int main(void)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    softqam_demodulator *demodulator;
+    if (softqam_create(&demodulator, &config) != SOFTQAM_OK) {
+        fprintf(stderr, "%s\n", softqam_error_message());
+        return 1;
+    }
+    int failed;
+    if (strcmp(softqam_backend_name(demodulator), "cuda") == 0) {
+        failed = demodulate_on_device(demodulator);
+        printf("demodulated on %s\n", softqam_backend_detail(demodulator));
+    } else {
+        failed = softqam_cuda_demodulate(demodulator, NULL, NULL, 0, NULL, 0) != SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
+        printf("no GPU: %s\n", softqam_error_message());
+    }
+    softqam_destroy(demodulator);
+    return failed;
+}

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The library as others get it: installed, moved, found by CMake and by pkg-config, linked in C11 and C++17, shared and
+static, and built inside somebody else's project. Every consumer is a separate project, built outside the tree and run.
+
+    test_package.py --source DIR --build DIR --cuda 0|1 --cc CC --cxx CXX [...] [TEST...]
+
+BUILD is a finished build of softqam. A machine without a CUDA toolkit is had by taking nvcc out of PATH and looking for
+any trace of CUDA in what was installed and in how the consumers are linked.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ARGUMENTS = None
+WORK = PREFIX = ""
+# What a link or an installed text would hold if CUDA were not private.
+TRACE_OF_CUDA = re.compile(r"cudart|nvcc|libcuda|/cuda[-/]|-lcuda")
+
+
+def environment(**more):
+    """Without nvcc in PATH, and without what the caller's own environment says of softqam or of a build."""
+    path = [p for p in os.environ["PATH"].split(os.pathsep) if not os.path.exists(os.path.join(p, "nvcc"))]
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith(("SOFTQAM_", "CUDA", "CMAKE_", "PKG_CONFIG")) and k not in ("CFLAGS", "CXXFLAGS", "LDFLAGS")}
+    return {**kept, "PATH": os.pathsep.join(path), **more}
+
+
+def run(*command, check=True, env=None, **options):
+    done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=env or environment(), **options)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}")
+    return done
+
+
+def configure(source, name, *definitions, check=True, env=None):
+    build = os.path.join(WORK, name)
+    done = run(ARGUMENTS.cmake, "-S", source, "-B", build, "-G", ARGUMENTS.generator, "-DCMAKE_BUILD_TYPE=Release",
+               f"-DCMAKE_C_COMPILER={ARGUMENTS.cc}", f"-DCMAKE_CXX_COMPILER={ARGUMENTS.cxx}",
+               *definitions, check=check, env=env)
+    return build, done
+
+
+def build_project(build):
+    return run(ARGUMENTS.cmake, "--build", build, "-j", "2", "-v").stdout
+
+
+def needed(program):
+    listing = run(os.environ.get("READELF") or "readelf", "-d", program).stdout
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", listing)
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(path, name), folder)
+                  for path, _, names in os.walk(folder) for name in names)
+
+
+def with_library_path(**more):
+    return environment(LD_LIBRARY_PATH=os.path.join(PREFIX, ARGUMENTS.libdir), **more)
+
+
+class Install(unittest.TestCase):
+    def installed(self, *options):
+        folder = tempfile.mkdtemp(dir=WORK)
+        run(ARGUMENTS.cmake, "--install", ARGUMENTS.build, "--prefix", folder, *options)
+        return files_below(folder)
+
+    def test_components(self):
+        lib, version = ARGUMENTS.libdir, softqam_version()
+        major = version.split(".")[0]
+        headers = ["softqam.h"] + (["softqam_cuda.h"] if ARGUMENTS.cuda else [])
+        runtime = [f"{lib}/libsoftqam.so.{major}", f"{lib}/libsoftqam.so.{version}", "share/doc/softqam/LICENSE"]
+        self.assertEqual(self.installed("--component", "runtime"), sorted(runtime))
+        development = self.installed("--component", "development")
+        self.assertEqual([f for f in development if not f.startswith(f"{lib}/cmake/softqam/")], sorted(
+            [f"include/softqam/{h}" for h in headers] +
+            [f"{lib}/libsoftqam.a", f"{lib}/libsoftqam.so", f"{lib}/pkgconfig/softqam.pc"]))
+        tools = self.installed("--component", "tools")
+        self.assertEqual([f for f in tools if f.startswith("bin/softqam-demod")], ["bin/softqam-demod"])
+        self.assertEqual(self.installed(), sorted(runtime + development + tools))
+
+    def test_shared_library_is_named_by_its_major_version(self):
+        listing = run("readelf", "-d", os.path.join(PREFIX, ARGUMENTS.libdir, "libsoftqam.so")).stdout
+        self.assertEqual(re.findall(r"\(SONAME\).*\[(.*)\]", listing), [f"libsoftqam.so.{softqam_version()[0]}"])
+        self.assertNotRegex(listing, "RPATH|RUNPATH")
+
+    def test_no_paths_of_the_build(self):
+        for name in files_below(PREFIX):
+            with open(os.path.join(PREFIX, name), "rb") as file:
+                content = file.read()
+            for path in (ARGUMENTS.source, ARGUMENTS.build):
+                self.assertNotIn(path.encode(), content, name)
+            if b"\0" not in content and not name.endswith(("softqam_cuda.h", "softqam-config.cmake", "softqam-plot")):
+                self.assertIsNone(TRACE_OF_CUDA.search(content.decode()), name)
+
+
+def softqam_version():
+    with open(os.path.join(ARGUMENTS.source, "include/softqam/softqam.h"), encoding="utf-8") as file:
+        return ".".join(re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read(), re.M))
+
+
+class CMakePackage(unittest.TestCase):
+    def consume(self, name, is_shared, *definitions):
+        build, _ = configure(os.path.join(HERE, "project"), name, f"-DCMAKE_PREFIX_PATH={PREFIX}", *definitions)
+        commands = build_project(build)
+        self.assertIsNone(TRACE_OF_CUDA.search(commands), commands)
+        for program in ("consumer_c", "consumer_cpp"):
+            path = os.path.join(build, program)
+            self.assertEqual(any("softqam" in n for n in needed(path)), is_shared, path)
+            run(path)
+
+    def test_shared(self):
+        self.consume("cmake_shared", True)
+
+    def test_static(self):
+        self.consume("cmake_static", False, "-DCOMPONENTS=static")
+
+    def test_build_shared_libs_chooses(self):
+        self.consume("cmake_chosen", False, "-DBUILD_SHARED_LIBS=OFF")
+
+    def refused(self, name, pattern, *definitions, env=None):
+        _, done = configure(os.path.join(HERE, "project"), name, f"-DCMAKE_PREFIX_PATH={PREFIX}", *definitions,
+                            check=False, env=env)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(re.sub(r"\s+", " ", done.stdout), pattern)
+
+    def test_other_major_version_is_refused(self):
+        self.refused("other_version", "compatible with requested version", f"-DVERSION={int(softqam_version()[0]) + 1}.0")
+
+    def test_unknown_component_is_refused(self):
+        self.refused("unknown", "softqam", "-DCOMPONENTS=fortran")
+
+    def test_cuda_headers(self):
+        if not ARGUMENTS.cuda:
+            self.refused("no_cuda", "this softqam was built without CUDA", "-DCOMPONENTS=cuda")
+            return
+        for kind in ("shared", "static"):
+            build, _ = configure(os.path.join(HERE, "project"), f"cuda_{kind}", f"-DCMAKE_PREFIX_PATH={PREFIX}",
+                                 f"-DCOMPONENTS=cuda;{kind}", env=dict(os.environ))
+            build_project(build)
+            print(run(os.path.join(build, "consumer_cuda"), env=dict(os.environ)).stdout, end="", flush=True)
+
+    def test_cuda_headers_without_a_toolkit(self):
+        if not ARGUMENTS.cuda:
+            self.skipTest("a build without CUDA")
+        self.refused("no_toolkit", "needs the headers of a CUDA toolkit", "-DCOMPONENTS=cuda",
+                     "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON")
+
+
+@unittest.skipUnless(shutil.which("pkg-config"), "no pkg-config")
+class PkgConfig(unittest.TestCase):
+    def flags(self, *options):
+        env = environment(PKG_CONFIG_PATH=os.path.join(PREFIX, ARGUMENTS.libdir, "pkgconfig"))
+        return run("pkg-config", *options, "softqam", env=env).stdout.split()
+
+    def consume(self, name, flags, is_shared):
+        languages = [(ARGUMENTS.cc, "-std=c11", "consumer.c"), (ARGUMENTS.cxx, "-std=c++17", "consumer.cpp")]
+        for compiler, standard, source in languages:
+            program = os.path.join(WORK, f"{name}_{source.replace('.', '_')}")
+            run(compiler, standard, "-pedantic", "-Wall", "-Werror", os.path.join(HERE, source), "-o", program, *flags)
+            self.assertEqual(any("softqam" in n for n in needed(program)), is_shared, program)
+            run(program, env=with_library_path())
+
+    def test_version(self):
+        self.assertEqual(self.flags("--modversion"), [softqam_version()])
+
+    def test_shared(self):
+        flags = self.flags("--cflags", "--libs")
+        self.assertEqual([f for f in flags if f.startswith("-l")], ["-lsoftqam"])
+        self.consume("pc_shared", flags + ["-pthread"], True)
+
+    def test_archive(self):
+        flags = self.flags("--static", "--cflags", "--libs")
+        self.assertIsNone(TRACE_OF_CUDA.search(" ".join(flags)))
+        self.consume("pc_archive", [f.replace("-lsoftqam", "-l:libsoftqam.a") for f in flags], False)
+
+    def test_whole_program_static(self):
+        """Nothing shared at all, the C library neither."""
+        if ARGUMENTS.cuda:
+            self.skipTest("the CUDA runtime loads the driver at run time, which a static C library does not do")
+        self.consume("pc_static", ["-static"] + self.flags("--static", "--cflags", "--libs"), False)
+
+
+class Subproject(unittest.TestCase):
+    def consume(self, name, *definitions):
+        build, done = configure(os.path.join(HERE, "subproject"), name, f"-DSOFTQAM_SOURCE={ARGUMENTS.source}",
+                                "-DCMAKE_BUILD_TYPE=Debug", *definitions, env=dict(os.environ))
+        self.assertNotIn("leak:", done.stdout)
+        return build
+
+    def check_commands(self, commands):
+        """The parent's own files are compiled and linked with none of softqam's flags."""
+        own = [c for c in commands.splitlines() if re.search(r"consumer_(c|cpp)\b", c) and "softqam_core" not in c
+               and re.search(r" -o ", c)]
+        self.assertGreaterEqual(len(own), 4, commands)
+        for command in own:
+            self.assertNotRegex(command, r"fast-math|ffp-contract|-Wshadow|-DSOFTQAM|fsanitize")
+            self.assertIsNone(TRACE_OF_CUDA.search(command), command)
+
+    def test_add_subdirectory(self):
+        build = self.consume("subdirectory", "-DSOFTQAM_CUDA=OFF")
+        self.check_commands(build_project(build))
+        for program in ("consumer_c", "consumer_cpp"):
+            run(os.path.join(build, program))
+        prefix = os.path.join(WORK, "subdirectory_installed")
+        run(ARGUMENTS.cmake, "--install", build, "--prefix", prefix)
+        self.assertEqual(files_below(prefix), ["bin/consumer_c"])
+        self.assertIn("No tests were found", run("ctest", "--test-dir", build).stdout)
+
+    def test_fetch_content_shared(self):
+        """Only configured, and what would be run: the compiling is the same."""
+        build = self.consume("fetched", "-DSOFTQAM_CUDA=OFF", "-DFETCH=ON", "-DBUILD_SHARED_LIBS=ON")
+        if ARGUMENTS.generator == "Ninja":
+            commands = run("ninja", "-C", build, "-t", "commands", "consumer_c", "consumer_cpp").stdout
+            self.check_commands(commands)
+            self.assertRegex(commands, r"-o consumer_c .*libsoftqam\.so")
+
+    def test_cuda_stays_inside(self):
+        if not ARGUMENTS.cuda or ARGUMENTS.generator != "Ninja":
+            self.skipTest("a build without CUDA")
+        build = self.consume("subdirectory_cuda", "-DSOFTQAM_CUDA=ON")
+        self.check_commands(run("ninja", "-C", build, "-t", "commands", "consumer_c", "consumer_cpp").stdout)
+
+
+class Platform(unittest.TestCase):
+    """32-bit code: refused by CMake, and by the sources where somebody else's build compiles them."""
+
+    def setUp(self):
+        done = run(ARGUMENTS.cc, "-m32", "-E", "-dM", "-x", "c", "/dev/null", check=False)
+        if done.returncode != 0 or "__SIZEOF_POINTER__ 4" not in done.stdout:
+            self.skipTest("the compiler makes no 32-bit code")
+
+    def test_cmake_refuses_32_bits(self):
+        _, done = configure(ARGUMENTS.source, "bits32", "-DCMAKE_C_FLAGS=-m32", "-DSOFTQAM_CUDA=OFF",
+                            "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("softqam is for 64-bit processors: this compiler makes 32-bit code", done.stdout)
+
+    def test_sources_refuse_32_bits(self):
+        done = run(ARGUMENTS.cc, "-m32", "-std=c11", "-ffreestanding", "-fsyntax-only", "-I",
+                   os.path.join(ARGUMENTS.source, "include"), "-x", "c", os.path.join(ARGUMENTS.source, "src/plan.h"),
+                   check=False)
+        self.assertIn("softqam is for 64-bit, little-endian processors", done.stdout)
+
+
+HEADER = "include/softqam/softqam.h"
+
+
+class StructureGrowth(unittest.TestCase):
+    """Callers compiled against the header of another version, run with this version's shared library."""
+
+    def compile_and_run(self, name, edit, source):
+        folder = os.path.join(WORK, name)
+        os.makedirs(os.path.join(folder, "softqam"))
+        with open(os.path.join(ARGUMENTS.source, HEADER), encoding="utf-8") as file:
+            header = file.read()
+        edited, n_edits = edit(header)
+        self.assertEqual(n_edits, 1)
+        with open(os.path.join(folder, "softqam/softqam.h"), "w", encoding="utf-8") as file:
+            file.write(edited)
+        program = os.path.join(folder, "caller")
+        run(ARGUMENTS.cc, "-std=c11", "-Wall", "-Werror", "-I", folder, os.path.join(HERE, source), "-o", program,
+            "-L", os.path.join(PREFIX, ARGUMENTS.libdir), "-lsoftqam")
+        run(program, env=with_library_path())
+
+    def test_older_caller(self):
+        """The first version's structure ended with chunk_symbols."""
+        older = re.compile(r"(^    size_t chunk_symbols;\n).*?(^} softqam_config;)", re.M | re.S)
+        self.compile_and_run("older", lambda text: older.subn(r"\1\2", text), "older_caller.c")
+
+    def test_newer_caller(self):
+        newer = re.compile(r"^(} softqam_config;)", re.M)
+        fields = r"    double new_number;\n    const char *new_name;\n\1"
+        self.compile_and_run("newer", lambda text: newer.subn(fields, text), "newer_caller.c")
+
+
+def main():
+    global ARGUMENTS, WORK, PREFIX
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--cuda", type=int, required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--generator", default="Ninja")
+    parser.add_argument("--libdir", default="lib")
+    parser.add_argument("tests", nargs="*")
+    ARGUMENTS = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="softqam-package-") as WORK:
+        # Installed in one place, used in another.
+        first = os.path.join(WORK, "first")
+        run(ARGUMENTS.cmake, "--install", ARGUMENTS.build, "--prefix", first)
+        PREFIX = os.path.join(WORK, "moved", "there")
+        os.makedirs(os.path.dirname(PREFIX))
+        os.rename(first, PREFIX)
+        program = unittest.main(argv=[sys.argv[0]] + ARGUMENTS.tests, verbosity=2, exit=False)
+    return not program.result.wasSuccessful()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The misuse of a call on host memory: null pointers, overlaps, misalignment and counts that no memory holds. After
+ * every refusal the output is untouched and the demodulator works. */
+#include "api_fixture.h"
+
+#include <string.h>
+
+static void test_null_demodulator(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    assert_int_equal(softqam_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    api_assert_one_line(softqam_error_message());
+    uint8_t out[sizeof(api_soft_bits)];
+    assert_int_equal(softqam_demodulate(NULL, api_symbols, NULL, API_SYMBOLS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    api_assert_one_line(softqam_error_message());
+    softqam_destroy(NULL);
+    assert_string_equal(softqam_backend_name(NULL), "none");
+    assert_string_equal(softqam_backend_detail(NULL), "");
+}
+
+static void assert_call_refused(softqam_demodulator *demodulator, const void *in, const float *noise_var,
+                                size_t n_symbols, void *out)
+{
+    softqam_status status = softqam_demodulate(demodulator, in, noise_var, n_symbols, out);
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+        fail_msg("%zu symbols from %p to %p: %s", n_symbols, in, out, softqam_status_string(status));
+    }
+    api_assert_one_line(softqam_error_message());
+    api_assert_works(demodulator);
+}
+
+static void test_null_buffers(void **state)
+{
+    (void)state;
+    softqam_demodulator *demodulator = api_create_default();
+    uint8_t out[sizeof(api_soft_bits)], untouched[sizeof(api_soft_bits)];
+    memset(untouched, API_OUT_BYTE, sizeof(untouched));
+    memset(out, API_OUT_BYTE, sizeof(out));
+    const float noise_var[API_SYMBOLS] = {1, 1, 1, 1};
+    assert_call_refused(demodulator, NULL, NULL, API_SYMBOLS, out);
+    assert_call_refused(demodulator, api_symbols, NULL, API_SYMBOLS, NULL);
+    assert_call_refused(demodulator, NULL, NULL, API_SYMBOLS, NULL);
+    assert_call_refused(demodulator, api_symbols, noise_var, API_SYMBOLS, out);
+    assert_memory_equal(out, untouched, sizeof(out));
+    softqam_destroy(demodulator);
+}
+
+/* Of a plan for LLRs: each is refused, writes nothing and leaves the plan usable. */
+static void assert_llr_call_refused(softqam_demodulator *demodulator, softqam_output_format format, const void *in,
+                                    const float *noise_var, size_t n_symbols, void *out)
+{
+    assert_int_equal(softqam_demodulate(demodulator, in, noise_var, n_symbols, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    api_assert_one_line(softqam_error_message());
+    api_assert_llrs_work(demodulator, format);
+}
+
+static void test_noise_var_misuse(void **state)
+{
+    (void)state;
+    const float noise_vars[API_SYMBOLS + 1] = {1, 1, 1, 1, 1};
+    const float *misaligned[] = {NULL, (const float *)(const void *)((const uint8_t *)noise_vars + 1),
+                                 (const float *)(const void *)((const uint8_t *)noise_vars + 2)};
+    for (int format = SOFTQAM_OUTPUT_S8; format <= SOFTQAM_OUTPUT_F32; format++) {
+        for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
+            softqam_config config = api_llr_config((softqam_output_format)format);
+            config.noise = (softqam_noise)noise;
+            softqam_demodulator *demodulator = harness_create(&config);
+            uint8_t out[sizeof(api_soft_bits) * sizeof(float)], untouched[sizeof(out)];
+            memset(out, API_OUT_BYTE, sizeof(out));
+            memset(untouched, API_OUT_BYTE, sizeof(untouched));
+            for (size_t i = 0; i < HARNESS_COUNT(misaligned); i++) {
+                assert_llr_call_refused(demodulator, config.output_format, api_symbols, misaligned[i], API_SYMBOLS,
+                                        out);
+            }
+            assert_llr_call_refused(demodulator, config.output_format, NULL, noise_vars, API_SYMBOLS, out);
+            assert_llr_call_refused(demodulator, config.output_format, api_symbols, noise_vars, API_SYMBOLS, NULL);
+            assert_memory_equal(out, untouched, sizeof(out));
+            assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
+            softqam_destroy(demodulator);
+        }
+    }
+}
+
+/* Noise variances at every multiple of 4 around an output: one value, or one for each symbol. */
+static void test_noise_var_overlap(void **state)
+{
+    (void)state;
+    for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
+        softqam_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+        config.noise = (softqam_noise)noise;
+        softqam_demodulator *demodulator = harness_create(&config);
+        const size_t noise_nbytes = sizeof(float) * (noise == SOFTQAM_NOISE_PER_SYMBOL ? API_SYMBOLS : 1), out = 32;
+        for (size_t at = 0; at <= 96; at += sizeof(float)) {
+            float block[32];
+            for (size_t i = 0; i < HARNESS_COUNT(block); i++) {
+                block[i] = api_low_noise;
+            }
+            bool overlap = at + noise_nbytes > out && at < out + sizeof(api_soft_bits);
+            softqam_status status = softqam_demodulate(demodulator, api_symbols, block + at / sizeof(float),
+                                                       API_SYMBOLS, (uint8_t *)block + out);
+            assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+static void test_no_symbols(void **state)
+{
+    (void)state;
+    softqam_demodulator *demodulator = api_create_default();
+    uint8_t out[1] = {API_OUT_BYTE};
+    assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulate(demodulator, api_symbols, NULL, 0, out), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulate(demodulator, out, NULL, 0, out), SOFTQAM_OK);
+    assert_int_equal(out[0], API_OUT_BYTE);
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+}
+
+/* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every input and output
+ * format. */
+static void test_overflowing_counts(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {
+        SIZE_MAX,
+        SIZE_MAX - 1,
+        SIZE_MAX / 2 + 1,
+        SIZE_MAX / 4 + 1,
+        SIZE_MAX / 8,
+        SIZE_MAX / 8 + 1,
+        SIZE_MAX / 8 + 5,
+        SIZE_MAX / 16 + 1,
+        (size_t)PTRDIFF_MAX,
+        (size_t)PTRDIFF_MAX + 1,
+        PTRDIFF_MAX / 2 + 1,
+        PTRDIFF_MAX / 4 + 1,
+        PTRDIFF_MAX / 8 + 1,
+    };
+    for (unsigned k = 0; k < 4 * 4; k++) {
+        softqam_config config = harness_config();
+        config.input_format = (softqam_input_format)(k % 4);
+        config.output_format = (softqam_output_format)(k / 4);
+        const float *noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : &api_low_noise;
+        softqam_demodulator *demodulator = harness_create(&config);
+        for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
+            uint8_t out[8] = {0};
+            assert_int_equal(softqam_demodulate(demodulator, api_symbols, noise_var, counts[i], out),
+                             SOFTQAM_ERROR_INVALID_ARGUMENT);
+            api_assert_one_line(softqam_error_message());
+            assert_memory_equal(out, "\0\0\0\0\0\0\0", sizeof(out));
+        }
+        softqam_destroy(demodulator);
+    }
+}
+
+/* An input of API_SYMBOLS at byte `in` of a block, and an output at byte `out`. */
+static void check_layout(softqam_demodulator *demodulator, size_t in, size_t out, bool overlap)
+{
+    uint8_t block[4 * sizeof(api_symbols)], before[sizeof(block)];
+    memset(block, API_OUT_BYTE, sizeof(block));
+    memcpy(block + in, api_symbols, sizeof(api_symbols));
+    memcpy(before, block, sizeof(block));
+    if (overlap) {
+        assert_call_refused(demodulator, block + in, NULL, API_SYMBOLS, block + out);
+        assert_memory_equal(block, before, sizeof(block));
+    } else {
+        harness_demodulate(demodulator, block + in, API_SYMBOLS, block + out);
+        memcpy(before + out, api_soft_bits, sizeof(api_soft_bits));
+        assert_memory_equal(block, before, sizeof(block));
+    }
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    softqam_demodulator *demodulator = api_create_default();
+    const size_t middle = 48;
+    for (size_t out = 0; out <= 2 * middle; out++) {
+        bool overlap = out + sizeof(api_soft_bits) > middle && out < middle + sizeof(api_symbols);
+        check_layout(demodulator, middle, out, overlap);
+    }
+    softqam_destroy(demodulator);
+}
+
+/* With 2 bytes a symbol the input is the shorter one: it may lie anywhere within the output. */
+static void test_overlap_of_unequal_sizes(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.input_format = SOFTQAM_INPUT_CS8;
+    softqam_demodulator *demodulator = harness_create(&config);
+    uint8_t block[64];
+    memset(block, API_OUT_BYTE, sizeof(block));
+    for (size_t in = 0; in <= 56; in++) {
+        bool overlap = in + 2 * API_SYMBOLS > 16 && in < 16 + sizeof(api_soft_bits);
+        softqam_status status = softqam_demodulate(demodulator, block + in, NULL, API_SYMBOLS, block + 16);
+        assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
+    }
+    softqam_destroy(demodulator);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null_demodulator), cmocka_unit_test(test_null_buffers),
+        cmocka_unit_test(test_noise_var_misuse), cmocka_unit_test(test_noise_var_overlap),
+        cmocka_unit_test(test_no_symbols),       cmocka_unit_test(test_overflowing_counts),
+        cmocka_unit_test(test_overlap),          cmocka_unit_test(test_overlap_of_unequal_sizes),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

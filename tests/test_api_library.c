@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version. */
+#define _GNU_SOURCE /* kill, sigtimedwait */
+#include "api_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void test_host_memory(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
+    softqam_demodulator *demodulator = api_create_default();
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
+        void *memory = NULL;
+        assert_int_equal(softqam_host_alloc(demodulator, sizes[i], &memory), SOFTQAM_OK);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 4096, 0);
+        memset(memory, API_OUT_BYTE, sizes[i] ? sizes[i] : 1);
+        softqam_host_free(memory);
+    }
+    softqam_host_free(NULL);
+    softqam_destroy(demodulator);
+}
+
+static void test_host_memory_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2};
+    softqam_demodulator *demodulator = api_create_default();
+    int anything;
+    void *memory = &anything;
+    assert_int_equal(softqam_host_alloc(NULL, 64, &memory), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_null(memory);
+    assert_int_equal(softqam_host_alloc(demodulator, 64, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    api_assert_one_line(softqam_error_message());
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
+        memory = &anything;
+        assert_int_equal(softqam_host_alloc(demodulator, sizes[i], &memory), SOFTQAM_ERROR_OUT_OF_MEMORY);
+        assert_null(memory);
+        api_assert_one_line(softqam_error_message());
+        api_assert_works(demodulator);
+    }
+    softqam_destroy(demodulator);
+}
+
+static void test_host_memory_outlives_demodulator(void **state)
+{
+    (void)state;
+    softqam_demodulator *first = api_create_default();
+    void *in, *out;
+    assert_int_equal(softqam_host_alloc(first, sizeof(api_symbols), &in), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(first, sizeof(api_soft_bits), &out), SOFTQAM_OK);
+    softqam_destroy(first);
+    memcpy(in, api_symbols, sizeof(api_symbols));
+    softqam_demodulator *second = api_create_default();
+    harness_demodulate(second, in, API_SYMBOLS, out);
+    assert_memory_equal(out, api_soft_bits, sizeof(api_soft_bits));
+    softqam_destroy(second);
+    softqam_host_free(out);
+    softqam_host_free(in);
+}
+
+static void test_format_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF32), 8);
+    assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS16), 4);
+    assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS8), 2);
+    assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF16), 4);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_U8), HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_S8), HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_F16), 2 * HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_F32), 4 * HARNESS_SYMBOL_BITS);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF32) == 1);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF16) == 1);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS16) == 1.0F / 32768);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS8) == 1.0F / 128);
+}
+
+static void test_status_strings(void **state)
+{
+    (void)state;
+    static const softqam_status statuses[] = {
+        SOFTQAM_OK,
+        SOFTQAM_ERROR_INVALID_ARGUMENT,
+        SOFTQAM_ERROR_BACKEND_UNAVAILABLE,
+        SOFTQAM_ERROR_OUT_OF_MEMORY,
+        SOFTQAM_ERROR_SYSTEM,
+        SOFTQAM_ERROR_CUDA,
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(statuses); i++) {
+        api_assert_one_line(softqam_status_string(statuses[i]));
+        assert_string_not_equal(softqam_status_string(statuses[i]), "unknown status");
+        for (size_t k = 0; k < i; k++) {
+            assert_string_not_equal(softqam_status_string(statuses[i]), softqam_status_string(statuses[k]));
+        }
+    }
+    static const int unknown[] = {-1, 6, 99, INT32_MIN, INT32_MAX};
+    for (size_t i = 0; i < HARNESS_COUNT(unknown); i++) {
+        assert_string_equal(softqam_status_string((softqam_status)unknown[i]), "unknown status");
+    }
+}
+
+/* Fails in a way of its own and notes its message before and after. */
+static void *fail_elsewhere(void *argument)
+{
+    char *messages = argument;
+    strncpy(messages, softqam_error_message(), 255);
+    softqam_create(NULL, NULL);
+    strncpy(messages + 256, softqam_error_message(), 255);
+    return NULL;
+}
+
+static void test_messages_belong_to_threads(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.n_streams = 65;
+    api_assert_invalid(&config, "n_streams");
+    char mine[256] = {0}, theirs[2][256] = {{0}};
+    strncpy(mine, softqam_error_message(), sizeof(mine) - 1);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, theirs), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(theirs[0], "");
+    api_assert_one_line(theirs[1]);
+    assert_string_not_equal(theirs[1], mine);
+    assert_string_equal(softqam_error_message(), mine);
+    /* It is the last failure's, so a success leaves it alone. */
+    softqam_demodulator *demodulator = api_create_default();
+    api_assert_works(demodulator);
+    assert_string_equal(softqam_error_message(), mine);
+    softqam_destroy(demodulator);
+}
+
+static void test_backend_names(void **state)
+{
+    (void)state;
+    bool usable = harness_cuda_is_usable();
+    softqam_demodulator *demodulator = api_create_default();
+    bool cuda = harness_backend() == SOFTQAM_BACKEND_CUDA || (harness_backend() == SOFTQAM_BACKEND_AUTO && usable);
+    assert_string_equal(softqam_backend_name(demodulator), cuda ? "cuda" : "cpu");
+    api_assert_one_line(softqam_backend_detail(demodulator));
+    print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
+    softqam_destroy(demodulator);
+}
+
+/* What a machine without a GPU, or a build without CUDA, must do. */
+static void test_cuda_unavailable(void **state)
+{
+    (void)state;
+    if (harness_cuda_is_usable()) {
+        skip();
+    }
+    softqam_config config = harness_config();
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    api_assert_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CUDA without a device");
+    config.backend = SOFTQAM_BACKEND_AUTO;
+    config.device = 0;
+    softqam_demodulator *demodulator = harness_create(&config);
+    assert_string_equal(softqam_backend_name(demodulator), "cpu");
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+}
+
+static void test_absent_device(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.device = 100000;
+    if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
+        api_assert_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "device 100000");
+    } else {
+        api_assert_accepted(&config);
+    }
+}
+
+/* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
+static void test_threads_leave_signals_alone(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.n_threads = 4;
+    softqam_demodulator *demodulator = harness_create(&config);
+    sigset_t one, before, pending;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &before), 0);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    api_assert_works(demodulator);
+    assert_int_equal(sigpending(&pending), 0);
+    assert_int_equal(sigismember(&pending, SIGUSR1), 1);
+    assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    softqam_destroy(demodulator);
+}
+
+static void test_version(void **state)
+{
+    (void)state;
+    char version[64];
+    snprintf(version, sizeof(version), "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
+    assert_string_equal(softqam_version(), version);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_host_memory_refused),
+        cmocka_unit_test(test_host_memory_outlives_demodulator),
+        cmocka_unit_test(test_format_sizes),
+        cmocka_unit_test(test_status_strings),
+        cmocka_unit_test(test_messages_belong_to_threads),
+        cmocka_unit_test(test_backend_names),
+        cmocka_unit_test(test_cuda_unavailable),
+        cmocka_unit_test(test_absent_device),
+        cmocka_unit_test(test_threads_leave_signals_alone),
+        cmocka_unit_test(test_version),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* LLRs and batches in device memory, against the CPU backend, which test_llr.c holds against brute force. */
+#include "device_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_NOISE = 2, STREAM_BATCH };
+
+static const softqam_output_format llr_formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
+
+static softqam_demodulator *create_for_llrs(softqam_backend backend, softqam_input_format in, softqam_output_format out,
+                                            softqam_noise noise)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = backend;
+    config.input_format = in;
+    config.output_format = out;
+    config.noise = noise;
+    return harness_create(&config);
+}
+
+static void *copy_to_device(const void *bytes, size_t nbytes)
+{
+    void *d_bytes;
+    CUDA(cudaMalloc(&d_bytes, nbytes));
+    CUDA(cudaMemcpy(d_bytes, bytes, nbytes, cudaMemcpyHostToDevice));
+    return d_bytes;
+}
+
+/* Symbols and noise variances from the middle of device memory, several lengths and offsets. */
+static void check_llrs(const device_sample *part, const float *noise_var, size_t n_symbols,
+                       softqam_output_format format, softqam_noise noise)
+{
+    static const size_t lengths[] = {1, 2, 3, 31, 255, 256, 257, 997, 65537};
+    size_t in_nbytes = softqam_input_symbol_nbytes(part->format), out_nbytes = softqam_output_symbol_nbytes(format);
+    softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, part->format, format, noise);
+    softqam_demodulator *cuda = create_for_llrs(SOFTQAM_BACKEND_CUDA, part->format, format, noise);
+    uint8_t *expected = harness_alloc(n_symbols * out_nbytes);
+    uint8_t *d_symbols = copy_to_device(part->symbols, n_symbols * in_nbytes);
+    float *d_noise_var = copy_to_device(noise_var, n_symbols * sizeof(float));
+    device_output output = device_open_output(format, n_symbols);
+    cudaStream_t stream = device_open_stream();
+    for (size_t i = 0; i < HARNESS_COUNT(lengths) * 4; i++) {
+        size_t n = lengths[i / 4], first = i % 4, first_noise = (i + i / 4) % 4;
+        harness_demodulate_llrs(cpu, part->symbols + first * in_nbytes, noise_var + first_noise, n, expected);
+        device_prepare_output(&output, i % 3, expected, n);
+        CUDA(cudaDeviceSynchronize());
+        softqam_status status = softqam_cuda_demodulate(cuda, d_symbols + first * in_nbytes, d_noise_var + first_noise,
+                                                        n, output.d_out, stream);
+        assert_int_equal(status, SOFTQAM_OK);
+        CUDA(cudaStreamSynchronize(stream));
+        device_check_output(&output, "LLRs on the device", part->values + 2 * first, expected);
+    }
+    CUDA(cudaStreamDestroy(stream));
+    device_close_output(&output);
+    CUDA(cudaFree(d_noise_var));
+    CUDA(cudaFree(d_symbols));
+    free(expected);
+    softqam_destroy(cuda);
+    softqam_destroy(cpu);
+}
+
+static void test_llrs(void **state)
+{
+    (void)state;
+    const size_t n_symbols = 70000;
+    float *noise_var = harness_alloc(n_symbols * sizeof(float));
+    harness_random random = harness_random_stream(STREAM_NOISE);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, noise_var);
+    for (int format = SOFTQAM_INPUT_CF32; format <= SOFTQAM_INPUT_CF16; format++) {
+        device_sample part = device_open_sample((softqam_input_format)format, n_symbols);
+        for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
+            check_llrs(&part, noise_var, n_symbols, llr_formats[k], SOFTQAM_NOISE_PER_CALL);
+            check_llrs(&part, noise_var, n_symbols, llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+        }
+        device_close_sample(&part);
+    }
+    free(noise_var);
+}
+
+/* Blocks that read anywhere from one piece of memory and one of noise variances, and write one behind the other into a
+ * third, on the host and on the device. */
+enum { N_BLOCKS = 200, N_COMPONENTS = 1 << 16, N_NOISE = 1 << 14, MAX_BLOCK = 2000 };
+
+typedef struct batch {
+    softqam_input_format in;
+    softqam_output_format out;
+    softqam_block blocks[N_BLOCKS]; /* host memory */
+    softqam_block d_blocks[N_BLOCKS];
+    uint8_t *symbols;
+    uint8_t *d_symbols;
+    float *noise_var;
+    float *d_noise_var;
+    uint8_t *expected;
+    uint8_t *got;
+    uint8_t *d_out;
+    size_t in_nbytes;
+    size_t out_nbytes;
+} batch;
+
+/* New contents in the same places, on both sides, and what they must give. */
+static void fill_batch(batch *self, harness_random *random)
+{
+    if (self->in == SOFTQAM_INPUT_CF32) {
+        harness_fill_mixture(random, N_COMPONENTS / 2, (float *)(void *)self->symbols);
+    } else {
+        harness_random_fill(random, self->symbols, self->in_nbytes);
+    }
+    harness_fill_noise(random, HARNESS_NOISE_ANY, N_NOISE, self->noise_var);
+    memset(self->expected, DEVICE_CANARY, self->out_nbytes);
+    softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, self->in, self->out, SOFTQAM_NOISE_PER_CALL);
+    harness_demodulate_batch(cpu, self->blocks, N_BLOCKS);
+    softqam_destroy(cpu);
+    CUDA(cudaMemcpy(self->d_symbols, self->symbols, self->in_nbytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_noise_var, self->noise_var, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
+    memcpy(self->got, self->expected, self->out_nbytes);
+    for (size_t k = 0; k < N_BLOCKS; k++) {
+        size_t at = (size_t)((uint8_t *)self->blocks[k].out - self->expected);
+        size_t nbytes = self->blocks[k].n_symbols * softqam_output_symbol_nbytes(self->out);
+        harness_poison(self->got + at, self->expected + at, nbytes);
+    }
+    CUDA(cudaMemcpy(self->d_out, self->got, self->out_nbytes, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize());
+}
+
+static void check_filled_batch(batch *self, const char *what)
+{
+    CUDA(cudaMemcpy(self->got, self->d_out, self->out_nbytes, cudaMemcpyDeviceToHost));
+    if (memcmp(self->got, self->expected, self->out_nbytes) == 0) {
+        return;
+    }
+    size_t at = 0;
+    while (self->got[at] == self->expected[at]) {
+        at++;
+    }
+    fail_msg("%s, input %d, output %d: byte %zu of %zu is %d, not %d", what, (int)self->in, (int)self->out, at,
+             self->out_nbytes, self->got[at], self->expected[at]);
+}
+
+/* Strides of 1 to 4, planes and pairs, one noise variance and many, empty blocks, outputs 0 to 3 times their alignment
+ * apart. */
+static void lay_out_block(batch *self, harness_random *random, size_t k, size_t *end)
+{
+    size_t component_nbytes = softqam_input_symbol_nbytes(self->in) / 2;
+    softqam_block *block = &self->blocks[k], *d_block = &self->d_blocks[k];
+    bool planes = harness_random_below(random, 2);
+    *block = (softqam_block){
+        .n_symbols = k % 7 == 3 ? 0 : harness_random_below(random, k % 5 ? 300 : MAX_BLOCK),
+        .symbol_stride = harness_random_below(random, 5),
+        .noise_stride = harness_random_below(random, 4),
+    };
+    *d_block = *block;
+    /* The furthest that a block reaches: MAX_BLOCK symbols of two components, four apart. */
+    size_t first = harness_random_below(random, (N_COMPONENTS - 8 * MAX_BLOCK) / 2) * (planes ? 1 : 2);
+    size_t first_q = harness_random_below(random, N_COMPONENTS - 8 * MAX_BLOCK);
+    size_t first_noise = harness_random_below(random, N_NOISE - 4 * MAX_BLOCK);
+    block->symbols = self->symbols + first * component_nbytes;
+    d_block->symbols = self->d_symbols + first * component_nbytes;
+    block->symbols_q = planes ? self->symbols + first_q * component_nbytes : NULL;
+    d_block->symbols_q = planes ? self->d_symbols + first_q * component_nbytes : NULL;
+    if (self->out != SOFTQAM_OUTPUT_U8) {
+        block->noise_var = self->noise_var + first_noise;
+        d_block->noise_var = self->d_noise_var + first_noise;
+    }
+    size_t symbol_nbytes = softqam_output_symbol_nbytes(self->out);
+    *end += (symbol_nbytes < 16 ? 8 : 16) * harness_random_below(random, 4);
+    block->out = self->expected + *end;
+    d_block->out = self->d_out + *end;
+    *end += block->n_symbols * symbol_nbytes;
+    assert_true(*end <= self->out_nbytes);
+}
+
+static void open_batch(batch *self, softqam_input_format in, softqam_output_format out, harness_random *random)
+{
+    *self = (batch){.in = in, .out = out};
+    self->in_nbytes = N_COMPONENTS * softqam_input_symbol_nbytes(in) / 2;
+    self->out_nbytes = (size_t)N_BLOCKS * (MAX_BLOCK / 3 * softqam_output_symbol_nbytes(out) + 48);
+    self->symbols = harness_alloc(self->in_nbytes);
+    self->noise_var = harness_alloc(N_NOISE * sizeof(float));
+    self->expected = harness_alloc(self->out_nbytes);
+    self->got = harness_alloc(self->out_nbytes);
+    CUDA(cudaMalloc((void **)&self->d_symbols, self->in_nbytes));
+    CUDA(cudaMalloc((void **)&self->d_noise_var, N_NOISE * sizeof(float)));
+    CUDA(cudaMalloc((void **)&self->d_out, self->out_nbytes));
+    size_t end = 0;
+    for (size_t k = 0; k < N_BLOCKS; k++) {
+        lay_out_block(self, random, k, &end);
+    }
+}
+
+static void close_batch(batch *self)
+{
+    CUDA(cudaFree(self->d_out));
+    CUDA(cudaFree(self->d_noise_var));
+    CUDA(cudaFree(self->d_symbols));
+    free(self->got);
+    free(self->expected);
+    free(self->noise_var);
+    free(self->symbols);
+}
+
+static void test_batches(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_BATCH);
+    cudaStream_t stream = device_open_stream();
+    for (unsigned k = 0; k < 16; k++) {
+        batch self;
+        open_batch(&self, (softqam_input_format)(k / 4), (softqam_output_format)(k % 4), &random);
+        softqam_demodulator *cuda =
+            create_for_llrs(SOFTQAM_BACKEND_CUDA, self.in, self.out, (softqam_noise)(k / 4 % 2));
+        fill_batch(&self, &random);
+        assert_int_equal(softqam_cuda_demodulate_batch(cuda, self.d_blocks, N_BLOCKS, stream), SOFTQAM_OK);
+        CUDA(cudaStreamSynchronize(stream));
+        check_filled_batch(&self, "batch");
+        softqam_destroy(cuda);
+        close_batch(&self);
+    }
+    CUDA(cudaStreamDestroy(stream));
+}
+
+/* Captured once, with a list of blocks that is gone by the time of the replays: those find new symbols and new noise
+ * variances in the same places. */
+static void check_captured_batch(softqam_output_format format, harness_random *random)
+{
+    batch self;
+    open_batch(&self, SOFTQAM_INPUT_CF32, format, random);
+    softqam_demodulator *cuda = create_for_llrs(SOFTQAM_BACKEND_CUDA, self.in, format, SOFTQAM_NOISE_PER_CALL);
+    cudaStream_t stream = device_open_stream();
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    assert_int_equal(softqam_cuda_demodulate_batch(cuda, self.d_blocks, N_BLOCKS, stream), SOFTQAM_OK);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    memset(self.d_blocks, 0xff, sizeof(self.d_blocks));
+    softqam_destroy(cuda);
+    size_t n_nodes = 0;
+    CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
+    assert_in_range(n_nodes, 1, (N_BLOCKS - 1) / SOFTQAM_CUDA_BLOCKS_PER_LAUNCH + 1);
+    CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    for (int replay = 0; replay < 3; replay++) {
+        fill_batch(&self, random);
+        CUDA(cudaGraphLaunch(executable, stream));
+        CUDA(cudaStreamSynchronize(stream));
+        check_filled_batch(&self, "replayed batch");
+    }
+    CUDA(cudaGraphExecDestroy(executable));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
+    close_batch(&self);
+}
+
+static void test_batch_graph_capture(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_BATCH << 8);
+    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
+        check_captured_batch((softqam_output_format)format, &random);
+    }
+}
+
+static void assert_block_refused(softqam_demodulator *demodulator, softqam_block block, const char *what)
+{
+    softqam_block blocks[2] = {{0}, block};
+    softqam_status status = softqam_cuda_demodulate_batch(demodulator, blocks, 2, 0);
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+        fail_msg("%s: %s", what, softqam_status_string(status));
+    }
+    assert_true(strlen(softqam_error_message()) > 0);
+}
+
+static void test_batch_misuse(void **state)
+{
+    (void)state;
+    const size_t n = 100;
+    softqam_demodulator *cuda =
+        create_for_llrs(SOFTQAM_BACKEND_CUDA, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    uint8_t *d_memory;
+    CUDA(cudaMalloc((void **)&d_memory, 64 * n));
+    CUDA(cudaMemset(d_memory, 0, 64 * n));
+    float *d_noise_var = (float *)(void *)(d_memory + 32 * n);
+    const softqam_block good = {
+        .n_symbols = n, .symbols = d_memory, .noise_var = d_noise_var, .noise_stride = 1, .out = d_memory + 48 * n};
+    softqam_block bad = good;
+    bad.noise_var = NULL;
+    assert_block_refused(cuda, bad, "no noise variance");
+    bad.noise_var = (const float *)(void *)(d_memory + 32 * n + 2);
+    assert_block_refused(cuda, bad, "misaligned noise variances");
+    bad = good;
+    bad.symbols = d_memory + 4;
+    assert_block_refused(cuda, bad, "misaligned symbols");
+    bad.symbols_q = d_memory + 8 * n + 2;
+    assert_block_refused(cuda, bad, "a misaligned plane");
+    bad = good;
+    bad.out = d_memory + 48 * n + 4;
+    assert_block_refused(cuda, bad, "misaligned output");
+    bad.out = d_memory + 8 * n - 8;
+    assert_block_refused(cuda, bad, "output over the symbols");
+    assert_int_equal(softqam_cuda_demodulate_batch(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_batch(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_batch(cuda, NULL, 0, 0), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_batch(cuda, &good, 1, 0), SOFTQAM_OK);
+    softqam_demodulator *cpu =
+        create_for_llrs(SOFTQAM_BACKEND_CPU, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    assert_int_equal(softqam_cuda_demodulate_batch(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(d_memory));
+    softqam_destroy(cpu);
+    softqam_destroy(cuda);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_llrs),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_batch_graph_capture),
+        cmocka_unit_test(test_batch_misuse),
+    };
+    harness_require_cuda();
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

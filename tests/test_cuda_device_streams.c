@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The caller's stream: graphs, asynchrony, and a plan that is gone before its work is done. */
+#include "device_fixture.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+/* Captured once, replayed on new symbols: a graph holds the launch, and nothing else may happen in the call. */
+static void test_graph_capture(void **state)
+{
+    (void)state;
+    const size_t n = 20011;
+    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 3 * n);
+    const size_t symbol_nbytes = 2 * sizeof(float);
+    device_prepare_output(&self.output, 0, self.part.expected, n);
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeGlobal));
+    device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    CUDA(cudaStreamEndCapture(self.stream, &graph));
+    size_t n_nodes = 0;
+    CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
+    assert_int_equal(n_nodes, 1);
+    CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    /* The plan may be gone by then. */
+    softqam_destroy(self.demodulator);
+    self.demodulator = NULL;
+    for (size_t replay = 0; replay < 3; replay++) {
+        const uint8_t *symbols = self.part.symbols + replay * n * symbol_nbytes;
+        const uint8_t *expected = self.part.expected + replay * n * HARNESS_SYMBOL_BITS;
+        CUDA(cudaMemcpy(self.d_symbols, symbols, n * symbol_nbytes, cudaMemcpyHostToDevice));
+        device_prepare_output(&self.output, 0, expected, n);
+        CUDA(cudaDeviceSynchronize());
+        CUDA(cudaGraphLaunch(executable, self.stream));
+        CUDA(cudaStreamSynchronize(self.stream));
+        device_check_output(&self.output, "replayed graph", self.part.values + 2 * replay * n, expected);
+    }
+    CUDA(cudaGraphExecDestroy(executable));
+    CUDA(cudaGraphDestroy(graph));
+    device_close_fixture(&self);
+}
+
+/* Holds up a stream until told to go on, or for two seconds at most. */
+typedef struct gate {
+    atomic_bool is_open;
+    bool timed_out;
+} gate;
+
+static void CUDART_CB wait_at_gate(void *argument)
+{
+    gate *self = argument;
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    int n_waits = 0;
+    while (!atomic_load(&self->is_open) && n_waits++ < 2000) {
+        nanosleep(&millisecond, NULL);
+    }
+    self->timed_out = !atomic_load(&self->is_open);
+}
+
+/* With the stream held up, a call that returns has waited for nothing. */
+static void test_call_is_asynchronous(void **state)
+{
+    (void)state;
+    if (device_is_instrumented()) {
+        skip();
+    }
+    const size_t n = 100003;
+    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    gate held = {0};
+    CUDA(cudaMemcpy(self.d_symbols, self.part.symbols, n * 8, cudaMemcpyHostToDevice));
+    device_prepare_output(&self.output, 0, self.part.expected, n);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(self.stream, wait_at_gate, &held));
+    device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    atomic_store(&held.is_open, true);
+    CUDA(cudaStreamSynchronize(self.stream));
+    assert_false(held.timed_out);
+    device_check_output(&self.output, "behind a held stream", self.part.values, self.part.expected);
+    device_close_fixture(&self);
+}
+
+/* Destroying the plan may wait for the device, so here the gate opens by itself. */
+static void test_destroyed_before_it_ran(void **state)
+{
+    (void)state;
+    const size_t n = 100003;
+    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    gate held = {0};
+    CUDA(cudaMemcpy(self.d_symbols, self.part.symbols, n * 8, cudaMemcpyHostToDevice));
+    device_prepare_output(&self.output, 0, self.part.expected, n);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(self.stream, wait_at_gate, &held));
+    device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    softqam_destroy(self.demodulator);
+    self.demodulator = NULL;
+    atomic_store(&held.is_open, true);
+    CUDA(cudaStreamSynchronize(self.stream));
+    device_check_output(&self.output, "plan destroyed before the kernel ran", self.part.values, self.part.expected);
+    device_close_fixture(&self);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_graph_capture),
+        cmocka_unit_test(test_call_is_asynchronous),
+        cmocka_unit_test(test_destroyed_before_it_ran),
+    };
+    harness_require_cuda();
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

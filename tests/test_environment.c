@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* What a caller's thread may be set to, and must not matter: rounding mode, flushing of subnormals, exceptions that
+ * trap, and the locale. Set before a demodulator is made, so that its tables and threads begin under it. */
+#define _GNU_SOURCE /* feenableexcept */
+#include "harness.h"
+
+#include <fenv.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+/* Noise variances and symbols of all kinds, subnormal ones and what is no number among them. */
+enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32, N_FORMATS = 4 };
+
+typedef struct answers {
+    uint8_t *out[N_FORMATS];
+} answers;
+
+static float *symbols;
+static float *noise_var;
+
+static answers answer(void)
+{
+    answers self;
+    for (int format = 0; format < N_FORMATS; format++) {
+        self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
+        softqam_config config = harness_config();
+        config.output_format = (softqam_output_format)format;
+        config.noise = SOFTQAM_NOISE_PER_SYMBOL;
+        config.n_threads = 2;
+        softqam_demodulator *demodulator = harness_create(&config);
+        const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
+        harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
+        softqam_destroy(demodulator);
+    }
+    return self;
+}
+
+static void close_answers(answers *self)
+{
+    for (int format = 0; format < N_FORMATS; format++) {
+        free(self->out[format]);
+    }
+}
+
+static answers usual;
+
+/* In the environment that a thread begins with. */
+static void open_usual(void)
+{
+    symbols = harness_alloc(N_SYMBOLS * 2 * sizeof(float));
+    noise_var = harness_alloc(N_SYMBOLS * sizeof(float));
+    harness_random random = harness_random_stream(STREAM_SYMBOLS);
+    harness_fill_mixture(&random, N_SYMBOLS, symbols);
+    random = harness_random_stream(STREAM_NOISE);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, noise_var);
+    usual = answer();
+}
+
+static void close_usual(void)
+{
+    close_answers(&usual);
+    free(noise_var);
+    free(symbols);
+}
+
+static void assert_usual(answers *self, const char *what)
+{
+    for (int format = 0; format < N_FORMATS; format++) {
+        assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
+                                          self->out[format], N_SYMBOLS));
+    }
+    close_answers(self);
+}
+
+/* How the processor rounds, by what it does: fegetround() of x86-64 asks the x87 part. */
+static unsigned rounding(void)
+{
+    volatile const float one = 1, tiny = 0x1p-60F;
+    const float up = one + tiny, down = one - tiny, negative = -one - tiny;
+    return (up > one) | (unsigned)(down < one) << 1 | (unsigned)(negative < -one) << 2;
+}
+
+static void test_rounding_modes(void **state)
+{
+    (void)state;
+    open_usual();
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    for (size_t i = 0; i < HARNESS_COUNT(modes); i++) {
+        fesetround(modes[i]);
+        const unsigned before = rounding();
+        answers got = answer();
+        const unsigned after = rounding();
+        fesetround(FE_TONEAREST);
+        assert_int_not_equal(before, rounding());
+        assert_int_equal(after, before);
+        assert_usual(&got, "another rounding mode");
+    }
+    close_usual();
+}
+
+/* Flush to zero, and subnormals taken for zero: what -ffast-math sets for a whole process. */
+static void test_flushed_subnormals(void **state)
+{
+    (void)state;
+#if defined(__x86_64__)
+    const unsigned flushing = 0x8040;
+    open_usual();
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before | flushing);
+    answers got = answer();
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    assert_int_equal(after & flushing, flushing);
+    assert_usual(&got, "flushed subnormals");
+    close_usual();
+#else
+    skip();
+#endif
+}
+
+/* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
+static void test_traps(void **state)
+{
+    (void)state;
+    const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
+    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable()) {
+        skip();
+    }
+    open_usual();
+    feclearexcept(FE_ALL_EXCEPT);
+    if (feenableexcept(traps) < 0) {
+        close_usual();
+        skip();
+    }
+    answers got = answer();
+    const int after = fegetexcept();
+    /* Flags of the call itself must not trap now. */
+    fedisableexcept(FE_ALL_EXCEPT);
+    assert_int_equal(after, traps);
+    assert_usual(&got, "trapping exceptions");
+    close_usual();
+}
+
+/* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
+static void test_locale(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_ALL, "") || strcmp(localeconv()->decimal_point, ",") != 0) {
+        setlocale(LC_ALL, "C");
+        skip();
+    }
+    setlocale(LC_ALL, "C");
+    open_usual();
+    setlocale(LC_ALL, "");
+    answers got = answer();
+    softqam_config config = harness_config();
+    config.input_scale = -0.5F;
+    softqam_demodulator *demodulator;
+    const softqam_status status = softqam_create(&demodulator, &config);
+    setlocale(LC_ALL, "C");
+    assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(softqam_error_message(), "-0,5"));
+    assert_usual(&got, "a locale with a decimal comma");
+    close_usual();
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounding_modes),
+        cmocka_unit_test(test_flushed_subnormals),
+        cmocka_unit_test(test_traps),
+        cmocka_unit_test(test_locale),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine.h"
+
+#include <stdlib.h>
+
+#include "message.h"
+
+void engine_lay_out(softqam_block blocks[BLOCKS], float *symbols, float *noise_var, int8_t *llrs)
+{
+    for (size_t k = 0; k < BLOCKS; k++) {
+        blocks[k] = (softqam_block){
+            .n_symbols = SUBCARRIERS,
+            .symbols = symbols + 2 * SUBCARRIERS * k,
+            .noise_var = noise_var + SUBCARRIERS * (k / OFDM_SYMBOLS),
+            .noise_stride = 1,
+            .out = llrs + SYMBOL_BITS * SUBCARRIERS * k,
+        };
+    }
+}
+
+static bool demodulate_on_host(struct engine *engine, size_t slot)
+{
+    softqam_block blocks[BLOCKS];
+    engine_lay_out(blocks, engine->slots[slot].symbols, engine->noise_var, engine->slots[slot].llrs);
+    if (softqam_demodulate_batch(engine->demodulator, blocks, BLOCKS) == SOFTQAM_OK)
+        return true;
+    message_print(NULL, "%s", softqam_error_message());
+    return false;
+}
+
+static bool allocate(struct engine *engine, size_t nbytes, void **memory)
+{
+    if (softqam_host_alloc(engine->demodulator, nbytes, memory) == SOFTQAM_OK)
+        return true;
+    message_print(NULL, "%s", softqam_error_message());
+    return false;
+}
+
+bool engine_open_host(struct engine *engine, softqam_backend backend, const char *cpu_variant, unsigned n_threads,
+                      size_t n_slots)
+{
+    *engine = (struct engine){.counted = "softqam_demodulate_batch() of 56 OFDM symbols, host memory to host memory",
+                              .demodulate = demodulate_on_host};
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = backend;
+    config.cpu_variant = cpu_variant;
+    config.n_threads = n_threads;
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    if (softqam_create(&engine->demodulator, &config) != SOFTQAM_OK) {
+        message_print(NULL, "%s", softqam_error_message());
+        return false;
+    }
+    engine->slots = calloc(n_slots, sizeof *engine->slots);
+    if (!engine->slots) {
+        message_print(NULL, "no memory for %zu slots", n_slots);
+        return false;
+    }
+    void *noise_var;
+    if (!allocate(engine, LAYERS * SUBCARRIERS * sizeof(float), &noise_var))
+        return false;
+    engine->noise_var = noise_var;
+    for (; engine->n_slots < n_slots; engine->n_slots++) {
+        struct slot_memory *slot = &engine->slots[engine->n_slots];
+        void *symbols, *llrs;
+        if (!allocate(engine, SLOT_SYMBOLS * 2 * sizeof(float), &symbols))
+            return false;
+        slot->symbols = symbols;
+        if (!allocate(engine, SLOT_SYMBOLS * SYMBOL_BITS, &llrs)) {
+            softqam_host_free(symbols);
+            return false;
+        }
+        slot->llrs = llrs;
+    }
+    return true;
+}
+
+void engine_close(struct engine *engine)
+{
+    if (engine->device)
+        engine_close_device(engine);
+    for (size_t k = 0; k < engine->n_slots; k++) {
+        softqam_host_free(engine->slots[k].symbols);
+        softqam_host_free(engine->slots[k].llrs);
+    }
+    softqam_host_free(engine->noise_var);
+    free(engine->slots);
+    softqam_destroy(engine->demodulator);
+}

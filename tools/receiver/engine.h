@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The receiver's use of the library: where the symbols of a few slots lie, and the call that demodulates one. */
+#ifndef SOFTQAM_RECEIVER_ENGINE_H
+#define SOFTQAM_RECEIVER_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "numerology.h"
+
+enum { BLOCKS = LAYERS * OFDM_SYMBOLS };
+
+/* Host memory, as the front end leaves it and as a decoder takes it. */
+struct slot_memory {
+    float *symbols; /* I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS] */
+    int8_t *llrs;   /* the same with SYMBOL_BITS each */
+};
+
+/* Each failing function has said why. */
+struct engine {
+    const char *counted; /* what a call does */
+    softqam_demodulator *demodulator;
+    size_t n_slots;
+    struct slot_memory *slots;
+    float *noise_var; /* [LAYERS][SUBCARRIERS], of all slots */
+    struct device *device;
+    bool (*demodulate)(struct engine *engine, size_t slot);
+};
+
+/* Memory from softqam_host_alloc(), on a backend of the library's. */
+bool engine_open_host(struct engine *engine, softqam_backend backend, const char *cpu_variant, unsigned n_threads,
+                      size_t n_slots);
+
+/* A front end and a decoder on the GPU: memory and a stream of the receiver's own. Host memory is filled before
+ * engine_upload(), and has the LLRs after engine_download(). */
+bool engine_open_device(struct engine *engine, size_t n_slots);
+
+/* To the device and back, where there is one; else nothing. Uploading fills the LLRs with -128, which no LLR is. */
+bool engine_upload(struct engine *engine);
+bool engine_download(struct engine *engine);
+
+void engine_close(struct engine *engine);
+
+/* The blocks of a slot, one for each OFDM symbol of each layer: its subcarriers' noise variances are in a row, as its
+ * symbols are, wherever the pointers point. */
+void engine_lay_out(softqam_block blocks[BLOCKS], float *symbols, float *noise_var, int8_t *llrs);
+
+/* Of engine_device.c, or of engine_no_device.c where there is no CUDA. */
+void engine_close_device(struct engine *engine);
+
+#endif

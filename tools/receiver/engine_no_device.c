@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A build without CUDA. */
+#include "engine.h"
+#include "message.h"
+
+bool engine_open_device(struct engine *engine, size_t n_slots)
+{
+    (void)n_slots;
+    *engine = (struct engine){0};
+    message_print("--backend", "device: this build has no CUDA");
+    return false;
+}
+
+bool engine_upload(struct engine *engine)
+{
+    (void)engine;
+    return true;
+}
+
+bool engine_download(struct engine *engine)
+{
+    (void)engine;
+    return true;
+}
+
+void engine_close_device(struct engine *engine)
+{
+    (void)engine;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the front end of a receiver hands to the demodulator for one slot: sent, passed through the channel, transformed
+ * and equalised, as a receiver does it. And what it should come to. */
+#ifndef SOFTQAM_RECEIVER_SLOT_H
+#define SOFTQAM_RECEIVER_SLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channel.h"
+#include "numerology.h"
+
+struct carrier {
+    uint64_t seed;
+    double n0; /* noise variance before equalisation, of symbols of unit energy */
+    struct channel channels[LAYERS];
+    double complex response[LAYERS][SUBCARRIERS];
+    float noise_var[LAYERS][SUBCARRIERS]; /* after equalisation: n0 / |response|^2 */
+};
+
+void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db);
+
+/* Makes slot number `index`: equalised symbols, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS], and the bits that were sent, one a
+ * byte. Adds to *error the squared distances of symbols to what was sent, each in units of its noise variance.
+ * Returns false when there is no memory. */
+bool slot_make(const struct carrier *carrier, uint32_t index, float complex *symbols, uint8_t *bits, double *error);
+
+/* The bit error rate of hard decisions on the slots of a carrier: exact for independent Gaussian noise. */
+double carrier_bit_error_rate(const struct carrier *carrier);
+
+/* Bits whose LLR has the wrong sign; an LLR of 0 is half an error, and is counted in *n_zeros. */
+double slot_bit_errors(const int8_t *llrs, const uint8_t *bits, size_t n_bits, double *n_zeros);
+
+/* How many those should be, if the LLRs are what they are called: a bit is wrong with probability 1/(1 + e^|LLR|). */
+double slot_promised_errors(const int8_t *llrs, double steps_per_nat, size_t n_bits);
+
+#endif
