@@ -149,10 +149,11 @@ static void cuda_destroy(void *state)
     int previous = 0;
     if (!backend)
         return;
-    if (enter_device(backend->device, &previous) == SOFTQAM_OK) {
-        softqam_pipeline_destroy(backend->pipeline);
+    /* On a device that is lost, what the host holds is freed all the same. */
+    const softqam_status status = enter_device(backend->device, &previous);
+    softqam_pipeline_destroy(backend->pipeline);
+    if (status == SOFTQAM_OK)
         leave_device(backend->device, previous);
-    }
     free(backend);
 }
 
