@@ -115,7 +115,8 @@ static void test_variant_with_control_characters(void **state)
     config.cpu_variant = name;
     check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
     config.cpu_variant = "a\nb\x1b[2J";
-    check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"a?b?[2J\", not one of ", "variant with controls", 0);
+    check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
+                  "variant with controls", 0);
 }
 
 /* Where the pieces of a call lie in the memory below; NONE for NULL. */
