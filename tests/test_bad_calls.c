@@ -70,6 +70,8 @@ static const config_row config_rows[] = {
     {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_config_init()"},
     {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_config_init()"},
     {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_config_init()"},
+    {{.struct_nbytes = sizeof(softqam_config) - 1}, "config.struct_nbytes is "},
+    {{.struct_nbytes = offsetof(softqam_config, cpu_variant) + 4, .cpu_variant = "avx2"}, "config.struct_nbytes is "},
     {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_config_init()"},
 };
 
