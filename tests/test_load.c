@@ -436,6 +436,8 @@ static void test_device_memory_comes_back(void **state)
 
 int main(int argc, char **argv)
 {
+    /* A fixed threshold: what is large goes back to the system at once, and does not leave holes. */
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load),
 #ifdef LOAD_CUDA

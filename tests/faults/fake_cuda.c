@@ -379,9 +379,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    (void)attribute;
     lock();
-    *value = 4;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? 4 : 0;
     return unlock(device >= 0 && device < count_devices() ? cudaSuccess : cudaErrorInvalidDevice);
 }
 

@@ -286,7 +286,7 @@ static void test_device_calls(void **state)
         const softqam_status status = softqam_cuda_demodulate(demodulator, d_in, NULL, N_SYMBOLS, d_out, 0);
         fault_disarm();
         struck = fault_struck() != NULL;
-        assert_true(succeeded(status, "softqam_cuda_demodulate") == !struck);
+        assert_true(succeeded(status, "softqam_cuda_demodulate") || struck);
         assert_int_equal(cudaGetLastError(), cudaSuccess);
     }
     assert_int_equal(cudaMemcpy(self->out, d_out, sizeof(self->out), cudaMemcpyDeviceToHost), cudaSuccess);
