@@ -15,10 +15,10 @@ typedef struct memory_range {
 /* The range of n items of nbytes, `stride` items apart; false when it is larger than memory. */
 static bool range_of(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
 {
-    size_t last;
+    size_t spanned;
     range->first = (uintptr_t)first;
-    if (__builtin_mul_overflow(n - 1, stride ? stride : 1, &last) ||
-        __builtin_mul_overflow(last + 1, nbytes, &range->nbytes))
+    if (__builtin_mul_overflow(n - 1, stride ? stride : 1, &spanned) || __builtin_add_overflow(spanned, 1, &spanned) ||
+        __builtin_mul_overflow(spanned, nbytes, &range->nbytes))
         return false;
     return range->nbytes <= PTRDIFF_MAX && range->first <= UINTPTR_MAX - range->nbytes;
 }

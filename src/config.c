@@ -59,7 +59,9 @@ static softqam_status read_config(softqam_config *config, const softqam_config *
     softqam_config_init(config);
     if (!from)
         return SOFTQAM_OK;
-    if (from->struct_nbytes < MIN_CONFIG_NBYTES || from->struct_nbytes > MAX_CONFIG_NBYTES)
+    /* An older version's structure ends where a field does, and so at a multiple of the alignment. */
+    if (from->struct_nbytes < MIN_CONFIG_NBYTES || from->struct_nbytes > MAX_CONFIG_NBYTES ||
+        (from->struct_nbytes < sizeof *config && from->struct_nbytes % _Alignof(softqam_config) != 0))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
                             "config.struct_nbytes is %zu: use softqam_config_init() to fill a configuration",
                             from->struct_nbytes);

@@ -143,7 +143,8 @@ LANE lane_u32 lane_to_byte(lane_f32 a)
 /* The row of the level that lies within a few ulp of `level`. */
 LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
 {
-    return table->rows[lane_to_index(level * table->rows_per_unit + AXIS_LEVELS / 2)];
+    enum { MIDDLE = AXIS_LEVELS / 2 };
+    return table->rows[lane_to_index(level * table->rows_per_unit + (float)MIDDLE)];
 }
 
 /* The gain with the signs of the row's two soft bits. */

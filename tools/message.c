@@ -30,6 +30,7 @@ static void keep_standard_descriptors(void)
 void message_start(const char *program)
 {
     program_name = program;
+    signal(SIGXFSZ, SIG_IGN); /* A limit on the size of files is an error of write(), to be reported. */
     keep_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
 }
@@ -78,7 +79,7 @@ void message_print(const char *subject, const char *format, ...)
 {
     char line[LINE_NBYTES] = "";
     if (subject)
-        append(line, "%s: ", *subject ? subject : "''");
+        append(line, "%.*s%s: ", PATH_MAX, *subject ? subject : "''", strlen(subject) > PATH_MAX ? "..." : "");
     const size_t length = strlen(line);
     va_list arguments;
     va_start(arguments, format);

@@ -14,7 +14,8 @@ enum {
 
 static double distance_to_nearest_level(double component, double half_spacing)
 {
-    const double level = fmin(fmax(floor(component / (2 * half_spacing)), -N_LEVELS / 2), N_LEVELS / 2 - 1);
+    const int half = N_LEVELS / 2;
+    const double level = fmin(fmax(floor(component / (2 * half_spacing)), -half), half - 1);
     return component - (2 * level + 1) * half_spacing;
 }
 

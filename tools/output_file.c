@@ -23,7 +23,7 @@ struct output_pending {
 
 static struct output_pending pending_files[2];
 
-static const int deadly_signals[] = {SIGHUP, SIGINT, SIGTERM};
+static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 enum { N_DEADLY_SIGNALS = sizeof deadly_signals / sizeof deadly_signals[0], MAX_LINKS = 40, MAX_NAMES = 1000 };
 
 static void remove_pending_and_die(int number)

@@ -7,7 +7,10 @@ set -euo pipefail
 packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev python3 gnuplot-nox)
 case "${1-}" in
 "") ;;
-tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config abigail-tools doxygen locales) ;;
+tests)
+    packages+=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
+        abigail-tools doxygen locales)
+    ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
     exit 2

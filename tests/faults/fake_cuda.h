@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A CUDA runtime without a GPU, in host memory, for tests of the code around the kernels on any machine and under any
+ * sanitizer. It is stricter than a GPU: work on a stream is put off until something waits for it, so what is read too
+ * early is seen; memory of another device, or not known to it, is refused.
+ *
+ * FAKE_CUDA_DEVICES says how many devices there are, 1 without it. fake_kernels.c is kernels.cu for it. */
+#ifndef SOFTQAM_TESTS_FAKE_CUDA_H
+#define SOFTQAM_TESTS_FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda_runtime_api.h>
+
+/* Streams, events, device and pinned blocks that exist. */
+size_t fake_cuda_live(void);
+
+/* Whether a kernel of the current device may use this memory. */
+bool fake_cuda_reaches(const void *memory, size_t nbytes);
+
+/* What stands for a kernel: cudaLaunchKernel() takes a pointer to one, and copies its one argument. */
+typedef struct fake_kernel {
+    void (*run)(void *argument);
+    size_t argument_nbytes;
+} fake_kernel;
+
+#endif

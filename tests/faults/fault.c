@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* sched.h */
+#include "fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static atomic_bool armed;
+static atomic_ulong n_calls;
+static unsigned long fails_at;
+static fault_kind kind;
+static _Atomic(const char *) struck;
+static atomic_long live_blocks;
+static atomic_long live_threads;
+static _Thread_local int cuda_depth;
+
+void fault_arm(unsigned long at, fault_kind how)
+{
+    fails_at = at;
+    kind = how;
+    atomic_store(&n_calls, 0);
+    atomic_store(&struck, NULL);
+    atomic_store(&armed, true);
+}
+
+void fault_disarm(void)
+{
+    atomic_store(&armed, false);
+}
+
+unsigned long fault_count(void)
+{
+    return atomic_load(&n_calls);
+}
+
+const char *fault_struck(void)
+{
+    return atomic_load(&struck);
+}
+
+long fault_live_blocks(void)
+{
+    return atomic_load(&live_blocks);
+}
+
+long fault_live_threads(void)
+{
+    return atomic_load(&live_threads);
+}
+
+static bool count_call(const char *function, bool of_cuda)
+{
+    if (!atomic_load(&armed) || cuda_depth > 0) {
+        return false;
+    }
+    const unsigned long n = atomic_fetch_add(&n_calls, 1) + 1;
+    if (n == fails_at) {
+        atomic_store(&struck, function);
+        return true;
+    }
+    return of_cuda && kind == FAULT_LASTING && atomic_load(&struck);
+}
+
+bool fault_is_due(const char *function)
+{
+    const bool fails = kind == FAULT_ERROR || kind == FAULT_LASTING;
+    return fails && count_call(function, false);
+}
+
+bool fault_is_due_in_cuda(const char *function)
+{
+    return count_call(function, true);
+}
+
+void fault_enter_cuda(void)
+{
+    cuda_depth++;
+}
+
+void fault_leave_cuda(void)
+{
+    cuda_depth--;
+}
+
+static bool fails(const char *function, int error)
+{
+    if (!fault_is_due(function)) {
+        return false;
+    }
+    errno = error;
+    return true;
+}
+
+/* A call that may be interrupted, or may do less than it was asked for, which `nbytes` then says. */
+static bool fails_or_falls_short(const char *function, int error, size_t *nbytes)
+{
+    if (kind == FAULT_INTERRUPT) {
+        errno = EINTR;
+        return count_call(function, false);
+    }
+    if (kind == FAULT_SHORT) {
+        if (*nbytes > 1 && count_call(function, false)) {
+            *nbytes = 1;
+        }
+        return false;
+    }
+    return fails(function, error);
+}
+
+static void *note_block(void *block)
+{
+    if (block && cuda_depth == 0) {
+        atomic_fetch_add(&live_blocks, 1);
+    }
+    return block;
+}
+
+/* A wrapper and the function that it wraps, by the names that the linker's --wrap gives them. */
+#define WRAP(type, name, ...)                                                                                          \
+    type __real_##name(__VA_ARGS__);                                                                                   \
+    type __wrap_##name(__VA_ARGS__);                                                                                   \
+    type __wrap_##name(__VA_ARGS__)
+
+/* One that fails with a value and an errno. */
+#define WRAP_FAILING(type, name, parameters, arguments, value, error)                                                  \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters                                                                                      \
+    {                                                                                                                  \
+        return fails(#name, error) ? (value) : __real_##name arguments;                                                \
+    }
+
+/* One that does its work and then fails, as a close() does whose data could not be written: not doing it would leak. */
+#define WRAP_FAILING_LATE(type, name, parameters, arguments, value, error)                                             \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters                                                                                      \
+    {                                                                                                                  \
+        const type result = __real_##name arguments;                                                                   \
+        return fails(#name, error) ? (value) : result;                                                                 \
+    }
+
+#define WRAP_TRANSFER(name, parameters, arguments, error)                                                              \
+    ssize_t __real_##name parameters;                                                                                  \
+    ssize_t __wrap_##name parameters;                                                                                  \
+    ssize_t __wrap_##name parameters                                                                                   \
+    {                                                                                                                  \
+        return fails_or_falls_short(#name, error, &nbytes) ? -1 : __real_##name arguments;                             \
+    }
+
+#define WRAP_OPEN(name)                                                                                                \
+    WRAP(int, name, const char *path, int flags, mode_t mode)                                                          \
+    {                                                                                                                  \
+        return fails(#name, EMFILE) ? -1 : __real_##name(path, flags, mode);                                           \
+    }
+
+#define WRAP_ALLOCATION(name, parameters, arguments)                                                                   \
+    void *__real_##name parameters;                                                                                    \
+    void *__wrap_##name parameters;                                                                                    \
+    void *__wrap_##name parameters                                                                                     \
+    {                                                                                                                  \
+        return fails(#name, ENOMEM) ? NULL : note_block(__real_##name arguments);                                      \
+    }
+
+WRAP_ALLOCATION(malloc, (size_t nbytes), (nbytes))
+WRAP_ALLOCATION(calloc, (size_t n, size_t nbytes), (n, nbytes))
+WRAP_ALLOCATION(aligned_alloc, (size_t alignment, size_t nbytes), (alignment, nbytes))
+WRAP_ALLOCATION(strdup, (const char *text), (text))
+
+WRAP(void *, realloc, void *block, size_t nbytes)
+{
+    if (fails("realloc", ENOMEM)) {
+        return NULL;
+    }
+    void *moved = __real_realloc(block, nbytes);
+    return block ? moved : note_block(moved);
+}
+
+WRAP(int, posix_memalign, void **block, size_t alignment, size_t nbytes)
+{
+    if (fails("posix_memalign", errno)) {
+        return ENOMEM;
+    }
+    const int error = __real_posix_memalign(block, alignment, nbytes);
+    if (!error) {
+        note_block(*block);
+    }
+    return error;
+}
+
+WRAP(void, free, void *block)
+{
+    if (block && cuda_depth == 0) {
+        atomic_fetch_sub(&live_blocks, 1);
+    }
+    __real_free(block);
+}
+
+WRAP_OPEN(open)
+WRAP_OPEN(open64)
+WRAP_TRANSFER(read, (int fd, void *to, size_t nbytes), (fd, to, nbytes), EIO)
+WRAP_TRANSFER(write, (int fd, const void *from, size_t nbytes), (fd, from, nbytes), ENOSPC)
+WRAP_TRANSFER(pread, (int fd, void *to, size_t nbytes, off_t at), (fd, to, nbytes, at), EIO)
+WRAP_TRANSFER(pread64, (int fd, void *to, size_t nbytes, off64_t at), (fd, to, nbytes, at), EIO)
+WRAP_TRANSFER(pwrite, (int fd, const void *from, size_t nbytes, off_t at), (fd, from, nbytes, at), ENOSPC)
+WRAP_TRANSFER(pwrite64, (int fd, const void *from, size_t nbytes, off64_t at), (fd, from, nbytes, at), ENOSPC)
+WRAP_FAILING_LATE(int, close, (int fd), (fd), -1, EIO)
+WRAP_FAILING(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence), -1, EIO)
+WRAP_FAILING(off64_t, lseek64, (int fd, off64_t at, int whence), (fd, at, whence), -1, EIO)
+WRAP_FAILING(int, fstat, (int fd, struct stat *status), (fd, status), -1, EIO)
+WRAP_FAILING(int, fstat64, (int fd, struct stat64 *status), (fd, status), -1, EIO)
+WRAP_FAILING(int, stat, (const char *path, struct stat *status), (path, status), -1, EIO)
+WRAP_FAILING(int, stat64, (const char *path, struct stat64 *status), (path, status), -1, EIO)
+WRAP_FAILING(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1, EACCES)
+WRAP_FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
+WRAP_FAILING(int, ftruncate, (int fd, off_t nbytes), (fd, nbytes), -1, EFBIG)
+WRAP_FAILING(int, ftruncate64, (int fd, off64_t nbytes), (fd, nbytes), -1, EFBIG)
+WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
+WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
+WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
+WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
+WRAP_FAILING(void *, mmap, (void *at, size_t nbytes, int protection, int flags, int fd, off_t offset),
+             (at, nbytes, protection, flags, fd, offset), MAP_FAILED, ENOMEM)
+WRAP_FAILING(void *, mmap64, (void *at, size_t nbytes, int protection, int flags, int fd, off64_t offset),
+             (at, nbytes, protection, flags, fd, offset), MAP_FAILED, ENOMEM)
+WRAP_FAILING_LATE(int, munmap, (void *at, size_t nbytes), (at, nbytes), -1, EINVAL)
+WRAP_FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
+WRAP_FAILING(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
+WRAP_FAILING(size_t, fread, (void *to, size_t nbytes, size_t n, FILE *file), (to, nbytes, n, file), 0, EIO)
+WRAP_FAILING(int, fputs, (const char *text, FILE *file), (text, file), EOF, ENOSPC)
+WRAP_FAILING_LATE(int, fclose, (FILE * file), (file), EOF, ENOSPC)
+WRAP_FAILING(int, sched_getaffinity, (pid_t pid, size_t nbytes, cpu_set_t *set), (pid, nbytes, set), -1, EINVAL)
+
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+    if (fails("pthread_create", errno)) {
+        return EAGAIN;
+    }
+    const int error = __real_pthread_create(thread, attributes, start, argument);
+    if (!error && cuda_depth == 0) {
+        atomic_fetch_add(&live_threads, 1);
+    }
+    return error;
+}
+
+/* Cannot fail where it is used rightly, so it only counts. */
+WRAP(int, pthread_join, pthread_t thread, void **result)
+{
+    if (cuda_depth == 0) {
+        atomic_fetch_sub(&live_threads, 1);
+    }
+    return __real_pthread_join(thread, result);
+}
+
+/* Descriptors that are open, the standard ones aside. */
+static int count_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    int n = 0;
+    if (!directory) {
+        return -1;
+    }
+    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        const int fd = atoi(entry->d_name);
+        n += fd > STDERR_FILENO && fd != dirfd(directory);
+    }
+    closedir(directory);
+    return n;
+}
+
+static void report(void)
+{
+    fault_disarm();
+    const char *function = fault_struck();
+    const long blocks = fault_live_blocks();
+    const int descriptors = count_descriptors();
+    FILE *file = fopen(getenv("SOFTQAM_FAULT_REPORT"), "w");
+    if (file) {
+        fprintf(file, "calls %lu, failed %s, blocks %ld, threads %ld, descriptors %d\n", fault_count(),
+                function ? function : "none", blocks, fault_live_threads(), descriptors);
+        fclose(file);
+    }
+}
+
+/* Before main(), so that its first call counts too. */
+__attribute__((constructor)) static void arm_from_environment(void)
+{
+    static const char *const kinds[] = {"error", "lasting", "interrupt", "short"};
+    const char *at = getenv("SOFTQAM_FAULT_AT"), *how = getenv("SOFTQAM_FAULT_KIND");
+    if (!at || !getenv("SOFTQAM_FAULT_REPORT")) {
+        return;
+    }
+    int chosen = FAULT_ERROR;
+    while (how && chosen < FAULT_SHORT && strcmp(how, kinds[chosen]) != 0) {
+        chosen++;
+    }
+    atexit(report);
+    fault_arm(strtoul(at, NULL, 10), (fault_kind)chosen);
+}

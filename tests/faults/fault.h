@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that fail. Programs linked with this have their calls of the functions in functions.cmake wrapped (the linker's
+ * --wrap): those of their own objects and of static libraries, not those of shared ones. While armed, calls are
+ * counted, and the one with the chosen number fails as the system would make it fail. Arm it with 1, 2, 3 ... until
+ * nothing struck, and every call has failed once.
+ *
+ * A program that cannot call this is steered by the environment: SOFTQAM_FAULT_AT is the number, SOFTQAM_FAULT_KIND one
+ * of error, lasting, interrupt and short, and SOFTQAM_FAULT_REPORT names a file that gets a line at exit. */
+#ifndef SOFTQAM_TESTS_FAULT_H
+#define SOFTQAM_TESTS_FAULT_H
+
+#include <stdbool.h>
+
+typedef enum fault_kind {
+    FAULT_ERROR,     /* the call fails */
+    FAULT_LASTING,   /* so do all CUDA calls after it, as on a device that is lost */
+    FAULT_INTERRUPT, /* reads and writes only: EINTR, which is no failure */
+    FAULT_SHORT      /* reads and writes only: one byte, which is none either */
+} fault_kind;
+
+/* Call number `at`, from 1 on, fails; 0 only counts. The counts start again. */
+void fault_arm(unsigned long at, fault_kind kind);
+
+/* Back to normal. */
+void fault_disarm(void);
+
+/* Calls counted since it was armed, and the function that failed; NULL when none has. */
+unsigned long fault_count(void);
+const char *fault_struck(void);
+
+/* Blocks allocated and not freed, and threads started and not joined, by wrapped calls of this program so far. */
+long fault_live_blocks(void);
+long fault_live_threads(void);
+
+/* For the wrappers. Whether this call is the one to fail. */
+bool fault_is_due(const char *function);
+/* The same for a CUDA call. Between enter and leave nothing is counted: what the CUDA runtime calls is its own. */
+bool fault_is_due_in_cuda(const char *function);
+void fault_enter_cuda(void);
+void fault_leave_cuda(void);
+
+#endif

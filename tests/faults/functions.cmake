@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# The functions of the C library whose failure is tested: fault.c wraps them. Those that a file has under two names
+# (open64 is open) are here under both. test_coverage.py finds what is missing here.
+set(fault_functions
+  malloc calloc realloc aligned_alloc posix_memalign strdup free
+  open open64 close read write pread pread64 pwrite pwrite64 lseek lseek64 fstat fstat64 stat stat64
+  faccessat fchmod ftruncate ftruncate64 fsync readlink rename unlink
+  mmap mmap64 munmap
+  fopen fopen64 fread fputs fclose
+  pthread_create pthread_join sched_getaffinity)

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""No call that can fail is forgotten: every function that the given objects and archives take from outside is one that
+the fault tests wrap, or is listed here as one that has no failure of its own.
+
+    test_coverage.py NM "WRAPPED;FUNCTIONS" "FILE;FILE"...
+
+CUDA's functions need no list: wrap_cuda.py wraps those that are called.
+"""
+import re
+import subprocess
+import sys
+
+# By why nothing of theirs can fail, or has to be made to.
+HARMLESS = {
+    "computes only": "memcpy memmove memset memcmp bcmp strlen strcmp strncmp strcasecmp strncasecmp strchr strrchr "
+    "strstr strspn strcspn strpbrk strtod strtoull strtoul strtol strtoll atoi qsort bsearch "
+    "sqrt sqrtf fma fmaf fmin fmax exp exp2 log log2 log10 log1p erf erfc pow lrint llrint rint nearbyint floor ceil "
+    "trunc ilogb ldexp ldexpf frexp hypot isalnum toupper tolower __ctype_b_loc __isoc99_sscanf sscanf "
+    "nextafter nextafterf cosf sinf modf",
+    "formats into memory of the caller": "snprintf vsnprintf sprintf",
+    "names an error or a setting": "strerror __errno_location getenv secure_getenv sysconf getpid clock_gettime time",
+    "fails on a closed descriptor only, which is what it is asked about": "fcntl fcntl64 isatty",
+    "fails on wrong arguments only": "sigaction sigaddset sigemptyset sigfillset sigprocmask pthread_sigmask signal raise "
+    "getopt_long __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",
+    "on default attributes does not fail in glibc": "pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock "
+    "pthread_mutex_unlock pthread_cond_init pthread_cond_destroy pthread_cond_wait pthread_cond_signal "
+    "pthread_cond_broadcast pthread_self pthread_equal sched_yield nanosleep clock_nanosleep",
+    "ends the program": "exit _exit abort atexit __assert_fail",
+    "writes on standard error, where a failure could not be told either": "fprintf vfprintf fwrite fputc putc fflush "
+    "perror",
+    "advice": "posix_fadvise posix_fadvise64 madvise posix_madvise",
+    "variables": "stderr stdout stdin optarg optind opterr optopt environ",
+    "the compiler's": "__tls_get_addr __cpu_model __cpu_indicator_init _GLOBAL_OFFSET_TABLE_ __stack_chk_fail "
+    "__udivti3 __udivmodti4 __umodti3 __extendhfsf2 __gnu_h2f_ieee",
+}
+# Of libraries with statuses of their own; they are shared ones, in which nothing is wrapped.
+FOREIGN = re.compile(r"softqam_\w+|fake_cuda_\w+|cuda[A-Z]\w*|__cuda\w+|modemcf_\w+|liquid_\w+|cJSON_\w+")
+
+
+def names(nm, option, files):
+    output = subprocess.run([nm, option, "-P", *files], check=True, capture_output=True, text=True).stdout
+    return {line.split()[0] for line in output.splitlines() if len(line.split()) > 1}
+
+
+def main():
+    nm, wrapped, files = sys.argv[1], set(sys.argv[2].split(";")), ";".join(sys.argv[3:]).split(";")
+    harmless = {name for group in HARMLESS.values() for name in group.split()}
+    taken = names(nm, "-u", files) - names(nm, "--defined-only", files)
+    unknown = sorted(name for name in taken - wrapped - harmless if not FOREIGN.fullmatch(name))
+    print(f"{len(taken)} functions and variables from outside, {len(taken & wrapped)} of them made to fail")
+    for name in unknown:
+        print(f"{name}: neither in functions.cmake, to be made to fail, nor harmless in {sys.argv[0]}")
+    if not taken & wrapped:
+        print("nothing is made to fail: were these the right files?")
+    sys.exit(bool(unknown) or not taken & wrapped)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every call that a tool makes of the system, and of CUDA, fails once, in turn.
+
+    test_tool_faults.py --demod PATH --gen PATH [--fake-cuda] [TEST...]
+
+PATH are programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool ends:
+either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but the
+older one of OUTPUT's name; memory, threads and descriptors are given back. Interrupted and partial reads and writes are
+no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.c stands for.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DEMOD = GEN = ""
+FAKE_CUDA = False
+TIMEOUT = 60
+MAX_POINTS = 2000
+OLD = b"what was there before"
+REPORT = re.compile(r"calls (\d+), failed (\w+), blocks (-?\d+), threads (-?\d+), descriptors (-?\d+)\n")
+
+
+class Outcome:
+    """What a run left behind: exit status, standard output and error, files, and the line of fault.c."""
+
+    def __init__(self, program, arguments, directory, stdin, at, kind):
+        report = os.path.join(directory, "..", "report")
+        environment = {
+            "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": report
+        }  # fmt: skip
+        if os.path.exists(report):
+            os.remove(report)
+        result = subprocess.run(
+            [program, *arguments],
+            cwd=directory,
+            input=stdin,
+            capture_output=True,
+            timeout=TIMEOUT,
+            env={**os.environ, **environment},
+            check=False,
+        )
+        self.code, self.out, self.err = result.returncode, result.stdout, result.stderr.decode()
+        self.files = {}
+        for name in sorted(os.listdir(directory)):
+            with open(os.path.join(directory, name), "rb") as file:
+                self.files[name] = file.read()
+        with open(report, encoding="utf-8") as file:
+            self.report = file.read()
+        calls, failed, *self.left = REPORT.fullmatch(self.report).groups()
+        self.n_calls, self.failed = int(calls), None if failed == "none" else failed
+
+
+class ToolFaults(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.work = os.path.join(self.directory.name, "work")
+
+    def put(self, files):
+        """The files, and no others."""
+        os.makedirs(self.work, exist_ok=True)
+        for name in os.listdir(self.work):
+            os.remove(os.path.join(self.work, name))
+        for name, content in files.items():
+            path = os.path.join(self.work, name)
+            if isinstance(content, str):
+                os.symlink(content, path)
+                continue
+            with open(path, "wb") as file:
+                file.write(content)
+
+    def run_once(self, program, arguments, files, stdin, at, kind):
+        self.put(files)
+        return Outcome(program, arguments, self.work, stdin, at, kind)
+
+    def check(self, outcome, good, before, kind, name):
+        self.assertEqual(outcome.left, ["0", "0", "0"], outcome.report)
+        if outcome.code == 0:
+            self.assertEqual(outcome.files, good.files, outcome.report)
+            self.assertEqual(outcome.out, good.out, outcome.report)
+            return
+        self.assertEqual((outcome.code, kind in ("error", "lasting")), (1, True), outcome.report + outcome.err)
+        self.assertRegex(outcome.err, rf"\A{name}: [^\n]+\n\Z", outcome.report)
+        self.assertEqual(outcome.files, before.files, outcome.report)
+
+    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short")):
+        """All the calls of a command, which gets these files beforehand, fail one after the other."""
+        files = files or {}
+        name = "softqam-gen" if program == GEN else "softqam-demod"
+        before = self.run_once(program, ["--version"], files, b"", 0, "error")
+        good = self.run_once(program, arguments, files, stdin, 0, "error")
+        self.assertEqual(good.code, 0, good.err)
+        for kind in kinds:
+            struck, n_points = True, 0
+            while struck:
+                outcome = self.run_once(program, arguments, files, stdin, n_points + 1, kind)
+                self.check(outcome, good, before, kind, name)
+                struck = outcome.failed is not None
+                n_points += struck
+                self.assertLess(n_points, MAX_POINTS)
+            print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
+            if kind == "error":
+                self.assertGreater(n_points, 0)
+
+    def symbols(self, n, name="x.cf32"):
+        """Some symbols, as a file."""
+        self.put({})
+        outcome = Outcome(GEN, ["-q", "--symbols", str(n), "--snr-db", "25", name], self.work, b"", 0, "error")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        return outcome.files[name]
+
+    def test_soft_bits(self):
+        files = {"x.cf32": self.symbols(1000)}
+        self.fail_every_call(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", files=files)
+
+    def test_threads_blocks_and_formats(self):
+        files = {"x.cs16": self.symbols(300000, "x.cs16")}
+        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "3", "x.cs16", "x.u8", files=files)
+
+    def test_an_older_output(self):
+        files = {"x.cf32": self.symbols(10), "x.u8": OLD}
+        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "1", "x.cf32", "x.u8", files=files)
+
+    def test_a_link_as_output(self):
+        files = {"x.cf32": self.symbols(10), "target": OLD, "x.u8": "target"}
+        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "1", "x.cf32", "x.u8", files=files)
+
+    def test_noise_file(self):
+        files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000}
+        self.fail_every_call(
+            DEMOD, "--backend", "cpu", "--noise-file", "n0", "x.cf32", "x.s8", files=files
+        )
+
+    def test_reports(self):
+        files = {"x.cf32": self.symbols(1000)}
+        self.fail_every_call(
+            DEMOD, "--backend", "cpu", "--noise-var", "auto", "--stats", "--progress", "never", "x.cf32", "x.f16",
+            files=files,
+        )  # fmt: skip
+
+    def test_verify(self):
+        files = {"x.cf32": self.symbols(1000)}
+        self.fail_every_call(DEMOD, "--backend", "cpu", "--verify", "-q", "x.cf32", "x.u8", files=files)
+
+    def test_pipes(self):
+        stdin = self.symbols(1000)
+        self.put({})
+        # What has left by standard output cannot be taken back, so that only how the tool ends is looked at.
+        struck, at = True, 0
+        while struck:
+            at += 1
+            outcome = self.run_once(DEMOD, ["--backend", "cpu", "-", "-"], {}, stdin, at, "error")
+            struck = outcome.failed is not None
+            self.assertEqual(outcome.left[:2], ["0", "0"], outcome.report)
+            self.assertIn(outcome.code, (0, 1))
+            self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report + outcome.err)
+        for kind in ("interrupt", "short"):
+            self.fail_every_call(DEMOD, "--backend", "cpu", "-", "-", stdin=stdin, kinds=(kind,))
+
+    def test_help(self):
+        for program in (DEMOD, GEN):
+            for option in ("--help", "--version"):
+                struck, at, failures = True, 0, set()
+                while struck:
+                    at += 1
+                    outcome = self.run_once(program, [option], {}, b"", at, "error")
+                    struck = outcome.failed is not None
+                    self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report)
+                    failures |= {outcome.failed} if outcome.code else set()
+                self.assertEqual(failures, {"fputs", "fclose"})
+
+    def test_generator(self):
+        self.fail_every_call(
+            GEN, "-q", "--symbols", "1000", "--snr-db", "20", "--threads", "3", "--bits", "x.bits", "x.cs8",
+        )  # fmt: skip
+
+    def test_generator_of_blocks(self):
+        self.fail_every_call(GEN, "-q", "--symbols", "1100000", "--threads", "2", "x.cs8", kinds=("error",))
+
+    def test_generator_over_an_older_file(self):
+        files = {"x.cf32": OLD}
+        self.fail_every_call(GEN, "-q", "--symbols", "10", "--threads", "1", "x.cf32", files=files)
+
+    def test_cuda(self):
+        if not FAKE_CUDA:
+            self.skipTest("no fake CUDA in these programs")
+        files = {"x.cf32": self.symbols(10000)}
+        for backend in ("cuda", "auto"):
+            self.fail_every_call(
+                DEMOD, "--backend", backend, "--threads", "2", "--streams", "2", "--chunk", "3000", "x.cf32", "x.u8",
+                files=files, kinds=("error", "lasting"),
+            )  # fmt: skip
+
+
+def main():
+    global DEMOD, GEN, FAKE_CUDA
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--demod", required=True)
+    parser.add_argument("--gen", required=True)
+    parser.add_argument("--fake-cuda", action="store_true")
+    parser.add_argument("tests", nargs="*")
+    arguments = parser.parse_args()
+    DEMOD, GEN, FAKE_CUDA = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen), arguments.fake_cuda
+    unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

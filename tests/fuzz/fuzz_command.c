@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Any command line, arguments separated by NUL, the first byte for the tool: the parsers end, and what they accept is
+ * in the ranges that the library documents. */
+#include "demod_options.h"
+#include "gen_options.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ARGUMENTS = 40 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
+
+static void require(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static void parse_for_demod(int argc, char **argv)
+{
+    struct demod_options options;
+    const enum demod_action action = demod_options_parse(argc, argv, &options);
+    require(action == DEMOD_RUN || action == DEMOD_HELP || action == DEMOD_VERSION || action == DEMOD_WRONG);
+    if (action != DEMOD_RUN) {
+        return;
+    }
+    require(options.input && options.output);
+    /* The library has nothing to object to, but for a GPU that is not there and, as tools go, the threads of a large
+     * machine. */
+    options.config.backend = SOFTQAM_BACKEND_CPU;
+    options.config.n_threads = options.config.n_threads <= 1024 ? 1 : options.config.n_threads;
+    softqam_demodulator *demodulator;
+    require(softqam_create(&demodulator, &options.config) == SOFTQAM_OK);
+    softqam_destroy(demodulator);
+}
+
+static void parse_for_gen(int argc, char **argv)
+{
+    struct gen_options options;
+    const enum gen_action action = gen_options_parse(argc, argv, &options);
+    require(action == GEN_RUN || action == GEN_HELP || action == GEN_VERSION || action == GEN_WRONG);
+    if (action == GEN_RUN) {
+        require(options.output && options.n_threads >= 1 && options.n_threads <= 1024 && options.scale > 0);
+        require(softqam_input_symbol_nbytes(options.format) > 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+    char name[] = "tool";
+    char *argv[MAX_ARGUMENTS + 2] = {name};
+    int argc = 1;
+    if (nbytes < 1) {
+        return 0;
+    }
+    char *text = malloc(nbytes);
+    require(text);
+    memcpy(text, data + 1, nbytes - 1);
+    text[nbytes - 1] = '\0';
+    for (size_t at = 0; at < nbytes && argc <= MAX_ARGUMENTS; at += strlen(text + at) + 1) {
+        argv[argc++] = text + at;
+    }
+    optind = 0; /* getopt starts again */
+    if (data[0] % 2) {
+        parse_for_gen(argc, argv);
+    } else {
+        parse_for_demod(argc, argv);
+    }
+    free(text);
+    return 0;
+}

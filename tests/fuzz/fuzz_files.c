@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Any file of symbols, with any file of noise variances: softqam-demod as a whole, in this process, from files in
+ * memory to /dev/null. It succeeds just where both are whole and fit together. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
+
+/* demod.c's, under another name. */
+int demod_main(int argc, char *argv[]);
+
+static void require(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+/* A file in memory, and its path. */
+static int make_file(const uint8_t *data, size_t nbytes, char path[32])
+{
+    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    require(fd >= 0 && write(fd, data, nbytes) == (ssize_t)nbytes);
+    snprintf(path, 32, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+    static const char *const inputs[] = {"cf32", "cs16", "cs8", "cf16"}, *const outputs[] = {"u8", "s8", "f16", "f32"};
+    static const size_t sizes[4] = {8, 4, 2, 4};
+    if (nbytes < 2) {
+        return 0;
+    }
+    const unsigned input = data[0] & 3, output = data[0] >> 2 & 3, noise = data[0] >> 4 & 3;
+    const bool verify = (data[0] & 0xc0) == 0xc0, stats = data[0] >> 6 & 1;
+    size_t n_noise = output && noise == 3 ? data[1] * sizeof(float) + (data[1] & 1 ? 0 : data[1] >> 6) : 0;
+    n_noise = n_noise < nbytes - 2 ? n_noise : nbytes - 2;
+    const size_t n_symbols_nbytes = nbytes - 2 - n_noise;
+    char symbols_path[32], noise_path[32];
+    const int symbols = make_file(data + 2 + n_noise, n_symbols_nbytes, symbols_path);
+    const int noises = make_file(data + 2, n_noise, noise_path);
+    const char *argv[20] = {"demod", "-q", "--backend",   "cpu", "--threads",
+                            "1",     "-i", inputs[input], "-o",  outputs[output]};
+    int argc = 10;
+    if (output) {
+        argv[argc++] = noise == 3 ? "--noise-file" : noise == 2 ? "--noise-var" : "--snr-db";
+        argv[argc++] = noise == 3 ? noise_path : noise == 2 ? "auto" : "20";
+    }
+    if (verify) {
+        argv[argc++] = "--verify";
+    }
+    if (stats) {
+        argv[argc++] = "--stats";
+    }
+    argv[argc++] = symbols_path;
+    argv[argc++] = "/dev/null";
+    optind = 0;
+    const int code = demod_main(argc, (char **)argv);
+    const bool whole = n_symbols_nbytes % sizes[input] == 0;
+    const bool fits = !output || noise != 3 || n_noise == n_symbols_nbytes / sizes[input] * sizeof(float);
+    /* Without a finite symbol nothing can be estimated. */
+    require(code == 0 || code == 1);
+    require((code == 0) == (whole && fits) || (code == 1 && output && noise == 2));
+    close(symbols);
+    close(noises);
+    return 0;
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What can be found without running anything: formatting, clang-tidy on the product (rules in .clang-tidy), cppcheck on all C
+# (exceptions in cppcheck.txt). Needs what tools/setup.sh tests installs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folders=(include src cuda reference tests tools)
+
+echo "== formatting"
+find "${folders[@]}" \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
+    -print0 | xargs -0 clang-format --dry-run -Werror
+
+echo "== clang-tidy"
+cmake -S . -B build/lint -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DSOFTQAM_CUDA=OFF \
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+log=build/lint/clang-tidy.log
+run-clang-tidy -quiet -j "$(nproc)" -p build/lint "^$PWD/(src|cuda|reference|tools)/.*\.c$" >"$log" 2>&1 ||
+    { grep -v '^clang-tidy\|warnings generated\|^$' "$log"; exit 1; }
+
+echo "== cppcheck"
+cppcheck --quiet -j "$(nproc)" --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+    --suppressions-list=tests/cppcheck.txt -D_GNU_SOURCE -I include -I src -I cuda -I reference -I tools -I tests -I tests/faults \
+    src cuda reference tools tests

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Wrong arguments by the hundred, as tables: each row with the message that must come beside
+ * SOFTQAM_ERROR_INVALID_ARGUMENT. Whatever the row, not a byte of memory changes and the demodulator still works. */
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A configuration that is wrong. */
+typedef struct config_row {
+    softqam_config config;
+    const char *message; /* what it starts with */
+} config_row;
+
+#define WRONG(text, ...)                                                                                               \
+    {                                                                                                                  \
+        {.struct_nbytes = sizeof(softqam_config), __VA_ARGS__}, text                                                   \
+    }
+#define S8 .output_format = SOFTQAM_OUTPUT_S8
+
+static const config_row config_rows[] = {
+    WRONG("config.backend is 3", .backend = 3),
+    WRONG("config.backend is -1", .backend = (softqam_backend)-1),
+    WRONG("config.backend is 2147483647", .backend = INT32_MAX),
+    WRONG("config.constellation is 1", .constellation = 1),
+    WRONG("config.constellation is -2147483648", .constellation = (softqam_constellation)INT32_MIN),
+    WRONG("config.input_format is 4", .input_format = 4),
+    WRONG("config.input_format is -1", .input_format = (softqam_input_format)-1),
+    WRONG("config.output_format is 4", .output_format = 4),
+    WRONG("config.output_format is 256", .output_format = 256),
+    WRONG("config.sign is 2", .sign = 2),
+    WRONG("config.sign is -1", .sign = (softqam_sign)-1),
+    WRONG("config.noise is 2", .noise = 2),
+    WRONG("config.noise is 65536", .noise = 65536),
+    WRONG("config.input_scale is -1, not finite and positive", .input_scale = -1),
+    WRONG("config.input_scale is -1.4013e-45, not finite and positive", .input_scale = -0x1p-149F),
+    WRONG("config.input_scale is inf, not finite and positive", .input_scale = INFINITY),
+    WRONG("config.input_scale is -inf, not finite and positive", .input_scale = -INFINITY),
+    WRONG("config.input_scale is nan, not finite and positive", .input_scale = NAN),
+    WRONG("config.n_threads is 1025, more than 1024", .n_threads = 1025),
+    WRONG("config.n_threads is 4294967295, more than 1024", .n_threads = UINT32_MAX),
+    WRONG("config.n_threads is 2147483648, more than 1024", .n_threads = 0x80000000U),
+    WRONG("config.device is -2", .device = -2),
+    WRONG("config.device is -2147483648", .device = INT32_MIN),
+    WRONG("config.n_streams is 65, more than 64", .n_streams = 65),
+    WRONG("config.n_streams is 4294967295, more than 64", .n_streams = UINT32_MAX),
+    WRONG("config.chunk_symbols is 268435457, more than 268435456", .chunk_symbols = ((size_t)1 << 28) + 1),
+    WRONG("config.chunk_symbols is 18446744073709551615, more than 268435456", .chunk_symbols = SIZE_MAX),
+    WRONG("config.chunk_symbols is 4294967296, more than 268435456", .chunk_symbols = (size_t)1 << 32),
+    WRONG("config.chunk_symbols is 2305843009213693952, more", .chunk_symbols = SIZE_MAX / 8 + 1),
+    WRONG("config.llr_scale is -6, not 2^-10 to 2^20", S8, .llr_scale = -6),
+    WRONG("config.llr_scale is 2.09715e+06, not 2^-10 to 2^20", S8, .llr_scale = 0x1p21F),
+    WRONG("config.llr_scale is 0.000488281, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-11F),
+    WRONG("config.llr_scale is nan, not 2^-10 to 2^20", S8, .llr_scale = NAN),
+    WRONG("config.llr_scale is inf, not 2^-10 to 2^20", S8, .llr_scale = INFINITY),
+    WRONG("config.llr_scale is 1.4013e-45, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-149F),
+    WRONG("config.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
+    WRONG("config.llr_scale is 6, not 1", .output_format = SOFTQAM_OUTPUT_F16, .llr_scale = 6),
+    WRONG("config.llr_scale is nan, not 1", .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = NAN),
+    WRONG("config.llr_limit is 128, not 1 to 127", S8, .llr_limit = 128),
+    WRONG("config.llr_limit is -1, not 1 to 127", S8, .llr_limit = -1),
+    WRONG("config.llr_limit is -2147483648, not 1 to 127", S8, .llr_limit = INT32_MIN),
+    WRONG("config.llr_limit is 127, not 0, as this output format has none", .llr_limit = 127),
+    WRONG("config.llr_limit is 1, not 0", .output_format = SOFTQAM_OUTPUT_F32, .llr_limit = 1),
+    WRONG("config.cpu_variant is \"sse9\", not one of ", .cpu_variant = "sse9"),
+    WRONG("config.cpu_variant is \"%s%n%n\", not one of ", .cpu_variant = "%s%n%n"),
+    WRONG("config.cpu_variant is \"portable \", not one of ", .cpu_variant = "portable "),
+    WRONG("config.cpu_variant is \"PORTABLE\", not one of ", .cpu_variant = "PORTABLE"),
+    {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_config_init()"},
+    {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_config_init()"},
+    {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_config_init()"},
+    {{.struct_nbytes = sizeof(softqam_config) - 1}, "config.struct_nbytes is "},
+    {{.struct_nbytes = offsetof(softqam_config, cpu_variant) + 4, .cpu_variant = "avx2"}, "config.struct_nbytes is "},
+    {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_config_init()"},
+};
+
+/* What a refusal says: one line, of printable characters, that starts as expected. */
+static void check_refusal(softqam_status status, const char *expected, const char *what, size_t row)
+{
+    const char *message = softqam_error_message();
+    bool printable = true;
+    for (const char *c = message; *c; c++) {
+        printable = printable && *c >= ' ' && *c != 0x7f;
+    }
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !printable || strncmp(message, expected, strlen(expected)) != 0) {
+        fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
+    }
+}
+
+static void test_configurations(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
+        softqam_config config = config_rows[k].config;
+        if (config.backend == SOFTQAM_BACKEND_AUTO) {
+            config.backend = harness_backend();
+        }
+        const softqam_config before = config;
+        softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
+        check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
+        assert_null(demodulator);
+        assert_memory_equal(&config, &before, sizeof(config));
+    }
+    print_message("%zu rows\n", HARNESS_COUNT(config_rows));
+}
+
+/* A name that is no text of one line. */
+static void test_variant_with_control_characters(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    softqam_demodulator *demodulator;
+    char name[2000];
+    memset(name, 'x', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    config.cpu_variant = name;
+    check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
+    config.cpu_variant = "a\nb\x1b[2J";
+    check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
+                  "variant with controls", 0);
+}
+
+/* Where the pieces of a call lie in the memory below; NONE for NULL. */
+#define NONE SIZE_MAX
+enum { MEMORY_NBYTES = 4096, IN = 0, Q = 512, NOISE = 1024, OUT = 2048 };
+
+typedef struct call_row {
+    softqam_output_format format;
+    size_t n_symbols;
+    size_t symbols, symbols_q, stride;
+    size_t noise_var, noise_stride;
+    size_t out;
+    const char *message;
+} call_row;
+
+#define U8_ROW(n, in, out, message)                                                                                    \
+    {                                                                                                                  \
+        SOFTQAM_OUTPUT_U8, n, in, NONE, 0, NONE, 0, out, message                                                       \
+    }
+#define S8_ROW(n, in, noise, stride, out, message)                                                                     \
+    {                                                                                                                  \
+        SOFTQAM_OUTPUT_S8, n, in, NONE, 0, noise, stride, out, message                                                 \
+    }
+
+static const char too_large[] = " symbols are more than memory can hold";
+static const char overlap[] = "an input and out overlap";
+
+/* Of cf32 symbols, 8 bytes; u8 and s8 give as many. */
+static const call_row call_rows[] = {
+    U8_ROW(4, NONE, OUT, "symbols is NULL"),
+    U8_ROW(4, IN, NONE, "out is NULL"),
+    U8_ROW(4, NONE, NONE, "symbols is NULL"),
+    U8_ROW(1, OUT, OUT, overlap),
+    U8_ROW(4, OUT - 8, OUT, overlap),
+    U8_ROW(4, OUT - 31, OUT, overlap),
+    U8_ROW(4, OUT - 24, OUT, overlap),
+    U8_ROW(4, OUT + 31, OUT, overlap),
+    U8_ROW(256, IN, OUT - 1, overlap),
+    U8_ROW(SIZE_MAX, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX - 1, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 2, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 2 + 1, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 4, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 8, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 8 + 1, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 8 + 2, IN, OUT, too_large),
+    U8_ROW(SIZE_MAX / 16 + 1, IN, OUT, too_large),
+    {SOFTQAM_OUTPUT_U8, 4, IN, OUT, 0, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, IN, OUT - 4, 0, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, IN, OUT + 28, 0, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, OUT - 8, Q, 0, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, OUT - 24, NONE, 2, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, OUT - 240, NONE, 10, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, OUT - 120, Q, 10, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, IN, OUT - 120, 10, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 2, IN, NONE, SIZE_MAX, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 2, IN, NONE, SIZE_MAX / 8, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 2, IN, NONE, SIZE_MAX / 16 + 1, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 2, IN, Q, SIZE_MAX / 4, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 3, IN, Q, SIZE_MAX / 2, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 3, IN, Q, SIZE_MAX / 2 + 1, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 5, IN, Q, SIZE_MAX / 4 + 1, NONE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_U8, 4, IN, NONE, 0, NOISE, 0, OUT, "noise_var is given, which u8 soft bits do not take"},
+    {SOFTQAM_OUTPUT_U8, 0, IN, NONE, 0, NOISE, 0, OUT, "noise_var is given, which u8 soft bits do not take"},
+    {SOFTQAM_OUTPUT_U8, 4, NONE, NONE, 0, NOISE, 0, NONE, "noise_var is given, which u8 soft bits do not take"},
+    S8_ROW(4, IN, NONE, 0, OUT, "noise_var is NULL, which LLRs need"),
+    S8_ROW(4, IN, NONE, 1, OUT, "noise_var is NULL, which LLRs need"),
+    S8_ROW(4, NONE, NOISE, 1, OUT, "symbols is NULL"),
+    S8_ROW(4, IN, NOISE, 1, NONE, "out is NULL"),
+    S8_ROW(4, IN, NOISE + 1, 1, OUT, "noise_var is not aligned to 4 bytes"),
+    S8_ROW(4, IN, NOISE + 2, 0, OUT, "noise_var is not aligned to 4 bytes"),
+    S8_ROW(4, IN, NOISE + 3, 5, OUT, "noise_var is not aligned to 4 bytes"),
+    S8_ROW(4, IN, OUT, 0, OUT, overlap),
+    S8_ROW(4, IN, OUT + 28, 0, OUT, overlap),
+    S8_ROW(4, IN, OUT - 12, 1, OUT, overlap),
+    S8_ROW(4, IN, OUT - 24, 2, OUT, overlap),
+    S8_ROW(4, IN, OUT - 120, 10, OUT, overlap),
+    S8_ROW(4, OUT - 24, NOISE, 1, OUT, overlap),
+    S8_ROW(2, IN, NOISE, SIZE_MAX, OUT, too_large),
+    S8_ROW(2, IN, NOISE, SIZE_MAX / 4, OUT, too_large),
+    S8_ROW(2, IN, NOISE, SIZE_MAX / 8 + 1, OUT, too_large),
+    S8_ROW(3, IN, NOISE, SIZE_MAX / 2, OUT, too_large),
+    S8_ROW(SIZE_MAX, IN, NOISE, 1, OUT, too_large),
+    S8_ROW(SIZE_MAX / 4 + 1, IN, NOISE, 0, OUT, too_large),
+    S8_ROW(SIZE_MAX / 8 + 1, IN, NOISE, 1, OUT, too_large),
+    {SOFTQAM_OUTPUT_F16, SIZE_MAX / 16 + 1, IN, NONE, 0, NOISE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_F16, SIZE_MAX / 32 + 1, IN, NONE, 0, NOISE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_F16, 4, OUT + 63, NONE, 0, NOISE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_F32, SIZE_MAX / 32 + 1, IN, NONE, 0, NOISE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_F32, SIZE_MAX / 64 + 1, IN, NONE, 0, NOISE, 0, OUT, too_large},
+    {SOFTQAM_OUTPUT_F32, 4, OUT + 127, NONE, 0, NOISE, 0, OUT, overlap},
+};
+
+/* The message as it is given; where a count comes before it, from there on. */
+static void check_call(softqam_status status, const call_row *row, size_t number)
+{
+    char expected[128];
+    snprintf(expected, sizeof(expected), row->message == too_large ? "%zu%s" : "%.0zu%s",
+             row->message == too_large ? row->n_symbols : 0, row->message);
+    check_refusal(status, expected, "call", number);
+}
+
+static uint8_t memory[MEMORY_NBYTES];
+
+static void *at(size_t offset)
+{
+    return offset == NONE ? NULL : memory + offset;
+}
+
+static void fill_memory(uint8_t *expected)
+{
+    const float one = 1;
+    for (size_t i = 0; i < sizeof(memory); i += sizeof(one)) {
+        memcpy(memory + i, &one, sizeof(one));
+    }
+    memcpy(expected, memory, sizeof(memory));
+}
+
+static void assert_works(softqam_demodulator *demodulator, softqam_output_format format)
+{
+    const float symbol[2] = {0.5F, -0.5F}, noise_var = 1;
+    uint8_t out[32] = {0}, nothing[32] = {0};
+    harness_demodulate_llrs(demodulator, symbol, format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, 1, out);
+    assert_memory_not_equal(out, nothing, sizeof(out));
+}
+
+static softqam_block block_of(const call_row *row)
+{
+    return (softqam_block){
+        .n_symbols = row->n_symbols,
+        .symbols = at(row->symbols),
+        .symbols_q = at(row->symbols_q),
+        .symbol_stride = row->stride,
+        .noise_var = at(row->noise_var),
+        .noise_stride = row->noise_stride,
+        .out = at(row->out),
+    };
+}
+
+/* In a batch, beside a good block on either side; and where it is one, as a simple call. */
+static void check_row(softqam_demodulator *demodulators[2], const call_row *row, size_t number)
+{
+    uint8_t expected[sizeof(memory)];
+    fill_memory(expected);
+    const softqam_block bad = block_of(row);
+    softqam_block good = bad;
+    good.n_symbols = 1;
+    good.symbols = at(IN);
+    good.symbols_q = NULL;
+    good.symbol_stride = 1;
+    good.noise_var = row->format == SOFTQAM_OUTPUT_U8 ? NULL : at(NOISE);
+    good.noise_stride = 0;
+    good.out = at(OUT + 1024);
+    const softqam_block blocks[3] = {good, bad, good};
+    for (size_t first = 0; first < 2; first++) {
+        check_call(softqam_demodulate_batch(demodulators[0], blocks + first, 2), row, number);
+    }
+    check_call(softqam_demodulate_batch(demodulators[0], &bad, 1), row, number);
+    if (!bad.symbols_q && bad.symbol_stride <= 1 && bad.noise_stride <= 1) {
+        softqam_demodulator *demodulator = demodulators[bad.noise_stride];
+        check_call(softqam_demodulate(demodulator, bad.symbols, bad.noise_var, bad.n_symbols, bad.out), row, number);
+    }
+    assert_memory_equal(memory, expected, sizeof(memory));
+}
+
+static void test_calls(void **state)
+{
+    (void)state;
+    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
+        softqam_demodulator *demodulators[2];
+        for (int noise = 0; noise < 2; noise++) {
+            softqam_config config = harness_config();
+            config.output_format = (softqam_output_format)format;
+            config.noise = (softqam_noise)noise;
+            demodulators[noise] = harness_create(&config);
+        }
+        for (size_t k = 0; k < HARNESS_COUNT(call_rows); k++) {
+            if (call_rows[k].format == (softqam_output_format)format) {
+                check_row(demodulators, &call_rows[k], k);
+                assert_works(demodulators[0], (softqam_output_format)format);
+            }
+        }
+        softqam_destroy(demodulators[0]);
+        softqam_destroy(demodulators[1]);
+    }
+    print_message("%zu rows\n", HARNESS_COUNT(call_rows));
+}
+
+/* Counts that are in order one by one and overflow together. */
+static void test_sum_of_counts(void **state)
+{
+    (void)state;
+    softqam_config config = harness_config();
+    config.input_format = SOFTQAM_INPUT_CS8;
+    softqam_demodulator *demodulator = harness_create(&config);
+    /* Never touched. */
+    void *far_away = (void *)((uintptr_t)memory + (size_t)PTRDIFF_MAX / 4 + MEMORY_NBYTES);
+    softqam_block blocks[40];
+    for (size_t k = 0; k < HARNESS_COUNT(blocks); k++) {
+        blocks[k] = (softqam_block){.n_symbols = PTRDIFF_MAX / 8, .symbols = memory, .out = far_away};
+    }
+    check_refusal(softqam_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks)),
+                  "the batch has more symbols than memory can hold", "sum", 0);
+    check_refusal(softqam_demodulate_batch(demodulator, NULL, SIZE_MAX), "blocks is NULL", "no blocks", 0);
+    assert_works(demodulator, SOFTQAM_OUTPUT_U8);
+    softqam_destroy(demodulator);
+}
+
+static void test_host_memory(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 4095, SIZE_MAX - 8191,
+                                   SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
+                                   PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
+    softqam_config config = harness_config();
+    softqam_demodulator *demodulator = harness_create(&config);
+    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
+        void *block = memory;
+        assert_int_equal(softqam_host_alloc(demodulator, sizes[k], &block), SOFTQAM_ERROR_OUT_OF_MEMORY);
+        assert_null(block);
+    }
+    check_refusal(softqam_host_alloc(demodulator, 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
+    assert_works(demodulator, SOFTQAM_OUTPUT_U8);
+    softqam_destroy(demodulator);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_configurations), cmocka_unit_test(test_variant_with_control_characters),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_sum_of_counts),
+        cmocka_unit_test(test_host_memory),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

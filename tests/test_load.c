@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* Load: eight threads, each of which makes demodulators of random plans, calls them with random sizes, kinds of memory
+ * and batches, checks every byte against the definition (the portable loop), and ends them again; in between all take
+ * turns at demodulators that they share. No error may come, and memory may not grow, that of the device neither.
+ *
+ * It runs for SOFTQAM_TEST_SECONDS, 3 without it; 600 is the long test. */
+#define _GNU_SOURCE /* pthread_barrier_t */
+#include "harness.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef LOAD_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+enum { N_THREADS = 8, MAX_SYMBOLS = 100000, MAX_BLOCKS = 5, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
+
+/* By how much memory in use may differ while nothing runs: a leak of 100 bytes a demodulator is more than that after
+ * a minute. */
+enum { ALLOCATED_GROWTH = 256 << 10, RESIDENT_GROWTH = 16 << 20, DEVICE_GROWTH = 32 << 20 };
+
+/* A sanitizer holds on to memory that was freed. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* Demodulators that all threads use. */
+enum { N_SHARED = 2 };
+
+typedef struct load {
+    softqam_demodulator *shared[N_SHARED];
+    softqam_config shared_configs[N_SHARED];
+    bool have_cuda;
+    pthread_barrier_t start;
+    atomic_bool ends;
+    atomic_ulong n_demodulators;
+    atomic_ulong n_calls;
+    atomic_ullong n_symbols;
+    atomic_bool failed;
+} load;
+
+typedef struct worker {
+    load *load;
+    harness_random random;
+    uint8_t *in;
+    float *noise_var;
+    uint8_t *out;
+    uint8_t *expected;
+    uint8_t *side_by_side; /* the symbols of a batch without their strides */
+} worker;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static size_t below(worker *self, size_t n)
+{
+    return harness_random_below(&self->random, n);
+}
+
+/* Every order of magnitude as likely as the others. */
+static size_t random_size(worker *self, size_t max)
+{
+    const size_t top = (size_t)1 << below(self, 18);
+    return below(self, (top < max ? top : max) + 1);
+}
+
+static softqam_config random_config(worker *self)
+{
+    static const softqam_backend backends[] = {SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_AUTO, SOFTQAM_BACKEND_CUDA};
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = backends[below(self, self->load->have_cuda ? 3 : 2)];
+    config.input_format = (softqam_input_format)below(self, 4);
+    config.output_format = (softqam_output_format)below(self, 4);
+    config.noise = (softqam_noise)below(self, 2);
+    config.sign = (softqam_sign)below(self, 2);
+    config.n_threads = 1 + (unsigned)below(self, 3);
+    config.n_streams = 1 + (unsigned)below(self, 4);
+    config.chunk_symbols = 500 + random_size(self, 20000);
+    if (config.output_format == SOFTQAM_OUTPUT_S8) {
+        config.llr_scale = (float)(1 + below(self, 20));
+        config.llr_limit = 1 + (int)below(self, 127);
+    }
+    return config;
+}
+
+static void report_failure(worker *self, const softqam_config *config, const char *what, softqam_status status)
+{
+    fprintf(stderr, "%s, backend %d, input %d, output %d, noise %d, %u threads, %u streams of %zu: %s: %s\n", what,
+            (int)config->backend, (int)config->input_format, (int)config->output_format, (int)config->noise,
+            config->n_threads, config->n_streams, config->chunk_symbols, softqam_status_string(status),
+            status == SOFTQAM_OK ? "wrong bytes" : softqam_error_message());
+    atomic_store(&self->load->failed, true);
+    atomic_store(&self->load->ends, true);
+}
+
+/* The definition: the portable loop on one thread. */
+static softqam_demodulator *create_definition(worker *self, softqam_config config)
+{
+    softqam_demodulator *demodulator;
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.cpu_variant = "portable";
+    config.n_threads = 1;
+    const softqam_status status = softqam_create(&demodulator, &config);
+    if (status != SOFTQAM_OK) {
+        report_failure(self, &config, "the definition", status);
+    }
+    return demodulator;
+}
+
+static void fill_symbols(worker *self, const softqam_config *config, size_t n_symbols)
+{
+    if (config->input_format == SOFTQAM_INPUT_CF32) {
+        harness_fill_mixture(&self->random, n_symbols, (float *)(void *)self->in);
+    } else {
+        harness_random_fill(&self->random, self->in, n_symbols * softqam_input_symbol_nbytes(config->input_format));
+    }
+    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, n_symbols, self->noise_var);
+}
+
+static void check_output(worker *self, const softqam_config *config, softqam_status status, size_t n_symbols,
+                         const void *out, const char *what)
+{
+    const size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    if (status != SOFTQAM_OK || memcmp(out, self->expected, nbytes) != 0) {
+        report_failure(self, config, what, status);
+    }
+    atomic_fetch_add(&self->load->n_calls, 1);
+    atomic_fetch_add(&self->load->n_symbols, n_symbols);
+}
+
+static void call_simply(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+                        softqam_demodulator *definition)
+{
+    const size_t n = random_size(self, MAX_SYMBOLS);
+    const size_t out_nbytes = n * softqam_output_symbol_nbytes(config->output_format);
+    const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
+    fill_symbols(self, config, n + 1);
+    softqam_status status = softqam_demodulate(definition, self->in, noise_var, n, self->expected);
+    check_output(self, config, status, 0, self->expected, "the definition");
+    harness_poison(self->out, self->expected, out_nbytes);
+    status = softqam_demodulate(demodulator, self->in, noise_var, n, self->out);
+    check_output(self, config, status, n, self->out, "softqam_demodulate");
+}
+
+/* In memory of softqam_host_alloc(). */
+static void call_in_place(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+                          softqam_demodulator *definition)
+{
+    const size_t n = random_size(self, MAX_SYMBOLS), in_nbytes = n * softqam_input_symbol_nbytes(config->input_format);
+    const size_t out_nbytes = n * softqam_output_symbol_nbytes(config->output_format);
+    const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
+    void *in = NULL, *out = NULL;
+    softqam_status status = softqam_host_alloc(demodulator, in_nbytes, &in);
+    if (status == SOFTQAM_OK) {
+        status = softqam_host_alloc(demodulator, out_nbytes, &out);
+    }
+    if (status == SOFTQAM_OK) {
+        fill_symbols(self, config, n + 1);
+        memcpy(in, self->in, in_nbytes);
+        status = softqam_demodulate(definition, self->in, noise_var, n, self->expected);
+        check_output(self, config, status, 0, self->expected, "the definition");
+        harness_poison(out, self->expected, out_nbytes);
+        status = softqam_demodulate(demodulator, in, noise_var, n, out);
+        check_output(self, config, status, n, out, "softqam_demodulate in place");
+    } else {
+        report_failure(self, config, "softqam_host_alloc", status);
+    }
+    softqam_host_free(in);
+    softqam_host_free(out);
+}
+
+/* Blocks in strides, each with its own noise variances; out lies side by side, as what is expected does. */
+static void call_batch(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+                       softqam_demodulator *definition)
+{
+    const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    const size_t out_nbytes = softqam_output_symbol_nbytes(config->output_format);
+    const size_t n_blocks = below(self, MAX_BLOCKS + 1);
+    softqam_block blocks[MAX_BLOCKS] = {{0}};
+    size_t total = 0, used = 0;
+    fill_symbols(self, config, MAX_SYMBOLS);
+    softqam_status status = SOFTQAM_OK;
+    for (size_t k = 0; k < n_blocks; k++) {
+        const size_t stride = 1 + below(self, 3), n = random_size(self, (MAX_SYMBOLS - used) / stride / MAX_BLOCKS);
+        softqam_block *block = &blocks[k];
+        block->n_symbols = n;
+        block->symbols = self->in + used * in_nbytes;
+        block->symbol_stride = stride;
+        block->out = self->out + total * out_nbytes;
+        if (config->output_format != SOFTQAM_OUTPUT_U8) {
+            block->noise_var = self->noise_var + used;
+            block->noise_stride = below(self, 2) * stride;
+        }
+        for (size_t i = 0; i < n && status == SOFTQAM_OK; i++) {
+            memcpy(self->side_by_side + i * in_nbytes, self->in + (used + i * stride) * in_nbytes, in_nbytes);
+        }
+        softqam_block plain = *block;
+        plain.symbols = self->side_by_side;
+        plain.symbol_stride = 1;
+        plain.out = self->expected + total * out_nbytes;
+        status = softqam_demodulate_batch(definition, &plain, 1);
+        check_output(self, config, status, 0, self->expected, "the definition");
+        total += n;
+        used += n * stride;
+    }
+    harness_poison(self->out, self->expected, total * out_nbytes);
+    status = softqam_demodulate_batch(demodulator, blocks, n_blocks);
+    check_output(self, config, status, total, self->out, "softqam_demodulate_batch");
+}
+
+typedef void call_function(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+                           softqam_demodulator *definition);
+
+static void call_somehow(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+                         softqam_demodulator *definition)
+{
+    static call_function *const calls[] = {call_simply, call_in_place, call_batch};
+    calls[below(self, HARNESS_COUNT(calls))](self, config, demodulator, definition);
+}
+
+/* One demodulator's life, and a turn at a shared one. */
+static void work_once(worker *self)
+{
+    const softqam_config config = random_config(self);
+    softqam_demodulator *demodulator, *definition = create_definition(self, config);
+    const softqam_status status = softqam_create(&demodulator, &config);
+    if (status != SOFTQAM_OK) {
+        report_failure(self, &config, "softqam_create", status);
+    }
+    for (int k = 0; k < N_CALLS && !atomic_load(&self->load->ends); k++) {
+        call_somehow(self, &config, demodulator, definition);
+    }
+    softqam_destroy(demodulator);
+    softqam_destroy(definition);
+    const size_t k = below(self, N_SHARED);
+    definition = create_definition(self, self->load->shared_configs[k]);
+    if (!atomic_load(&self->load->ends)) {
+        call_somehow(self, &self->load->shared_configs[k], self->load->shared[k], definition);
+    }
+    softqam_destroy(definition);
+    atomic_fetch_add(&self->load->n_demodulators, 3);
+}
+
+static void *work(void *argument)
+{
+    worker *self = argument;
+    /* All at once, also into what the library finds out only once in a process. */
+    pthread_barrier_wait(&self->load->start);
+    while (!atomic_load(&self->load->ends)) {
+        work_once(self);
+    }
+    return NULL;
+}
+
+static worker open_worker(load *shared, uint32_t number)
+{
+    worker self = {
+        .load = shared,
+        .random = harness_random_stream(number + 1),
+        .in = harness_alloc((MAX_SYMBOLS + 1) * MAX_IN_NBYTES),
+        .noise_var = harness_alloc((MAX_SYMBOLS + 1) * sizeof(float)),
+        .out = harness_alloc(MAX_SYMBOLS * MAX_OUT_NBYTES),
+        .expected = harness_alloc(MAX_SYMBOLS * MAX_OUT_NBYTES),
+        .side_by_side = harness_alloc((MAX_SYMBOLS + 1) * MAX_IN_NBYTES),
+    };
+    /* Resident from the start, so that what comes later is not ours. */
+    memset(self.in, 1, (MAX_SYMBOLS + 1) * MAX_IN_NBYTES);
+    memset(self.noise_var, 1, (MAX_SYMBOLS + 1) * sizeof(float));
+    memset(self.out, 1, MAX_SYMBOLS * MAX_OUT_NBYTES);
+    memset(self.expected, 1, MAX_SYMBOLS * MAX_OUT_NBYTES);
+    memset(self.side_by_side, 1, (MAX_SYMBOLS + 1) * MAX_IN_NBYTES);
+    return self;
+}
+
+static void close_worker(worker *self)
+{
+    free(self->side_by_side);
+    free(self->expected);
+    free(self->out);
+    free(self->noise_var);
+    free(self->in);
+}
+
+/* Bytes in use while nothing runs: allocated by this process, resident, and of the device. */
+typedef struct usage {
+    size_t allocated;
+    size_t resident;
+    size_t device;
+} usage;
+
+static usage measure(void)
+{
+    malloc_trim(0);
+    const struct mallinfo2 info = mallinfo2();
+    usage now = {.allocated = info.uordblks + info.hblkhd};
+    size_t total, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%zu %zu", &total, &resident) == 2) {
+        now.resident = resident * (size_t)sysconf(_SC_PAGESIZE);
+    }
+    if (file) {
+        fclose(file);
+    }
+#ifdef LOAD_CUDA
+    size_t n_free = 0, n_total = 0;
+    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess) {
+        now.device = n_total - n_free;
+    }
+#endif
+    return now;
+}
+
+static double wanted_seconds(void)
+{
+    const char *text = getenv("SOFTQAM_TEST_SECONDS");
+    char *end;
+    const double time = text ? strtod(text, &end) : 3;
+    if (!(time > 0) || (text && *end)) {
+        fail_msg("SOFTQAM_TEST_SECONDS is \"%s\"", text);
+    }
+    return time;
+}
+
+static void open_shared(load *self)
+{
+    worker chooser = {.load = self, .random = harness_random_stream(1000)};
+    for (size_t k = 0; k < N_SHARED; k++) {
+        self->shared_configs[k] = random_config(&chooser);
+        self->shared_configs[k].backend = k == 0 ? SOFTQAM_BACKEND_AUTO : SOFTQAM_BACKEND_CPU;
+        self->shared[k] = harness_create(&self->shared_configs[k]);
+    }
+}
+
+/* What may be more after more of the same: nothing but what the system's own bookkeeping needs. */
+static void check_growth(const usage *before, const usage *after)
+{
+    print_message("allocated %.3f MiB, then %.3f; resident %.1f, then %.1f; device %.1f, then %.1f\n",
+                  (double)before->allocated / 0x1p20, (double)after->allocated / 0x1p20,
+                  (double)before->resident / 0x1p20, (double)after->resident / 0x1p20, (double)before->device / 0x1p20,
+                  (double)after->device / 0x1p20);
+    if (!SANITIZED) {
+        assert_true(after->allocated <= before->allocated + ALLOCATED_GROWTH);
+        assert_true(after->resident <= before->resident + RESIDENT_GROWTH);
+    }
+    assert_true(after->device <= before->device + DEVICE_GROWTH);
+}
+
+/* The threads at work for some time, and what is in use after they have ended. */
+static usage run(load *self, worker workers[N_THREADS], double time)
+{
+    pthread_t threads[N_THREADS];
+    pthread_barrier_init(&self->start, NULL, N_THREADS + 1);
+    atomic_store(&self->ends, false);
+    for (uint32_t k = 0; k < N_THREADS; k++) {
+        assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
+    }
+    pthread_barrier_wait(&self->start);
+    for (const double end = seconds() + time; seconds() < end && !atomic_load(&self->ends);) {
+        usleep(20000);
+    }
+    atomic_store(&self->ends, true);
+    for (size_t k = 0; k < N_THREADS; k++) {
+        pthread_join(threads[k], NULL);
+    }
+    pthread_barrier_destroy(&self->start);
+    return measure();
+}
+
+static void test_load(void **state)
+{
+    (void)state;
+    static load shared;
+    worker workers[N_THREADS];
+    const double time = wanted_seconds();
+    shared.have_cuda = harness_cuda_is_usable();
+    open_shared(&shared);
+    for (uint32_t k = 0; k < N_THREADS; k++) {
+        workers[k] = open_worker(&shared, k);
+    }
+    const usage before = run(&shared, workers, time / 3);
+    assert_false(shared.failed);
+    const usage after = run(&shared, workers, time * 2 / 3);
+    for (size_t k = 0; k < N_THREADS; k++) {
+        close_worker(&workers[k]);
+    }
+    for (size_t k = 0; k < N_SHARED; k++) {
+        softqam_destroy(shared.shared[k]);
+    }
+    print_message("%s: %lu demodulators, %lu calls, %llu symbols in %.0f s by %d threads\n",
+                  shared.have_cuda ? "CPU and CUDA" : "CPU", shared.n_demodulators, shared.n_calls, shared.n_symbols,
+                  time, N_THREADS);
+    assert_false(shared.failed);
+    assert_true(shared.n_calls > N_THREADS);
+    check_growth(&before, &after);
+}
+
+#ifdef LOAD_CUDA
+/* Once all are ended the device has its memory again. */
+static void test_device_memory_comes_back(void **state)
+{
+    (void)state;
+    if (!harness_cuda_is_usable()) {
+        skip();
+    }
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    softqam_destroy(harness_create(&config));
+    const size_t before = measure().device;
+    for (int k = 0; k < 20; k++) {
+        softqam_destroy(harness_create(&config));
+    }
+    assert_true(measure().device <= before);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    /* A fixed threshold: what is large goes back to the system at once, and does not leave holes. */
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_load),
+#ifdef LOAD_CUDA
+        cmocka_unit_test(test_device_memory_comes_back),
+#endif
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

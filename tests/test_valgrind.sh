@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The tools on small files under valgrind: usage test_valgrind.sh GEN DEMOD VALGRIND OPTION...
+set -eu
+gen=$1
+demod=$2
+shift 2
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+cd "$directory"
+
+"$@" "$gen" -q --symbols 3000 --snr-db 25 --threads 2 --bits x.bits x.cf32
+"$@" "$gen" -q --symbols 3000 x.cs16
+"$@" "$demod" --backend cpu --threads 2 --verify --stats x.cf32 x.u8
+"$@" "$demod" --backend cpu --noise-var auto --stats --progress always x.cs16 x.s8
+head -c 12000 /dev/zero >n0
+"$@" "$demod" --backend cpu --noise-file n0 -i cf32 - x.f32 <x.cf32
+"$@" "$demod" --help >/dev/null
+# What is refused takes other ways.
+! "$@" "$demod" --backend cpu --noise-file n0 x.cf32 none/x.f16 || exit 1
+printf 1 >>x.cf32
+! "$@" "$demod" --backend cpu x.cf32 y.u8 2>message || exit 1
+grep -q 'not a whole number of symbols' message
