@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: MIT
 """softqam-plot, driven as a process, its pictures read again; and a few of its functions, called.
 
-    test_plot.py --plot PATH --demod PATH --gen PATH [TEST...]
-
-PATH are the programs, TEST a class or a class.method of this file. Without gnuplot the exit status is 77.
+Called as tools_harness.py says. Without gnuplot the exit status is 77.
 """
-import argparse
 import array
 import importlib.machinery
 import importlib.util
@@ -17,14 +14,14 @@ import shutil
 import struct
 import sys
 import time
+import types
 import unittest
 import xml.etree.ElementTree
 import zlib
 
-sys.dont_write_bytecode = True
-import test_tools  # noqa: E402
+import tools_harness
+from tools_harness import PLOT
 
-PLOT = ""
 LEVELS = range(-15, 16, 2)
 UNITS = math.sqrt(170)
 BIT_COLOURS = ["#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3"]
@@ -88,7 +85,7 @@ class Svg:
         return places
 
 
-class PlotTest(test_tools.ToolTest):
+class PlotTest(tools_harness.ToolTest):
     """Each test has a directory of its own as its working directory."""
 
     def plot(self, *arguments, **options):
@@ -181,7 +178,7 @@ class Functions(unittest.TestCase):
                 for level in LEVELS:
                     self.assertAlmostEqual((level + limit) * cells / (2 * limit) % 1, 0.5)
         symbols = [(i, q) for i in LEVELS for q in LEVELS]
-        sample = argparse.Namespace(i=[i for i, _ in symbols], q=[q for _, q in symbols], erased=256 * [False])
+        sample = types.SimpleNamespace(i=[i for i, _ in symbols], q=[q for _, q in symbols], erased=256 * [False])
         self.assertEqual(set(self.plot.density(sample, 18, 18 * 5).values()), {1})
         self.assertEqual(len(self.plot.density(sample, 18, 18 * 5)), 256)
 
@@ -592,10 +589,10 @@ class Failures(PlotTest):
     def test_signals(self):
         environment = self.fake_gnuplot(b"#!/bin/sh\n: > started\nexec /bin/sleep 100\n")
         before = self.files()
-        for number in test_tools.DEADLY_SIGNALS:
+        for number in tools_harness.DEADLY_SIGNALS:
             process = self.start(
                 sys.executable, PLOT, *self.pair, "-o", "out.png", env=environment,
-                preexec_fn=test_tools.Files.default_signals,
+                preexec_fn=tools_harness.default_signals,
             )  # fmt: skip
             deadline = time.monotonic() + 60
             while not os.path.exists(self.path("started")):
@@ -652,7 +649,7 @@ class Output(PlotTest):
         for option in load().LONG_OPTIONS:
             self.assertIn("--" + option.rstrip("="), text)
         self.assertIn("above the midpoint means bit 0", text)
-        version = self.ok(self.run_tool(test_tools.DEMOD, "-V")).out.decode().replace("demod", "plot")
+        version = self.ok(self.run_tool(tools_harness.DEMOD, "-V")).out.decode().replace("demod", "plot")
         for option in ("-V", "--version"):
             self.assertEqual(self.ok(self.plot(option)).out.decode(), version)
         with open("/dev/full", "wb") as full:
@@ -660,23 +657,11 @@ class Output(PlotTest):
         self.fails(result, 1, "standard output: No space left on device")
 
 
-def parse_arguments():
-    global PLOT
-    parser = argparse.ArgumentParser(usage=__doc__)
-    for program in ("--plot", "--demod", "--gen"):
-        parser.add_argument(program, required=True, type=os.path.abspath)
-    parser.add_argument("tests", nargs="*")
-    arguments = parser.parse_args()
-    PLOT, test_tools.DEMOD, test_tools.GEN = arguments.plot, arguments.demod, arguments.gen
-    return arguments.tests
-
-
 def main():
-    tests = parse_arguments()
     if not shutil.which("gnuplot"):
         print("skipped: gnuplot is not installed (Debian has it in the package gnuplot-nox)")
-        return 77
-    return not unittest.main(argv=[sys.argv[0]] + tests, verbosity=2, exit=False).result.wasSuccessful()
+        return tools_harness.SKIPPED
+    return tools_harness.main()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "demod_options.h"
 
 #include "arguments.h"
+#include "file_name.h"
 #include "message.h"
 #include "normal.h"
 #include "sample_format.h"
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 /* Ranges that softqam.h gives. */
-enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127 };
+enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127, MAX_SHARDS = 1000000 };
 
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
@@ -36,7 +37,8 @@ enum {
     OPTION_NOISE_FILE,
     OPTION_LLR_SCALE,
     OPTION_LLR_LIMIT,
-    OPTION_SIGN
+    OPTION_SIGN,
+    OPTION_SHARD
 };
 
 static const char short_options[] = ":i:o:qhV";
@@ -55,6 +57,7 @@ static const struct option long_options[] = {{"input-format", required_argument,
                                              {"threads", required_argument, NULL, OPTION_THREADS},
                                              {"streams", required_argument, NULL, OPTION_STREAMS},
                                              {"chunk", required_argument, NULL, OPTION_CHUNK},
+                                             {"shard", required_argument, NULL, OPTION_SHARD},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
                                              {"stats", no_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
@@ -216,6 +219,25 @@ static bool parse_meaning_option(int option, const char *text, struct demod_opti
     }
 }
 
+/* K/N, 1 <= K <= N. */
+static bool parse_shard(const char *text, struct demod_options *options)
+{
+    static const char digits[] = "0123456789";
+    const size_t length = strspn(text, digits);
+    char *end;
+    const unsigned long shard = strtoul(text, &end, 10);
+    const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    if (length > 0 && text[length] == '/' && text[length + 1] &&
+        !text[length + 1 + strspn(text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
+        n_shards <= MAX_SHARDS) {
+        options->shard = (unsigned)shard;
+        options->n_shards = (unsigned)n_shards;
+        return true;
+    }
+    message_print("--shard", "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", text, MAX_SHARDS);
+    return false;
+}
+
 static bool check_verify(bool wanted)
 {
     if (!wanted || verify_is_available())
@@ -233,6 +255,8 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     case 'o':
         raw->output_format = optarg;
         return true;
+    case OPTION_SHARD:
+        return parse_shard(optarg, options);
     case OPTION_INPUT_SCALE:
         return parse_scale(optarg, &options->config);
     case OPTION_VERIFY:
@@ -260,6 +284,12 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     }
 }
 
+static bool is_same_descriptor(const char *path, const char *other)
+{
+    const int fd = file_name_descriptor(path, STDIN_FILENO);
+    return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
+}
+
 static bool check_noise(const struct demod_options *options, const struct raw_options *raw)
 {
     const softqam_output_format format = options->config.output_format;
@@ -268,8 +298,8 @@ static bool check_noise(const struct demod_options *options, const struct raw_op
     else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
         message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
                       sample_format_name(format));
-    else if (options->noise == NOISE_FILE && !strcmp(options->noise_file, "-") && !strcmp(options->input, "-"))
-        message_print("--noise-file", "'-' is INPUT as well");
+    else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
+        message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
     else
         return true;
     return false;

@@ -20,6 +20,7 @@ struct demod_options {
     bool stats;
     bool quiet;
     bool show_progress;
+    unsigned shard, n_shards; /* --shard: 1 to n_shards, of which 1 is none */
 };
 
 /* What main() does next. */

@@ -146,7 +146,7 @@ static int generate_files(const struct gen_options *options)
     free(run.samples);
     free(run.bits);
     free(run.slices);
-    return result;
+    return message_end(result);
 }
 
 int main(int argc, char *argv[])
