@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-demod: a file of 256QAM symbols in, a file of soft bits or LLRs out, block by block. */
+#include "demod_metadata.h"
 #include "demod_options.h"
 #include "demod_report.h"
 #include "demod_run.h"
@@ -9,23 +10,49 @@
 
 #include <stdio.h>
 
-/* Everything that can be found wrong before the first byte is written. The output file comes before the library,
- * which starts threads. */
-static int open_files(struct demod_run *run, struct output_file *output)
+/* What a run writes. */
+struct outputs {
+    struct output_file data;
+    struct output_file meta; /* not opened unless the output is SigMF */
+    struct sha512 *hash;     /* of the data; NULL for none */
+};
+
+static bool open_metadata(struct demod_run *run, struct outputs *outputs, const char *name)
 {
     const struct demod_options *options = run->options;
+    if (!options->output_is_sigmf)
+        return true;
+    if (!output_file_open(&outputs->meta, name))
+        return false;
+    if (!options->hash)
+        return true;
+    outputs->hash = sha512_create();
+    return demod_run_hash_input(run);
+}
+
+/* Everything that can be found wrong before the first byte is written. The output file comes before the library,
+ * which starts threads. */
+static int open_files(struct demod_run *run, struct outputs *outputs)
+{
+    const struct demod_options *options = run->options;
+    struct demod_names names;
     if (!demod_run_open(run) ||
-        (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards)) ||
-        !output_file_open(output, options->output))
+        (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards)))
         return EXIT_FAILED;
-    if (output_file_overwrites(output, run->input.fd)) {
-        message_print(output->name, "is INPUT as well, which would be overwritten while it is read");
+    const int result = demod_metadata_start(run, &names);
+    if (result != EXIT_DONE)
+        return result;
+    if (!output_file_open(&outputs->data, options->output_is_sigmf ? names.data : options->output) ||
+        !open_metadata(run, outputs, names.meta))
+        return EXIT_FAILED;
+    if (output_file_overwrites(&outputs->data, run->input.fd)) {
+        message_print(outputs->data.name, "is INPUT as well, which would be overwritten while it is read");
         return EXIT_FAILED;
     }
     return demod_run_prepare(run, 0);
 }
 
-static bool write_blocks(struct demod_run *run, struct output_file *output)
+static bool write_blocks(struct demod_run *run, struct outputs *outputs)
 {
     struct progress progress;
     uint64_t n_written = 0;
@@ -33,7 +60,9 @@ static bool write_blocks(struct demod_run *run, struct output_file *output)
     const struct block *block;
     progress_start(&progress, run->options->show_progress, run->n_symbols);
     while (written && (block = demod_run_next(run))) {
-        written = output_file_write(output, block->out, block->n_symbols * run->out_nbytes);
+        const size_t nbytes = block->n_symbols * run->out_nbytes;
+        sha512_add(outputs->hash, block->out, nbytes);
+        written = output_file_write(&outputs->data, block->out, nbytes);
         n_written += block->n_symbols;
         if (written) {
             demod_run_written(run);
@@ -43,29 +72,43 @@ static bool write_blocks(struct demod_run *run, struct output_file *output)
     return written;
 }
 
-static bool demodulate(struct demod_run *run, struct output_file *output)
+/* The metadata take their name last: who sees them sees the data. */
+static bool finish_files(struct demod_run *run, struct outputs *outputs)
+{
+    if (!output_file_finish(&outputs->data))
+        return false;
+    if (!run->options->output_is_sigmf)
+        return output_file_publish(&outputs->data);
+    return demod_metadata_write(run, "softqam-demod", outputs->hash, &outputs->meta) &&
+           output_file_publish(&outputs->data) && output_file_publish(&outputs->meta);
+}
+
+static bool demodulate(struct demod_run *run, struct outputs *outputs)
 {
     if (!demod_run_start(run))
         return false;
-    const bool written = write_blocks(run, output);
-    return demod_run_finish(run, !written) && output_file_finish(output) && output_file_publish(output);
+    const bool written = write_blocks(run, outputs);
+    return demod_run_finish(run, !written) && finish_files(run, outputs);
 }
 
 static int demodulate_file(const struct demod_options *options)
 {
     struct demod_run run;
-    struct output_file output = {.fd = -1};
+    struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}};
     demod_run_init(&run, options);
-    int result = open_files(&run, &output);
+    int result = open_files(&run, &outputs);
     if (result == EXIT_DONE)
-        result = demodulate(&run, &output) ? EXIT_DONE : EXIT_FAILED;
+        result = demodulate(&run, &outputs) ? EXIT_DONE : EXIT_FAILED;
     message_clear_transient();
     if (result == EXIT_DONE) {
-        demod_report(&run, output.name);
-        output_file_release(&output);
+        demod_report(&run, outputs.data.name);
+        output_file_release(&outputs.data);
+        output_file_release(&outputs.meta);
     } else {
-        output_file_discard(&output);
+        output_file_discard(&outputs.data);
+        output_file_discard(&outputs.meta);
     }
+    sha512_destroy(outputs.hash);
     demod_run_close(&run);
     return message_end(result);
 }

@@ -6,11 +6,14 @@
 #include "message.h"
 #include "normal.h"
 #include "sample_format.h"
+#include "sigmf.h"
+#include "sigmf_name.h"
 #include "verify.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Ranges that softqam.h gives. */
@@ -38,7 +41,10 @@ enum {
     OPTION_LLR_SCALE,
     OPTION_LLR_LIMIT,
     OPTION_SIGN,
-    OPTION_SHARD
+    OPTION_SHARD,
+    OPTION_SIGMF,
+    OPTION_NO_SIGMF,
+    OPTION_NO_HASH
 };
 
 static const char short_options[] = ":i:o:qhV";
@@ -58,6 +64,9 @@ static const struct option long_options[] = {{"input-format", required_argument,
                                              {"streams", required_argument, NULL, OPTION_STREAMS},
                                              {"chunk", required_argument, NULL, OPTION_CHUNK},
                                              {"shard", required_argument, NULL, OPTION_SHARD},
+                                             {"sigmf", no_argument, NULL, OPTION_SIGMF},
+                                             {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
+                                             {"no-hash", no_argument, NULL, OPTION_NO_HASH},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
                                              {"stats", no_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
@@ -72,6 +81,7 @@ struct raw_options {
     const char *output_format;
     const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
     const char *llr_option;   /* the same for an option that is for s8 only */
+    int sigmf_option;         /* OPTION_SIGMF or OPTION_NO_SIGMF; 0 for neither */
     int progress;             /* place in progress_names */
 };
 
@@ -255,6 +265,13 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     case 'o':
         raw->output_format = optarg;
         return true;
+    case OPTION_SIGMF:
+    case OPTION_NO_SIGMF:
+        raw->sigmf_option = option;
+        return true;
+    case OPTION_NO_HASH:
+        options->hash = false;
+        return true;
     case OPTION_SHARD:
         return parse_shard(optarg, options);
     case OPTION_INPUT_SCALE:
@@ -313,11 +330,9 @@ static bool check_llr_options(const struct demod_options *options, const struct 
     return false;
 }
 
-/* Puts numbers for the zeros that stand for a default and that the tool itself reckons with. */
-static void complete_config(softqam_config *config)
+/* Puts numbers for the zeros that stand for a default of s8. */
+static void complete_llr_config(softqam_config *config)
 {
-    if (config->input_scale == 0)
-        config->input_scale = softqam_input_default_scale(config->input_format);
     if (config->output_format != SOFTQAM_OUTPUT_S8)
         return;
     if (config->llr_scale == 0)
@@ -326,15 +341,53 @@ static void complete_config(softqam_config *config)
         config->llr_limit = MAX_LLR_LIMIT;
 }
 
+/* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
+static bool is_sigmf_output(const struct demod_options *options, const struct raw_options *raw)
+{
+    if (raw->sigmf_option)
+        return raw->sigmf_option == OPTION_SIGMF;
+    if (sigmf_name_is_explicit(options->output))
+        return true;
+    struct stat status;
+    return options->input_is_sigmf && options->n_shards <= 1 &&
+           file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
+           !sample_format_is_soft_bit_suffix(options->output) &&
+           (stat(options->output, &status) || S_ISREG(status.st_mode));
+}
+
+/* An INPUT whose format is named is plain samples, whatever its name. */
+static bool choose_sigmf(struct demod_options *options, const struct raw_options *raw)
+{
+    const char *unsupported = raw->input_format ? NULL : sigmf_name_unsupported(options->input);
+    options->input_is_sigmf = !raw->input_format && sigmf_name_is_recording(options->input);
+    options->output_is_sigmf = is_sigmf_output(options, raw);
+    const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
+    if (unsupported)
+        message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
+    else if (options->output_is_sigmf && options->n_shards > 1)
+        message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
+    else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
+        message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
+    else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
+        message_print(options->input_is_sigmf ? options->input : option,
+                      "SigMF, but this softqam-demod was built without cJSON or libcrypto");
+    else
+        return true;
+    return false;
+}
+
 /* What depends on more than one option. */
 static bool complete(struct demod_options *options, const struct raw_options *raw)
 {
     softqam_config *config = &options->config;
-    if (!sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
+    if (!choose_sigmf(options, raw) ||
+        !sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
         !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
         !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
-    complete_config(config);
+    if (config->input_scale == 0 && !options->input_is_sigmf)
+        config->input_scale = softqam_input_default_scale(config->input_format);
+    complete_llr_config(config);
     config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = raw->progress == PROGRESS_ALWAYS ||
                              (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
@@ -345,6 +398,7 @@ enum demod_action demod_options_parse(int argc, char *const argv[], struct demod
 {
     struct raw_options raw = {0};
     memset(options, 0, sizeof *options);
+    options->hash = true;
     softqam_config_init(&options->config);
     for (;;) {
         const int option = arguments_next(argc, argv, short_options, long_options);

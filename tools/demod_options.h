@@ -12,7 +12,10 @@
 struct demod_options {
     const char *input;
     const char *output;
-    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
+    bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
+    bool output_is_sigmf;
+    bool hash;             /* into the metadata of an output that is SigMF */
+    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
     enum noise_kind noise;
     double noise_var;       /* NOISE_VALUE */
     const char *noise_file; /* NOISE_FILE */

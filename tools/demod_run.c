@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 /* A block is at least this many symbols: enough to make the cost of a call small, small enough to stay in the cache of
  * a CPU between reading, demodulating and writing. */
@@ -26,22 +28,72 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options)
     run->input.fd = -1;
     run->noise.file.fd = -1;
     run->n_symbols = -1;
+    run->stop_fd = -1;
+}
+
+/* What the metadata of a recording says of its samples. */
+static bool read_recording(struct demod_run *run)
+{
+    softqam_config *config = &run->config;
+    if (!sigmf_input_read(&run->recording, run->options->input))
+        return false;
+    config->input_format = run->recording.format;
+    if (config->input_scale == 0)
+        config->input_scale = (float)run->recording.scale;
+    if (config->input_scale == 0)
+        config->input_scale = softqam_input_default_scale(config->input_format);
+    return true;
+}
+
+/* Leaves out what is no sample. */
+static bool skip_gaps(struct demod_run *run)
+{
+    const struct sigmf_input *recording = &run->recording;
+    const uint64_t header = recording->header_nbytes, trailer = recording->trailing_nbytes;
+    if (header + trailer == 0)
+        return true;
+    if (run->input.nbytes >= 0 && header + trailer <= (uint64_t)run->input.nbytes)
+        return input_file_choose_part(&run->input, header, (uint64_t)run->input.nbytes - header - trailer);
+    message_print(run->input.name, "shorter than the %" PRIu64 " bytes around the samples that %s tells of",
+                  header + trailer, recording->meta_path);
+    return false;
+}
+
+static bool open_input(struct demod_run *run)
+{
+    const bool is_sigmf = run->options->input_is_sigmf;
+    if (is_sigmf && !read_recording(run))
+        return false;
+    run->symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
+    run->out_nbytes = softqam_output_symbol_nbytes(run->config.output_format);
+    return input_file_open(&run->input, is_sigmf ? run->recording.data_path : run->options->input) && skip_gaps(run) &&
+           (run->input.nbytes < 0 ||
+            input_file_is_whole(&run->input, (uint64_t)run->input.nbytes, "symbol", run->symbol_nbytes));
 }
 
 bool demod_run_open(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    run->symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
-    run->out_nbytes = softqam_output_symbol_nbytes(run->config.output_format);
-    if (!input_file_open(&run->input, options->input) ||
-        (run->input.nbytes > 0 &&
-         !input_file_is_whole(&run->input, (uint64_t)run->input.nbytes, "symbol", run->symbol_nbytes)) ||
-        !noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file) ||
+    if (!open_input(run) || !noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file) ||
         !noise_source_fits(&run->noise, &run->input, run->symbol_nbytes))
         return false;
     if (run->input.nbytes >= 0)
         run->n_symbols = run->input.nbytes / (int64_t)run->symbol_nbytes;
     return true;
+}
+
+bool demod_run_hash_input(struct demod_run *run)
+{
+    run->input_hash = sha512_create();
+    if (!run->input_hash)
+        message_print(NULL, "out of memory");
+    return run->input_hash != NULL;
+}
+
+static void to_our_byte_order(const struct demod_run *run, void *samples, size_t n_symbols)
+{
+    if (run->recording.is_big_endian)
+        sample_format_swap(run->config.input_format, samples, n_symbols);
 }
 
 /* The estimate of a part is that of the whole. */
@@ -53,9 +105,13 @@ static bool estimate_noise(struct demod_run *run)
         message_print(NULL, "out of memory");
         return false;
     }
-    const bool estimated =
-        input_file_peek(&run->input, samples, nbytes, &nbytes) &&
-        noise_source_estimate(&run->noise, &run->input, &run->config, samples, nbytes / run->symbol_nbytes);
+    bool estimated = input_file_peek(&run->input, samples, nbytes, &nbytes);
+    if (estimated) {
+        const uint64_t n_there = nbytes / run->symbol_nbytes, n_known = (uint64_t)run->n_symbols;
+        const size_t n = (size_t)(n_there < n_known ? n_there : n_known); /* without what follows the samples */
+        to_our_byte_order(run, samples, n);
+        estimated = noise_source_estimate(&run->noise, &run->input, &run->config, samples, n);
+    }
     free(samples);
     return estimated;
 }
@@ -147,6 +203,8 @@ static bool read_block(struct demod_run *run, struct block *block, bool *last, b
     size_t n_read = 0;
     const bool read = input_file_read(&run->input, block->samples, nbytes, &n_read);
     block->n_symbols = n_read / run->symbol_nbytes;
+    sha512_add(run->input_hash, block->samples, n_read);
+    to_our_byte_order(run, block->samples, block->n_symbols);
     *last = !read || n_read < nbytes;
     *whole = read && input_file_is_whole(&run->input, n_read, "symbol", run->symbol_nbytes);
     return noise_source_read(&run->noise, &run->input, block->noise_vars, block->n_symbols);
@@ -157,8 +215,6 @@ static void *read_blocks(void *argument)
     struct demod_run *run = argument;
     struct block *block;
     bool last = false, whole = true, sound = true;
-    int state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     while (!last && sound && (block = block_ring_wait(&run->ring, STAGE_READ))) {
         sound = read_block(run, block, &last, &whole);
         if (sound)
@@ -231,6 +287,7 @@ bool demod_run_start(struct demod_run *run)
     block_ring_start(&run->ring);
     run->ring_exists = true;
     run->started = progress_clock();
+    run->stop_fd = run->input.stop_fd = run->noise.file.stop_fd = eventfd(0, EFD_CLOEXEC);
     run->reader_runs = !pthread_create(&run->reader, NULL, read_blocks, run);
     run->worker_runs = !pthread_create(&run->worker, NULL, process_blocks, run);
     if (run->reader_runs && run->worker_runs)
@@ -255,8 +312,8 @@ bool demod_run_finish(struct demod_run *run, bool abandon)
         block_ring_end(&run->ring, STAGE_WRITE, true);
     const bool sound = !block_ring_failed(&run->ring);
     /* The input may be a pipe in which nothing comes for a long time. */
-    if (!sound && run->reader_runs)
-        pthread_cancel(run->reader);
+    if (!sound && run->stop_fd >= 0)
+        eventfd_write(run->stop_fd, 1);
     if (run->reader_runs)
         pthread_join(run->reader, NULL);
     if (run->worker_runs)
@@ -276,6 +333,10 @@ void demod_run_close(struct demod_run *run)
     softqam_destroy(run->demodulator);
     if (run->ring_exists)
         block_ring_destroy(&run->ring);
+    if (run->stop_fd >= 0)
+        close(run->stop_fd);
     input_file_close(&run->input);
     noise_source_close(&run->noise);
+    sha512_destroy(run->input_hash);
+    sigmf_input_free(&run->recording);
 }

@@ -8,6 +8,8 @@
 #include "demod_options.h"
 #include "input_file.h"
 #include "noise_source.h"
+#include "sha512.h"
+#include "sigmf.h"
 #include "statistics.h"
 #include "verify.h"
 
@@ -20,8 +22,10 @@
 /* One run, from the files to the report. demod_run_init() makes one that holds nothing. */
 struct demod_run {
     const struct demod_options *options;
-    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
+    softqam_config config;        /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
+    struct sigmf_input recording; /* what INPUT is; empty when it is plain */
     struct input_file input;
+    struct sha512 *input_hash; /* NULL for none */
     struct noise_source noise;
     softqam_demodulator *demodulator;
     size_t symbol_nbytes;   /* of the input */
@@ -38,12 +42,16 @@ struct demod_run {
     bool ring_exists;
     pthread_t reader, worker;
     bool reader_runs, worker_runs;
+    int stop_fd; /* of an event that ends the reader's waiting for input */
 };
 
 void demod_run_init(struct demod_run *run, const struct demod_options *options);
 
 /* Opens INPUT and the noise file. */
 bool demod_run_open(struct demod_run *run);
+
+/* Asks for the hash of all that is read of INPUT. Not for a part of a file. */
+bool demod_run_hash_input(struct demod_run *run);
 
 /* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol. The noise variance
  * is still estimated from the first symbols of all. */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +25,7 @@ bool input_file_open(struct input_file *file, const char *path)
     const int fd = file_name_descriptor(path, STDIN_FILENO);
     struct stat status;
     memset(file, 0, sizeof *file);
+    file->stop_fd = -1;
     file->name = file_name_shown(path, STDIN_FILENO);
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open(path, O_RDONLY | O_CLOEXEC);
     if (file->fd < 0 || fstat(file->fd, &status)) {
@@ -47,15 +48,15 @@ bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t n
     return true;
 }
 
-static ssize_t read_some(int fd, void *buffer, size_t nbytes)
+/* Whether there is something to read, or the end, before stop_fd is readable.. */
+static bool wait_for_bytes(const struct input_file *file)
 {
-    int state;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
-    const ssize_t n = read(fd, buffer, nbytes);
-    const int cause = errno;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    errno = cause;
-    return n;
+    struct pollfd polled[2] = {{.fd = file->stop_fd, .events = POLLIN}, {.fd = file->fd, .events = POLLIN}};
+    if (file->stop_fd < 0 || file->nbytes >= 0)
+        return true;
+    while (poll(polled, 2, -1) < 0 && errno == EINTR)
+        continue;
+    return !polled[0].revents;
 }
 
 static bool check_end(const struct input_file *file)
@@ -73,7 +74,9 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
     if (file->is_part && nbytes > (uint64_t)file->nbytes - file->n_read)
         nbytes = (size_t)((uint64_t)file->nbytes - file->n_read);
     while (*n_read < nbytes) {
-        const ssize_t n = read_some(file->fd, (char *)buffer + *n_read, nbytes - *n_read);
+        if (!wait_for_bytes(file))
+            return false;
+        const ssize_t n = read(file->fd, (char *)buffer + *n_read, nbytes - *n_read);
         if (n == 0)
             return check_end(file);
         if (n > 0) {

@@ -14,6 +14,7 @@ struct input_file {
     int64_t nbytes; /* what a regular file holds from here on; -1 where that is not known beforehand */
     bool is_part;   /* reading ends after nbytes, not at the end of the file */
     uint64_t n_read;
+    int stop_fd; /* when it is readable, waiting for the next bytes is over; -1 for none */
 };
 
 bool input_file_open(struct input_file *file, const char *path);
@@ -22,7 +23,7 @@ bool input_file_open(struct input_file *file, const char *path);
 bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t nbytes);
 
 /* Fills the buffer; *n_read is smaller than nbytes only at the end of the input, which for a regular file is not before
- * the size that it had. A thread may be cancelled while it waits here, and nowhere else. */
+ * the size that it had. False without a message when stop_fd ends it. */
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
 /* Bytes from here on in a regular file, which stays where it is for input_file_read(). */
