@@ -8,8 +8,6 @@
 #include "output_file.h"
 #include "progress.h"
 
-#include <stdio.h>
-
 /* What a run writes. */
 struct outputs {
     struct output_file data;
@@ -116,16 +114,14 @@ static int demodulate_file(const struct demod_options *options)
 int main(int argc, char *argv[])
 {
     struct demod_options options;
-    char version[64];
     message_start("softqam-demod");
-    switch (demod_options_parse(argc, argv, &options)) {
+    switch (demod_options_parse(argc, argv, false, &options)) {
     case DEMOD_RUN:
         return demodulate_file(&options);
     case DEMOD_HELP:
-        return message_to_stdout(demod_help);
+        return message_to_stdout(demod_help(false));
     case DEMOD_VERSION:
-        snprintf(version, sizeof version, "softqam-demod %s\n", softqam_version());
-        return message_to_stdout(version);
+        return message_version_to_stdout();
     default:
         return EXIT_COMMAND;
     }

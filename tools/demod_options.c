@@ -63,17 +63,20 @@ static const struct option long_options[] = {{"input-format", required_argument,
                                              {"threads", required_argument, NULL, OPTION_THREADS},
                                              {"streams", required_argument, NULL, OPTION_STREAMS},
                                              {"chunk", required_argument, NULL, OPTION_CHUNK},
-                                             {"shard", required_argument, NULL, OPTION_SHARD},
                                              {"sigmf", no_argument, NULL, OPTION_SIGMF},
                                              {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
-                                             {"no-hash", no_argument, NULL, OPTION_NO_HASH},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
                                              {"stats", no_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
                                              {"quiet", no_argument, NULL, 'q'},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'V'},
+                                             {"shard", required_argument, NULL, OPTION_SHARD},
+                                             {"no-hash", no_argument, NULL, OPTION_NO_HASH},
                                              {NULL, 0, NULL, 0}};
+
+/* At the end of the list: those that softqam-demod-mpi does not have. */
+enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
 
 /* Options whose values wait until all options are known. */
 struct raw_options {
@@ -394,14 +397,16 @@ static bool complete(struct demod_options *options, const struct raw_options *ra
     return true;
 }
 
-enum demod_action demod_options_parse(int argc, char *const argv[], struct demod_options *options)
+enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
     struct raw_options raw = {0};
+    struct option known[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+    memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
     memset(options, 0, sizeof *options);
-    options->hash = true;
+    options->hash = !is_mpi;
     softqam_config_init(&options->config);
     for (;;) {
-        const int option = arguments_next(argc, argv, short_options, long_options);
+        const int option = arguments_next(argc, argv, short_options, known);
         if (option == -1)
             break;
         if (option == 'h')

@@ -29,10 +29,10 @@ struct demod_options {
 /* What main() does next. */
 enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };
 
-/* DEMOD_WRONG after it has said what is wrong. */
-enum demod_action demod_options_parse(int argc, char *const argv[], struct demod_options *options);
+/* DEMOD_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
+enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* In demod_help.c. */
-extern const char demod_help[];
+/* In demod_help.c. The text lives as long as the program; not from two threads at once. */
+const char *demod_help(bool is_mpi);
 
 #endif

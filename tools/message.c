@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 
+#include <softqam/softqam.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -173,4 +175,11 @@ int message_to_stdout(const char *text)
         return message_end(EXIT_FAILED);
     }
     return EXIT_DONE;
+}
+
+int message_version_to_stdout(void)
+{
+    char version[128];
+    snprintf(version, sizeof version, "%s %s\n", program_name, softqam_version());
+    return message_to_stdout(version);
 }

@@ -44,6 +44,9 @@ void message_release(bool wanted);
 /* Writes text to standard output and makes sure that it got there: the exit code of --help and --version. */
 int message_to_stdout(const char *text);
 
+/* The same for the program's name and version. */
+int message_version_to_stdout(void);
+
 /* "s" for a noun that follows n. */
 #define PLURAL(n) ((n) == 1 ? "" : "s")
 
