@@ -42,7 +42,7 @@ def tool(name):
     return os.path.join(ARGUMENTS.tools, name)
 
 
-DEMOD, GEN, PLOT = tool("softqam-demod"), tool("softqam-gen"), tool("softqam-plot")
+DEMOD, GEN, PLOT, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-plot", "softqam-demod-mpi"))
 
 # The number of symbols that softqam-demod takes at once on the CPU, and on CUDA with --chunk 1000 --streams 3.
 BLOCK_SYMBOLS = 262144

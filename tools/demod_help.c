@@ -90,9 +90,9 @@ static const struct {
      "      --chunk SYMBOLS         CUDA: symbols in a chunk, 1 to 268435456;\n"
      "                              default: 1048576\n"},
     {IN_PLAIN,
-     "      --shard K/N             only part K, from 1, of N parts of INPUT, a regular\n"
-     "                              file; the outputs of all parts, one after the\n"
-     "                              other (cat), are the output of the whole\n"},
+     "      --shard K/N             only part K, from 1, of N parts of INPUT, which must\n"
+     "                              be a regular file; the outputs of all parts, one\n"
+     "                              after the other (cat), are that of the whole\n"},
     {IN_BOTH,
      "\n"
      "Reports, on standard error:\n"

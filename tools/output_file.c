@@ -163,6 +163,19 @@ bool output_file_open(struct output_file *file, const char *path)
     return false;
 }
 
+const char *output_file_temporary(const struct output_file *file)
+{
+    return file->pending ? file->pending->path : NULL;
+}
+
+void output_file_remove_on_signal(const char *temporary)
+{
+    struct output_pending *entry = free_entry();
+    snprintf(entry->path, sizeof entry->path, "%s", temporary);
+    atomic_store(&entry->exists, true);
+    catch_deadly_signals();
+}
+
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
 {
     const char *bytes = data;

@@ -25,6 +25,12 @@ struct output_file {
 /* A symbolic link stands for the file it points to. A new file's mode follows the umask; a replaced one's stays. */
 bool output_file_open(struct output_file *file, const char *path);
 
+/* The temporary file's path; NULL when the file is written directly. */
+const char *output_file_temporary(const struct output_file *file);
+
+/* Removes another process's temporary file, too, when a signal ends this one. Counts among the two. */
+void output_file_remove_on_signal(const char *temporary);
+
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes);
 
 /* Nothing more will be written, and the system has accepted all of it. */
