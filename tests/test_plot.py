@@ -644,7 +644,7 @@ class Output(PlotTest):
         self.assertTrue(os.access(PLOT, os.X_OK))
         for option in ("-h", "--help"):
             text = self.ok(self.run_tool(PLOT, option)).out.decode()
-            self.assertTrue(text.startswith("usage: softqam-plot "))
+            self.assertTrue(text.startswith("Usage: softqam-plot "))
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
         for option in load().LONG_OPTIONS:
             self.assertIn("--" + option.rstrip("="), text)

@@ -5,7 +5,7 @@ import os
 import pty
 import sys
 
-from tools_harness import ARGUMENTS, BACKEND, DEMOD, GEN, TIMEOUT, ToolTest, main
+from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main
 
 
 class CommandLine(ToolTest):
@@ -179,13 +179,13 @@ class CommandLine(ToolTest):
             self.ok(self.gen("--snr-db", snr_db, "--symbols", "10", "y.cf32"))
 
     def test_help(self):
-        for program in (DEMOD, GEN):
+        for program in filter(os.path.exists, (DEMOD, GEN, DEMOD_MPI)):
             name = os.path.basename(program)
             for option in ("-h", "--help"):
                 result = self.ok(self.run_tool(program, option))
                 text = result.out.decode()
                 self.assertEqual(result.err, "")
-                self.assertTrue(text.startswith(f"usage: {name} "))
+                self.assertTrue(text.startswith(f"Usage: {name} "))
                 self.assertLessEqual(max(map(len, text.splitlines())), 80)
                 self.assertNotIn("\t", text)
             self.assertEqual(self.ok(self.run_tool(program, "--threads", "2", "-h", "--frob")).out.decode(), text)

@@ -232,7 +232,7 @@ class Failures(MpiTest):
             self.assertEqual((self.files(), self.read("y.u8")), (self.before, b"old"))
 
     def test_help_and_version_once(self):
-        for option, start in (("--help", "usage: softqam-demod-mpi "), ("--version", "softqam-demod-mpi ")):
+        for option, start in (("--help", "Usage: softqam-demod-mpi "), ("--version", "softqam-demod-mpi ")):
             result = self.ok(self.mpirun(3, option))
             self.assertEqual(result.out.decode().count(start), 1)
             self.assertEqual(result.err, "")

@@ -9,13 +9,13 @@ static const struct {
     const char *text;
 } parts[] = {
     {IN_PLAIN,
-     "usage: softqam-demod [options] INPUT OUTPUT\n"
+     "Usage: softqam-demod [options] INPUT OUTPUT\n"
      "\n"
      "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
      "to eight soft bits or LLRs each, b0 first, in OUTPUT. \"-\" is standard input or\n"
      "output, where a reader that leaves ends the tool by SIGPIPE.\n"},
     {IN_MPI,
-     "usage: softqam-demod-mpi [options] INPUT OUTPUT\n"
+     "Usage: softqam-demod-mpi [options] INPUT OUTPUT\n"
      "\n"
      "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
      "to eight soft bits or LLRs each, b0 first, in OUTPUT, with all ranks of an MPI\n"
@@ -32,19 +32,11 @@ static const struct {
      "the nearest neighbours, at a fixed scale. s8, f16 and f32 are exact max-log:\n"
      "  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0\n"
      "\n"
-     "Files:\n"
-     "  -i, --input-format FORMAT   symbols, I then Q, in this machine's byte order:\n"
-     "                                cf32  two 32-bit floats    .cf32 .fc32 .cfile\n"
-     "                                cs16  two 16-bit integers  .cs16 .sc16\n"
-     "                                cs8   two 8-bit integers   .cs8 .sc8\n"
-     "                                cf16  two 16-bit floats    .cf16\n"
-     "                              default: by INPUT's suffix, else cf32\n"
-     "  -o, --output-format FORMAT  what each bit becomes:\n"
-     "                                u8    soft bit, a byte                .u8\n"
-     "                                s8    LLR, a signed byte, see below   .s8\n"
-     "                                f16   LLR in nats, a 16-bit float     .f16\n"
-     "                                f32   LLR in nats, a 32-bit float     .f32\n"
-     "                              default: by OUTPUT's suffix, else u8\n"
+     "Input and output:\n"
+     "  -i, --input-format FORMAT   cf32, cs16, cs8 or cf16, see below; default: by\n"
+     "                              INPUT's suffix, else cf32\n"
+     "  -o, --output-format FORMAT  u8, s8, f16 or f32, see below; default: by\n"
+     "                              OUTPUT's suffix, else u8\n"
      "      --input-scale X         factor that brings samples to unit mean symbol\n"
      "                              energy, a number or a fraction A/B; default:\n"
      "                              1 (cf32, cf16), 1/32768 (cs16), 1/128 (cs8)\n"
@@ -55,8 +47,19 @@ static const struct {
      "                              metadata of a recording, which is then faster\n"},
     {IN_BOTH,
      "\n"
-     "Noise variance: for s8, f16 and f32 just one of these. N0 is the variance of the\n"
-     "complex noise, E|n|^2, not of one component, for unit mean symbol energy:\n"
+     "Formats of INPUT, for each symbol I then Q in this machine's byte order:\n"
+     "  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+     "  cs16  two 16-bit integers; .cs16 .sc16\n"
+     "  cs8   two 8-bit integers; .cs8 .sc8\n"
+     "  cf16  two 16-bit floats; .cf16\n"
+     "\n"
+     "Formats of OUTPUT, for each of the eight bits of a symbol:\n"
+     "  u8    soft bit, a byte; .u8\n"
+     "  s8    LLR, a signed byte; .s8\n"
+     "  f16   LLR in nats, a 16-bit float; .f16\n"
+     "  f32   LLR in nats, a 32-bit float; .f32\n"
+     "\n"
+     "Noise variance (for s8, f16 and f32, just one of these):\n"
      "      --noise-var X           N0, a number or a fraction A/B\n"
      "      --noise-var auto        N0 estimated from the first 262144 symbols: their\n"
      "                              mean squared distance to the nearest point,\n"
@@ -64,6 +67,9 @@ static const struct {
      "                              where all points are equally likely\n"
      "      --snr-db X              N0 = 10^(-X/10), Es/N0 in dB, -200 to 200\n"
      "      --noise-file FILE       one N0 for each symbol of INPUT, 32-bit floats\n"
+     "\n"
+     "N0 is the variance of the complex noise, E|n|^2, not of one component, for unit\n"
+     "mean symbol energy.\n"
      "\n"
      "Soft bits and LLRs:\n"
      "      --sign 0|1              the bit that a positive LLR, or a byte above the\n"
@@ -81,8 +87,8 @@ static const struct {
      "      --device N              ordinal of the CUDA device; default: CUDA's choice\n"
      "      --threads N             CPU threads, 1 to 1024; default: one per CPU\n"},
     {IN_MPI,
-     "      --device N              ordinal of the CUDA device; default: the ranks of a\n"
-     "                              host take its devices in turn\n"
+     "      --device N              ordinal of the CUDA device; default: the ranks of\n"
+     "                              a host take its devices in turn\n"
      "      --threads N             CPU threads of a rank, 1 to 1024; default: one per\n"
      "                              CPU that it may use\n"},
     {IN_BOTH,
@@ -90,9 +96,10 @@ static const struct {
      "      --chunk SYMBOLS         CUDA: symbols in a chunk, 1 to 268435456;\n"
      "                              default: 1048576\n"},
     {IN_PLAIN,
-     "      --shard K/N             only part K, from 1, of N parts of INPUT, which must\n"
-     "                              be a regular file; the outputs of all parts, one\n"
-     "                              after the other (cat), are that of the whole\n"},
+     "      --shard K/N             only part K, from 1, of N parts of INPUT, which\n"
+     "                              must be a regular file; the outputs of all\n"
+     "                              parts, one after the other (cat), are that of\n"
+     "                              the whole\n"},
     {IN_BOTH,
      "\n"
      "Reports, on standard error:\n"
@@ -105,8 +112,8 @@ static const struct {
      "                              when more than 5 % of s8's LLRs saturate at so\n"
      "                              few nats that it may cost the decoder more than\n"
      "                              0.01 bit a symbol\n"
-     "      --progress WHEN         auto (on a terminal, the default), always or\n"
-     "                              never\n"
+     "      --progress WHEN         auto, always or never; auto, the default, is on a\n"
+     "                              terminal\n"
      "  -q, --quiet                 nothing but failures and what --stats and\n"
      "                              --progress always ask for\n"
      "  -h, --help                  this text\n"
@@ -133,8 +140,10 @@ static const struct {
      "stays until then. A rank that fails ends the job with one message.\n"},
     {IN_BOTH,
      "\n"
-     "Exit: 0 done; 1 the data, the file or the device failed; 2 the command was\n"
-     "wrong.\n"},
+     "Exit status:\n"
+     "  0  done\n"
+     "  1  the data, the file or the device failed\n"
+     "  2  the command was wrong\n"},
 };
 /* clang-format on */
 
