@@ -5,7 +5,7 @@ import os
 import pty
 import sys
 
-from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main
+from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main, rest_of_terminal
 
 
 class CommandLine(ToolTest):
@@ -235,13 +235,7 @@ class CommandLine(ToolTest):
         master, slave = pty.openpty()
         process = self.start(DEMOD, "--backend", BACKEND, *arguments, "x.cf32", "x.u8", stderr=slave)
         os.close(slave)
-        shown = b""
-        try:
-            while data := os.read(master, 4096):
-                shown += data
-        except OSError:  # the other end is closed
-            pass
-        os.close(master)
+        shown = rest_of_terminal(master)
         self.assertEqual(process.wait(TIMEOUT), 0)
         return shown.decode()
 

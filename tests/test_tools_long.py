@@ -16,6 +16,7 @@ import unittest
 
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, DEMOD, GEN, ODD_BLOCK_SYMBOLS, TIMEOUT, ToolTest, default_signals, main, pack,
+    rest_of_terminal,
 )  # fmt: skip
 
 LONG = os.environ.get("SOFTQAM_TEST_LONG") == "1"
@@ -141,12 +142,7 @@ class Ends(ToolTest):
             shown += os.read(master, 4096)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(TIMEOUT), -signal.SIGINT)
-        try:
-            while data := os.read(master, 4096):
-                shown += data
-        except OSError:  # the other end is closed
-            pass
-        os.close(master)
+        shown += rest_of_terminal(master)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
         self.assertEqual((self.files(), self.read("x.u8")), (["x.u8"], b"old"))
 

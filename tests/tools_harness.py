@@ -219,6 +219,18 @@ class ToolTest(unittest.TestCase):
             time.sleep(0.005)
 
 
+def rest_of_terminal(master):
+    """What a terminal shows until all who have it open have closed it."""
+    shown = b""
+    try:
+        while data := os.read(master, 4096):
+            shown += data
+    except OSError:  # the other end is closed
+        pass
+    os.close(master)
+    return shown
+
+
 def default_signals():
     """For a process that is to be ended by a signal, whatever our parent ignores."""
     for number in DEADLY_SIGNALS:
