@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: MIT
 """softqam-plot, driven as a process, its pictures read again; and a few of its functions, called.
 
-    test_plot.py --plot PATH --demod PATH --gen PATH [TEST...]
-
-PATH are the programs, TEST a class or a class.method of this file. Without gnuplot the exit status is 77.
+Called as tools_harness.py says. Without gnuplot the exit status is 77.
 """
-import argparse
 import array
 import importlib.machinery
 import importlib.util
+import json
 import math
 import os
 import re
@@ -17,14 +15,14 @@ import shutil
 import struct
 import sys
 import time
+import types
 import unittest
 import xml.etree.ElementTree
 import zlib
 
-sys.dont_write_bytecode = True
-import test_tools  # noqa: E402
+import tools_harness
+from tools_harness import DEMOD, PLOT
 
-PLOT = ""
 LEVELS = range(-15, 16, 2)
 UNITS = math.sqrt(170)
 BIT_COLOURS = ["#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3"]
@@ -88,7 +86,7 @@ class Svg:
         return places
 
 
-class PlotTest(test_tools.ToolTest):
+class PlotTest(tools_harness.ToolTest):
     """Each test has a directory of its own as its working directory."""
 
     def plot(self, *arguments, **options):
@@ -181,7 +179,7 @@ class Functions(unittest.TestCase):
                 for level in LEVELS:
                     self.assertAlmostEqual((level + limit) * cells / (2 * limit) % 1, 0.5)
         symbols = [(i, q) for i in LEVELS for q in LEVELS]
-        sample = argparse.Namespace(i=[i for i, _ in symbols], q=[q for _, q in symbols], erased=256 * [False])
+        sample = types.SimpleNamespace(i=[i for i, _ in symbols], q=[q for _, q in symbols], erased=256 * [False])
         self.assertEqual(set(self.plot.density(sample, 18, 18 * 5).values()), {1})
         self.assertEqual(len(self.plot.density(sample, 18, 18 * 5)), 256)
 
@@ -260,6 +258,24 @@ class Pictures(PlotTest):
             middle = (min(y for _, y in dots) + max(y for _, y in dots)) / 2
             drawn = [int(y > middle) for _, y in dots]  # y grows downwards
             self.assertEqual(drawn, [level_bits(level)[k] for level in LEVELS])
+
+    def test_axis_and_sign(self):
+        """b1, b3, b5, b7 against Q are as b0, b2, b4, b6 against I; the sign is written."""
+        self.make("x.cf32", "--symbols", "3000")
+        data = array.array("f", self.read("x.cf32"))
+        self.ok(self.demod("x.cf32", "x.u8"))
+        self.write("y.cf32", array.array("f", [data[k ^ 1] for k in range(len(data))]).tobytes())
+        self.ok(self.demod("y.cf32", "y.u8"))
+        one = self.svg("x.cf32", "x.u8", "--panels", "bits", "--title", "")
+        other = self.svg("y.cf32", "y.u8", "--panels", "bits", "--title", "", "--axis", "q")
+        for colour in BIT_COLOURS:
+            self.assertEqual(sorted(one.marks(colour)), sorted(other.marks(colour)))
+        self.assertTrue({"b1", "b3", "b5", "b7", "Soft bits of the Q axis"} < set(other.texts))
+        self.ok(self.demod("--sign", "1", "x.cf32", "x.u8"))
+        opposite = self.svg("x.cf32", "x.u8", "--panels", "bits", "--sign", "1")
+        self.assertIn("soft bit (u8); above the midpoint: bit 1", opposite.texts)
+        names = [text for text in opposite.texts if text.startswith("bit ")]
+        self.assertEqual(names, 4 * ["bit 1", "bit 0"])
 
     def test_evm_is_that_of_demod(self):
         for snr_db in ("35", "22", "5"):
@@ -358,12 +374,12 @@ class Formats(PlotTest):
             nearest = [[min(d for d, bits in squares if bits[k] == b) for b in (0, 1)] for k in range(4)]
             values.append([(one - zero) / n0 for zero, one in nearest])
         llrs = [llr for i, q in zip(values[::2], values[1::2]) for pair in zip(i, q) for llr in pair]
-        for name, typecode, unit in (("s8", "b", " (s8)"), ("f16", "e", ", nats"), ("f32", "f", ", nats")):
+        for name, typecode, unit in (("s8", "b", "LLR (s8)"), ("f16", "e", "LLR, nats"), ("f32", "f", "LLR, nats")):
             data = [max(-127, min(127, round(6 * llr))) for llr in llrs] if name == "s8" else llrs
             self.write("x." + name, struct.pack(f"={len(data)}{typecode}", *data))
             svg = self.svg("x.cf32", "x." + name)
             by_suffix = self.read("out.svg")
-            self.assertIn("soft bit" + unit + "; above the midpoint: bit 0", svg.texts)
+            self.assertIn(unit + "; above the midpoint: bit 0", svg.texts)
             self.assertIn(f"cf32 \u2192 {name}", " ".join(svg.texts))
             self.write("soft", self.read("x." + name))
             self.svg("x.cf32", "soft", "-s", name)
@@ -378,6 +394,82 @@ class Formats(PlotTest):
         os.rename(self.path(iq), self.path("iq"))
         os.rename(self.path(soft), self.path("soft"))
         self.assertIn("cf32 \u2192 u8", " ".join(self.svg("iq", "soft").texts))
+
+
+class Sigmf(PlotTest):
+    """Recordings, which make the picture that plain files make."""
+
+    def record(self, name, data, **global_):
+        members = {"core:version": "1.2.0", **{key.replace("__", ":"): value for key, value in global_.items()}}
+        self.write(name + ".sigmf-data", data)
+        captures = [{"core:sample_start": 0, "core:header_bytes": global_.get("header", 0)}]
+        metadata = {"global": members, "captures": captures, "annotations": []}
+        self.write(name + ".sigmf-meta", json.dumps(metadata).encode())
+
+    def setUp(self):
+        super().setUp()
+        if b"--sigmf" not in self.run_tool(DEMOD, "--help").out:
+            self.skipTest("softqam-demod is built without SigMF")
+        self.make("x.cs16", "--symbols", "1000", "--snr-db", "25")
+        self.samples = array.array("h", self.read("x.cs16"))
+        self.ok(self.demod("--input-scale", "1/8192", "x.cs16", "x.u8"))
+        self.svg("x.cs16", "x.u8", "--input-scale", "1/8192", "--title", "")
+        self.expected = self.read("out.svg")
+
+    def test_what_demod_writes(self):
+        """Formats, byte order and scale come from the metadata."""
+        for order, byteswap in (("le", False), ("be", True)):
+            samples = self.samples[:]
+            if byteswap:
+                samples.byteswap()
+            self.record("r", samples.tobytes(), core__datatype="ci16_" + order)
+            self.ok(self.demod("--input-scale", "1/8192", "r", "soft"))
+            for iq in ("r", "r.sigmf-meta", "r.sigmf-data"):
+                for soft in ("soft", "soft.sigmf-meta", "soft.sigmf-data"):
+                    self.svg(iq, soft, "--title", "")
+                    self.assertEqual(self.read("out.svg"), self.expected)
+        os.unlink(self.path("out.svg"))
+        self.ok(self.demod("--sign", "1", "-o", "f32", "--snr-db", "25", "--input-scale", "1/8192", "r", "llrs"))
+        texts = self.svg("r", "llrs").texts
+        self.assertIn("LLR, nats; above the midpoint: bit 1", texts)
+        self.assertIn("LLR, nats; above the midpoint: bit 0", self.svg("r", "llrs", "--sign", "0").texts)
+
+    def test_bytes_around_the_samples(self):
+        data = b"header" + self.samples.tobytes() + b"end"
+        self.record("r", data, core__datatype="ci16_le", core__trailing_bytes=3, header=6, softqam__input_scale=1 / 8192)
+        self.svg("r", "x.u8", "--title", "")
+        self.assertEqual(self.read("out.svg"), self.expected)
+
+    def test_failures(self):
+        self.ok(self.demod("--sigmf", "x.cs16", "soft"))
+        for global_, message in (
+            ({}, "core:datatype: '' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"),
+            ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"),
+            ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
+            ({"core__datatype": "ci8", "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
+            ({"core__datatype": "ci8", "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
+        ):
+            self.record("r", self.samples.tobytes(), **global_)
+            self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: " + message)
+        self.write("r.sigmf-meta", b"{")
+        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not JSON")
+        self.write("r.sigmf-meta", b"[]")
+        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not SigMF: there is no object 'global'")
+        self.record("r", b"", core__datatype="ci8", core__trailing_bytes=10)
+        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-data: shorter than its metadata say")
+        os.unlink(self.path("r.sigmf-data"))
+        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-data: No such file or directory")
+
+    def test_commands_of_the_readme(self):
+        """From a recording to a picture, as they stand there."""
+        with open(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "README.md")) as file:
+            commands = [line.strip() for line in file if re.match("    softqam-.* recording.sigmf-meta", line)]
+        self.assertEqual([command.split()[0] for command in commands], ["softqam-demod", "softqam-plot"])
+        self.record("recording", self.samples.tobytes(), core__datatype="ci16_le")
+        path = os.path.dirname(DEMOD) + os.pathsep + os.environ["PATH"]
+        for command in commands:
+            self.ok(self.run_tool("sh", "-c", command, env=dict(os.environ, PATH=path)))
+        self.assertEqual(chunks(self.read("picture.png"))[0][0], b"IHDR")
 
 
 class Sampling(PlotTest):
@@ -592,10 +684,10 @@ class Failures(PlotTest):
     def test_signals(self):
         environment = self.fake_gnuplot(b"#!/bin/sh\n: > started\nexec /bin/sleep 100\n")
         before = self.files()
-        for number in test_tools.DEADLY_SIGNALS:
+        for number in tools_harness.DEADLY_SIGNALS:
             process = self.start(
                 sys.executable, PLOT, *self.pair, "-o", "out.png", env=environment,
-                preexec_fn=test_tools.Files.default_signals,
+                preexec_fn=tools_harness.default_signals,
             )  # fmt: skip
             deadline = time.monotonic() + 60
             while not os.path.exists(self.path("started")):
@@ -647,12 +739,12 @@ class Output(PlotTest):
         self.assertTrue(os.access(PLOT, os.X_OK))
         for option in ("-h", "--help"):
             text = self.ok(self.run_tool(PLOT, option)).out.decode()
-            self.assertTrue(text.startswith("usage: softqam-plot "))
+            self.assertTrue(text.startswith("Usage: softqam-plot "))
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
         for option in load().LONG_OPTIONS:
             self.assertIn("--" + option.rstrip("="), text)
-        self.assertIn("above the midpoint means bit 0", text)
-        version = self.ok(self.run_tool(test_tools.DEMOD, "-V")).out.decode().replace("demod", "plot")
+        self.assertIn("the bit that a value above the midpoint means; default: 0", " ".join(text.split()))
+        version = self.ok(self.run_tool(tools_harness.DEMOD, "-V")).out.decode().replace("demod", "plot")
         for option in ("-V", "--version"):
             self.assertEqual(self.ok(self.plot(option)).out.decode(), version)
         with open("/dev/full", "wb") as full:
@@ -660,23 +752,11 @@ class Output(PlotTest):
         self.fails(result, 1, "standard output: No space left on device")
 
 
-def parse_arguments():
-    global PLOT
-    parser = argparse.ArgumentParser(usage=__doc__)
-    for program in ("--plot", "--demod", "--gen"):
-        parser.add_argument(program, required=True, type=os.path.abspath)
-    parser.add_argument("tests", nargs="*")
-    arguments = parser.parse_args()
-    PLOT, test_tools.DEMOD, test_tools.GEN = arguments.plot, arguments.demod, arguments.gen
-    return arguments.tests
-
-
 def main():
-    tests = parse_arguments()
     if not shutil.which("gnuplot"):
         print("skipped: gnuplot is not installed (Debian has it in the package gnuplot-nox)")
-        return 77
-    return not unittest.main(argv=[sys.argv[0]] + tests, verbosity=2, exit=False).result.wasSuccessful()
+        return tools_harness.SKIPPED
+    return tools_harness.main()
 
 
 if __name__ == "__main__":

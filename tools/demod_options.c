@@ -2,18 +2,22 @@
 #include "demod_options.h"
 
 #include "arguments.h"
+#include "file_name.h"
 #include "message.h"
 #include "normal.h"
 #include "sample_format.h"
+#include "sigmf.h"
+#include "sigmf_name.h"
 #include "verify.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Ranges that softqam.h gives. */
-enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127 };
+enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127, MAX_SHARDS = 1000000 };
 
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
@@ -36,7 +40,11 @@ enum {
     OPTION_NOISE_FILE,
     OPTION_LLR_SCALE,
     OPTION_LLR_LIMIT,
-    OPTION_SIGN
+    OPTION_SIGN,
+    OPTION_SHARD,
+    OPTION_SIGMF,
+    OPTION_NO_SIGMF,
+    OPTION_NO_HASH
 };
 
 static const char short_options[] = ":i:o:qhV";
@@ -55,13 +63,20 @@ static const struct option long_options[] = {{"input-format", required_argument,
                                              {"threads", required_argument, NULL, OPTION_THREADS},
                                              {"streams", required_argument, NULL, OPTION_STREAMS},
                                              {"chunk", required_argument, NULL, OPTION_CHUNK},
+                                             {"sigmf", no_argument, NULL, OPTION_SIGMF},
+                                             {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
                                              {"stats", no_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
                                              {"quiet", no_argument, NULL, 'q'},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'V'},
+                                             {"shard", required_argument, NULL, OPTION_SHARD},
+                                             {"no-hash", no_argument, NULL, OPTION_NO_HASH},
                                              {NULL, 0, NULL, 0}};
+
+/* At the end of the list: those that softqam-demod-mpi does not have. */
+enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
 
 /* Options whose values wait until all options are known. */
 struct raw_options {
@@ -69,6 +84,7 @@ struct raw_options {
     const char *output_format;
     const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
     const char *llr_option;   /* the same for an option that is for s8 only */
+    int sigmf_option;         /* OPTION_SIGMF or OPTION_NO_SIGMF; 0 for neither */
     int progress;             /* place in progress_names */
 };
 
@@ -216,6 +232,25 @@ static bool parse_meaning_option(int option, const char *text, struct demod_opti
     }
 }
 
+/* K/N, 1 <= K <= N. */
+static bool parse_shard(const char *text, struct demod_options *options)
+{
+    static const char digits[] = "0123456789";
+    const size_t length = strspn(text, digits);
+    char *end;
+    const unsigned long shard = strtoul(text, &end, 10);
+    const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    if (length > 0 && text[length] == '/' && text[length + 1] &&
+        !text[length + 1 + strspn(text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
+        n_shards <= MAX_SHARDS) {
+        options->shard = (unsigned)shard;
+        options->n_shards = (unsigned)n_shards;
+        return true;
+    }
+    message_print("--shard", "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", text, MAX_SHARDS);
+    return false;
+}
+
 static bool check_verify(bool wanted)
 {
     if (!wanted || verify_is_available())
@@ -233,6 +268,15 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     case 'o':
         raw->output_format = optarg;
         return true;
+    case OPTION_SIGMF:
+    case OPTION_NO_SIGMF:
+        raw->sigmf_option = option;
+        return true;
+    case OPTION_NO_HASH:
+        options->hash = false;
+        return true;
+    case OPTION_SHARD:
+        return parse_shard(optarg, options);
     case OPTION_INPUT_SCALE:
         return parse_scale(optarg, &options->config);
     case OPTION_VERIFY:
@@ -260,6 +304,12 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     }
 }
 
+static bool is_same_descriptor(const char *path, const char *other)
+{
+    const int fd = file_name_descriptor(path, STDIN_FILENO);
+    return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
+}
+
 static bool check_noise(const struct demod_options *options, const struct raw_options *raw)
 {
     const softqam_output_format format = options->config.output_format;
@@ -268,8 +318,8 @@ static bool check_noise(const struct demod_options *options, const struct raw_op
     else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
         message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
                       sample_format_name(format));
-    else if (options->noise == NOISE_FILE && !strcmp(options->noise_file, "-") && !strcmp(options->input, "-"))
-        message_print("--noise-file", "'-' is INPUT as well");
+    else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
+        message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
     else
         return true;
     return false;
@@ -283,11 +333,9 @@ static bool check_llr_options(const struct demod_options *options, const struct 
     return false;
 }
 
-/* Puts numbers for the zeros that stand for a default and that the tool itself reckons with. */
-static void complete_config(softqam_config *config)
+/* Puts numbers for the zeros that stand for a default of s8. */
+static void complete_llr_config(softqam_config *config)
 {
-    if (config->input_scale == 0)
-        config->input_scale = softqam_input_default_scale(config->input_format);
     if (config->output_format != SOFTQAM_OUTPUT_S8)
         return;
     if (config->llr_scale == 0)
@@ -296,28 +344,69 @@ static void complete_config(softqam_config *config)
         config->llr_limit = MAX_LLR_LIMIT;
 }
 
+/* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
+static bool is_sigmf_output(const struct demod_options *options, const struct raw_options *raw)
+{
+    if (raw->sigmf_option)
+        return raw->sigmf_option == OPTION_SIGMF;
+    if (sigmf_name_is_explicit(options->output))
+        return true;
+    struct stat status;
+    return options->input_is_sigmf && options->n_shards <= 1 &&
+           file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
+           !sample_format_is_soft_bit_suffix(options->output) &&
+           (stat(options->output, &status) || S_ISREG(status.st_mode));
+}
+
+/* An INPUT whose format is named is plain samples, whatever its name. */
+static bool choose_sigmf(struct demod_options *options, const struct raw_options *raw)
+{
+    const char *unsupported = raw->input_format ? NULL : sigmf_name_unsupported(options->input);
+    options->input_is_sigmf = !raw->input_format && sigmf_name_is_recording(options->input);
+    options->output_is_sigmf = is_sigmf_output(options, raw);
+    const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
+    if (unsupported)
+        message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
+    else if (options->output_is_sigmf && options->n_shards > 1)
+        message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
+    else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
+        message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
+    else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
+        message_print(options->input_is_sigmf ? options->input : option,
+                      "SigMF, but this softqam-demod was built without cJSON or libcrypto");
+    else
+        return true;
+    return false;
+}
+
 /* What depends on more than one option. */
 static bool complete(struct demod_options *options, const struct raw_options *raw)
 {
     softqam_config *config = &options->config;
-    if (!sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
+    if (!choose_sigmf(options, raw) ||
+        !sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
         !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
         !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
-    complete_config(config);
+    if (config->input_scale == 0 && !options->input_is_sigmf)
+        config->input_scale = softqam_input_default_scale(config->input_format);
+    complete_llr_config(config);
     config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = raw->progress == PROGRESS_ALWAYS ||
                              (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
     return true;
 }
 
-enum demod_action demod_options_parse(int argc, char *const argv[], struct demod_options *options)
+enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
     struct raw_options raw = {0};
+    struct option known[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+    memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
     memset(options, 0, sizeof *options);
+    options->hash = !is_mpi;
     softqam_config_init(&options->config);
     for (;;) {
-        const int option = arguments_next(argc, argv, short_options, long_options);
+        const int option = arguments_next(argc, argv, short_options, known);
         if (option == -1)
             break;
         if (option == 'h')

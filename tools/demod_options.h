@@ -12,7 +12,10 @@
 struct demod_options {
     const char *input;
     const char *output;
-    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
+    bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
+    bool output_is_sigmf;
+    bool hash;             /* into the metadata of an output that is SigMF */
+    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
     enum noise_kind noise;
     double noise_var;       /* NOISE_VALUE */
     const char *noise_file; /* NOISE_FILE */
@@ -20,15 +23,16 @@ struct demod_options {
     bool stats;
     bool quiet;
     bool show_progress;
+    unsigned shard, n_shards; /* --shard: 1 to n_shards, of which 1 is none */
 };
 
 /* What main() does next. */
 enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };
 
-/* DEMOD_WRONG after it has said what is wrong. */
-enum demod_action demod_options_parse(int argc, char *const argv[], struct demod_options *options);
+/* DEMOD_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
+enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* In demod_help.c. */
-extern const char demod_help[];
+/* In demod_help.c. The text lives as long as the program; not from two threads at once. */
+const char *demod_help(bool is_mpi);
 
 #endif

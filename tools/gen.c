@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BLOCK_SYMBOLS = 1 << 20 };
@@ -146,13 +145,12 @@ static int generate_files(const struct gen_options *options)
     free(run.samples);
     free(run.bits);
     free(run.slices);
-    return result;
+    return message_end(result);
 }
 
 int main(int argc, char *argv[])
 {
     struct gen_options options;
-    char version[64];
     message_start("softqam-gen");
     switch (gen_options_parse(argc, argv, &options)) {
     case GEN_RUN:
@@ -160,8 +158,7 @@ int main(int argc, char *argv[])
     case GEN_HELP:
         return message_to_stdout(gen_help);
     case GEN_VERSION:
-        snprintf(version, sizeof version, "softqam-gen %s\n", softqam_version());
-        return message_to_stdout(version);
+        return message_version_to_stdout();
     default:
         return EXIT_COMMAND;
     }

@@ -14,7 +14,7 @@ enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 /* As many symbols as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / 8)
 
-const char gen_help[] = "usage: softqam-gen [options] OUTPUT\n"
+const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "\n"
                         "Writes random 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6, unit mean\n"
                         "energy) with white Gaussian noise to OUTPUT; \"-\" is standard output. The same\n"
@@ -26,12 +26,8 @@ const char gen_help[] = "usage: softqam-gen [options] OUTPUT\n"
                         "                        complex noise (N0/2 a component); default: no noise\n"
                         "      --seed S          0 to 2^64 - 1; default: 1\n"
                         "  -o, --output-format FORMAT\n"
-                        "                        symbols, I then Q, in this machine's byte order:\n"
-                        "                          cf32  two 32-bit floats    .cf32 .fc32 .cfile\n"
-                        "                          cs16  two 16-bit integers  .cs16 .sc16\n"
-                        "                          cs8   two 8-bit integers   .cs8 .sc8\n"
-                        "                          cf16  two 16-bit floats    .cf16\n"
-                        "                        default: by OUTPUT's suffix, else cf32\n"
+                        "                        cf32, cs16, cs8 or cf16, see below; default: by OUTPUT's\n"
+                        "                        suffix, else cf32\n"
                         "      --output-scale X  what a sample of 1 stands for, a number or a fraction\n"
                         "                        A/B: softqam-demod's --input-scale; default: 1 (cf32,\n"
                         "                        cf16), 1/8192 (cs16), 1/64 (cs8), which leave room for\n"
@@ -43,9 +39,18 @@ const char gen_help[] = "usage: softqam-gen [options] OUTPUT\n"
                         "  -h, --help            this text\n"
                         "  -V, --version         the version\n"
                         "\n"
+                        "Formats of OUTPUT, for each symbol I then Q in this machine's byte order:\n"
+                        "  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+                        "  cs16  two 16-bit integers; .cs16 .sc16\n"
+                        "  cs8   two 8-bit integers; .cs8 .sc8\n"
+                        "  cf16  two 16-bit floats; .cf16\n"
+                        "\n"
                         "OUTPUT and FILE appear complete or not at all.\n"
                         "\n"
-                        "Exit: 0 done; 1 a file failed; 2 the command was wrong.\n";
+                        "Exit status:\n"
+                        "  0  done\n"
+                        "  1  a file failed\n"
+                        "  2  the command was wrong\n";
 
 enum { OPTION_SYMBOLS = 256, OPTION_SNR_DB, OPTION_SEED, OPTION_OUTPUT_SCALE, OPTION_BITS, OPTION_THREADS };
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 
+#include <softqam/softqam.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,12 @@
 enum { LINE_NBYTES = 2 * PATH_MAX };
 
 static const char *program_name = "";
-static bool transient_on_screen;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* what follows, and whole lines */
+static volatile sig_atomic_t transient_on_screen;         /* which a signal handler reads too */
+static bool holding;
+static char held_line[LINE_NBYTES];
+static bool sigpipe_was_ignored;
+static atomic_bool reader_left;
 
 /* A closed standard stream is opened the wrong way round, so that its use is still EBADF. */
 static void keep_standard_descriptors(void)
@@ -32,7 +40,24 @@ void message_start(const char *program)
     program_name = program;
     signal(SIGXFSZ, SIG_IGN); /* A limit on the size of files is an error of write(), to be reported. */
     keep_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN);
+    sigpipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+}
+
+bool message_reader_left(void)
+{
+    if (errno != EPIPE || sigpipe_was_ignored)
+        return false;
+    atomic_store(&reader_left, true);
+    return true;
+}
+
+int message_end(int result)
+{
+    if (result == EXIT_DONE || !atomic_load(&reader_left))
+        return result;
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+    return result;
 }
 
 static void escape(char *to, const char *from)
@@ -68,11 +93,25 @@ static void print_line(const char *line, const char *before, const char *after)
     fflush(stderr);
 }
 
-void message_clear_transient(void)
+static void clear_transient(void)
 {
     if (transient_on_screen)
         fputs("\r\033[K", stderr);
-    transient_on_screen = false;
+    transient_on_screen = 0;
+}
+
+void message_clear_transient(void)
+{
+    pthread_mutex_lock(&mutex);
+    clear_transient();
+    pthread_mutex_unlock(&mutex);
+}
+
+void message_clear_transient_in_signal(void)
+{
+    static const char clear[] = "\r\033[K";
+    if (transient_on_screen && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
+        transient_on_screen = 0;
 }
 
 void message_print(const char *subject, const char *format, ...)
@@ -85,13 +124,32 @@ void message_print(const char *subject, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line + length, sizeof line - length, format, arguments);
     va_end(arguments);
-    message_clear_transient();
-    print_line(line, "", "\n");
+    pthread_mutex_lock(&mutex);
+    if (!holding) {
+        clear_transient();
+        print_line(line, "", "\n");
+    } else if (!*held_line) {
+        memcpy(held_line, line, sizeof line);
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 void message_print_errno(const char *subject)
 {
     message_print(subject, "%s", strerror(errno));
+}
+
+void message_hold(void)
+{
+    holding = true;
+}
+
+void message_release(bool wanted)
+{
+    holding = false;
+    if (wanted && *held_line)
+        message_print(NULL, "%s", held_line);
+    *held_line = '\0';
 }
 
 void message_print_transient(const char *format, ...)
@@ -101,18 +159,28 @@ void message_print_transient(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    pthread_mutex_lock(&mutex);
     transient_on_screen = isatty(STDERR_FILENO);
     if (transient_on_screen)
         print_line(line, "\r", "\033[K");
     else
         print_line(line, "", "\n");
+    pthread_mutex_unlock(&mutex);
 }
 
 int message_to_stdout(const char *text)
 {
     if (fputs(text, stdout) < 0 || fclose(stdout)) {
-        message_print_errno("standard output");
-        return EXIT_FAILED;
+        if (!message_reader_left())
+            message_print_errno("standard output");
+        return message_end(EXIT_FAILED);
     }
     return EXIT_DONE;
+}
+
+int message_version_to_stdout(void)
+{
+    char version[128];
+    snprintf(version, sizeof version, "%s %s\n", program_name, softqam_version());
+    return message_to_stdout(version);
 }

@@ -3,6 +3,7 @@
 
 #include "sample_format.h"
 
+#include <float.h>
 #include <math.h>
 
 /* The levels of an axis are the odd multiples, -15 to 15, of 1/sqrt(170): 3GPP TS 38.211 clause 5.1.6. */
@@ -12,25 +13,32 @@ enum {
     PART_SYMBOLS = 4096
 };
 
-static double distance_to_nearest_level(double component, double half_spacing)
+/* The squared distance to the nearest level; NaN or infinite for what is not finite. Each step folds the axis in the
+ * middle of what is left of the levels, until one is; what lies outside stays outside. No branches, so that a compiler
+ * takes several at once. */
+static inline double squared_error(float component)
 {
-    const int half = N_LEVELS / 2;
-    const double level = fmin(fmax(floor(component / (2 * half_spacing)), -half), half - 1);
-    return component - (2 * level + 1) * half_spacing;
+    static const double half_spacing = 0.07669649888473705; /* 1/sqrt(170) */
+    const double among_8 = fabs(fabs((double)component) - 8 * half_spacing);
+    const double among_2 = fabs(fabs(among_8 - 4 * half_spacing) - 2 * half_spacing);
+    const double error = among_2 - half_spacing;
+    return error * error;
 }
 
 static void add_part(struct noise_estimate *estimate, const float *components, size_t n_symbols)
 {
-    const double half_spacing = 1 / sqrt(170);
-    double error_energy = 0;
+    double errors[2 * PART_SYMBOLS], error_energy = 0;
+    size_t n_finite = 0;
+    for (size_t i = 0; i < 2 * n_symbols; i++)
+        errors[i] = squared_error(components[i]);
     for (size_t i = 0; i < n_symbols; i++) {
-        if (!isfinite(components[2 * i]) || !isfinite(components[2 * i + 1]))
-            continue;
-        const double error_i = distance_to_nearest_level((double)components[2 * i], half_spacing);
-        const double error_q = distance_to_nearest_level((double)components[2 * i + 1], half_spacing);
-        error_energy += error_i * error_i + error_q * error_q;
-        estimate->n_symbols++;
+        const double energy = errors[2 * i] + errors[2 * i + 1];
+        if (energy <= DBL_MAX) { /* not so for NaN */
+            error_energy += energy;
+            n_finite++;
+        }
     }
+    estimate->n_symbols += n_finite;
     estimate->error_energy += error_energy;
 }
 

@@ -38,10 +38,23 @@ bool noise_source_fits(const struct noise_source *source, const struct input_fil
     return false;
 }
 
-static bool read_values(struct noise_source *source, const struct input_file *symbols, size_t n_symbols)
+bool noise_source_choose_part(struct noise_source *source, uint64_t first, uint64_t n_symbols)
+{
+    if (source->kind != NOISE_FILE)
+        return true;
+    if (source->file.nbytes < 0) {
+        message_print(source->file.name, "not a regular file, a part of which could be read");
+        return false;
+    }
+    return input_file_choose_part(&source->file, first * sizeof(float), n_symbols * sizeof(float));
+}
+
+bool noise_source_read(struct noise_source *source, const struct input_file *symbols, float *values, size_t n_symbols)
 {
     size_t nbytes;
-    if (!input_file_read(&source->file, source->values, n_symbols * sizeof(float), &nbytes) ||
+    if (source->kind != NOISE_FILE)
+        return true;
+    if (!input_file_read(&source->file, values, n_symbols * sizeof(float), &nbytes) ||
         !input_file_is_whole(&source->file, nbytes, item, sizeof(float)))
         return false;
     source->n_read += nbytes / sizeof(float);
@@ -52,8 +65,8 @@ static bool read_values(struct noise_source *source, const struct input_file *sy
     return false;
 }
 
-static bool estimate(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
-                     const void *samples, size_t n_symbols)
+bool noise_source_estimate(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
+                           const void *samples, size_t n_symbols)
 {
     struct noise_estimate noise = {0};
     const size_t n = n_symbols < NOISE_AUTO_SYMBOLS ? n_symbols : NOISE_AUTO_SYMBOLS;
@@ -69,25 +82,23 @@ static bool estimate(struct noise_source *source, const struct input_file *symbo
     return true;
 }
 
-bool noise_source_next(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
-                       const void *samples, size_t n_symbols, const float **noise_var)
+bool noise_source_get(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
+                      const void *samples, const float *values, size_t n_symbols, const float **noise_var)
 {
-    *noise_var = NULL;
-    if (source->kind == NOISE_FILE) {
-        *noise_var = source->values;
-        return read_values(source, symbols, n_symbols);
-    }
-    if (source->kind == NOISE_NONE)
-        return true;
-    *noise_var = &source->noise_var;
-    return source->noise_var > 0 || estimate(source, symbols, config, samples, n_symbols);
+    const float *const sources[] = {[NOISE_NONE] = NULL,
+                                    [NOISE_VALUE] = &source->noise_var,
+                                    [NOISE_AUTO] = &source->noise_var,
+                                    [NOISE_FILE] = values};
+    *noise_var = sources[source->kind];
+    return source->kind != NOISE_AUTO || source->noise_var > 0 ||
+           noise_source_estimate(source, symbols, config, samples, n_symbols);
 }
 
 bool noise_source_end(struct noise_source *source, const struct input_file *symbols)
 {
     char byte;
     size_t n_read = 0;
-    if (source->kind != NOISE_FILE)
+    if (source->kind != NOISE_FILE || source->file.is_part)
         return true;
     if (!input_file_read(&source->file, &byte, sizeof byte, &n_read))
         return false;

@@ -26,9 +26,8 @@ struct noise_source {
     enum noise_kind kind;
     float noise_var;        /* NOISE_VALUE; NOISE_AUTO, 0 before the estimate */
     uint64_t n_estimated;   /* NOISE_AUTO: symbols that the estimate is from */
-    struct input_file file; /* NOISE_FILE, like the next two */
-    float *values;          /* room for those of a block; the caller's */
-    uint64_t n_read;
+    struct input_file file; /* NOISE_FILE, like the next */
+    uint64_t n_read;        /* values */
 };
 
 bool noise_source_open(struct noise_source *source, enum noise_kind kind, double noise_var, const char *path);
@@ -36,12 +35,24 @@ bool noise_source_open(struct noise_source *source, enum noise_kind kind, double
 /* Whether a file holds one value for each of the symbols, where the number of both is known beforehand. */
 bool noise_source_fits(const struct noise_source *source, const struct input_file *symbols, size_t symbol_nbytes);
 
-/* The noise variances of the next n symbols: *noise_var is as softqam_demodulate() takes it. */
-bool noise_source_next(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
-                       const void *samples, size_t n_symbols, const float **noise_var);
+/* Only the values of n symbols from the one with index `first` on. Of a file that noise_source_fits() knew the size of.
+ */
+bool noise_source_choose_part(struct noise_source *source, uint64_t first, uint64_t n_symbols);
 
-/* Whether a file ends where the symbols do. */
+/* NOISE_FILE: the values of the next n symbols. */
+bool noise_source_read(struct noise_source *source, const struct input_file *symbols, float *values, size_t n_symbols);
+
+/* NOISE_FILE: whether it ends where the symbols do. */
 bool noise_source_end(struct noise_source *source, const struct input_file *symbols);
+
+/* NOISE_AUTO: the estimate, from the first n symbols, those beyond NOISE_AUTO_SYMBOLS left out. */
+bool noise_source_estimate(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
+                           const void *samples, size_t n_symbols);
+
+/* *noise_var as softqam_demodulate() takes it, for symbols whose values, with NOISE_FILE, these are. With NOISE_AUTO
+ * makes the estimate where there is none. */
+bool noise_source_get(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
+                      const void *samples, const float *values, size_t n_symbols, const float **noise_var);
 
 void noise_source_close(struct noise_source *source);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output_file.h"
 
+#include "file_name.h"
 #include "message.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ static void remove_pending_and_die(int number)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
     }
+    message_clear_transient_in_signal();
     raise(number); /* SA_RESETHAND has restored the default */
 }
 
@@ -148,19 +150,30 @@ bool output_file_open(struct output_file *file, const char *path)
 {
     memset(file, 0, sizeof *file);
     file->fd = -1;
-    file->name = path;
-    if (!strcmp(path, "-")) {
-        file->name = "standard output";
-        file->fd = STDOUT_FILENO;
-        return true;
-    }
-    if (open_by_kind(file, path))
+    file->given_fd = file_name_descriptor(path, STDOUT_FILENO);
+    file->name = file_name_shown(path, STDOUT_FILENO);
+    if (file->given_fd >= 0)
+        file->fd = fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (file->given_fd >= 0 ? file->fd >= 0 : open_by_kind(file, path))
         return true;
     const int cause = errno;
     output_file_discard(file);
     errno = cause;
-    message_print_errno(path);
+    message_print_errno(file_name_shown(path, STDOUT_FILENO));
     return false;
+}
+
+const char *output_file_temporary(const struct output_file *file)
+{
+    return file->pending ? file->pending->path : NULL;
+}
+
+void output_file_remove_on_signal(const char *temporary)
+{
+    struct output_pending *entry = free_entry();
+    snprintf(entry->path, sizeof entry->path, "%s", temporary);
+    atomic_store(&entry->exists, true);
+    catch_deadly_signals();
 }
 
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
@@ -172,7 +185,8 @@ bool output_file_write(struct output_file *file, const void *data, size_t nbytes
             bytes += n;
             nbytes -= (size_t)n;
         } else if (errno != EINTR) {
-            message_print_errno(file->name);
+            if (!message_reader_left())
+                message_print_errno(file->name);
             return false;
         }
     }
@@ -225,10 +239,17 @@ void output_file_release(struct output_file *file)
     file->fd = -1;
 }
 
+bool output_file_overwrites(const struct output_file *file, int fd)
+{
+    struct stat ours, theirs;
+    return !file->target && !fstat(file->fd, &ours) && !fstat(fd, &theirs) && S_ISREG(ours.st_mode) &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
 bool output_file_is_same(const struct output_file *a, const struct output_file *b)
 {
     if (!a->pending || !b->pending)
-        return !a->target && !b->target && a->fd == b->fd;
+        return (a->given_fd >= 0 && a->given_fd == b->given_fd) || output_file_overwrites(a, b->fd);
     char directories[2][PATH_MAX];
     struct stat status[2];
     const struct output_file *const files[2] = {a, b};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that appears complete or not at all: it is written under a temporary name in the directory of its target and
  * renamed at the end. Until then a file that it replaces stays as it is, and an error, SIGHUP, SIGINT or SIGTERM leaves
- * nothing behind. What cannot be replaced (standard output, "-", a FIFO, a device) is written directly.
+ * nothing behind. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a device) is written
+ * directly.
  *
  * Failures are reported on standard error. At most two of these at a time, and opened before any thread is started: a
  * signal that came to a thread between the making of the temporary file and its entry in the list would leave it. */
@@ -18,10 +19,17 @@ struct output_file {
     bool replaces;                  /* whether the target was there before */
     bool published;
     int fd;
+    int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
 /* A symbolic link stands for the file it points to. A new file's mode follows the umask; a replaced one's stays. */
 bool output_file_open(struct output_file *file, const char *path);
+
+/* The temporary file's path; NULL when the file is written directly. */
+const char *output_file_temporary(const struct output_file *file);
+
+/* Removes another process's temporary file, too, when a signal ends this one. Counts among the two. */
+void output_file_remove_on_signal(const char *temporary);
 
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes);
 
@@ -36,6 +44,9 @@ void output_file_discard(struct output_file *file);
 
 /* Frees what the description holds. The file stays. */
 void output_file_release(struct output_file *file);
+
+/* Whether what is written would go over what is read from another open file, at once. */
+bool output_file_overwrites(const struct output_file *file, int fd);
 
 /* Whether two open files are going to be one. */
 bool output_file_is_same(const struct output_file *a, const struct output_file *b);

@@ -33,7 +33,7 @@ void progress_update(struct progress *progress, uint64_t n_done)
         return;
     progress->next = now + seconds_between_lines;
     const double rate = (double)n_done / (now - progress->started + 1e-9);
-    if (progress->n_total <= 0)
+    if (progress->n_total <= 0 || n_done > (uint64_t)progress->n_total)
         message_print_transient("%" PRIu64 " symbols done, %.1f Msym/s", n_done, rate / 1e6);
     else
         message_print_transient("%.1f %% of %" PRId64 " symbols done, %.1f Msym/s, %.0f s left",

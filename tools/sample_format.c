@@ -49,13 +49,12 @@ static bool has_suffix(const struct named_format *format, const char *path)
     return false;
 }
 
-/* The first format of each table is the one for a name without a suffix that is known. */
 static const struct named_format *find_by_suffix(const struct named_format *formats, const char *path)
 {
     const struct named_format *format = formats;
     while (format->name && !has_suffix(format, path))
         format++;
-    return format->name ? format : formats;
+    return format->name ? format : NULL;
 }
 
 static const struct named_format *find_named(const struct named_format *formats, const char *option, const char *name)
@@ -75,7 +74,11 @@ static const struct named_format *find_named(const struct named_format *formats,
 static const struct named_format *choose(const struct named_format *formats, const char *option, const char *named,
                                          const char *path)
 {
-    return named ? find_named(formats, option, named) : find_by_suffix(formats, path);
+    if (named)
+        return find_named(formats, option, named);
+    /* The first of each table is the one for a name without a suffix that is known. */
+    const struct named_format *format = find_by_suffix(formats, path);
+    return format ? format : formats;
 }
 
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
@@ -94,12 +97,31 @@ bool sample_format_for_soft_bits(const char *option, const char *named, const ch
     return found != NULL;
 }
 
+bool sample_format_is_soft_bit_suffix(const char *path)
+{
+    return find_by_suffix(soft_bit_formats, path) != NULL;
+}
+
 const char *sample_format_name(softqam_output_format format)
 {
     const struct named_format *named = soft_bit_formats;
     while (named->value != (int)format)
         named++;
     return named->name;
+}
+
+void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols)
+{
+    const size_t n = 2 * n_symbols, nbytes = softqam_input_symbol_nbytes(format) / 2;
+    if (nbytes == sizeof(uint32_t)) {
+        uint32_t *words = samples;
+        for (size_t i = 0; i < n; i++)
+            words[i] = __builtin_bswap32(words[i]);
+    } else if (nbytes == sizeof(uint16_t)) {
+        uint16_t *words = samples;
+        for (size_t i = 0; i < n; i++)
+            words[i] = __builtin_bswap16(words[i]);
+    }
 }
 
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

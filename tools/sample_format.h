@@ -17,8 +17,14 @@ bool sample_format_for_symbols(const char *option, const char *named, const char
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path,
                                  softqam_output_format *format);
 
+/* Whether a path ends like a file of soft bits or LLRs. */
+bool sample_format_is_soft_bit_suffix(const char *path);
+
 /* The name of a format of soft bits or LLRs. */
 const char *sample_format_name(softqam_output_format format);
+
+/* Turns the byte order of n symbols round. */
+void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols);
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

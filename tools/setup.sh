@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that building softqam needs; with the argument "tests", also those of the tests. Does nothing
-# where all are installed. CUDA is not among them: where nvcc is found it is used.
+# Installs the Debian packages that building softqam needs; with the argument "tests", also those of the tests, and the
+# Python package sigmf in .cache/sigmf, without which its tests are skipped. Does nothing where all are installed. CUDA is
+# not among them: where nvcc is found it is used.
 set -euo pipefail
 
-packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev python3 gnuplot-nox)
+packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev libssl-dev libopenmpi-dev
+    openmpi-bin help2man python3 gnuplot-nox)
 case "${1-}" in
 "") ;;
 tests)
     packages+=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
-        abigail-tools doxygen locales)
+        abigail-tools doxygen locales python3-venv man-db bash)
     ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
@@ -17,19 +19,31 @@ tests)
     ;;
 esac
 
-missing=()
-for package in "${packages[@]}"; do
-    state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-    [ "$state" = "install ok installed" ] || missing+=("$package")
-done
-[ ${#missing[@]} -gt 0 ] || exit 0
+install_packages() {
+    local missing=() as_root=() package state
+    for package in "${packages[@]}"; do
+        state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+        [ "$state" = "install ok installed" ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || { echo "tools/setup.sh: needs root or sudo to install: ${missing[*]}" >&2; exit 1; }
+        as_root=(sudo)
+    fi
+    echo "installing ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
 
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || { echo "tools/setup.sh: needs root or sudo to install: ${missing[*]}" >&2; exit 1; }
-    as_root=(sudo)
-fi
-echo "installing ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# The validator of SigMF, which is no Debian package.
+install_sigmf() {
+    local folder
+    folder=$(dirname "$0")/../.cache/sigmf
+    [ ! -x "$folder/bin/sigmf_validate" ] || return 0
+    { python3 -m venv "$folder" && "$folder/bin/pip" install -q 'sigmf>=1.2,<2'; } >/dev/null 2>&1 ||
+        echo "the Python package sigmf could not be installed: its tests will be skipped"
+}
+
+install_packages
+[ "${1-}" != tests ] || install_sigmf

@@ -9,19 +9,33 @@
 
 enum { N_BITS = 8 };
 
+/* How many bytes are one or the other, counted side by side in bytes, which a compiler does many at once. */
+static uint64_t count_bytes(const uint8_t *bytes, size_t n, uint8_t one, uint8_t other)
+{
+    enum { N_LANES = 64, MAX_ROWS = 255 };
+    uint64_t count = 0;
+    while (n >= N_LANES) {
+        uint8_t lanes[N_LANES] = {0};
+        for (int row = 0; row < MAX_ROWS && n >= N_LANES; row++, bytes += N_LANES, n -= N_LANES) {
+            for (int k = 0; k < N_LANES; k++)
+                lanes[k] = (uint8_t)(lanes[k] + (bytes[k] == one || bytes[k] == other));
+        }
+        for (int k = 0; k < N_LANES; k++)
+            count += lanes[k];
+    }
+    for (size_t i = 0; i < n; i++)
+        count += bytes[i] == one || bytes[i] == other;
+    return count;
+}
+
 static uint64_t count_saturated(const softqam_config *config, const void *out, size_t n)
 {
     uint64_t n_saturated = 0;
     switch (config->output_format) {
     case SOFTQAM_OUTPUT_U8:
-        for (size_t i = 0; i < n; i++)
-            n_saturated += ((const uint8_t *)out)[i] == 0 || ((const uint8_t *)out)[i] == 255;
-        break;
+        return count_bytes(out, n, 0, 255);
     case SOFTQAM_OUTPUT_S8:
-        for (size_t i = 0; i < n; i++)
-            n_saturated +=
-                ((const int8_t *)out)[i] == config->llr_limit || ((const int8_t *)out)[i] == -config->llr_limit;
-        break;
+        return count_bytes(out, n, (uint8_t)config->llr_limit, (uint8_t)-config->llr_limit);
     case SOFTQAM_OUTPUT_F16:
         for (size_t i = 0; i < n; i++)
             n_saturated += (((const uint16_t *)out)[i] & 0x7fff) == BINARY16_LARGEST;
@@ -32,6 +46,13 @@ static uint64_t count_saturated(const softqam_config *config, const void *out, s
         break;
     }
     return n_saturated;
+}
+
+static uint64_t word_at(const char *symbol, size_t place)
+{
+    uint64_t word;
+    memcpy(&word, symbol + place * sizeof word, sizeof word);
+    return word;
 }
 
 static uint64_t count_erased(const softqam_config *config, const void *out, size_t n_symbols)
@@ -45,12 +66,14 @@ static uint64_t count_erased(const softqam_config *config, const void *out, size
                  [SOFTQAM_OUTPUT_F32] = {UINT64_C(0x7fffffff7fffffff), 0}};
     const uint64_t mask = words[config->output_format].mask, erased = words[config->output_format].erased;
     const size_t n_words = softqam_output_symbol_nbytes(config->output_format) / sizeof(uint64_t);
+    const char *symbol = out;
     uint64_t n_erased = 0;
-    for (size_t i = 0; i < n_symbols; i++) {
-        uint64_t symbol[4], difference = 0;
-        memcpy(symbol, (const char *)out + i * n_words * sizeof(uint64_t), n_words * sizeof(uint64_t));
-        for (size_t k = 0; k < n_words; k++)
-            difference |= (symbol[k] & mask) ^ erased;
+    for (size_t i = 0; i < n_symbols; i++, symbol += n_words * sizeof(uint64_t)) {
+        if ((word_at(symbol, 0) & mask) != erased)
+            continue;
+        uint64_t difference = 0;
+        for (size_t k = 1; k < n_words; k++)
+            difference |= (word_at(symbol, k) & mask) ^ erased;
         n_erased += difference == 0;
     }
     return n_erased;

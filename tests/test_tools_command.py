@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Options, help and messages."""
+import os
+import pty
+import sys
+
+from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main, rest_of_terminal
+
+
+class CommandLine(ToolTest):
+    """Options, help and messages."""
+
+    WRONG_DEMOD = [
+        (["--threads", "0"], "--threads: '0' is not a whole number from 1 to 1024"),
+        (["--threads", "-1"], "--threads: '-1' is not a whole number from 1 to 1024"),
+        (["--threads", "+1"], "--threads: '+1' is not a whole number from 1 to 1024"),
+        (["--threads=2x"], "--threads: '2x' is not a whole number from 1 to 1024"),
+        (["--threads="], "--threads: '' is not a whole number from 1 to 1024"),
+        (["--threads", " 1"], "--threads: ' 1' is not a whole number from 1 to 1024"),
+        (["--threads", "1.0"], "--threads: '1.0' is not a whole number from 1 to 1024"),
+        (["--threads", "1025"], "--threads: '1025' is not a whole number from 1 to 1024"),
+        (["--threads", "4294967297"], "--threads: '4294967297' is not a whole number from 1 to 1024"),
+        (["--threads", 30 * "9"], f"--threads: '{30 * '9'}' is not a whole number from 1 to 1024"),
+        (["--streams", "0"], "--streams: '0' is not a whole number from 1 to 64"),
+        (["--streams", "65"], "--streams: '65' is not a whole number from 1 to 64"),
+        (["--chunk", "0"], "--chunk: '0' is not a whole number from 1 to 268435456"),
+        (["--chunk", "268435457"], "--chunk: '268435457' is not a whole number from 1 to 268435456"),
+        (["--chunk", "1M"], "--chunk: '1M' is not a whole number from 1 to 268435456"),
+        (["--device", "x"], "--device: 'x' is not a whole number from 0 to 2147483647"),
+        (["--device", "-1"], "--device: '-1' is not a whole number from 0 to 2147483647"),
+        (["--device", "2147483648"], "--device: '2147483648' is not a whole number from 0 to 2147483647"),
+        (
+            ["--device", "0,1"],
+            "--device: '0,1' names more than one device, and this version works on one; give a single number",
+        ),
+        (
+            ["--device", "all"],
+            "--device: 'all' names more than one device, and this version works on one; give a single number",
+        ),
+        (["--backend", "gpu"], "--backend: 'gpu' is not one of auto, cpu, cuda"),
+        (["--backend", ""], "--backend: '' is not one of auto, cpu, cuda"),
+        (["--progress", "sometimes"], "--progress: 'sometimes' is not one of auto, always, never"),
+        (["-i", "cf64"], "--input-format: 'cf64' is not one of cf32, cs16, cs8, cf16"),
+        (["-i", "CF32"], "--input-format: 'CF32' is not one of cf32, cs16, cs8, cf16"),
+        (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32"),
+        (["--sign", "2"], "--sign: '2' is not one of 0, 1"),
+        (["--sign", "+"], "--sign: '+' is not one of 0, 1"),
+        (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
+        (["--frobnicate=3"], "--frobnicate=3: no such option; --help lists them"),
+        (["-x"], "-x: no such option; --help lists them"),
+        (["-qx"], "-x: no such option; --help lists them"),
+        (["--verify=3"], "--verify: takes no value, but '--verify=3' gives it one"),
+        (["--st"], "--st: could be more than one option; --help lists them"),
+    ] + [
+        (arguments, arguments[0] + ": only for output formats s8, f16 and f32; u8 takes no noise variance")
+        for arguments in (["--noise-var", "1"], ["--noise-var", "auto"], ["--snr-db", "30"], ["--noise-file", "x.cf32"])
+    ] + [
+        ([*arguments], f"{arguments[0]}: only for output format s8")
+        for arguments in (["--llr-scale", "6"], ["--llr-limit", "127"])
+    ]  # fmt: skip
+
+    ONE_OF = "output format {} needs a noise variance: --noise-var, --snr-db or --noise-file"
+    WRONG_LLR = [
+        ([], ONE_OF.format("s8")),
+        (["-o", "f16"], ONE_OF.format("f16")),
+        (["-o", "f32", "--sign", "1"], ONE_OF.format("f32")),
+        (["--llr-scale", "6"], ONE_OF.format("s8")),
+        (["--snr-db", "200.1"], "--snr-db: '200.1' is not a number from -200 to 200"),
+        (["--snr-db", "30dB"], "--snr-db: '30dB' is not a number from -200 to 200"),
+        (["--snr-db", "nan"], "--snr-db: 'nan' is not a number from -200 to 200"),
+        (["--snr-db", "auto"], "--snr-db: 'auto' is not a number from -200 to 200"),
+        (["--snr-db", "10", "--llr-limit", "0"], "--llr-limit: '0' is not a whole number from 1 to 127"),
+        (["--snr-db", "10", "--llr-limit", "128"], "--llr-limit: '128' is not a whole number from 1 to 127"),
+        (["--snr-db", "10", "--llr-limit", "1.5"], "--llr-limit: '1.5' is not a whole number from 1 to 127"),
+        (["--snr-db", "10", "-o", "f16", "--llr-scale", "1"], "--llr-scale: only for output format s8"),
+        (["--snr-db", "10", "-o", "f32", "--llr-limit", "127"], "--llr-limit: only for output format s8"),
+        (["-ou8", "--snr-db", "10"], "--snr-db: only for output formats s8, f16 and f32; u8 takes no noise variance"),
+    ] + [
+        (arguments, f"{arguments[-2]}: contradicts {arguments[-4]}: noise variances come from one of the two")
+        for arguments in (
+            ["--noise-var", "0.1", "--snr-db", "10"], ["--snr-db", "10", "--noise-var", "0.1"],
+            ["--snr-db", "10", "--noise-var", "auto"], ["--noise-var", "auto", "--noise-file", "x.cf32"],
+            ["--noise-file", "x.cf32", "--noise-file", "x.cf32", "--snr-db", "3"],
+        )
+    ] + [
+        (["--noise-var", text], f"--noise-var: '{text}' is not a positive number or fraction (such as 0.001 or 1/1000) "
+                                "nor 'auto'")
+        for text in ("0", "-1", "nan", "inf", "Auto", "", "1e-60", "1e60", "1/0", "30dB")
+    ] + [
+        (["--snr-db", "10", "--llr-scale", text], f"--llr-scale: '{text}' is not a number from 0.0009765625 to 1048576")
+        for text in ("0.0009", "1048577", "-6", "0", "x", "1/6")
+    ]  # fmt: skip
+
+    WRONG_RATIOS = ["0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "1e-60", "1e60", "1e400", "0x1p-3",
+                    "1 ", " 1", "", "1/nan", "-1/-2", "1,5", "1e", "."]  # fmt: skip
+
+    WRONG_GEN = [
+        (["--symbols", "-1"], "--symbols: '-1' is not a whole number from 0 to 1152921504606846975"),
+        (["--symbols", "1e6"], "--symbols: '1e6' is not a whole number from 0 to 1152921504606846975"),
+        (
+            ["--symbols", "1152921504606846976"],
+            "--symbols: '1152921504606846976' is not a whole number from 0 to 1152921504606846975",
+        ),
+        (["--seed", "x"], "--seed: 'x' is not a whole number from 0 to 18446744073709551615"),
+        (
+            ["--seed", "18446744073709551616"],
+            "--seed: '18446744073709551616' is not a whole number from 0 to 18446744073709551615",
+        ),
+        (["--snr-db", "nan"], "--snr-db: 'nan' is not a number from -200 to 200"),
+        (["--snr-db", "inf"], "--snr-db: 'inf' is not a number from -200 to 200"),
+        (["--snr-db", "200.1"], "--snr-db: '200.1' is not a number from -200 to 200"),
+        (["--snr-db", "30dB"], "--snr-db: '30dB' is not a number from -200 to 200"),
+        (["--snr-db", ""], "--snr-db: '' is not a number from -200 to 200"),
+        (["--threads", "0"], "--threads: '0' is not a whole number from 1 to 1024"),
+        (["-o", "u8"], "--output-format: 'u8' is not one of cf32, cs16, cs8, cf16"),
+        (["--s"], "--s: could be more than one option; --help lists them"),
+        (["--verify"], "--verify: no such option; --help lists them"),
+    ]
+
+    def rejects(self, program, arguments, message):
+        with self.subTest(arguments=arguments):
+            result = self.run_tool(program, *arguments)
+            self.fails(result, 2, message, os.path.basename(program))
+            self.assertEqual(result.out, b"")
+            self.assertEqual(self.files(), ["x.cf32"])
+
+    def setUp(self):
+        super().setUp()
+        self.make("x.cf32", "--symbols", "10")
+
+    def test_wrong_values(self):
+        for arguments, message in self.WRONG_DEMOD:
+            self.rejects(DEMOD, arguments + ["x.cf32", "x.u8"], message)
+        for arguments, message in self.WRONG_LLR:
+            self.rejects(DEMOD, arguments + ["x.cf32", "x.s8"], message)
+        for arguments, message in self.WRONG_GEN:
+            self.rejects(GEN, arguments + ["y.cf32"], message)
+
+    def test_wrong_ratios(self):
+        for text in self.WRONG_RATIOS:
+            message = f"'{text}' is not a positive number or fraction (such as 0.25 or 1/32768)"
+            self.rejects(DEMOD, ["--input-scale", text, "x.cf32", "x.u8"], "--input-scale: " + message)
+            self.rejects(GEN, ["--output-scale", text, "y.cf32"], "--output-scale: " + message)
+
+    def test_both_from_standard_input(self):
+        self.rejects(DEMOD, ["--noise-file", "-", "-", "x.s8"], "--noise-file: '-' is INPUT as well")
+
+    def test_missing_values(self):
+        for option in ("--threads", "--input-scale", "--device", "--chunk", "--noise-var", "--snr-db", "--noise-file",
+                       "--llr-scale", "--llr-limit", "--sign"):  # fmt: skip
+            self.rejects(DEMOD, ["x.cf32", "x.u8", option], option + ": needs a value")
+        self.rejects(DEMOD, ["x.cf32", "x.u8", "-i"], "--input-format: needs a value")
+        self.rejects(GEN, ["x.cf32", "--bits"], "--bits: needs a value")
+
+    def test_operands(self):
+        for n, operands in enumerate(([], ["x.cf32"])):
+            self.rejects(DEMOD, operands, f"needs 2 operands (INPUT and OUTPUT), but got {n}; --help explains")
+        self.rejects(DEMOD, ["x.cf32", "y", "z"], "needs 2 operands (INPUT and OUTPUT), but got 3; --help explains")
+        self.rejects(GEN, [], "needs 1 operand (OUTPUT), but got 0; --help explains")
+        self.rejects(GEN, ["y", "z"], "needs 1 operand (OUTPUT), but got 2; --help explains")
+
+    def test_right_values(self):
+        """The ends of the ranges, options after operands, the last of two wins, -- ends them."""
+        for arguments in (
+            ["--threads", "1024"], ["--streams", "64", "--chunk", "268435456"], ["--device", "0"],
+            ["--chunk", "1", "--streams", "1"], ["--backend", "auto"], ["--backend=cuda", "--backend", "cpu"],
+            ["--input-scale", "1e-37"], ["--input-scale", ".5"], ["--input-scale", "3e1/4.5"], ["-q"],
+            ["--progress=never"], ["--prog", "never"], ["-iu8", "-icf32"], ["-qou8"], ["--sign", "0"], ["--sign=1"],
+            ["-os8", "--snr-db=-200"], ["-os8", "--snr-db", "200"], ["-of16", "--noise-var", "1/1000"],
+            ["-of32", "--noise-var", "1e-37"], ["-of32", "--noise-var", "3e38"],
+            ["-os8", "--snr-db", "10", "--llr-scale", "0.0009765625", "--llr-limit", "1"],
+            ["-os8", "--snr-db", "10", "--llr-scale", "1048576", "--llr-limit", "127"],
+        ):  # fmt: skip
+            with self.subTest(arguments=arguments):
+                self.ok(self.run_tool(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", *arguments))
+                self.ok(self.run_tool(DEMOD, "--backend", "cpu", *arguments, "--", "x.cf32", "x.u8"))
+        for snr_db in ("-200", "200", "+3.5", "1e1"):
+            self.ok(self.gen("--snr-db", snr_db, "--symbols", "10", "y.cf32"))
+
+    def test_help(self):
+        for program in filter(os.path.exists, (DEMOD, GEN, DEMOD_MPI)):
+            name = os.path.basename(program)
+            for option in ("-h", "--help"):
+                result = self.ok(self.run_tool(program, option))
+                text = result.out.decode()
+                self.assertEqual(result.err, "")
+                self.assertTrue(text.startswith(f"Usage: {name} "))
+                self.assertLessEqual(max(map(len, text.splitlines())), 80)
+                self.assertNotIn("\t", text)
+            self.assertEqual(self.ok(self.run_tool(program, "--threads", "2", "-h", "--frob")).out.decode(), text)
+        help_ = self.run_tool(DEMOD, "--help").out.decode()
+        for word in ("--input-format", "--output-format", "--input-scale", "--backend", "--device", "--threads",
+                     "--streams", "--chunk", "--verify", "--stats", "--progress", "-q", "-h", "-V", "1/32768", ".cfile",
+                     "--noise-var", "--snr-db", "--noise-file", "--llr-scale", "--llr-limit", "--sign", ".cf16", ".s8",
+                     ".f16", ".f32", "a byte above the midpoint, means bit 0", "38.211", "exact max-log",
+                     "complex noise", "E|n|^2", "262144", "5 %"):  # fmt: skip
+            self.assertIn(word, help_)
+        help_ = self.run_tool(GEN, "--help").out.decode()
+        for word in ("--symbols", "--snr-db", "--seed", "--output-format", "--output-scale", "--bits", "--threads"):
+            self.assertIn(word, help_)
+
+    def test_version(self):
+        for program in (DEMOD, GEN):
+            for option in ("-V", "--version"):
+                text = self.ok(self.run_tool(program, option)).out.decode()
+                self.assertRegex(text, rf"^{os.path.basename(program)} \d+\.\d+\.\d+\n$")
+
+    def test_help_that_cannot_be_written(self):
+        for option in ("--help", "--version"):
+            with open("/dev/full", "wb") as full:
+                result = self.run_tool(GEN, option, stdout=full)
+            self.fails(result, 1, "standard output: No space left on device", "softqam-gen")
+        result = self.run_tool(DEMOD, "--help", stdout=None, preexec_fn=lambda: os.close(1))
+        self.fails(result, 1, "standard output: Bad file descriptor")
+
+    def test_silence(self):
+        result = self.ok(self.demod("x.cf32", "x.u8"))
+        self.assertEqual((result.out, result.err), (b"", ""))
+
+    def test_progress_always(self):
+        self.make("x.cf32", "--symbols", "600000")
+        result = self.ok(self.demod("-q", "--progress", "always", "x.cf32", "x.u8"))
+        lines = result.err.splitlines()
+        for line in lines:
+            self.assertRegex(
+                line, r"^softqam-demod: \d+\.\d % of 600000 symbols done, \d+\.\d Msym/s, \d+ s left$"
+            )
+        self.assertIn("100.0 % of 600000 symbols done", lines[-1])
+        result = self.ok(self.demod("--progress", "always", "-", "x.u8", data=self.read("x.cf32")))
+        self.assertRegex(result.err.splitlines()[0], r"^softqam-demod: \d+ symbols done, \d+\.\d Msym/s$")
+
+    def on_terminal(self, *arguments):
+        """What standard error shows when it is a terminal."""
+        master, slave = pty.openpty()
+        process = self.start(DEMOD, "--backend", BACKEND, *arguments, "x.cf32", "x.u8", stderr=slave)
+        os.close(slave)
+        shown = rest_of_terminal(master)
+        self.assertEqual(process.wait(TIMEOUT), 0)
+        return shown.decode()
+
+    def test_progress_on_a_terminal(self):
+        shown = self.on_terminal("--verify")
+        self.assertTrue(shown.startswith("\rsoftqam-demod: "), repr(shown))
+        self.assertRegex(shown, r"\r\x1b\[Ksoftqam-demod: verify: all 10 symbols .*\r\n$")
+        self.assertEqual(shown.count("\n"), 1)
+        for arguments in (["--progress", "never"], ["-q"]):
+            self.assertEqual(self.on_terminal(*arguments), "")
+
+    def test_backend_that_is_not_there(self):
+        """Without a device --backend cuda fails and auto does not."""
+        hidden = dict(os.environ, CUDA_VISIBLE_DEVICES="-1")
+        result = self.run_tool(DEMOD, "--backend", "cuda", "x.cf32", "x.u8", env=hidden)
+        self.assertEqual(result.code, 1)
+        self.assertRegex(result.err, r"^softqam-demod: .*CUDA.*\n$")
+        self.assertEqual(self.files(), ["x.cf32"])
+        self.ok(self.run_tool(DEMOD, "--backend", "auto", "x.cf32", "x.u8", env=hidden))
+
+    def test_unknown_test_name(self):
+        command = [sys.executable, __file__, "--tools", ARGUMENTS.tools, "CommandLine.test_nothing"]
+        self.assertEqual(self.run_tool(*command).code, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "demod_metadata.h"
+
+#include "message.h"
+#include "sigmf_name.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static struct sigmf_output describe(const struct demod_run *run, const char *tool)
+{
+    static const char *const origins[] = {[NOISE_NONE] = NULL,
+                                          [NOISE_VALUE] = "given",
+                                          [NOISE_AUTO] = "estimated from the first symbols",
+                                          [NOISE_FILE] = "given for each symbol"};
+    const char *slash = strrchr(run->input.name, '/');
+    const enum noise_kind kind = run->noise.kind;
+    return (struct sigmf_output){.input = run->options->input_is_sigmf ? &run->recording : NULL,
+                                 .input_name = slash ? slash + 1 : run->input.name,
+                                 .tool = tool,
+                                 .config = &run->config,
+                                 .noise_origin = origins[kind],
+                                 .noise_var =
+                                     kind == NOISE_NONE || kind == NOISE_FILE ? 0 : (double)run->noise.noise_var};
+}
+
+static bool find_names(const struct demod_options *options, struct demod_names *names)
+{
+    const char *path = options->output;
+    names->meta[0] = '\0';
+    if (!options->output_is_sigmf) {
+        /* Longer names fail when they are opened, with the system's own message. */
+        snprintf(names->data, PATH_MAX, "%s", path);
+        return true;
+    }
+    if (sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, names->data) &&
+        sigmf_name_with_suffix(path, SIGMF_META_SUFFIX, names->meta))
+        return true;
+    message_print_errno(path);
+    return false;
+}
+
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat status, other_status;
+    return *path && *other && !stat(path, &status) && !stat(other, &other_status) && S_ISREG(status.st_mode) &&
+           status.st_dev == other_status.st_dev && status.st_ino == other_status.st_ino;
+}
+
+int demod_metadata_start(const struct demod_run *run, struct demod_names *names)
+{
+    const struct sigmf_input *input = &run->recording;
+    if (!find_names(run->options, names))
+        return EXIT_FAILED;
+    const char *const outputs[] = {names->data, names->meta};
+    for (int i = 0; i < 2; i++) {
+        if (!is_same_file(outputs[i], input->data_path) && !is_same_file(outputs[i], input->meta_path))
+            continue;
+        message_print(outputs[i], "is INPUT's; give OUTPUT another name");
+        return EXIT_COMMAND;
+    }
+    const struct sigmf_output output = describe(run, "");
+    return !run->options->output_is_sigmf || sigmf_output_check(&output) ? EXIT_DONE : EXIT_COMMAND;
+}
+
+/* Whether the data are those that the input's metadata are of. */
+static bool check_hash(const struct demod_run *run, const char *hash)
+{
+    const struct sigmf_input *input = &run->recording;
+    if (!input->sha512 || !strcasecmp(hash, input->sha512))
+        return true;
+    message_print(run->input.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
+    return false;
+}
+
+bool demod_metadata_write(const struct demod_run *run, const char *tool, struct sha512 *hash, struct output_file *meta)
+{
+    struct sigmf_output output = describe(run, tool);
+    char hex[SHA512_HEX_NBYTES], input_hex[SHA512_HEX_NBYTES];
+    if (sha512_finish(hash, hex))
+        output.sha512 = hex;
+    if (sha512_finish(run->input_hash, input_hex)) {
+        if (!check_hash(run, input_hex))
+            return false;
+        output.input_sha512 = input_hex;
+    }
+    char *text = sigmf_output_text(&output);
+    const bool written = text && output_file_write(meta, text, strlen(text)) && output_file_write(meta, "\n", 1) &&
+                         output_file_finish(meta);
+    free(text);
+    return written;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of cuda_devices.c in a build without CUDA. */
+#include "cuda_devices.h"
+
+int cuda_devices_count(void)
+{
+    return 0;
+}
