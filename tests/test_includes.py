@@ -23,11 +23,14 @@ EXCEPTIONS = {("reference/quality.c", "include")}
 # Where other people's headers may be included, by the beginning of the file's path. All else is the C library's.
 LIBRARIES = {
     "liquid/": ("reference/", "tests/", "tools/receiver/ofdm.c"),
-    "cuda": ("cuda/", "tests/", "include/softqam/softqam_cuda.h", "tools/bench_cuda.c", "tools/receiver/engine_device.c"),
+    "cuda": ("cuda/", "tests/", "include/softqam/softqam_cuda.h", "tools/bench_gpu", "tools/cuda_devices.c", "tools/receiver/engine_device.c"),
     "Random123/": ("tests/", "tools/"),
     "cmocka.h": ("tests/", "tools/check"),
     "itpp/": ("tests/",),
-    "cjson/": ("tools/bench",),
+    "cjson/": ("tools/bench", "tools/sigmf"),
+    "openssl/": ("tools/sha512.c",),
+    "mpi.h": ("tools/demod_mpi.c",),
+    "nvtx3/": ("cuda/ranges.h",),
 }  # fmt: skip
 
 SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh")

@@ -20,7 +20,7 @@ static const char help[] =
     "table; the last column is the rate in bytes relative to the limit's.\n"
     "\n"
     "  --backend all|cpu|cuda    what is measured (default all)\n"
-    "  --symbols N               symbols of the large host runs (default 16777216)\n"
+    "  --symbols N               symbols of the large host runs (default 67108864)\n"
     "  --device-symbols N        symbols of the runs on device memory (default 268435456)\n"
     "  --samples N               runs of each measurement (default 25)\n"
     "  --json FILE               all of it with every sample\n"
@@ -97,17 +97,16 @@ static int run_bench(const struct options *options)
 {
     struct report report = {.n_samples = options->n_samples};
     struct bench_input input = {.n_symbols = options->n_symbols};
-    char device[320] = "none";
     bool good = make_input(&input);
+    report_fact(&report, "softqam", softqam_version());
     if (good && options->backend != BENCH_CUDA)
         bench_cpu(&report, &input);
     if (good && options->backend != BENCH_CPU)
-        bench_cuda(&report, &input, options->n_device_symbols, device, sizeof device);
+        bench_cuda(&report, &input, options->n_device_symbols);
     if (good)
         report_print(&report);
-    const char *const facts[] = {"softqam", softqam_version(), "cuda_device", device, NULL};
     if (good && options->json)
-        good = report_write_json(&report, facts, options->json);
+        good = report_write_json(&report, options->json);
     free(input.symbols);
     free(input.expected);
     report_free(&report);
@@ -116,7 +115,7 @@ static int run_bench(const struct options *options)
 
 int main(int argc, char *argv[])
 {
-    struct options options = {.backend = BENCH_ALL, .n_symbols = 1 << 24, .n_device_symbols = 1 << 28, .n_samples = 25};
+    struct options options = {.backend = BENCH_ALL, .n_symbols = 1 << 26, .n_device_symbols = 1 << 28, .n_samples = 25};
     message_start("softqam-bench");
     int option;
     while ((option = arguments_next(argc, argv, ":hV", long_options)) != -1) {

@@ -4,13 +4,10 @@
 
 #include "message.h"
 
-void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols, char *device,
-                size_t device_nbytes)
+void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols)
 {
     (void)report;
     (void)input;
     (void)n_device_symbols;
-    (void)device;
-    (void)device_nbytes;
     message_print("cuda", "not measured: this build has no CUDA backend");
 }

@@ -58,6 +58,20 @@ int report_measure(struct report *report, const char *what, size_t n_symbols, si
     return (int)report->n_measurements++;
 }
 
+void report_fact(struct report *report, const char *name, const char *text)
+{
+    if (report->n_facts == sizeof report->facts / sizeof report->facts[0])
+        return;
+    struct report_entry *entry = &report->facts[report->n_facts++];
+    entry->name = name;
+    snprintf(entry->text, sizeof entry->text, "%s", text);
+}
+
+double report_median(const struct report *report, int index)
+{
+    return quantile(&report->measurements[index], 0.5);
+}
+
 /* Bytes a second, relative to the limit's. */
 static double share_of_limit(const struct report *report, const struct measurement *m)
 {
@@ -98,11 +112,11 @@ static cJSON *measurement_to_json(const struct report *report, const struct meas
     return object;
 }
 
-bool report_write_json(const struct report *report, const char *const facts[], const char *path)
+bool report_write_json(const struct report *report, const char *path)
 {
     cJSON *root = cJSON_CreateObject();
-    for (; facts[0]; facts += 2)
-        cJSON_AddStringToObject(root, facts[0], facts[1]);
+    for (size_t k = 0; k < report->n_facts; k++)
+        cJSON_AddStringToObject(root, report->facts[k].name, report->facts[k].text);
     cJSON *list = cJSON_AddArrayToObject(root, "measurements");
     for (size_t k = 0; k < report->n_measurements; k++)
         cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));

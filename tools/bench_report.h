@@ -16,7 +16,15 @@ struct measurement {
     double *seconds; /* sorted */
 };
 
+/* Something about the machine or the build that the JSON says. */
+struct report_entry {
+    const char *name; /* a literal */
+    char text[256];
+};
+
 struct report {
+    size_t n_facts;
+    struct report_entry facts[16];
     size_t n_measurements;
     struct measurement *measurements;
     size_t n_samples; /* wanted of each measurement */
@@ -34,9 +42,14 @@ int report_measure(struct report *report, const char *what, size_t n_symbols, si
 /* The table, one line a measurement, on standard output. */
 void report_print(const struct report *report);
 
-/* All of it with every sample. `facts` are pairs of names and texts that end with NULL. Returns false, having said why,
- * when the file could not be written. */
-bool report_write_json(const struct report *report, const char *const facts[], const char *path);
+/* Adds a fact; the name lives as long as the report. */
+void report_fact(struct report *report, const char *name, const char *text);
+
+/* The median of a measurement, in seconds. */
+double report_median(const struct report *report, int index);
+
+/* All of it with every sample. Returns false, having said why, when the file could not be written. */
+bool report_write_json(const struct report *report, const char *path);
 
 void report_free(struct report *report);
 

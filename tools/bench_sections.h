@@ -19,8 +19,7 @@ struct bench_input {
 void bench_cpu(struct report *report, const struct bench_input *input);
 
 /* The CUDA backend: host to host, and in a build with CUDA on device memory. Says so and measures nothing where there
- * is no usable device. `device` receives the device's name. */
-void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols, char *device,
-                size_t device_nbytes);
+ * is no usable device. */
+void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols);
 
 #endif

@@ -84,16 +84,17 @@ static const struct {
     {IN_BOTH,
      "      --backend NAME          auto, cpu or cuda; default: auto\n"},
     {IN_PLAIN,
-     "      --device N              ordinal of the CUDA device; default: CUDA's choice\n"
+     "      --device LIST           CUDA devices: an ordinal, several with commas\n"
+     "                              between them, or all; default: CUDA's choice\n"
      "      --threads N             CPU threads, 1 to 1024; default: one per CPU\n"},
     {IN_MPI,
-     "      --device N              ordinal of the CUDA device; default: the ranks of\n"
+     "      --device LIST           CUDA devices of every rank; default: the ranks of\n"
      "                              a host take its devices in turn\n"
      "      --threads N             CPU threads of a rank, 1 to 1024; default: one per\n"
      "                              CPU that it may use\n"},
     {IN_BOTH,
-     "      --streams N             CUDA: chunks in flight, 1 to 64; default: 4\n"
-     "      --chunk SYMBOLS         CUDA: symbols in a chunk, 1 to 268435456;\n"
+     "      --streams N             CUDA: chunks in flight, 1 to 64; default: 3\n"
+     "      --chunk SYMBOLS         CUDA: most symbols in a chunk, 1 to 268435456;\n"
      "                              default: 1048576\n"},
     {IN_PLAIN,
      "      --shard K/N             only part K, from 1, of N parts of INPUT, which\n"

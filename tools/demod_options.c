@@ -11,13 +11,21 @@
 #include "verify.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Ranges that softqam.h gives. */
-enum { MAX_THREADS = 1024, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28, MAX_LLR_LIMIT = 127, MAX_SHARDS = 1000000 };
+enum {
+    MAX_THREADS = 1024,
+    MAX_DEVICES = 64,
+    MAX_STREAMS = 64,
+    MAX_CHUNK_SYMBOLS = 1 << 28,
+    MAX_LLR_LIMIT = 127,
+    MAX_SHARDS = 1000000
+};
 
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
@@ -93,18 +101,45 @@ static const char *const sign_names[] = {"0", "1", NULL};                 /* in 
 static const char *const progress_names[] = {"auto", "always", "never", NULL};
 enum { PROGRESS_AUTO, PROGRESS_ALWAYS };
 
-static bool parse_device(const char *text, softqam_config *config)
+/* A number, numbers with commas between them, or "all". */
+static bool parse_devices(const char *text, softqam_config *config)
 {
     static const char option[] = "--device";
-    uint64_t device = 0;
-    if (!strcmp(text, "all") || (strchr(text, ',') && !text[strspn(text, "0123456789,")])) {
-        message_print(option, "'%s' names more than one device, and this version works on one; give a single number",
-                      text);
-        return false;
+    static int devices[MAX_DEVICES];
+    config->device = -1;
+    config->devices = NULL;
+    config->n_devices = 0;
+    if (!strcmp(text, "all")) {
+        config->n_devices = SOFTQAM_ALL_DEVICES;
+        return true;
     }
-    if (!arguments_parse_count(option, text, 0, INT_MAX, &device))
-        return false;
-    config->device = (int)device;
+    unsigned n = 0;
+    for (const char *rest = text; rest; n++) {
+        char one[16];
+        uint64_t device = 0;
+        const size_t length = strcspn(rest, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), rest);
+        if (!arguments_parse_count(option, one, 0, INT_MAX, &device))
+            return false;
+        if (n == MAX_DEVICES) {
+            message_print(option, "more than %d devices", MAX_DEVICES);
+            return false;
+        }
+        for (unsigned k = 0; k < n; k++) {
+            if (devices[k] == (int)device) {
+                message_print(option, "'%s' names device %d twice", text, devices[k]);
+                return false;
+            }
+        }
+        devices[n] = (int)device;
+        rest = rest[length] ? rest + length + 1 : NULL;
+    }
+    if (n == 1) {
+        config->device = devices[0];
+        return true;
+    }
+    config->devices = devices;
+    config->n_devices = n;
     return true;
 }
 
@@ -134,7 +169,7 @@ static bool parse_machine_option(int option, const char *text, softqam_config *c
     case OPTION_BACKEND:
         return parse_backend(text, config);
     case OPTION_DEVICE:
-        return parse_device(text, config);
+        return parse_devices(text, config);
     case OPTION_THREADS:
         if (!arguments_parse_count("--threads", text, 1, MAX_THREADS, &count))
             return false;

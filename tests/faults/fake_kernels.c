@@ -6,13 +6,12 @@
 #include "float_environment.h"
 #include "kernels.h"
 
-cudaError_t softqam_kernel_prepare(softqam_kernel_grid *grid, const softqam_plan *plan)
+cudaError_t softqam_kernel_check(const softqam_plan *plan)
 {
     (void)plan;
     int device = 0;
     int n = 0;
     const cudaError_t error = cudaGetDevice(&device);
-    grid->max_thread_blocks = 1;
     return error == cudaSuccess ? cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) : error;
 }
 
@@ -75,10 +74,9 @@ static bool is_reached(const softqam_plan *plan, const softqam_block *block)
            (!block->noise_var || fake_cuda_reaches(block->noise_var, (block->noise_stride ? n : 1) * sizeof(float)));
 }
 
-cudaError_t softqam_kernel_launch(const softqam_kernel_grid *grid, const softqam_plan *plan,
-                                  const softqam_block *blocks, size_t n_blocks, float noise_var, cudaStream_t stream)
+cudaError_t softqam_kernel_launch(const softqam_plan *plan, const softqam_block *blocks, size_t n_blocks,
+                                  float noise_var, cudaStream_t stream)
 {
-    (void)grid;
     cudaError_t error = cudaSuccess;
     for (size_t k = 0; k < n_blocks && error == cudaSuccess; k++) {
         if (blocks[k].n_symbols == 0) {

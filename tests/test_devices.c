@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls divided among several GPUs, and AUTO's choice between backends: the same bytes as the CPU's, in memory of any
+ * kind. With one GPU, a list of one; with the fake runtime, any number. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_SYMBOLS = 1, STREAM_NOISE };
+
+/* More than one chunk for every stream of several devices, however short the chunks. */
+enum { N_SYMBOLS = 700001 };
+
+typedef struct sample {
+    float *symbols;
+    float *noise_var;
+    int8_t *expected;
+} sample;
+
+static softqam_config llr_config(softqam_backend backend)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = backend;
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    config.n_threads = 3;
+    return config;
+}
+
+static const sample *shared_sample(void)
+{
+    static sample made;
+    if (!made.symbols) {
+        harness_random random = harness_random_stream(STREAM_SYMBOLS);
+        made.symbols = harness_alloc(2 * sizeof(float) * N_SYMBOLS);
+        harness_fill_mixture(&random, N_SYMBOLS, made.symbols);
+        random = harness_random_stream(STREAM_NOISE);
+        made.noise_var = harness_alloc(sizeof(float) * N_SYMBOLS);
+        harness_fill_noise(&random, HARNESS_NOISE_USUAL, N_SYMBOLS, made.noise_var);
+        made.expected = harness_alloc(HARNESS_SYMBOL_BITS * N_SYMBOLS);
+        const softqam_config config = llr_config(SOFTQAM_BACKEND_CPU);
+        softqam_demodulator *demodulator = harness_create(&config);
+        harness_demodulate_llrs(demodulator, made.symbols, made.noise_var, N_SYMBOLS, made.expected);
+        softqam_destroy(demodulator);
+    }
+    return &made;
+}
+
+/* Memory of the demodulator's kind, or plain. */
+static void *get_memory(softqam_demodulator *demodulator, bool of_demodulator, size_t nbytes)
+{
+    void *memory = NULL;
+    if (!of_demodulator)
+        return harness_alloc(nbytes);
+    assert_int_equal(softqam_host_alloc(demodulator, nbytes, &memory), SOFTQAM_OK);
+    return memory;
+}
+
+static void put_memory(void *memory, bool of_demodulator)
+{
+    if (of_demodulator)
+        softqam_host_free(memory);
+    else
+        free(memory);
+}
+
+/* The first n symbols of the sample, in either kind of memory for input and output. */
+static void check_call(softqam_demodulator *demodulator, size_t n, bool pinned_in, bool pinned_out)
+{
+    const sample *all = shared_sample();
+    float *symbols = get_memory(demodulator, pinned_in, 2 * sizeof(float) * n);
+    float *noise_var = get_memory(demodulator, pinned_in, sizeof(float) * n);
+    uint8_t *out = get_memory(demodulator, pinned_out, HARNESS_SYMBOL_BITS * n);
+    memcpy(symbols, all->symbols, 2 * sizeof(float) * n);
+    memcpy(noise_var, all->noise_var, sizeof(float) * n);
+    harness_poison(out, (const uint8_t *)all->expected, HARNESS_SYMBOL_BITS * n);
+    harness_demodulate_llrs(demodulator, symbols, noise_var, n, out);
+    char what[96];
+    snprintf(what, sizeof what, "%s: %zu symbols, input %s, output %s", softqam_backend_detail(demodulator), n,
+             pinned_in ? "pinned" : "pageable", pinned_out ? "pinned" : "pageable");
+    assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_S8, symbols, all->expected, out, n));
+    put_memory(symbols, pinned_in);
+    put_memory(noise_var, pinned_in);
+    put_memory(out, pinned_out);
+}
+
+static void check_all_kinds(const softqam_config *config)
+{
+    static const size_t sizes[] = {1, 1000, 45864, 300000, N_SYMBOLS};
+    softqam_demodulator *demodulator = harness_create(config);
+    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
+        for (unsigned kind = 0; kind < 4; kind++)
+            check_call(demodulator, sizes[k], kind & 1, kind & 2);
+    }
+    softqam_destroy(demodulator);
+}
+
+static const size_t chunks[] = {0, 7777, 65536};
+
+static void test_all_devices(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(chunks); k++) {
+        for (unsigned n_streams = 1; n_streams <= 3; n_streams++) {
+            softqam_config config = llr_config(SOFTQAM_BACKEND_CUDA);
+            config.n_devices = SOFTQAM_ALL_DEVICES;
+            config.chunk_symbols = chunks[k];
+            config.n_streams = n_streams;
+            config.n_threads = 1 + n_streams;
+            check_all_kinds(&config);
+        }
+    }
+}
+
+/* Every beginning of the list 0, 1, 2 .. that this machine has, and it backwards. */
+static void test_lists(void **state)
+{
+    (void)state;
+    int devices[64];
+    for (unsigned n = 1; n <= HARNESS_COUNT(devices); n++) {
+        softqam_config config = llr_config(SOFTQAM_BACKEND_CUDA);
+        config.devices = devices;
+        config.n_devices = n;
+        for (unsigned k = 0; k < n; k++)
+            devices[k] = (int)(n - 1 - k);
+        softqam_demodulator *demodulator = NULL;
+        if (softqam_create(&demodulator, &config) == SOFTQAM_ERROR_BACKEND_UNAVAILABLE) {
+            char expected[64];
+            snprintf(expected, sizeof expected, "there is no CUDA device %u, only %u device", n - 1, n - 1);
+            assert_non_null(strstr(softqam_error_message(), expected));
+            assert_true(n > 1);
+            return;
+        }
+        assert_non_null(demodulator);
+        char expected[16];
+        snprintf(expected, sizeof expected, "%u x ", n);
+        assert_true(n == 1 || strncmp(softqam_backend_detail(demodulator), expected, strlen(expected)) == 0);
+        check_call(demodulator, N_SYMBOLS, true, true);
+        check_call(demodulator, N_SYMBOLS, false, false);
+        softqam_destroy(demodulator);
+    }
+}
+
+/* Around every size at which AUTO may change its mind, twice, since it remembers. */
+static void test_auto(void **state)
+{
+    (void)state;
+    softqam_config config = llr_config(SOFTQAM_BACKEND_AUTO);
+    config.n_devices = SOFTQAM_ALL_DEVICES;
+    check_all_kinds(&config);
+    check_all_kinds(&config);
+    softqam_demodulator *demodulator = harness_create(&config);
+    for (size_t n = 2; n < N_SYMBOLS; n *= 2) {
+        check_call(demodulator, n - 1, true, true);
+        check_call(demodulator, n, false, false);
+    }
+    softqam_destroy(demodulator);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_devices),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_auto),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
