@@ -69,40 +69,12 @@ typedef struct step_buffer {
 
 /* Soft bits. */
 
-/* Where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the last bits of I, the other
- * bits of I, the same of Q. A row's marks hold these for I and the first symbol; a sure byte is marked by what
- * lane_place_bytes() takes for it. */
-enum { FROM_LAST = 0, FROM_OTHER = 4, FROM_Q = 8, SURE_LOWEST = 0x80, SURE_HIGHEST = 0xff };
-
-static uint32_t byte_marks(uint32_t marks)
+LANE lane_table load_table(const softqam_plan *plan)
 {
-    static const uint8_t sources[] = {
-        [BYTE_LAST] = FROM_LAST, [BYTE_LOWEST] = SURE_LOWEST, [BYTE_OTHER] = FROM_OTHER, [BYTE_HIGHEST] = SURE_HIGHEST};
-    uint32_t bytes = 0;
-    for (unsigned place = 0; place < AXIS_BITS; place++)
-        bytes |= (uint32_t)sources[marks >> (4 * place) & 0xf] << (8 * place);
-    return bytes;
-}
-
-LANE lane_table load_table(const softqam_axis_table *from)
-{
-    float values[5][AXIS_LEVELS];
-    uint32_t marks[AXIS_LEVELS];
-    for (unsigned j = 0; j < AXIS_LEVELS; j++) {
-        const softqam_axis_row *row = &from->rows[j];
-        values[0][j] = row->level;
-        values[1][j] = row->level_last;
-        values[2][j] = row->level_other;
-        values[3][j] = row->marks >> 31 & 1 ? -from->gain : from->gain;
-        values[4][j] = row->marks >> 30 & 1 ? -from->gain : from->gain;
-        marks[j] = byte_marks(row->marks);
-    }
-    lane_table table;
-    lane_table_rows(&table, values, marks);
+    lane_table table = lane_load_table(&plan->columns.axis);
     for (int k = 0; k < AXIS_BITS; k++)
-        table.steps[k] = lane_splat(from->steps[k]);
-    table.rows_per_unit = lane_splat(from->rows_per_unit);
-    table.inside = lane_splat(from->inside);
+        table.steps[k] = lane_splat(plan->soft_bits.steps[k]);
+    table.rows_per_unit = lane_splat(plan->soft_bits.rows_per_unit);
     return table;
 }
 
@@ -133,79 +105,134 @@ LANE void forget(soft_axis *axis, lane_mask known)
     axis->row.marks = lane_bits(lane_keep(known, lane_float(axis->row.marks)));
 }
 
-/* Whether to try the short way. Where it fails twice running it is not tried again for so many steps: among symbols
- * with which it often fails, that saves the attempts and the mispredicted branches. */
-typedef struct attempts {
-    unsigned n_without; /* steps to go without one */
-    bool failed;        /* the last one */
-} attempts;
-
-enum { STEPS_WITHOUT_ATTEMPT = 7 };
-
-LANE void soft_step(const lane_table *table, step_input in, attempts *tried, unsigned char *out)
+LANE void exact_step(const lane_table *table, step_input in, unsigned char *out)
 {
-    const lane_f32 i = lane_firsts(in.a, in.b);
-    const lane_f32 q = lane_seconds(in.a, in.b);
-    soft_bits bits;
-    if (tried->n_without > 0) {
-        tried->n_without--;
-    } else {
-        bits = demodulate_inside(table, i, q);
-        if (lane_all(bits.known)) {
-            store_soft_bits(out, &bits);
-            tried->failed = false;
-            return;
-        }
-        tried->n_without = tried->failed ? STEPS_WITHOUT_ATTEMPT : 0;
-        tried->failed = true;
-    }
-    bits = demodulate_soft_bits(table, i, q);
+    soft_bits bits = demodulate_soft_bits(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
     forget(&bits.i, bits.known);
     forget(&bits.q, bits.known);
     store_soft_bits(out, &bits);
 }
 
+typedef struct linear_constants {
+    lane_linear linear;
+    lane_bytes middle;  /* half of 2 alpha, modulo 1 */
+    lane_bytes doubt;   /* so near is too near */
+    lane_whole largest; /* |x3| of a component of LINEAR_COMPONENT */
+} linear_constants;
+
+LANE linear_constants load_linear(const softqam_linear *from)
+{
+    linear_constants constants;
+    constants.linear.units = lane_splat(from->units);
+    for (int k = 0; k < AXIS_BITS - 1; k++)
+        constants.linear.turns[k] = lane_splat_whole(from->turns[k]);
+    constants.middle = lane_splat_word(from->middle);
+    constants.doubt = lane_splat_word(from->doubt);
+    constants.largest = lane_splat_whole(from->largest);
+    return constants;
+}
+
+/* The linear functions' bytes of components as they lie in memory. */
+LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits)
+{
+    static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
+    lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
+    lane_bytes last = lane_upper_words(bits->x[2], bits->x[3]);
+    if (positive_is_1) {
+        /* Away from integers, trunc(127 - x) is 126 - floor(x). */
+        first = lane_sub_s16(lane_splat_word(126), first);
+        last = lane_sub_s16(lane_splat_word(126), last);
+    } else {
+        first = lane_add_s16(lane_splat_word(127), first);
+        last = lane_add_s16(lane_splat_word(127), last);
+    }
+    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)));
+}
+
+/* Returns whether the bytes may be wrong. */
+LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out)
+{
+    const linear_bits a = demodulate_linear(&constants->linear, in.a);
+    const linear_bits b = demodulate_linear(&constants->linear, in.b);
+    store_linear(out, positive_is_1, &a);
+    store_linear(out + 4 * LANES, positive_is_1, &b);
+    /* A value that is not saturated is, but for its sign, the distance to the nearest boundary of the last bit, or what
+     * lacks to 2 alpha from that: near an integer where the distance's fraction is near 0 or that of 2 alpha. */
+    const lane_whole distance_a = lane_abs_s32(a.x[3]);
+    const lane_whole distance_b = lane_abs_s32(b.x[3]);
+    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
+    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
+    const lane_bytes from_integer = lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
+    return lane_any_less_or_more(from_integer, constants->doubt, lane_max_s32(distance_a, distance_b),
+                                 constants->largest);
+}
+
+/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions, then
+ * again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more than
+ * half of a block's steps are in doubt, the next blocks do without the linear functions. */
+enum { BLOCK_STEPS = 32, BLOCKS_WITHOUT_LINEAR = 15 };
+
+LANE void soft_block(input_kind kind, bool positive_is_1, const softqam_plan *plan, const unsigned char *symbols, size_t n_steps, unsigned *n_without, unsigned char *out)
+{
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    const size_t nbytes = LANES * input_nbytes(kind);
+    uint8_t doubtful[BLOCK_STEPS];
+    size_t n_doubtful = 0;
+    if (*n_without == 0) {
+        const linear_constants constants = load_linear(&plan->columns.linear);
+        for (size_t k = 0; k < n_steps; k++) {
+            prefetch_symbols(kind, symbols + k * nbytes);
+            doubtful[n_doubtful] = (uint8_t)k;
+            n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, symbols + k * nbytes, scale), out + k * LANES * 8);
+        }
+        *n_without = n_doubtful > n_steps / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
+    } else {
+        --*n_without;
+        for (size_t k = 0; k < n_steps; k++)
+            doubtful[k] = (uint8_t)k;
+        n_doubtful = n_steps;
+    }
+    const lane_table table = load_table(plan);
+    for (size_t k = 0; k < n_doubtful; k++)
+        exact_step(&table, load_step(kind, symbols + doubtful[k] * nbytes, scale), out + doubtful[k] * LANES * 8);
+}
+
 LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, size_t n_symbols,
                          unsigned char *out)
 {
-    const lane_table table = load_table(&plan->soft_bits);
-    const lane_f32 scale = lane_splat(plan->input_scale);
     const size_t nbytes = input_nbytes(kind);
-    attempts tried = {0};
-    while (n_symbols > 0) {
-        const bool whole = n_symbols >= LANES;
+    unsigned n_without = 0;
+    size_t n_steps = n_symbols / LANES;
+    while (n_steps > 0) {
+        const size_t n = n_steps < BLOCK_STEPS ? n_steps : BLOCK_STEPS;
+        if (plan->llr_scale.signs)
+            soft_block(kind, true, plan, symbols, n, &n_without, out);
+        else
+            soft_block(kind, false, plan, symbols, n, &n_without, out);
+        symbols += n * LANES * nbytes;
+        out += n * LANES * 8;
+        n_steps -= n;
+    }
+    n_symbols %= LANES;
+    if (n_symbols > 0) {
         step_buffer buffer;
-        prefetch_symbols(kind, symbols);
-        if (!whole)
-            memcpy(buffer.in, symbols, n_symbols * nbytes);
-        soft_step(&table, load_step(kind, whole ? symbols : buffer.in, scale), &tried, whole ? out : buffer.out);
-        if (!whole) {
-            memcpy(out, buffer.out, n_symbols * 8);
-            break;
-        }
-        symbols += LANES * nbytes;
-        out += LANES * 8;
-        n_symbols -= LANES;
+        const lane_table table = load_table(plan);
+        memcpy(buffer.in, symbols, n_symbols * nbytes);
+        exact_step(&table, load_step(kind, buffer.in, lane_splat(plan->input_scale)), buffer.out);
+        memcpy(out, buffer.out, n_symbols * 8);
     }
 }
 
 /* LLRs. */
 
-LANE lane_llr_table load_llr_table(const softqam_llr_table *from)
+LANE lane_llr_table load_llr_table(const softqam_plan *plan)
 {
     lane_llr_table table;
     for (int k = 0; k < AXIS_BITS; k++) {
-        float slopes[LANES];
-        float intercepts[LANES];
-        for (int row = 0; row < LANES; row++) {
-            const softqam_llr_row *at = &from->rows[row < LLR_ROWS ? row : LLR_ROWS - 1];
-            slopes[row] = at->slopes[k];
-            intercepts[row] = at->intercepts[k];
-        }
-        table.rows.slopes[k] = lane_load_f32(slopes);
-        table.rows.intercepts[k] = lane_load_f32(intercepts);
+        table.rows.slopes[k] = lane_load_f32(plan->columns.llrs.slopes[k]);
+        table.rows.intercepts[k] = lane_load_f32(plan->columns.llrs.intercepts[k]);
     }
-    table.rows_per_unit = lane_splat(from->rows_per_unit);
+    table.rows_per_unit = lane_splat(plan->llrs.rows_per_unit);
     return table;
 }
 
@@ -224,7 +251,7 @@ LANE llr_constants load_llr_constants(const softqam_plan *plan)
 {
     const softqam_llr_scale scale = plan->llr_scale;
     llr_constants constants;
-    constants.table = load_llr_table(&plan->llrs);
+    constants.table = load_llr_table(plan);
     constants.input_scale = lane_splat(plan->input_scale);
     constants.steps_per_nat = lane_splat(scale.steps_per_nat);
     constants.small_noise = lane_splat(scale.steps_per_nat / SMALL_FACTOR);
