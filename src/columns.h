@@ -24,10 +24,11 @@ typedef struct softqam_axis_columns {
 /* The linear functions of arithmetic_shortcuts.h in fixed point, LINEAR_FRACTION_BITS after the point. */
 enum { LINEAR_FRACTION_BITS = 16 };
 
-/* They decide for components up to this one where no value is within LINEAR_DOUBT of an integer: demodulate_soft_bits(),
- * in which both axes and some twenty roundings take part, differs from them by less. README.md has the figures. */
+/* They decide for components up to this one where no value is within LINEAR_DOUBT of an integer:
+ * demodulate_soft_bits(), in which both axes and some twenty roundings take part, differs from them by less. README.md
+ * has the figures. */
 #define LINEAR_COMPONENT 1.5f
-enum { LINEAR_DOUBT = 18 };
+enum { LINEAR_DOUBT = 16 };
 
 typedef struct softqam_linear {
     float units;                  /* to a component of 1 */

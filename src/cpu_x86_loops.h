@@ -105,9 +105,14 @@ LANE void forget(soft_axis *axis, lane_mask known)
     axis->row.marks = lane_bits(lane_keep(known, lane_float(axis->row.marks)));
 }
 
-LANE void exact_step(const lane_table *table, step_input in, unsigned char *out)
+LANE symbol_distances measure_step(const lane_table *table, step_input in)
 {
-    soft_bits bits = demodulate_soft_bits(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
+    return measure_symbol(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
+}
+
+LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out)
+{
+    soft_bits bits = soften_symbol(table, symbols);
     forget(&bits.i, bits.known);
     forget(&bits.q, bits.known);
     store_soft_bits(out, &bits);
@@ -167,60 +172,88 @@ LANE bool linear_step(const linear_constants *constants, bool positive_is_1, ste
                                  constants->largest);
 }
 
-/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions, then
- * again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more than
- * half of a block's steps are in doubt, the next blocks do without the linear functions. */
-enum { BLOCK_STEPS = 32, BLOCKS_WITHOUT_LINEAR = 15 };
+/* Where a step's symbols lie and where its bytes go. */
+typedef struct step_place {
+    const unsigned char *in;
+    unsigned char *out;
+} step_place;
 
-LANE void soft_block(input_kind kind, bool positive_is_1, const softqam_plan *plan, const unsigned char *symbols, size_t n_steps, unsigned *n_without, unsigned char *out)
+/* Steps as arithmetic.h has it, an even number of them: two at a time, because one alone waits for its own results more
+ * than it computes. */
+LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps)
 {
-    const lane_f32 scale = lane_splat(plan->input_scale);
-    const size_t nbytes = LANES * input_nbytes(kind);
-    uint8_t doubtful[BLOCK_STEPS];
-    size_t n_doubtful = 0;
-    if (*n_without == 0) {
-        const linear_constants constants = load_linear(&plan->columns.linear);
-        for (size_t k = 0; k < n_steps; k++) {
-            prefetch_symbols(kind, symbols + k * nbytes);
-            doubtful[n_doubtful] = (uint8_t)k;
-            n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, symbols + k * nbytes, scale), out + k * LANES * 8);
-        }
-        *n_without = n_doubtful > n_steps / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
-    } else {
-        --*n_without;
-        for (size_t k = 0; k < n_steps; k++)
-            doubtful[k] = (uint8_t)k;
-        n_doubtful = n_steps;
-    }
     const lane_table table = load_table(plan);
-    for (size_t k = 0; k < n_doubtful; k++)
-        exact_step(&table, load_step(kind, symbols + doubtful[k] * nbytes, scale), out + doubtful[k] * LANES * 8);
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    for (size_t k = 0; k < n_steps; k += 2) {
+        const symbol_distances a = measure_step(&table, load_step(kind, places[k].in, scale));
+        const symbol_distances b = measure_step(&table, load_step(kind, places[k + 1].in, scale));
+        soften_step(&table, &a, places[k].out);
+        soften_step(&table, &b, places[k + 1].out);
+    }
 }
+
+/* Steps by the linear functions; returns how many may have wrong bytes, and where. */
+LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at, size_t n_steps,
+                         step_place *doubtful)
+{
+    const linear_constants constants = load_linear(&plan->columns.linear);
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    size_t n_doubtful = 0;
+    for (size_t k = 0; k < n_steps; k++) {
+        prefetch_symbols(kind, at.in);
+        doubtful[n_doubtful] = at;
+        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out);
+        at.in += LANES * input_nbytes(kind);
+        at.out += LANES * 8;
+    }
+    return n_doubtful;
+}
+
+/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
+ * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more
+ * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
+enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
 
 LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, size_t n_symbols,
                          unsigned char *out)
 {
     const size_t nbytes = input_nbytes(kind);
-    unsigned n_without = 0;
-    size_t n_steps = n_symbols / LANES;
-    while (n_steps > 0) {
-        const size_t n = n_steps < BLOCK_STEPS ? n_steps : BLOCK_STEPS;
-        if (plan->llr_scale.signs)
-            soft_block(kind, true, plan, symbols, n, &n_without, out);
-        else
-            soft_block(kind, false, plan, symbols, n, &n_without, out);
-        symbols += n * LANES * nbytes;
-        out += n * LANES * 8;
-        n_steps -= n;
+    step_place again[BLOCK_STEPS + 2];
+    size_t n_again = 0;
+    unsigned n_blocks_without = 0;
+    while (n_symbols >= LANES) {
+        const size_t n_left = n_symbols / LANES, n_steps = n_left < BLOCK_STEPS ? n_left : BLOCK_STEPS;
+        const step_place at = {symbols, out};
+        if (n_blocks_without > 0) {
+            n_blocks_without--;
+            for (size_t k = 0; k < n_steps; k++)
+                again[n_again++] = (step_place){symbols + k * LANES * nbytes, out + k * LANES * 8};
+        } else {
+            const size_t n_doubtful = plan->llr_scale.signs
+                                          ? linear_steps(kind, true, plan, at, n_steps, again + n_again)
+                                          : linear_steps(kind, false, plan, at, n_steps, again + n_again);
+            n_blocks_without = n_doubtful > n_steps / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
+            n_again += n_doubtful;
+        }
+        /* An odd one waits for the next block. */
+        exact_steps(kind, plan, again, n_again / 2 * 2);
+        if (n_again % 2)
+            again[0] = again[n_again - 1];
+        n_again %= 2;
+        symbols += n_steps * LANES * nbytes;
+        out += n_steps * LANES * 8;
+        n_symbols -= n_steps * LANES;
     }
-    n_symbols %= LANES;
+    step_buffer buffer;
     if (n_symbols > 0) {
-        step_buffer buffer;
-        const lane_table table = load_table(plan);
         memcpy(buffer.in, symbols, n_symbols * nbytes);
-        exact_step(&table, load_step(kind, buffer.in, lane_splat(plan->input_scale)), buffer.out);
-        memcpy(out, buffer.out, n_symbols * 8);
+        again[n_again++] = (step_place){buffer.in, buffer.out};
     }
+    if (n_again % 2)
+        again[n_again] = again[0];
+    exact_steps(kind, plan, again, (n_again + 1) / 2 * 2);
+    if (n_symbols > 0)
+        memcpy(out, buffer.out, n_symbols * 8);
 }
 
 /* LLRs. */
