@@ -6,45 +6,51 @@
 
 #include "arithmetic.h"
 
-/* A component clear of its level's ends, with the same results as measure_axis() in fewer steps. It is known which
- * level it is, from the component itself. The halvings' only rounding is then that of their first step, which takes 8
- * alpha away: |v| < 16 alpha, and all further differences are exact. Taking it again and back gives that rounding. */
-LANE axis_distances measure_inside(const lane_table *table, lane_f32 v)
+/* Soft bytes as piecewise linear functions of the component. In real numbers the margins of an axis are four nested
+ * absolute values, because the bits that are not next to a level's own boundaries are saturated either way: with
+ *
+ *     x0 = v, x1 = 8 alpha - |x0|, x2 = 4 alpha - |x1|, x3 = 2 alpha - |x2|
+ *
+ * the bit of place k has the soft byte trunc(127 + 4 alpha gain xk), limited to 0 .. 255. They are computed in fixed
+ * point, so that all steps but the first are exact. */
+
+typedef struct linear_bits {
+    lane_whole x[AXIS_BITS]; /* of components as they lie in memory */
+} linear_bits;
+
+LANE linear_bits demodulate_linear(const lane_linear *linear, lane_f32 components)
 {
-    const lane_row row = lane_lookup(table, v);
-    const lane_f32 step = lane_flip(table->steps[0], lane_bits(v));
-    const lane_f32 rounded = lane_add(lane_sub(v, step), step);
-    return measure_row(v, lane_add(row.level, lane_sub(v, rounded)), row);
+    linear_bits bits;
+    bits.x[0] = lane_round(lane_mul(components, linear->units));
+    LANE_UNROLL
+    for (int k = 1; k < AXIS_BITS; k++)
+        bits.x[k] = lane_sub_s32(linear->turns[k - 1], lane_abs_s32(bits.x[k - 1]));
+    return bits;
 }
 
-/* The soft bits of a symbol, both of whose components are clear of their levels' ends; `known` says whether they are.
- * Then no neighbour is as near as the decided point. For lanes of several symbols, most of which are such. */
-LANE soft_bits demodulate_inside(const lane_table *table, lane_f32 i, lane_f32 q)
+/* Components and factors so small, as those of any receiver are, that no limit is needed on the way to the output
+ * format: no LLR of an axis comes near 2^31, 65504 or FLT_MAX. The largest slope is 32 / sqrt(170), no intercept
+ * exceeds 224 / 170, so no distance 7.3. */
+#define SMALL_COMPONENT  2.4f
+#define SMALL_FACTOR_S8  0x1p27f
+#define SMALL_FACTOR_F16 0x1p13f
+#define SMALL_FACTOR_F32 0x1p100f
+
+/* The number of such a component's row. */
+LANE lane_u32 small_row(const lane_llr_table *table, lane_f32 component)
 {
-    const axis_distances on_i = measure_inside(table, i);
-    const axis_distances on_q = measure_inside(table, q);
-    const lane_f32 decided = lane_add(on_i.decided, on_q.decided);
-
-    soft_bits out;
-    out.i = soften_axis(table, &on_i, &on_q, decided);
-    out.q = soften_axis(table, &on_q, &on_i, decided);
-    out.known = lane_both(lane_is_less(on_i.nearest, table->inside), lane_is_less(on_q.nearest, table->inside));
-    return out;
+    return lane_to_row_small(lane_mul(lane_abs(component), table->rows_per_unit));
 }
-
-/* Components and factors so small that no LLR of an axis comes near 2^31, as those of any receiver are: then no limit
- * is needed on the way to an integer. The largest slope is 32 / sqrt(170), and no intercept exceeds 224 / 170. */
-#define SMALL_COMPONENT 2.4f
-#define SMALL_FACTOR    0x1p27f
 
 /* The axis's LLRs of such components and factors, not limited. */
-LANE void axis_small_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_f32 llrs[AXIS_BITS])
+LANE void axis_small_llrs(const lane_llr_table *table, lane_f32 component, lane_u32 number, lane_f32 factor,
+                          lane_f32 llrs[AXIS_BITS])
 {
     const lane_f32 magnitude = lane_abs(component);
-    const lane_llr_row row = lane_llr_lookup_small(table, lane_mul(magnitude, table->rows_per_unit));
     LANE_UNROLL
     for (int k = 0; k < AXIS_BITS; k++) {
-        lane_f32 distance = lane_fma(row.slopes[k], magnitude, row.intercepts[k]);
+        const lane_llr_line line = lane_llr_lookup_line(table, number, k);
+        lane_f32 distance = lane_fma(line.slope, magnitude, line.intercept);
         if (k == 0)
             distance = lane_flip(distance, lane_bits(component));
         llrs[k] = lane_mul(distance, factor);

@@ -9,6 +9,7 @@
 #include <softqam/softqam.h>
 
 #include "axis_table.h"
+#include "columns.h"
 
 #if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "softqam is for 64-bit, little-endian processors"
@@ -31,6 +32,7 @@ typedef struct softqam_plan {
     softqam_axis_table soft_bits; /* for u8 */
     softqam_llr_table llrs;       /* for the others */
     softqam_llr_scale llr_scale;
+    softqam_columns columns; /* of both tables */
 } softqam_plan;
 
 /* From a configuration that softqam_config_resolve() has passed. */

@@ -11,7 +11,8 @@ case "${1-}" in
 "") ;;
 tests)
     packages+=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
-        abigail-tools doxygen locales python3-venv man-db bash)
+        abigail-tools doxygen locales python3-venv man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
+        libcmocka-dev:arm64)
     ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
@@ -23,7 +24,8 @@ install_packages() {
     local missing=() as_root=() package state
     for package in "${packages[@]}"; do
         state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-        [ "$state" = "install ok installed" ] || missing+=("$package")
+        # Twice where two architectures' are installed.
+        [[ "$state" == *"install ok installed"* ]] || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
@@ -32,6 +34,9 @@ install_packages() {
     fi
     echo "installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
+    if [[ "${missing[*]}" == *:arm64* ]]; then
+        "${as_root[@]}" dpkg --add-architecture arm64
+    fi
     "${as_root[@]}" apt-get update -qq
     "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }

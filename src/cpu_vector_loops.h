@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops over symbols for vectors of 128-bit parts, any number of them: included by cpu_avx512.c, cpu_avx2.c and
+ * cpu_neon.c after their lane header and arithmetic_shortcuts.h. A step takes LANES symbols, which lie in memory as two
+ * registers of components; those that are left at the end go through a small buffer, so that there is one code for
+ * every length.
+ *
+ * Soft bits are computed from a register of I and one of Q, because each axis looks at the other. LLRs are computed
+ * from components as they lie in memory, since no axis needs the other. */
+#ifndef SOFTQAM_CPU_VECTOR_LOOPS_H
+#define SOFTQAM_CPU_VECTOR_LOOPS_H
+
+#include "cpu_variant.h"
+
+/* Symbols on their way into a loop. */
+typedef struct step_input {
+    lane_f32 a; /* I and Q in turns: the first LANES / 2 symbols */
+    lane_f32 b; /* the others */
+} step_input;
+
+/* The kinds of input: the formats, cf32 apart where it needs no scale. */
+typedef enum input_kind { INPUT_CF32_UNSCALED, INPUT_CF32, INPUT_CS16, INPUT_CS8, INPUT_CF16 } input_kind;
+
+LANE size_t input_nbytes(input_kind kind)
+{
+    return kind == INPUT_CS8 ? 2 : kind == INPUT_CS16 || kind == INPUT_CF16 ? 4 : 8;
+}
+
+LANE lane_f32 load_components(input_kind kind, const unsigned char *from, lane_f32 scale)
+{
+    switch (kind) {
+    case INPUT_CF32_UNSCALED:
+        return lane_load_f32(from);
+    case INPUT_CS16:
+        return lane_mul(lane_load_s16(from), scale);
+    case INPUT_CS8:
+        return lane_mul(lane_load_s8(from), scale);
+    case INPUT_CF16:
+        return lane_mul(lane_load_f16(from), scale);
+    default:
+        return lane_mul(lane_load_f32(from), scale);
+    }
+}
+
+LANE step_input load_step(input_kind kind, const unsigned char *from, lane_f32 scale)
+{
+    step_input in;
+    in.a = load_components(kind, from, scale);
+    in.b = load_components(kind, from + LANES / 2 * input_nbytes(kind), scale);
+    return in;
+}
+
+/* Asks for the symbols of a later step. What lies behind the last ones is asked for too, which does no harm. */
+enum { PREFETCH_NBYTES = 2048 };
+
+LANE void prefetch_symbols(input_kind kind, const unsigned char *symbols)
+{
+    const uintptr_t ahead = (uintptr_t)symbols + PREFETCH_NBYTES;
+    __builtin_prefetch((const void *)ahead);
+    if (LANES * input_nbytes(kind) > 64)
+        __builtin_prefetch((const void *)(ahead + 64));
+}
+
+/* The symbols that are left at the end, fewer than a step takes. Those beside them are computed from whatever lies
+ * there, and dropped. */
+typedef struct step_buffer {
+    unsigned char in[LANES * 8];
+    float noise_var[LANES];
+    unsigned char out[LANES * 32];
+} step_buffer;
+
+/* Soft bits. */
+
+LANE lane_table load_table(const softqam_plan *plan)
+{
+    lane_table table = lane_load_table(&plan->columns.axis);
+    for (int k = 0; k < AXIS_BITS; k++)
+        table.steps[k] = lane_splat(plan->soft_bits.steps[k]);
+    table.rows_per_unit = lane_splat(plan->soft_bits.rows_per_unit);
+    return table;
+}
+
+/* Where the bytes of the first two of four symbols come from, to be or-ed to a row's marks, I and Q in turns; those of
+ * the last two; and where the whole symbol is not known: its `last` everywhere. */
+static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0, FROM_Q,     0, FROM_Q,
+                                                1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1};
+static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
+                                               3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
+
+LANE void store_soft_bits(unsigned char *out, const soft_bits *bits)
+{
+    const lane_bytes i = lane_pack_s16(lane_truncate(bits->i.last), lane_truncate(bits->i.other));
+    const lane_bytes q = lane_pack_s16(lane_truncate(bits->q.last), lane_truncate(bits->q.other));
+    const lane_bytes soft = lane_pack_u8(i, q);
+    const lane_bytes first = lane_or(lane_interleave_bytes_lower(bits->i.row.marks, bits->q.row.marks),
+                                     lane_splat_bytes(places_of_first_two));
+    const lane_bytes last = lane_or(lane_interleave_bytes_upper(bits->i.row.marks, bits->q.row.marks),
+                                    lane_splat_bytes(places_of_last_two));
+    lane_store(out, lane_place_bytes(soft, first));
+    lane_store(out + 4 * LANES, lane_place_bytes(soft, last));
+}
+
+/* 127 eight times is the last bit's byte, 127, at every place. */
+LANE void forget(soft_axis *axis, lane_mask known)
+{
+    axis->last = lane_choose(known, axis->last, lane_splat(127.0f));
+    axis->row.marks = lane_bits(lane_keep(known, lane_float(axis->row.marks)));
+}
+
+LANE symbol_distances measure_step(const lane_table *table, step_input in)
+{
+    return measure_symbol(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
+}
+
+LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out)
+{
+    soft_bits bits = soften_symbol(table, symbols);
+    forget(&bits.i, bits.known);
+    forget(&bits.q, bits.known);
+    store_soft_bits(out, &bits);
+}
+
+typedef struct linear_constants {
+    lane_linear linear;
+    lane_bytes middle;  /* half of 2 alpha, modulo 1 */
+    lane_bytes doubt;   /* so near is too near */
+    lane_whole largest; /* |x3| of a component of LINEAR_COMPONENT */
+} linear_constants;
+
+LANE linear_constants load_linear(const softqam_linear *from)
+{
+    linear_constants constants;
+    constants.linear.units = lane_splat(from->units);
+    for (int k = 0; k < AXIS_BITS - 1; k++)
+        constants.linear.turns[k] = lane_splat_whole(from->turns[k]);
+    constants.middle = lane_splat_word(from->middle);
+    constants.doubt = lane_splat_word(from->doubt);
+    constants.largest = lane_splat_whole(from->largest);
+    return constants;
+}
+
+/* The linear functions' bytes of components as they lie in memory. */
+LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits)
+{
+    static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
+    lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
+    lane_bytes last = lane_upper_words(bits->x[2], bits->x[3]);
+    if (positive_is_1) {
+        /* Away from integers, trunc(127 - x) is 126 - floor(x). */
+        first = lane_sub_s16(lane_splat_word(126), first);
+        last = lane_sub_s16(lane_splat_word(126), last);
+    } else {
+        first = lane_add_s16(lane_splat_word(127), first);
+        last = lane_add_s16(lane_splat_word(127), last);
+    }
+    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)));
+}
+
+/* Returns whether the bytes may be wrong. */
+LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out)
+{
+    const linear_bits a = demodulate_linear(&constants->linear, in.a);
+    const linear_bits b = demodulate_linear(&constants->linear, in.b);
+    store_linear(out, positive_is_1, &a);
+    store_linear(out + 4 * LANES, positive_is_1, &b);
+    /* A value that is not saturated is, but for its sign, the distance to the nearest boundary of the last bit, or what
+     * lacks to 2 alpha from that: near an integer where the distance's fraction is near 0 or that of 2 alpha. */
+    const lane_whole distance_a = lane_abs_s32(a.x[3]);
+    const lane_whole distance_b = lane_abs_s32(b.x[3]);
+    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
+    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
+    const lane_bytes from_integer = lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
+    return lane_any_less_or_more(from_integer, constants->doubt, lane_max_s32(distance_a, distance_b),
+                                 constants->largest);
+}
+
+/* Where a step's symbols lie and where its bytes go. */
+typedef struct step_place {
+    const unsigned char *in;
+    unsigned char *out;
+} step_place;
+
+/* Steps as arithmetic.h has it, an even number of them: two at a time, because one alone waits for its own results more
+ * than it computes. */
+LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps)
+{
+    const lane_table table = load_table(plan);
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    for (size_t k = 0; k < n_steps; k += 2) {
+        const symbol_distances a = measure_step(&table, load_step(kind, places[k].in, scale));
+        const symbol_distances b = measure_step(&table, load_step(kind, places[k + 1].in, scale));
+        soften_step(&table, &a, places[k].out);
+        soften_step(&table, &b, places[k + 1].out);
+    }
+}
+
+/* Steps by the linear functions; returns how many may have wrong bytes, and where. */
+LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at, size_t n_steps,
+                         step_place *doubtful)
+{
+    const linear_constants constants = load_linear(&plan->columns.linear);
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    size_t n_doubtful = 0;
+    for (size_t k = 0; k < n_steps; k++) {
+        prefetch_symbols(kind, at.in);
+        doubtful[n_doubtful] = at;
+        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out);
+        at.in += LANES * input_nbytes(kind);
+        at.out += LANES * 8;
+    }
+    return n_doubtful;
+}
+
+/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
+ * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more
+ * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
+enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
+
+LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, size_t n_symbols,
+                         unsigned char *out)
+{
+    const size_t nbytes = input_nbytes(kind);
+    step_place again[BLOCK_STEPS + 2];
+    size_t n_again = 0;
+    unsigned n_blocks_without = 0;
+    while (n_symbols >= LANES) {
+        const size_t n_left = n_symbols / LANES, n_steps = n_left < BLOCK_STEPS ? n_left : BLOCK_STEPS;
+        const step_place at = {symbols, out};
+        if (n_blocks_without > 0) {
+            n_blocks_without--;
+            for (size_t k = 0; k < n_steps; k++)
+                again[n_again++] = (step_place){symbols + k * LANES * nbytes, out + k * LANES * 8};
+        } else {
+            const size_t n_doubtful = plan->llr_scale.signs
+                                          ? linear_steps(kind, true, plan, at, n_steps, again + n_again)
+                                          : linear_steps(kind, false, plan, at, n_steps, again + n_again);
+            n_blocks_without = n_doubtful > n_steps / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
+            n_again += n_doubtful;
+        }
+        /* An odd one waits for the next block. */
+        exact_steps(kind, plan, again, n_again / 2 * 2);
+        if (n_again % 2)
+            again[0] = again[n_again - 1];
+        n_again %= 2;
+        symbols += n_steps * LANES * nbytes;
+        out += n_steps * LANES * 8;
+        n_symbols -= n_steps * LANES;
+    }
+    step_buffer buffer;
+    if (n_symbols > 0) {
+        memcpy(buffer.in, symbols, n_symbols * nbytes);
+        again[n_again++] = (step_place){buffer.in, buffer.out};
+    }
+    if (n_again % 2)
+        again[n_again] = again[0];
+    exact_steps(kind, plan, again, (n_again + 1) / 2 * 2);
+    if (n_symbols > 0)
+        memcpy(out, buffer.out, n_symbols * 8);
+}
+
+/* LLRs. */
+
+/* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
+typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
+
+LANE size_t llr_nbytes(llr_output output)
+{
+    return output == LLRS_F32 ? 32 : output == LLRS_F16 ? 16 : 8;
+}
+
+typedef struct llr_constants {
+    lane_llr_table table;
+    lane_f32 input_scale;
+    lane_f32 steps_per_nat;
+    lane_f32 signed_steps_per_nat;
+    lane_f32 small_component;
+    lane_f32 small_noise; /* larger ones have small factors */
+    lane_f32 limit;
+    lane_u32 signs;
+    lane_f32 factor_of_call; /* NaN where its noise variance is none */
+    lane_mask small_call;    /* that factor is small */
+    lane_bytes least;        /* of the bytes of s8 */
+    lane_bytes most;
+} llr_constants;
+
+/* The factors of a step's symbols, with their sign; NaN where the noise variance is none. */
+LANE lane_f32 weigh_step(const llr_constants *constants, lane_f32 noise_var)
+{
+    const llr_weight weight = weigh_llrs(constants->steps_per_nat, noise_var);
+    return lane_flip(lane_choose(weight.known, weight.factor, lane_splat(NAN)), constants->signs);
+}
+
+/* Whether a noise variance is one and its factor small. */
+LANE lane_mask is_usual_noise(const llr_constants *constants, lane_f32 noise_var)
+{
+    return lane_both(lane_is_less(constants->small_noise, noise_var), lane_is_less(noise_var, lane_splat(INFINITY)));
+}
+
+LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var)
+{
+    const softqam_llr_scale scale = plan->llr_scale;
+    const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
+    const float small_factor = output <= LLRS_S8    ? SMALL_FACTOR_S8
+                               : output == LLRS_F16 ? SMALL_FACTOR_F16
+                                                    : SMALL_FACTOR_F32;
+    llr_constants constants;
+    constants.table = lane_load_llr_table(&plan->columns.llrs);
+    constants.table.rows_per_unit = lane_splat(plan->llrs.rows_per_unit);
+    constants.input_scale = lane_splat(plan->input_scale);
+    constants.steps_per_nat = lane_splat(scale.steps_per_nat);
+    constants.signs = lane_splat_bits(scale.signs);
+    constants.signed_steps_per_nat = lane_flip(constants.steps_per_nat, constants.signs);
+    constants.small_component = lane_splat(SMALL_COMPONENT);
+    constants.small_noise = lane_splat(scale.steps_per_nat / small_factor);
+    constants.limit = lane_splat(scale.limit);
+    constants.factor_of_call = weigh_step(&constants, lane_splat(noise_var));
+    constants.small_call = is_usual_noise(&constants, lane_splat(noise_var));
+    constants.most = lane_splat_byte(largest);
+    constants.least = lane_splat_byte(-largest);
+    return constants;
+}
+
+/* From four LLRs of components as they lie in memory: in each 128-bit part two symbols' bytes by bit, to be brought
+ * together by symbol. */
+static const uint8_t bytes_by_symbol[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+
+LANE void store_s8(bool full, unsigned char *out, const llr_constants *constants, const lane_f32 llrs[AXIS_BITS])
+{
+    const lane_bytes packed = lane_pack_s8(lane_pack_s16(lane_round(llrs[0]), lane_round(llrs[1])),
+                                           lane_pack_s16(lane_round(llrs[2]), lane_round(llrs[3])));
+    lane_bytes limited = lane_max_s8(packed, constants->least);
+    if (!full)
+        limited = lane_min_s8(limited, constants->most);
+    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)));
+}
+
+LANE void store_llrs(llr_output output, unsigned char *out, const llr_constants *constants,
+                     const lane_f32 llrs[AXIS_BITS])
+{
+    if (output == LLRS_F16)
+        lane_store_llrs_f16(out, llrs);
+    else if (output == LLRS_F32)
+        lane_store_llrs_f32(out, llrs);
+    else
+        store_s8(output == LLRS_S8_FULL, out, constants, llrs);
+}
+
+/* LLRs of any components and factors. */
+LANE void any_llrs(const llr_constants *constants, lane_f32 components, lane_f32 factors, lane_f32 llrs[AXIS_BITS])
+{
+    /* Times zero, what is not finite is NaN. */
+    const lane_f32 zeros = lane_mul(components, lane_splat(0.0f));
+    const lane_mask known = lane_both(lane_is_finite(factors), lane_are_numbers(zeros, lane_swap_pairs(zeros)));
+    axis_llrs(&constants->table, components, factors, constants->limit, llrs);
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++)
+        llrs[k] = lane_keep(known, llrs[k]);
+}
+
+/* Where a step's symbols and noise variances lie and where its LLRs go. */
+typedef struct llr_place {
+    const unsigned char *symbols;
+    const float *noise_var;
+    unsigned char *out;
+} llr_place;
+
+/* A step on its way. Its first operations, up to the rows' numbers, depend on one another, and so do the others: one
+ * step's first ones are done among those of the step before, or else the processor waits for results. */
+typedef struct llr_step {
+    llr_place at;
+    lane_u32 row_a;
+    lane_u32 row_b;
+    lane_f32 factors; /* of the symbols, with their sign */
+    lane_mask small;
+} llr_step;
+
+LANE llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
+                         llr_place at)
+{
+    llr_step step = {.at = at};
+    const step_input in = load_step(kind, at.symbols, constants->input_scale);
+    /* Among magnitudes the floats' order is that of their bits, NaN last. */
+    const lane_u32 larger = lane_max_u32(lane_bits(lane_abs(in.a)), lane_bits(lane_abs(in.b)));
+    step.small = lane_is_less(lane_float(larger), constants->small_component);
+    step.row_a = small_row(&constants->table, in.a);
+    step.row_b = small_row(&constants->table, in.b);
+    if (noise_per_symbol) {
+        const lane_f32 noise_var = lane_load_f32(at.noise_var);
+        step.factors = lane_div(constants->signed_steps_per_nat, noise_var);
+        /* An infinite one's factor is 0, and so are its LLRs; but as floats those may be -0. */
+        step.small = lane_both(step.small, output <= LLRS_S8 ? lane_is_less(constants->small_noise, noise_var)
+                                                             : is_usual_noise(constants, noise_var));
+    } else {
+        step.factors = constants->factor_of_call;
+        step.small = lane_both(step.small, constants->small_call);
+    }
+    return step;
+}
+
+LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
+                   const llr_step *step)
+{
+    const size_t half = LANES / 2 * llr_nbytes(output);
+    lane_f32 llrs[AXIS_BITS];
+    const step_input in = load_step(kind, step->at.symbols, constants->input_scale);
+    if (lane_all(step->small)) {
+        axis_small_llrs(&constants->table, in.a, step->row_a, lane_twice_lower(step->factors), llrs);
+        store_llrs(output, step->at.out, constants, llrs);
+        axis_small_llrs(&constants->table, in.b, step->row_b, lane_twice_upper(step->factors), llrs);
+        store_llrs(output, step->at.out + half, constants, llrs);
+        return;
+    }
+    const lane_f32 factors =
+        noise_per_symbol ? weigh_step(constants, lane_load_f32(step->at.noise_var)) : constants->factor_of_call;
+    any_llrs(constants, in.a, lane_twice_lower(factors), llrs);
+    store_llrs(output, step->at.out, constants, llrs);
+    any_llrs(constants, in.b, lane_twice_upper(factors), llrs);
+    store_llrs(output, step->at.out + half, constants, llrs);
+}
+
+LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan,
+                    const unsigned char *symbols, const float *noise_var, size_t n_symbols, unsigned char *out)
+{
+    const llr_constants constants = load_llr_constants(plan, output, noise_per_symbol ? 1.0f : noise_var[0]);
+    const size_t in_nbytes = input_nbytes(kind);
+    llr_place at = {symbols, noise_var, out};
+    size_t n_steps = n_symbols / LANES;
+    if (n_steps > 0) {
+        llr_step step = begin_step(kind, output, noise_per_symbol, &constants, at);
+        while (n_steps > 1) {
+            at.symbols += LANES * in_nbytes;
+            at.noise_var += noise_per_symbol ? LANES : 0;
+            at.out += LANES * llr_nbytes(output);
+            prefetch_symbols(kind, at.symbols);
+            const llr_step next = begin_step(kind, output, noise_per_symbol, &constants, at);
+            end_step(kind, output, noise_per_symbol, &constants, &step);
+            step = next;
+            n_steps--;
+        }
+        end_step(kind, output, noise_per_symbol, &constants, &step);
+    }
+    const size_t n_done = n_symbols / LANES * LANES, n_left = n_symbols - n_done;
+    if (n_left > 0) {
+        step_buffer buffer;
+        memcpy(buffer.in, symbols + n_done * in_nbytes, n_left * in_nbytes);
+        if (noise_per_symbol)
+            memcpy(buffer.noise_var, noise_var + n_done, n_left * sizeof buffer.noise_var[0]);
+        const llr_step step = begin_step(kind, output, noise_per_symbol, &constants,
+                                         (llr_place){buffer.in, buffer.noise_var, buffer.out});
+        end_step(kind, output, noise_per_symbol, &constants, &step);
+        memcpy(out + n_done * llr_nbytes(output), buffer.out, n_left * llr_nbytes(output));
+    }
+}
+
+LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, const unsigned char *symbols,
+                      const float *noise_var, size_t noise_stride, size_t n_symbols, unsigned char *out)
+{
+    if (noise_stride)
+        loop_llrs(kind, output, true, plan, symbols, noise_var, n_symbols, out);
+    else
+        loop_llrs(kind, output, false, plan, symbols, noise_var, n_symbols, out);
+}
+
+/* The loops of one kind of input. */
+LANE void loop_outputs(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, const float *noise_var,
+                       size_t noise_stride, size_t n_symbols, unsigned char *out)
+{
+    switch (plan->output_format) {
+    case SOFTQAM_OUTPUT_U8:
+        loop_soft_bits(kind, plan, symbols, n_symbols, out);
+        break;
+    case SOFTQAM_OUTPUT_S8:
+        if (plan->llr_scale.limit == 127.0f)
+            loop_noises(kind, LLRS_S8_FULL, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        else
+            loop_noises(kind, LLRS_S8, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        loop_noises(kind, LLRS_F16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        loop_noises(kind, LLRS_F32, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    }
+}
+
+LANE void loop_inputs(const softqam_plan *plan, const unsigned char *symbols, const float *noise_var,
+                      size_t noise_stride, size_t n_symbols, unsigned char *out)
+{
+    switch (plan->input_format) {
+    case SOFTQAM_INPUT_CF32:
+        /* Times one is the same value, so it need not be computed. */
+        if (plan->input_scale == 1.0f)
+            loop_outputs(INPUT_CF32_UNSCALED, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        else
+            loop_outputs(INPUT_CF32, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_INPUT_CS16:
+        loop_outputs(INPUT_CS16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_INPUT_CS8:
+        loop_outputs(INPUT_CS8, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    case SOFTQAM_INPUT_CF16:
+        loop_outputs(INPUT_CF16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        break;
+    }
+}
+
+#endif
