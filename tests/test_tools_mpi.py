@@ -159,6 +159,12 @@ class Failures(MpiTest):
         ):  # fmt: skip
             self.unchanged(self.mpirun(3, *arguments), code, message)
 
+    def test_ranks_in_other_folders(self):
+        """The names are those of rank 0's folder once it has opened them."""
+        script = self.rank_script("[ $OMPI_COMM_WORLD_RANK = 0 ] || cd /")
+        self.ok(self.mpirun(3, self.path("x.cf32"), "y.u8", program=script))
+        self.assertEqual(self.read("y.u8"), self.soft_bits("x.cf32"))
+
     def test_one_rank_at_the_start(self):
         for lines, message in (
             (['[ $OMPI_COMM_WORLD_RANK = 2 ] && cd /'], "x.cf32: No such file or directory"),
