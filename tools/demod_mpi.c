@@ -14,12 +14,14 @@
 #include "output_file.h"
 #include "progress.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Bounds the memory that collective writing takes, and the counts of its calls. */
 static const size_t max_block_symbols = 4 << 20;
@@ -97,6 +99,24 @@ static bool open_names(struct job *job, const struct demod_names *names)
     return output_file_temporary(&job->data) != NULL;
 }
 
+/* The temporary file's path, for all ranks, wherever they were started. */
+static bool find_temporary(const struct job *job, char temporary[PATH_MAX])
+{
+    if (realpath(output_file_temporary(&job->data), temporary))
+        return true;
+    message_print_errno(job->data.name);
+    return false;
+}
+
+/* Whether a rank sees the temporary file: one that does not would leave the others waiting in MPI_File_open(). */
+static bool check_temporary(const struct job *job, const char *temporary)
+{
+    if (!access(temporary, W_OK))
+        return true;
+    message_print(job->options->output, "rank %d cannot write it: %s", job->rank, strerror(errno));
+    return false;
+}
+
 /* Rank 0 makes the temporary file; all open it, and remove it when a signal ends them. */
 static int open_output(struct job *job)
 {
@@ -105,15 +125,15 @@ static int open_output(struct job *job)
     int result = agree(job, demod_metadata_start(&job->run, &names));
     if (result != EXIT_DONE)
         return result;
-    const bool opened = job->rank > 0 || open_names(job, &names);
-    if (job->rank == 0 && opened)
-        snprintf(temporary, sizeof temporary, "%s", output_file_temporary(&job->data));
-    result = agree_all(job, opened);
+    result = agree_all(job, job->rank > 0 || (open_names(job, &names) && find_temporary(job, temporary)));
     if (result != EXIT_DONE)
         return result;
     MPI_Bcast(temporary, sizeof temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (job->rank > 0)
         output_file_remove_on_signal(temporary);
+    result = agree_all(job, check_temporary(job, temporary));
+    if (result != EXIT_DONE)
+        return result;
     const int code = MPI_File_open(MPI_COMM_WORLD, temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &job->file);
     result = agree_all(job, check_mpi(job->options->output, code));
     if (result != EXIT_DONE)
