@@ -21,6 +21,7 @@ static atomic_ulong n_calls;
 static unsigned long fails_at;
 static fault_kind kind;
 static _Atomic(const char *) struck;
+static atomic_int lost_device;
 static atomic_long live_blocks;
 static atomic_long live_threads;
 static _Thread_local int cuda_depth;
@@ -31,6 +32,7 @@ void fault_arm(unsigned long at, fault_kind how)
     kind = how;
     atomic_store(&n_calls, 0);
     atomic_store(&struck, NULL);
+    atomic_store(&lost_device, -1);
     atomic_store(&armed, true);
 }
 
@@ -59,7 +61,7 @@ long fault_live_threads(void)
     return atomic_load(&live_threads);
 }
 
-static bool count_call(const char *function, bool of_cuda)
+static bool count_call(const char *function)
 {
     if (!atomic_load(&armed) || cuda_depth > 0) {
         return false;
@@ -67,20 +69,14 @@ static bool count_call(const char *function, bool of_cuda)
     const unsigned long n = atomic_fetch_add(&n_calls, 1) + 1;
     if (n == fails_at) {
         atomic_store(&struck, function);
-        return true;
     }
-    return of_cuda && kind == FAULT_LASTING && atomic_load(&struck);
+    return n == fails_at;
 }
 
 bool fault_is_due(const char *function)
 {
     const bool fails = kind == FAULT_ERROR || kind == FAULT_LASTING;
-    return fails && count_call(function, false);
-}
-
-bool fault_is_due_in_cuda(const char *function)
-{
-    return count_call(function, true);
+    return fails && count_call(function);
 }
 
 void fault_enter_cuda(void)
@@ -91,6 +87,30 @@ void fault_enter_cuda(void)
 void fault_leave_cuda(void)
 {
     cuda_depth--;
+}
+
+__attribute__((weak)) int fault_current_device(void)
+{
+    return 0;
+}
+
+__attribute__((weak)) void fault_lose_device(void)
+{
+}
+
+bool fault_is_due_in_cuda(const char *function)
+{
+    const int device = fault_current_device();
+    if (count_call(function)) {
+        atomic_store(&lost_device, device);
+        if (kind == FAULT_LASTING) {
+            fault_enter_cuda();
+            fault_lose_device();
+            fault_leave_cuda();
+        }
+        return true;
+    }
+    return kind == FAULT_LASTING && atomic_load(&armed) && cuda_depth == 0 && atomic_load(&lost_device) == device;
 }
 
 static bool fails(const char *function, int error)
@@ -107,10 +127,10 @@ static bool fails_or_falls_short(const char *function, int error, size_t *nbytes
 {
     if (kind == FAULT_INTERRUPT) {
         errno = EINTR;
-        return count_call(function, false);
+        return count_call(function);
     }
     if (kind == FAULT_SHORT) {
-        if (*nbytes > 1 && count_call(function, false)) {
+        if (*nbytes > 1 && count_call(function)) {
             *nbytes = 1;
         }
         return false;

@@ -13,7 +13,7 @@
 
 typedef enum fault_kind {
     FAULT_ERROR,     /* the call fails */
-    FAULT_LASTING,   /* so do all CUDA calls after it, as on a device that is lost */
+    FAULT_LASTING,   /* so do all CUDA calls after it on the same device, which is lost */
     FAULT_INTERRUPT, /* reads and writes only: EINTR, which is no failure */
     FAULT_SHORT      /* reads and writes only: one byte, which is none either */
 } fault_kind;
@@ -31,6 +31,11 @@ const char *fault_struck(void);
 /* Blocks allocated and not freed, and threads started and not joined, by wrapped calls of this program so far. */
 long fault_live_blocks(void);
 long fault_live_threads(void);
+
+/* Of the fake CUDA; without it there is one device, and nothing happens to its work: the calling thread's current
+ * device, and the loss of all that it was given and has not done. */
+int fault_current_device(void);
+void fault_lose_device(void);
 
 /* For the wrappers. Whether this call is the one to fail. */
 bool fault_is_due(const char *function);
