@@ -31,7 +31,8 @@ class Outcome:
     def __init__(self, program, arguments, directory, stdin, at, kind):
         report = os.path.join(directory, "..", "report")
         environment = {
-            "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": report
+            "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": report,
+            "SOFTQAM_FAULT_FAST_GPU": "1",
         }  # fmt: skip
         if os.path.exists(report):
             os.remove(report)
