@@ -108,6 +108,12 @@ __attribute__((weak)) void fault_lose_device(void)
 {
 }
 
+bool fault_device_is_lost(void)
+{
+    return kind == FAULT_LASTING && atomic_load(&armed) && cuda_depth == 0 &&
+           atomic_load(&lost_device) == fault_current_device();
+}
+
 bool fault_is_due_in_cuda(const char *function)
 {
     const int device = fault_current_device();
@@ -120,7 +126,7 @@ bool fault_is_due_in_cuda(const char *function)
         }
         return true;
     }
-    return kind == FAULT_LASTING && atomic_load(&armed) && cuda_depth == 0 && atomic_load(&lost_device) == device;
+    return fault_device_is_lost();
 }
 
 static bool fails(const char *function, int error)

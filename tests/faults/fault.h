@@ -45,6 +45,8 @@ void fault_lose_device(void);
 bool fault_is_due(const char *function);
 /* The same for a CUDA call. Between enter and leave nothing is counted: what the CUDA runtime calls is its own. */
 bool fault_is_due_in_cuda(const char *function);
+/* Whether the current device is lost by now. */
+bool fault_device_is_lost(void);
 void fault_enter_cuda(void);
 void fault_leave_cuda(void);
 
