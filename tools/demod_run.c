@@ -207,7 +207,9 @@ static bool read_block(struct demod_run *run, struct block *block, bool *last, b
     to_our_byte_order(run, block->samples, block->n_symbols);
     *last = !read || n_read < nbytes;
     *whole = read && input_file_is_whole(&run->input, n_read, "symbol", run->symbol_nbytes);
-    return noise_source_read(&run->noise, &run->input, block->noise_vars, block->n_symbols);
+    /* Nothing to go on where that has a cause of its own, which is told already. */
+    return (*whole || block->n_symbols > 0) &&
+           noise_source_read(&run->noise, &run->input, block->noise_vars, block->n_symbols);
 }
 
 static void *read_blocks(void *argument)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
+#include "fault.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -94,6 +96,33 @@ static void run_one(cudaStream_t stream)
     stream->n_done = one->number;
     free(one->context);
     free(one);
+}
+
+int fault_current_device(void)
+{
+    return current_device;
+}
+
+static void lose(cudaStream_t stream)
+{
+    while (stream->first) {
+        operation *one = stream->first;
+        stream->first = one->next;
+        free(one->context);
+        free(one);
+    }
+    stream->n_done = stream->n_enqueued;
+}
+
+void fault_lose_device(void)
+{
+    lock();
+    for (cudaStream_t stream = streams; stream; stream = stream->next) {
+        if (stream->device == current_device) {
+            lose(stream);
+        }
+    }
+    unlock(cudaSuccess);
 }
 
 /* Everything in a stream up to an operation of it. */

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_bool armed;
@@ -21,9 +22,13 @@ static atomic_ulong n_calls;
 static unsigned long fails_at;
 static fault_kind kind;
 static _Atomic(const char *) struck;
+static atomic_int lost_device;
 static atomic_long live_blocks;
 static atomic_long live_threads;
 static _Thread_local int cuda_depth;
+static atomic_bool fast_gpu;
+static atomic_bool cuda_was_called; /* since the time was asked for */
+static atomic_llong pretended_ns;
 
 void fault_arm(unsigned long at, fault_kind how)
 {
@@ -31,6 +36,7 @@ void fault_arm(unsigned long at, fault_kind how)
     kind = how;
     atomic_store(&n_calls, 0);
     atomic_store(&struck, NULL);
+    atomic_store(&lost_device, -1);
     atomic_store(&armed, true);
 }
 
@@ -59,7 +65,7 @@ long fault_live_threads(void)
     return atomic_load(&live_threads);
 }
 
-static bool count_call(const char *function, bool of_cuda)
+static bool count_call(const char *function)
 {
     if (!atomic_load(&armed) || cuda_depth > 0) {
         return false;
@@ -67,30 +73,60 @@ static bool count_call(const char *function, bool of_cuda)
     const unsigned long n = atomic_fetch_add(&n_calls, 1) + 1;
     if (n == fails_at) {
         atomic_store(&struck, function);
-        return true;
     }
-    return of_cuda && kind == FAULT_LASTING && atomic_load(&struck);
+    return n == fails_at;
 }
 
 bool fault_is_due(const char *function)
 {
     const bool fails = kind == FAULT_ERROR || kind == FAULT_LASTING;
-    return fails && count_call(function, false);
+    return fails && count_call(function);
 }
 
-bool fault_is_due_in_cuda(const char *function)
+void fault_pretend_fast_gpu(void)
 {
-    return count_call(function, true);
+    atomic_store(&fast_gpu, true);
 }
 
 void fault_enter_cuda(void)
 {
+    atomic_store(&cuda_was_called, true);
     cuda_depth++;
 }
 
 void fault_leave_cuda(void)
 {
     cuda_depth--;
+}
+
+__attribute__((weak)) int fault_current_device(void)
+{
+    return 0;
+}
+
+__attribute__((weak)) void fault_lose_device(void)
+{
+}
+
+bool fault_device_is_lost(void)
+{
+    return kind == FAULT_LASTING && atomic_load(&armed) && cuda_depth == 0 &&
+           atomic_load(&lost_device) == fault_current_device();
+}
+
+bool fault_is_due_in_cuda(const char *function)
+{
+    const int device = fault_current_device();
+    if (count_call(function)) {
+        atomic_store(&lost_device, device);
+        if (kind == FAULT_LASTING) {
+            fault_enter_cuda();
+            fault_lose_device();
+            fault_leave_cuda();
+        }
+        return true;
+    }
+    return fault_device_is_lost();
 }
 
 static bool fails(const char *function, int error)
@@ -107,10 +143,10 @@ static bool fails_or_falls_short(const char *function, int error, size_t *nbytes
 {
     if (kind == FAULT_INTERRUPT) {
         errno = EINTR;
-        return count_call(function, false);
+        return count_call(function);
     }
     if (kind == FAULT_SHORT) {
-        if (*nbytes > 1 && count_call(function, false)) {
+        if (*nbytes > 1 && count_call(function)) {
             *nbytes = 1;
         }
         return false;
@@ -263,6 +299,19 @@ WRAP(int, pthread_join, pthread_t thread, void **result)
     return __real_pthread_join(thread, result);
 }
 
+/* Never fails on a clock that there is. */
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
+{
+    if (!atomic_load(&fast_gpu)) {
+        return __real_clock_gettime(clock, now);
+    }
+    const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000;
+    const long long ns = atomic_fetch_add(&pretended_ns, passed) + passed;
+    now->tv_sec = (time_t)(ns / 1000000000);
+    now->tv_nsec = (long)(ns % 1000000000);
+    return 0;
+}
+
 /* Descriptors that are open, the standard ones aside. */
 static int count_descriptors(void)
 {
@@ -304,6 +353,9 @@ __attribute__((constructor)) static void arm_from_environment(void)
     int chosen = FAULT_ERROR;
     while (how && chosen < FAULT_SHORT && strcmp(how, kinds[chosen]) != 0) {
         chosen++;
+    }
+    if (getenv("SOFTQAM_FAULT_FAST_GPU")) {
+        fault_pretend_fast_gpu();
     }
     atexit(report);
     fault_arm(strtoul(at, NULL, 10), (fault_kind)chosen);

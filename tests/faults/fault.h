@@ -13,7 +13,7 @@
 
 typedef enum fault_kind {
     FAULT_ERROR,     /* the call fails */
-    FAULT_LASTING,   /* so do all CUDA calls after it, as on a device that is lost */
+    FAULT_LASTING,   /* so do all CUDA calls after it on the same device, which is lost */
     FAULT_INTERRUPT, /* reads and writes only: EINTR, which is no failure */
     FAULT_SHORT      /* reads and writes only: one byte, which is none either */
 } fault_kind;
@@ -32,10 +32,21 @@ const char *fault_struck(void);
 long fault_live_blocks(void);
 long fault_live_threads(void);
 
+/* From here on clock_gettime() tells a time of its own, in which what calls CUDA takes a microsecond and all else a
+ * millisecond: to who measures, the GPU is worth every call. SOFTQAM_FAULT_FAST_GPU does it from the environment. */
+void fault_pretend_fast_gpu(void);
+
+/* Of the fake CUDA; without it there is one device, and nothing happens to its work: the calling thread's current
+ * device, and the loss of all that it was given and has not done. */
+int fault_current_device(void);
+void fault_lose_device(void);
+
 /* For the wrappers. Whether this call is the one to fail. */
 bool fault_is_due(const char *function);
 /* The same for a CUDA call. Between enter and leave nothing is counted: what the CUDA runtime calls is its own. */
 bool fault_is_due_in_cuda(const char *function);
+/* Whether the current device is lost by now. */
+bool fault_device_is_lost(void);
 void fault_enter_cuda(void);
 void fault_leave_cuda(void);
 

@@ -7,4 +7,5 @@ set(fault_functions
   faccessat fchmod ftruncate ftruncate64 fsync readlink rename unlink
   mmap mmap64 munmap
   fopen fopen64 fread fputs fclose
-  pthread_create pthread_join sched_getaffinity)
+  pthread_create pthread_join sched_getaffinity
+  clock_gettime)

@@ -310,5 +310,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_device_calls),
 #endif
     };
+    fault_pretend_fast_gpu();
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -13,6 +13,8 @@ import sys
 
 # What gives back memory or waits is done and then fails: left undone it would leak, or be under way still.
 LATE = re.compile("Free|Destroy|Unregister|Synchronize")
+# What tells how work went: wrong news where the device was lost meanwhile.
+TELLS = re.compile("Synchronize|Query")
 # Tells of errors past, and is no operation that could fail.
 NOT_AN_OPERATION = {"cudaGetLastError", "cudaPeekAtLastError"}
 
@@ -34,7 +36,7 @@ cudaError_t __wrap_{name}({parameters})
         fault_enter_cuda();
         const cudaError_t real = __real_{name}({arguments});
         fault_leave_cuda();
-        error = fails ? error : real;
+        error = fails || {lost} ? error : real;
     }}
     return error;
 }}
@@ -88,8 +90,9 @@ def main():
         parameters = prototypes[name].strip()
         arguments = "" if parameters == "void" else ", ".join(map(parameter_name, split_parameters(parameters)))
         late = "true" if LATE.search(name) else "false"
+        lost = "fault_device_is_lost()" if TELLS.search(name) else "false"
         text += WRAPPER.format(
-            name=name, parameters=parameters, arguments=arguments, error=error_of(name), late=late
+            name=name, parameters=parameters, arguments=arguments, error=error_of(name), late=late, lost=lost
         )
         wrapped.append(name)
     with open(source, "w", encoding="utf-8") as file:
