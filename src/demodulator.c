@@ -112,8 +112,18 @@ void *softqam_demodulator_state(const softqam_demodulator *demodulator, const so
     return demodulator->cpu.ops == backend ? demodulator->cpu.state : NULL;
 }
 
+/* CUDA has failed, as the thread's message tells: from here on the CPU does all, and the message is what it was. */
+static void give_up_cuda(softqam_demodulator *demodulator, const softqam_error_note *before)
+{
+    const softqam_engine *cpu = &demodulator->cpu;
+    snprintf(demodulator->failure, sizeof demodulator->failure, "%s, after CUDA failed: %s",
+             cpu->ops->detail(cpu->state), softqam_error_message());
+    atomic_store(&demodulator->cuda_failed, true);
+    softqam_error_note_restore(before);
+}
+
 /* The engine for a call: of a demodulator with both, the faster one. */
-static softqam_status choose_engine(const softqam_engine **engine, const softqam_demodulator *demodulator,
+static softqam_status choose_engine(const softqam_engine **engine, softqam_demodulator *demodulator,
                                     const softqam_block *blocks, size_t n_blocks, size_t n_symbols)
 {
     const softqam_crossover *worth = &demodulator->worth_a_gpu;
@@ -125,10 +135,15 @@ static softqam_status choose_engine(const softqam_engine **engine, const softqam
         return SOFTQAM_OK;
     }
     bool reached = false;
+    const softqam_error_note note = softqam_error_note_take();
     const softqam_status status = (*engine)->ops->reaches((*engine)->state, blocks, n_blocks, &reached);
-    if (status == SOFTQAM_OK && !softqam_crossover_is_gpu_faster(reached ? &worth->reached : &worth->staged, n_symbols))
+    if (status == SOFTQAM_ERROR_INVALID_ARGUMENT)
+        return status;
+    if (status != SOFTQAM_OK)
+        give_up_cuda(demodulator, &note);
+    if (status != SOFTQAM_OK || !softqam_crossover_is_gpu_faster(reached ? &worth->reached : &worth->staged, n_symbols))
         *engine = &demodulator->cpu;
-    return status;
+    return SOFTQAM_OK;
 }
 
 /* The symbols of the blocks from the first that the GPU has not done. */
@@ -159,10 +174,7 @@ static softqam_status run_engine(softqam_demodulator *demodulator, const softqam
     const softqam_status status = engine->ops->demodulate(engine->state, blocks, n_blocks, &n_done);
     if (status == SOFTQAM_OK || status == SOFTQAM_ERROR_INVALID_ARGUMENT)
         return status;
-    snprintf(demodulator->failure, sizeof demodulator->failure, "%s, after CUDA failed: %s",
-             cpu->ops->detail(cpu->state), softqam_error_message());
-    atomic_store(&demodulator->cuda_failed, true);
-    softqam_error_note_restore(&note);
+    give_up_cuda(demodulator, &note);
     return continue_on_cpu(demodulator, blocks, n_blocks, n_done, n_symbols);
 }
 

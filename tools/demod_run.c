@@ -230,12 +230,15 @@ static void *read_blocks(void *argument)
 
 static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
 {
+    const char *backend = softqam_backend_name(run->demodulator);
     const double started = progress_clock();
     const softqam_status status =
         softqam_demodulate(run->demodulator, block->samples, noise_var, block->n_symbols, block->out);
     run->seconds_in_library += progress_clock() - started;
     if (status != SOFTQAM_OK)
         message_print(run->input.name, "%s", softqam_error_message());
+    else if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
+        message_print("warning", "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
     return status == SOFTQAM_OK;
 }
 

@@ -52,6 +52,9 @@ static life *open_life(unsigned n_threads, softqam_output_format format)
     self->config.n_threads = n_threads;
     self->config.n_streams = N_STREAMS;
     self->config.chunk_symbols = CHUNK_SYMBOLS;
+    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->config.backend != SOFTQAM_BACKEND_CPU) {
+        self->config.n_devices = SOFTQAM_ALL_DEVICES;
+    }
     return self;
 }
 
@@ -120,16 +123,35 @@ static softqam_status demodulate_blocks(softqam_demodulator *demodulator, const 
     return softqam_demodulate_batch(demodulator, blocks, 3);
 }
 
-/* A call, and when it fails the same again, which does not, unless the device is lost. */
+/* After AUTO has given its GPU up it says so, with the reason, for as long as it lives. */
+static void check_backend(const softqam_demodulator *demodulator, const char *before)
+{
+    const char *now = softqam_backend_name(demodulator), *detail = softqam_backend_detail(demodulator);
+    if (strcmp(before, now) != 0) {
+        assert_string_equal(before, "cuda");
+        assert_string_equal(now, "cpu");
+        assert_non_null(fault_struck());
+        assert_non_null(strstr(detail, "after CUDA failed: "));
+    }
+    assert_null(strpbrk(detail, "\r\n"));
+}
+
+/* A call, and when it fails the same again, which does not, unless the device is lost. On AUTO the CPU takes over, so
+ * that nothing fails. */
 static void try_call(softqam_demodulator *demodulator, life *self, demodulate_function *demodulate, const void *symbols,
                      void *out, fault_kind kind, const char *name)
 {
+    const char *backend = softqam_backend_name(demodulator);
     harness_poison(out, self->expected, sizeof(self->expected));
-    if (succeeded(demodulate(demodulator, self, symbols, out), name)) {
+    const bool done = succeeded(demodulate(demodulator, self, symbols, out), name);
+    check_backend(demodulator, backend);
+    if (done) {
         check_output(self, out, name);
         return;
     }
-    assert_true(self->config.backend != SOFTQAM_BACKEND_CPU);
+    if (self->config.backend != SOFTQAM_BACKEND_CUDA) {
+        fail_msg("%s, with %s failing: %s", name, fault_struck(), softqam_error_message());
+    }
     if (kind == FAULT_ERROR) {
         assert_true(succeeded(demodulate(demodulator, self, symbols, out), name));
         check_output(self, out, name);
@@ -213,8 +235,8 @@ static void fail_every_call(life *self, fault_kind kind)
     alarm(0);
     print_message("%lu points of failure with %u threads, output format %d\n", n_points, self->config.n_threads,
                   (int)self->config.output_format);
-    /* create, the pool, the CPU backend, two blocks of host memory */
-    assert_true(n_points >= 5);
+    /* create, the pool, the CPU backend, two blocks of host memory; with a device, a call for every chunk */
+    assert_true(n_points >= (self->config.backend == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable() ? 5 : 100));
 }
 
 /* One thread and several, with noise variances and without. */
