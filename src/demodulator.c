@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API: the object that holds a plan, its threads and its backends together. */
+#define _POSIX_C_SOURCE 200809L /* pthread_sigmask */
 #include "demodulator.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -57,6 +59,20 @@ static softqam_status start_engines(softqam_demodulator *demodulator, const soft
     return status;
 }
 
+/* With all signals blocked, which the threads started here inherit, the CUDA driver's among them: a process's signals
+ * are for the caller's threads, which know what to do with them. */
+static softqam_status start_threads_and_engines(softqam_demodulator *demodulator, const softqam_config *config)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    softqam_status status = softqam_pool_create(&demodulator->pool, config->n_threads);
+    if (status == SOFTQAM_OK)
+        status = start_engines(demodulator, config);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
 softqam_status softqam_create(softqam_demodulator **out, const softqam_config *config_in)
 {
     if (!out)
@@ -74,9 +90,7 @@ softqam_status softqam_create(softqam_demodulator **out, const softqam_config *c
     const softqam_float_environment environment = softqam_float_enter();
     softqam_plan_make(&demodulator->plan, &config);
     softqam_float_leave(environment);
-    status = softqam_pool_create(&demodulator->pool, config.n_threads);
-    if (status == SOFTQAM_OK)
-        status = start_engines(demodulator, &config);
+    status = start_threads_and_engines(demodulator, &config);
     if (status != SOFTQAM_OK) {
         softqam_destroy(demodulator);
         return status;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* pthread_sigmask */
 #include "thread_pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -74,17 +72,6 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* With all signals blocked: those of the process are for the caller's threads, which know what to do with them. */
-static int start_worker(softqam_pool *pool, pthread_t *worker)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(worker, NULL, worker_main, pool);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads)
 {
     softqam_pool *pool = calloc(1, sizeof *pool + (n_threads - 1) * sizeof pool->workers[0]);
@@ -95,7 +82,7 @@ softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads)
     pthread_cond_init(&pool->job_posted, NULL);
     pthread_cond_init(&pool->workers_done, NULL);
     for (; pool->n_started < n_threads - 1; pool->n_started++) {
-        const int error = start_worker(pool, &pool->workers[pool->n_started]);
+        const int error = pthread_create(&pool->workers[pool->n_started], NULL, worker_main, pool);
         if (error) {
             const softqam_status status = softqam_fail(SOFTQAM_ERROR_SYSTEM, "thread %u of %u could not be started: %s",
                                                        pool->n_started + 2, n_threads, strerror(error));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Data on the device: every format beside copies of the same bytes, and beside others' kernels. */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,17 +126,17 @@ static int measure_copy(struct gpu_bench *bench, size_t in_nbytes, size_t noise_
     return report_measure(bench->report, what, bench->n_device_symbols, nbytes, limit, run_copy, &run);
 }
 
-/* The table's LLRs for N0 = 1: the library's own f32, at the table's points. */
+/* The table's LLRs for N0 = 1: the library's own f16, at the table's points. */
 static bool make_table(struct gpu_bench *bench, cudaArray_t *array, cudaTextureObject_t *table, float end)
 {
     float points[2 * BENCH_TABLE_POINTS];
-    float llrs[BENCH_TABLE_POINTS][2 * BENCH_TABLE_BITS];
-    float texels[BENCH_TABLE_POINTS][BENCH_TABLE_BITS];
+    uint16_t llrs[BENCH_TABLE_POINTS][2 * BENCH_TABLE_BITS];
+    uint16_t texels[BENCH_TABLE_POINTS][BENCH_TABLE_BITS]; /* binary16 */
     const float noise_var = 1.0f;
     for (int k = 0; k < BENCH_TABLE_POINTS; k++)
         points[2 * k] = points[2 * k + 1] = end * (2.0f * (float)k / (BENCH_TABLE_POINTS - 1) - 1.0f);
     softqam_demodulator *demodulator;
-    softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
+    softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_CALL);
     config.backend = SOFTQAM_BACKEND_CPU;
     if (!gpu_softqam_good(bench, softqam_create(&demodulator, &config), "texture table"))
         return false;
@@ -147,7 +148,7 @@ static bool make_table(struct gpu_bench *bench, cudaArray_t *array, cudaTextureO
         for (int bit = 0; bit < BENCH_TABLE_BITS; bit++)
             texels[k][bit] = llrs[k][2 * bit];
     }
-    const struct cudaChannelFormatDesc format = {32, 32, 32, 32, cudaChannelFormatKindFloat};
+    const struct cudaChannelFormatDesc format = {16, 16, 16, 16, cudaChannelFormatKindFloat};
     if (!gpu_good(bench, cudaMallocArray(array, &format, BENCH_TABLE_POINTS, 0, 0), "cudaMallocArray") ||
         !gpu_good(bench,
                   cudaMemcpy2DToArray(*array, 0, 0, texels, sizeof texels, sizeof texels, 1, cudaMemcpyHostToDevice),

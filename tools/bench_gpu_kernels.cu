@@ -10,7 +10,7 @@ template <int N> struct alignas(N < 16 ? N : 16) words {
     uint32_t word[(N + 3) / 4];
 };
 
-/* COPY_LOADS groups of two symbols a thread, all loaded before the first is stored. */
+/* COPY_LOADS groups of symbols a thread, all loaded before the first is stored. */
 template <int IN, int OUT>
 static __global__ void __launch_bounds__(COPY_THREADS)
     copy_kernel(const words<IN> *in, const float2 *noise_var, words<OUT> *out, size_t n_groups)
@@ -39,14 +39,16 @@ static __global__ void __launch_bounds__(COPY_THREADS)
     }
 }
 
+/* As many symbols to a group as make a 16-byte store. */
 template <int IN, int OUT>
 static cudaError_t launch_copy(const void *in, const float *noise_var, void *out, size_t n_symbols, cudaStream_t stream)
 {
-    const size_t n_groups = n_symbols / 2;
+    enum { N = 16 / OUT };
+    const size_t n_groups = n_symbols / N;
     const unsigned grid = static_cast<unsigned>((n_groups - 1) / (COPY_THREADS * COPY_LOADS) + 1);
-    copy_kernel<2 * IN, 2 * OUT><<<grid, COPY_THREADS, 0, stream>>>(static_cast<const words<2 * IN> *>(in),
+    copy_kernel<N * IN, N * OUT><<<grid, COPY_THREADS, 0, stream>>>(static_cast<const words<N * IN> *>(in),
                                                                     reinterpret_cast<const float2 *>(noise_var),
-                                                                    static_cast<words<2 * OUT> *>(out), n_groups);
+                                                                    static_cast<words<N * OUT> *>(out), n_groups);
     return cudaGetLastError();
 }
 
@@ -109,46 +111,32 @@ static __device__ void store_soft(unsigned char *out, float margin)
         *out = static_cast<unsigned char>(value);
 }
 
-/* The axis's four soft bits, every second byte. */
+/* The axis's four soft bits, every second byte. The axis is folded, upper side up, at each edge where a bit flips: what
+ * is left is one level and the next edge. */
 static __device__ void branchy_axis(float v, unsigned char *out)
 {
     const float alpha = 0.0766965f;
-    const float edges[4] = {0.0f, 8.0f, 12.0f, 14.0f};
-    float left = v;
-    float decided = 0.0f;
-    float step = 8.0f * alpha;
-    bool upper[4];
-    for (int k = 0; k < 4; k++) {
-        if (left > 0.0f) {
-            left -= step;
-            decided += step;
-            upper[k] = true;
-        } else {
-            left += step;
-            decided -= step;
-            upper[k] = false;
-        }
-        step *= 0.5f;
+    const float edges[4] = {0.0f, 8.0f * alpha, 12.0f * alpha, 14.0f * alpha};
+    float level = -15.0f * alpha;
+    for (int k = 0; k < 15; k++) {
+        if (v > level + alpha)
+            level += 2.0f * alpha;
+        else
+            break;
     }
+#pragma unroll
     for (int k = 0; k < 4; k++) {
-        /* The bit flips at one edge once the axis is folded, upper side up, where the bits before it flip. */
-        const float edge = edges[k] * alpha;
-        const bool label = k == 0 ? upper[0] : upper[k] != upper[k - 1];
-        float folded = v;
-        float level = decided;
-        for (int fold = 0; fold < k; fold++) {
-            const float middle = edges[fold] * alpha;
-            if (level < middle) {
-                folded = 2.0f * middle - folded;
-                level = 2.0f * middle - level;
-            }
-        }
-        const float other = level > edge ? edge - alpha : edge + alpha;
-        const float margin = squared(folded - other) - squared(folded - level);
-        if (label)
+        const float other = level > edges[k] ? edges[k] - alpha : edges[k] + alpha;
+        const float margin = squared(v - other) - squared(v - level);
+        const bool is_0 = (level > edges[k]) == (k == 0);
+        if (is_0)
             store_soft(out + 2 * k, margin);
         else
             store_soft(out + 2 * k, -margin);
+        if (level < edges[k]) {
+            v = 2.0f * edges[k] - v;
+            level = 2.0f * edges[k] - level;
+        }
     }
 }
 
