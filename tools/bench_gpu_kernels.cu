@@ -100,15 +100,14 @@ static __device__ float squared(float a)
     return a * a;
 }
 
-static __device__ void store_soft(unsigned char *out, float margin)
+static __device__ unsigned char soften(float margin)
 {
     const float value = margin * 4915.2f + 127.0f;
     if (value <= 0.0f)
-        *out = 0;
-    else if (value >= 255.0f)
-        *out = 255;
-    else
-        *out = static_cast<unsigned char>(value);
+        return 0;
+    if (value >= 255.0f)
+        return 255;
+    return static_cast<unsigned char>(value);
 }
 
 /* The axis's four soft bits, every second byte. The axis is folded, upper side up, at each edge where a bit flips: what
@@ -129,10 +128,7 @@ static __device__ void branchy_axis(float v, unsigned char *out)
         const float other = level > edges[k] ? edges[k] - alpha : edges[k] + alpha;
         const float margin = squared(v - other) - squared(v - level);
         const bool is_0 = (level > edges[k]) == (k == 0);
-        if (is_0)
-            store_soft(out + 2 * k, margin);
-        else
-            store_soft(out + 2 * k, -margin);
+        out[2 * k] = soften(is_0 ? margin : -margin);
         if (level < edges[k]) {
             v = 2.0f * edges[k] - v;
             level = 2.0f * edges[k] - level;
