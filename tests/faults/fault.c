@@ -3,14 +3,17 @@
 #include "fault.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -277,6 +280,12 @@ WRAP_FAILING(size_t, fread, (void *to, size_t nbytes, size_t n, FILE *file), (to
 WRAP_FAILING(int, fputs, (const char *text, FILE *file), (text, file), EOF, ENOSPC)
 WRAP_FAILING_LATE(int, fclose, (FILE * file), (file), EOF, ENOSPC)
 WRAP_FAILING(int, sched_getaffinity, (pid_t pid, size_t nbytes, cpu_set_t *set), (pid, nbytes, set), -1, EINVAL)
+
+WRAP_FAILING(int, poll, (struct pollfd * descriptors, nfds_t n, int timeout), (descriptors, n, timeout), -1, ENOMEM)
+WRAP_FAILING(int, access, (const char *path, int mode), (path, mode), -1, EACCES)
+WRAP_FAILING(int, eventfd, (unsigned initial, int flags), (initial, flags), -1, EMFILE)
+WRAP_FAILING(void *, dlopen, (const char *path, int flags), (path, flags), NULL, ENOMEM)
+WRAP_FAILING(void *, dlsym, (void *library, const char *name), (library, name), NULL, ENOMEM)
 
 WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {

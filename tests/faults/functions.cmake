@@ -8,4 +8,4 @@ set(fault_functions
   mmap mmap64 munmap
   fopen fopen64 fread fputs fclose
   pthread_create pthread_join sched_getaffinity
-  clock_gettime)
+  clock_gettime access poll eventfd dlopen dlsym)

@@ -22,20 +22,21 @@ HARMLESS = {
     "names an error or a setting": "strerror __errno_location getenv secure_getenv sysconf getpid time",
     "fails on a closed descriptor only, which is what it is asked about": "fcntl fcntl64 isatty",
     "fails on wrong arguments only": "sigaction sigaddset sigemptyset sigfillset sigprocmask pthread_sigmask signal raise "
-    "getopt_long __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",
+    "getopt_long eventfd_write __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",
     "on default attributes does not fail in glibc": "pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock "
     "pthread_mutex_unlock pthread_cond_init pthread_cond_destroy pthread_cond_wait pthread_cond_signal "
     "pthread_cond_broadcast pthread_self pthread_equal sched_yield nanosleep clock_nanosleep",
     "ends the program": "exit _exit abort atexit __assert_fail",
     "writes on standard error, where a failure could not be told either": "fprintf vfprintf fwrite fputc putc fflush "
     "perror",
+    "gives back what was got": "dlclose",
     "advice": "posix_fadvise posix_fadvise64 madvise posix_madvise",
     "variables": "stderr stdout stdin optarg optind opterr optopt environ",
     "the compiler's": "__tls_get_addr __cpu_model __cpu_indicator_init _GLOBAL_OFFSET_TABLE_ __stack_chk_fail "
     "__udivti3 __udivmodti4 __umodti3 __extendhfsf2 __gnu_h2f_ieee",
 }
 # Of libraries with statuses of their own; they are shared ones, in which nothing is wrapped.
-FOREIGN = re.compile(r"softqam_\w+|fake_cuda_\w+|cuda[A-Z]\w*|__cuda\w+|modemcf_\w+|liquid_\w+|cJSON_\w+")
+FOREIGN = re.compile(r"softqam_\w+|fake_cuda_\w+|cuda[A-Z]\w*|__cuda\w+|modemcf_\w+|liquid_\w+|cJSON_\w+|EVP_\w+")
 
 
 def names(nm, option, files):
