@@ -95,18 +95,40 @@ typedef struct soft_bits {
     lane_mask known; /* where not, all eight bytes are 127 */
 } soft_bits;
 
+/* The first half of a symbol's soft bits. */
+typedef struct symbol_distances {
+    axis_distances i;
+    axis_distances q;
+    lane_mask known; /* the symbol is finite */
+} symbol_distances;
+
+LANE symbol_distances measure_symbol(const lane_table *table, lane_f32 i, lane_f32 q)
+{
+    symbol_distances symbol;
+    symbol.i = measure_axis(table, i);
+    symbol.q = measure_axis(table, q);
+    symbol.known = lane_both(lane_is_finite(i), lane_is_finite(q));
+    return symbol;
+}
+
+LANE soft_bits soften_symbol(const lane_table *table, const symbol_distances *symbol)
+{
+    const axis_distances *i = &symbol->i;
+    const axis_distances *q = &symbol->q;
+    const lane_f32 decided = lane_add(i->decided, q->decided);
+
+    soft_bits out;
+    out.i = soften_axis(table, i, q, nearest_agreeing(i, q, decided));
+    out.q = soften_axis(table, q, i, nearest_agreeing(q, i, decided));
+    out.known = symbol->known;
+    return out;
+}
+
 /* The soft bits of a symbol. One that is not finite says nothing. */
 LANE soft_bits demodulate_soft_bits(const lane_table *table, lane_f32 i, lane_f32 q)
 {
-    const axis_distances on_i = measure_axis(table, i);
-    const axis_distances on_q = measure_axis(table, q);
-    const lane_f32 decided = lane_add(on_i.decided, on_q.decided);
-
-    soft_bits out;
-    out.i = soften_axis(table, &on_i, &on_q, nearest_agreeing(&on_i, &on_q, decided));
-    out.q = soften_axis(table, &on_q, &on_i, nearest_agreeing(&on_q, &on_i, decided));
-    out.known = lane_both(lane_is_finite(i), lane_is_finite(q));
-    return out;
+    const symbol_distances symbol = measure_symbol(table, i, q);
+    return soften_symbol(table, &symbol);
 }
 
 /* What turns a squared distance into an LLR. */

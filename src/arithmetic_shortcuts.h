@@ -6,30 +6,26 @@
 
 #include "arithmetic.h"
 
-/* A component clear of its level's ends, with the same results as measure_axis() in fewer steps. It is known which
- * level it is, from the component itself. The halvings' only rounding is then that of their first step, which takes 8
- * alpha away: |v| < 16 alpha, and all further differences are exact. Taking it again and back gives that rounding. */
-LANE axis_distances measure_inside(const lane_table *table, lane_f32 v)
-{
-    const lane_row row = lane_lookup(table, v);
-    const lane_f32 step = lane_flip(table->steps[0], lane_bits(v));
-    const lane_f32 rounded = lane_add(lane_sub(v, step), step);
-    return measure_row(v, lane_add(row.level, lane_sub(v, rounded)), row);
-}
+/* Soft bytes as piecewise linear functions of the component. In real numbers the margins of an axis are four nested
+ * absolute values, because the bits that are not next to a level's own boundaries are saturated either way: with
+ *
+ *     x0 = v, x1 = 8 alpha - |x0|, x2 = 4 alpha - |x1|, x3 = 2 alpha - |x2|
+ *
+ * the bit of place k has the soft byte trunc(127 + 4 alpha gain xk), limited to 0 .. 255. They are computed in fixed
+ * point, so that all steps but the first are exact. */
 
-/* The soft bits of a symbol, both of whose components are clear of their levels' ends; `known` says whether they are.
- * Then no neighbour is as near as the decided point. For lanes of several symbols, most of which are such. */
-LANE soft_bits demodulate_inside(const lane_table *table, lane_f32 i, lane_f32 q)
-{
-    const axis_distances on_i = measure_inside(table, i);
-    const axis_distances on_q = measure_inside(table, q);
-    const lane_f32 decided = lane_add(on_i.decided, on_q.decided);
+typedef struct linear_bits {
+    lane_whole x[AXIS_BITS]; /* of components as they lie in memory */
+} linear_bits;
 
-    soft_bits out;
-    out.i = soften_axis(table, &on_i, &on_q, decided);
-    out.q = soften_axis(table, &on_q, &on_i, decided);
-    out.known = lane_both(lane_is_less(on_i.nearest, table->inside), lane_is_less(on_q.nearest, table->inside));
-    return out;
+LANE linear_bits demodulate_linear(const lane_linear *linear, lane_f32 components)
+{
+    linear_bits bits;
+    bits.x[0] = lane_round(lane_mul(components, linear->units));
+    LANE_UNROLL
+    for (int k = 1; k < AXIS_BITS; k++)
+        bits.x[k] = lane_sub_s32(linear->turns[k - 1], lane_abs_s32(bits.x[k - 1]));
+    return bits;
 }
 
 /* Components and factors so small that no LLR of an axis comes near 2^31, as those of any receiver are: then no limit

@@ -68,7 +68,6 @@ void softqam_axis_table_build(softqam_axis_table *table, softqam_sign sign)
     /* liquid-dsp's modemcf_demodulate_soft: gamma = 1.2 * 256 points, times 16. */
     table->gain = 1.2f * 256.0f * 16.0f;
     table->rows_per_unit = (float)(sqrt(170.0) / 2.0);
-    table->inside = (1.0f - 0x1p-14f) * alpha * alpha;
 }
 
 /* Level j of the ideal constellation. */

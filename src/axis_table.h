@@ -39,8 +39,6 @@ typedef struct softqam_axis_table {
     float gain;
     /* Levels per unit: level j is at (j - 7.5) / rows_per_unit. */
     float rows_per_unit;
-    /* Squared distance to a level below which a component is inside that level's interval, clear of its ends. */
-    float inside;
 } softqam_axis_table;
 
 /* Builds the table of 256QAM from the formula of 3GPP TS 38.211 clause 5.1.6. */

@@ -69,40 +69,12 @@ typedef struct step_buffer {
 
 /* Soft bits. */
 
-/* Where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the last bits of I, the other
- * bits of I, the same of Q. A row's marks hold these for I and the first symbol; a sure byte is marked by what
- * lane_place_bytes() takes for it. */
-enum { FROM_LAST = 0, FROM_OTHER = 4, FROM_Q = 8, SURE_LOWEST = 0x80, SURE_HIGHEST = 0xff };
-
-static uint32_t byte_marks(uint32_t marks)
+LANE lane_table load_table(const softqam_plan *plan)
 {
-    static const uint8_t sources[] = {
-        [BYTE_LAST] = FROM_LAST, [BYTE_LOWEST] = SURE_LOWEST, [BYTE_OTHER] = FROM_OTHER, [BYTE_HIGHEST] = SURE_HIGHEST};
-    uint32_t bytes = 0;
-    for (unsigned place = 0; place < AXIS_BITS; place++)
-        bytes |= (uint32_t)sources[marks >> (4 * place) & 0xf] << (8 * place);
-    return bytes;
-}
-
-LANE lane_table load_table(const softqam_axis_table *from)
-{
-    float values[5][AXIS_LEVELS];
-    uint32_t marks[AXIS_LEVELS];
-    for (unsigned j = 0; j < AXIS_LEVELS; j++) {
-        const softqam_axis_row *row = &from->rows[j];
-        values[0][j] = row->level;
-        values[1][j] = row->level_last;
-        values[2][j] = row->level_other;
-        values[3][j] = row->marks >> 31 & 1 ? -from->gain : from->gain;
-        values[4][j] = row->marks >> 30 & 1 ? -from->gain : from->gain;
-        marks[j] = byte_marks(row->marks);
-    }
-    lane_table table;
-    lane_table_rows(&table, values, marks);
+    lane_table table = lane_load_table(&plan->columns.axis);
     for (int k = 0; k < AXIS_BITS; k++)
-        table.steps[k] = lane_splat(from->steps[k]);
-    table.rows_per_unit = lane_splat(from->rows_per_unit);
-    table.inside = lane_splat(from->inside);
+        table.steps[k] = lane_splat(plan->soft_bits.steps[k]);
+    table.rows_per_unit = lane_splat(plan->soft_bits.rows_per_unit);
     return table;
 }
 
@@ -133,79 +105,167 @@ LANE void forget(soft_axis *axis, lane_mask known)
     axis->row.marks = lane_bits(lane_keep(known, lane_float(axis->row.marks)));
 }
 
-/* Whether to try the short way. Where it fails twice running it is not tried again for so many steps: among symbols
- * with which it often fails, that saves the attempts and the mispredicted branches. */
-typedef struct attempts {
-    unsigned n_without; /* steps to go without one */
-    bool failed;        /* the last one */
-} attempts;
-
-enum { STEPS_WITHOUT_ATTEMPT = 7 };
-
-LANE void soft_step(const lane_table *table, step_input in, attempts *tried, unsigned char *out)
+LANE symbol_distances measure_step(const lane_table *table, step_input in)
 {
-    const lane_f32 i = lane_firsts(in.a, in.b);
-    const lane_f32 q = lane_seconds(in.a, in.b);
-    soft_bits bits;
-    if (tried->n_without > 0) {
-        tried->n_without--;
-    } else {
-        bits = demodulate_inside(table, i, q);
-        if (lane_all(bits.known)) {
-            store_soft_bits(out, &bits);
-            tried->failed = false;
-            return;
-        }
-        tried->n_without = tried->failed ? STEPS_WITHOUT_ATTEMPT : 0;
-        tried->failed = true;
-    }
-    bits = demodulate_soft_bits(table, i, q);
+    return measure_symbol(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
+}
+
+LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out)
+{
+    soft_bits bits = soften_symbol(table, symbols);
     forget(&bits.i, bits.known);
     forget(&bits.q, bits.known);
     store_soft_bits(out, &bits);
 }
 
+typedef struct linear_constants {
+    lane_linear linear;
+    lane_bytes middle;  /* half of 2 alpha, modulo 1 */
+    lane_bytes doubt;   /* so near is too near */
+    lane_whole largest; /* |x3| of a component of LINEAR_COMPONENT */
+} linear_constants;
+
+LANE linear_constants load_linear(const softqam_linear *from)
+{
+    linear_constants constants;
+    constants.linear.units = lane_splat(from->units);
+    for (int k = 0; k < AXIS_BITS - 1; k++)
+        constants.linear.turns[k] = lane_splat_whole(from->turns[k]);
+    constants.middle = lane_splat_word(from->middle);
+    constants.doubt = lane_splat_word(from->doubt);
+    constants.largest = lane_splat_whole(from->largest);
+    return constants;
+}
+
+/* The linear functions' bytes of components as they lie in memory. */
+LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits)
+{
+    static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
+    lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
+    lane_bytes last = lane_upper_words(bits->x[2], bits->x[3]);
+    if (positive_is_1) {
+        /* Away from integers, trunc(127 - x) is 126 - floor(x). */
+        first = lane_sub_s16(lane_splat_word(126), first);
+        last = lane_sub_s16(lane_splat_word(126), last);
+    } else {
+        first = lane_add_s16(lane_splat_word(127), first);
+        last = lane_add_s16(lane_splat_word(127), last);
+    }
+    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)));
+}
+
+/* Returns whether the bytes may be wrong. */
+LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out)
+{
+    const linear_bits a = demodulate_linear(&constants->linear, in.a);
+    const linear_bits b = demodulate_linear(&constants->linear, in.b);
+    store_linear(out, positive_is_1, &a);
+    store_linear(out + 4 * LANES, positive_is_1, &b);
+    /* A value that is not saturated is, but for its sign, the distance to the nearest boundary of the last bit, or what
+     * lacks to 2 alpha from that: near an integer where the distance's fraction is near 0 or that of 2 alpha. */
+    const lane_whole distance_a = lane_abs_s32(a.x[3]);
+    const lane_whole distance_b = lane_abs_s32(b.x[3]);
+    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
+    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
+    const lane_bytes from_integer = lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
+    return lane_any_less_or_more(from_integer, constants->doubt, lane_max_s32(distance_a, distance_b),
+                                 constants->largest);
+}
+
+/* Where a step's symbols lie and where its bytes go. */
+typedef struct step_place {
+    const unsigned char *in;
+    unsigned char *out;
+} step_place;
+
+/* Steps as arithmetic.h has it, an even number of them: two at a time, because one alone waits for its own results more
+ * than it computes. */
+LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps)
+{
+    const lane_table table = load_table(plan);
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    for (size_t k = 0; k < n_steps; k += 2) {
+        const symbol_distances a = measure_step(&table, load_step(kind, places[k].in, scale));
+        const symbol_distances b = measure_step(&table, load_step(kind, places[k + 1].in, scale));
+        soften_step(&table, &a, places[k].out);
+        soften_step(&table, &b, places[k + 1].out);
+    }
+}
+
+/* Steps by the linear functions; returns how many may have wrong bytes, and where. */
+LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at, size_t n_steps,
+                         step_place *doubtful)
+{
+    const linear_constants constants = load_linear(&plan->columns.linear);
+    const lane_f32 scale = lane_splat(plan->input_scale);
+    size_t n_doubtful = 0;
+    for (size_t k = 0; k < n_steps; k++) {
+        prefetch_symbols(kind, at.in);
+        doubtful[n_doubtful] = at;
+        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out);
+        at.in += LANES * input_nbytes(kind);
+        at.out += LANES * 8;
+    }
+    return n_doubtful;
+}
+
+/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
+ * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more
+ * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
+enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
+
 LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, size_t n_symbols,
                          unsigned char *out)
 {
-    const lane_table table = load_table(&plan->soft_bits);
-    const lane_f32 scale = lane_splat(plan->input_scale);
     const size_t nbytes = input_nbytes(kind);
-    attempts tried = {0};
-    while (n_symbols > 0) {
-        const bool whole = n_symbols >= LANES;
-        step_buffer buffer;
-        prefetch_symbols(kind, symbols);
-        if (!whole)
-            memcpy(buffer.in, symbols, n_symbols * nbytes);
-        soft_step(&table, load_step(kind, whole ? symbols : buffer.in, scale), &tried, whole ? out : buffer.out);
-        if (!whole) {
-            memcpy(out, buffer.out, n_symbols * 8);
-            break;
+    step_place again[BLOCK_STEPS + 2];
+    size_t n_again = 0;
+    unsigned n_blocks_without = 0;
+    while (n_symbols >= LANES) {
+        const size_t n_left = n_symbols / LANES, n_steps = n_left < BLOCK_STEPS ? n_left : BLOCK_STEPS;
+        const step_place at = {symbols, out};
+        if (n_blocks_without > 0) {
+            n_blocks_without--;
+            for (size_t k = 0; k < n_steps; k++)
+                again[n_again++] = (step_place){symbols + k * LANES * nbytes, out + k * LANES * 8};
+        } else {
+            const size_t n_doubtful = plan->llr_scale.signs
+                                          ? linear_steps(kind, true, plan, at, n_steps, again + n_again)
+                                          : linear_steps(kind, false, plan, at, n_steps, again + n_again);
+            n_blocks_without = n_doubtful > n_steps / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
+            n_again += n_doubtful;
         }
-        symbols += LANES * nbytes;
-        out += LANES * 8;
-        n_symbols -= LANES;
+        /* An odd one waits for the next block. */
+        exact_steps(kind, plan, again, n_again / 2 * 2);
+        if (n_again % 2)
+            again[0] = again[n_again - 1];
+        n_again %= 2;
+        symbols += n_steps * LANES * nbytes;
+        out += n_steps * LANES * 8;
+        n_symbols -= n_steps * LANES;
     }
+    step_buffer buffer;
+    if (n_symbols > 0) {
+        memcpy(buffer.in, symbols, n_symbols * nbytes);
+        again[n_again++] = (step_place){buffer.in, buffer.out};
+    }
+    if (n_again % 2)
+        again[n_again] = again[0];
+    exact_steps(kind, plan, again, (n_again + 1) / 2 * 2);
+    if (n_symbols > 0)
+        memcpy(out, buffer.out, n_symbols * 8);
 }
 
 /* LLRs. */
 
-LANE lane_llr_table load_llr_table(const softqam_llr_table *from)
+LANE lane_llr_table load_llr_table(const softqam_plan *plan)
 {
     lane_llr_table table;
     for (int k = 0; k < AXIS_BITS; k++) {
-        float slopes[LANES];
-        float intercepts[LANES];
-        for (int row = 0; row < LANES; row++) {
-            const softqam_llr_row *at = &from->rows[row < LLR_ROWS ? row : LLR_ROWS - 1];
-            slopes[row] = at->slopes[k];
-            intercepts[row] = at->intercepts[k];
-        }
-        table.rows.slopes[k] = lane_load_f32(slopes);
-        table.rows.intercepts[k] = lane_load_f32(intercepts);
+        table.rows.slopes[k] = lane_load_f32(plan->columns.llrs.slopes[k]);
+        table.rows.intercepts[k] = lane_load_f32(plan->columns.llrs.intercepts[k]);
     }
-    table.rows_per_unit = lane_splat(from->rows_per_unit);
+    table.rows_per_unit = lane_splat(plan->llrs.rows_per_unit);
     return table;
 }
 
@@ -224,7 +284,7 @@ LANE llr_constants load_llr_constants(const softqam_plan *plan)
 {
     const softqam_llr_scale scale = plan->llr_scale;
     llr_constants constants;
-    constants.table = load_llr_table(&plan->llrs);
+    constants.table = load_llr_table(plan);
     constants.input_scale = lane_splat(plan->input_scale);
     constants.steps_per_nat = lane_splat(scale.steps_per_nat);
     constants.small_noise = lane_splat(scale.steps_per_nat / SMALL_FACTOR);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "axis_table.h"
+#include "columns.h"
 
 #define LANE        static inline __attribute__((always_inline))
 #define LANE_UNROLL _Pragma("GCC unroll 4")
@@ -38,8 +38,15 @@ typedef struct lane_table {
     lane_u32 negative_marks;
     lane_f32 steps[AXIS_BITS];
     lane_f32 rows_per_unit;
-    lane_f32 inside;
 } lane_table;
+
+typedef __m256i lane_whole; /* 32-bit integers */
+
+/* For demodulate_linear(). */
+typedef struct lane_linear {
+    lane_f32 units; /* of fixed point, to a component of 1 */
+    lane_whole turns[AXIS_BITS - 1];
+} lane_linear;
 
 typedef struct lane_llr_row {
     lane_f32 slopes[AXIS_BITS];
@@ -164,6 +171,28 @@ LANE lane_u32 lane_to_index(lane_f32 a)
     return _mm256_cvttps_epi32(a);
 }
 
+/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
+LANE lane_whole lane_round(lane_f32 a)
+{
+    return _mm256_cvtps_epi32(a);
+}
+
+LANE lane_whole lane_splat_whole(int32_t a)
+{
+    return _mm256_set1_epi32(a);
+}
+
+/* Modulo 2^32, so that -2^31 stays what it is. */
+LANE lane_whole lane_abs_s32(lane_whole a)
+{
+    return _mm256_abs_epi32(a);
+}
+
+LANE lane_whole lane_sub_s32(lane_whole a, lane_whole b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+
 LANE lane_f32 lane_row_value(lane_u32 row, lane_f32 values)
 {
     return _mm256_permutevar8x32_ps(values, row);
@@ -246,23 +275,19 @@ LANE void lane_store(void *to, lane_bytes a)
     _mm256_storeu_si256(to, a);
 }
 
-/* The tables in registers: the rows' values in the order of lane_row's fields, and its marks. */
-LANE void lane_table_rows(lane_table *table, const float values[5][AXIS_LEVELS], const uint32_t marks[AXIS_LEVELS])
+LANE lane_table lane_load_table(const softqam_axis_columns *columns)
 {
-    float mirrored_gain[LANES];
-    uint32_t mirrored_marks[LANES];
-    for (int j = 0; j < LANES; j++) {
-        mirrored_gain[j] = values[4][LANES - 1 - j];
-        mirrored_marks[j] = marks[LANES - 1 - j];
-    }
-    table->positive.level = lane_load_f32(values[0] + LANES);
-    table->positive.level_last = lane_load_f32(values[1] + LANES);
-    table->positive.level_other = lane_load_f32(values[2] + LANES);
-    table->positive.gain_last = lane_load_f32(values[3] + LANES);
-    table->positive.gain_other = lane_load_f32(values[4] + LANES);
-    table->positive.marks = lane_bits(lane_load_f32(marks + LANES));
-    table->negative_gain_other = lane_load_f32(mirrored_gain);
-    table->negative_marks = lane_bits(lane_load_f32(mirrored_marks));
+    const __m256i backwards = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    lane_table table;
+    table.positive.level = lane_load_f32(columns->level + LANES);
+    table.positive.level_last = lane_load_f32(columns->level_last + LANES);
+    table.positive.level_other = lane_load_f32(columns->level_other + LANES);
+    table.positive.gain_last = lane_load_f32(columns->gain_last + LANES);
+    table.positive.gain_other = lane_load_f32(columns->gain_other + LANES);
+    table.positive.marks = _mm256_loadu_si256((const void *)(columns->marks + LANES));
+    table.negative_gain_other = lane_row_value(backwards, lane_load_f32(columns->gain_other));
+    table.negative_marks = lane_bits(lane_row_value(backwards, lane_load_f32(columns->marks)));
+    return table;
 }
 
 /* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
@@ -293,15 +318,10 @@ LANE lane_f32 lane_swap_pairs(lane_f32 a)
     return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
-/* To integers, truncated, for values that fit; and rounded to nearest even. */
+/* To integers, truncated, for values that fit. */
 LANE lane_bytes lane_truncate(lane_f32 a)
 {
     return _mm256_cvttps_epi32(a);
-}
-
-LANE lane_bytes lane_round(lane_f32 a)
-{
-    return _mm256_cvtps_epi32(a);
 }
 
 /* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
@@ -318,6 +338,50 @@ LANE lane_bytes lane_pack_s8(lane_bytes a, lane_bytes b)
 LANE lane_bytes lane_pack_u8(lane_bytes a, lane_bytes b)
 {
     return _mm256_packus_epi16(a, b);
+}
+
+/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
+ * one. */
+LANE lane_bytes lane_upper_words(lane_whole a, lane_whole b)
+{
+    return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
+}
+
+LANE lane_bytes lane_lower_words(lane_whole a, lane_whole b)
+{
+    return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
+}
+
+/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane_whole high)
+{
+    return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
+}
+
+LANE lane_whole lane_max_s32(lane_whole a, lane_whole b)
+{
+    return _mm256_max_epi32(a, b);
+}
+
+/* On 16-bit integers, modulo 2^16. */
+LANE lane_bytes lane_add_s16(lane_bytes a, lane_bytes b)
+{
+    return _mm256_add_epi16(a, b);
+}
+
+LANE lane_bytes lane_sub_s16(lane_bytes a, lane_bytes b)
+{
+    return _mm256_sub_epi16(a, b);
+}
+
+LANE lane_bytes lane_abs_s16(lane_bytes a)
+{
+    return _mm256_abs_epi16(a);
+}
+
+LANE lane_bytes lane_splat_word(int a)
+{
+    return _mm256_set1_epi16((int16_t)a);
 }
 
 LANE lane_bytes lane_limit_s8(lane_bytes a, lane_bytes least, lane_bytes most)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "axis_table.h"
+#include "columns.h"
 
 #define LANE        static inline __attribute__((always_inline))
 #define LANE_UNROLL _Pragma("GCC unroll 4")
@@ -35,8 +35,15 @@ typedef struct lane_table {
     lane_row rows;
     lane_f32 steps[AXIS_BITS];
     lane_f32 rows_per_unit;
-    lane_f32 inside;
 } lane_table;
+
+typedef __m512i lane_whole; /* 32-bit integers */
+
+/* For demodulate_linear(). */
+typedef struct lane_linear {
+    lane_f32 units; /* of fixed point, to a component of 1 */
+    lane_whole turns[AXIS_BITS - 1];
+} lane_linear;
 
 typedef struct lane_llr_row {
     lane_f32 slopes[AXIS_BITS];
@@ -163,6 +170,28 @@ LANE lane_u32 lane_to_index(lane_f32 a)
     return _mm512_cvttps_epi32(a);
 }
 
+/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
+LANE lane_whole lane_round(lane_f32 a)
+{
+    return _mm512_cvtps_epi32(a);
+}
+
+LANE lane_whole lane_splat_whole(int32_t a)
+{
+    return _mm512_set1_epi32(a);
+}
+
+/* Modulo 2^32, so that -2^31 stays what it is. */
+LANE lane_whole lane_abs_s32(lane_whole a)
+{
+    return _mm512_abs_epi32(a);
+}
+
+LANE lane_whole lane_sub_s32(lane_whole a, lane_whole b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
 LANE lane_f32 lane_row_value(lane_u32 row, lane_f32 values)
 {
     return _mm512_permutexvar_ps(row, values);
@@ -259,15 +288,10 @@ LANE lane_f32 lane_swap_pairs(lane_f32 a)
     return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
-/* To integers, truncated, for values that fit; and rounded to nearest even. */
+/* To integers, truncated, for values that fit. */
 LANE lane_bytes lane_truncate(lane_f32 a)
 {
     return _mm512_cvttps_epi32(a);
-}
-
-LANE lane_bytes lane_round(lane_f32 a)
-{
-    return _mm512_cvtps_epi32(a);
 }
 
 /* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
@@ -284,6 +308,54 @@ LANE lane_bytes lane_pack_s8(lane_bytes a, lane_bytes b)
 LANE lane_bytes lane_pack_u8(lane_bytes a, lane_bytes b)
 {
     return _mm512_packus_epi16(a, b);
+}
+
+/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
+ * one. A shuffle of bytes, under a mask that spares the other half, does both steps at once. */
+static const uint8_t halves_exchanged[16] = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
+
+LANE lane_bytes lane_upper_words(lane_whole a, lane_whole b)
+{
+    const __m512i exchange = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)halves_exchanged));
+    return _mm512_mask_shuffle_epi8(b, 0x3333333333333333, a, exchange);
+}
+
+LANE lane_bytes lane_lower_words(lane_whole a, lane_whole b)
+{
+    const __m512i exchange = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)halves_exchanged));
+    return _mm512_mask_shuffle_epi8(a, 0xcccccccccccccccc, b, exchange);
+}
+
+/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane_whole high)
+{
+    return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
+}
+
+LANE lane_whole lane_max_s32(lane_whole a, lane_whole b)
+{
+    return _mm512_max_epi32(a, b);
+}
+
+/* On 16-bit integers, modulo 2^16. */
+LANE lane_bytes lane_add_s16(lane_bytes a, lane_bytes b)
+{
+    return _mm512_add_epi16(a, b);
+}
+
+LANE lane_bytes lane_sub_s16(lane_bytes a, lane_bytes b)
+{
+    return _mm512_sub_epi16(a, b);
+}
+
+LANE lane_bytes lane_abs_s16(lane_bytes a)
+{
+    return _mm512_abs_epi16(a);
+}
+
+LANE lane_bytes lane_splat_word(int a)
+{
+    return _mm512_set1_epi16((int16_t)a);
 }
 
 LANE lane_bytes lane_limit_s8(lane_bytes a, lane_bytes least, lane_bytes most)
@@ -369,15 +441,16 @@ LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
     _mm512_storeu_si512(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
 }
 
-/* The tables in registers: the rows' values in the order of lane_row's fields, and its marks. */
-LANE void lane_table_rows(lane_table *table, const float values[5][AXIS_LEVELS], const uint32_t marks[AXIS_LEVELS])
+LANE lane_table lane_load_table(const softqam_axis_columns *columns)
 {
-    table->rows.level = lane_load_f32(values[0]);
-    table->rows.level_last = lane_load_f32(values[1]);
-    table->rows.level_other = lane_load_f32(values[2]);
-    table->rows.gain_last = lane_load_f32(values[3]);
-    table->rows.gain_other = lane_load_f32(values[4]);
-    table->rows.marks = _mm512_loadu_si512(marks);
+    lane_table table;
+    table.rows.level = lane_load_f32(columns->level);
+    table.rows.level_last = lane_load_f32(columns->level_last);
+    table.rows.level_other = lane_load_f32(columns->level_other);
+    table.rows.gain_last = lane_load_f32(columns->gain_last);
+    table.rows.gain_other = lane_load_f32(columns->gain_other);
+    table.rows.marks = _mm512_loadu_si512(columns->marks);
+    return table;
 }
 
 LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)

@@ -25,6 +25,7 @@ void softqam_plan_make(softqam_plan *plan, const softqam_config *config)
     plan->noise = config->noise;
     softqam_axis_table_build(&plan->soft_bits, config->sign);
     softqam_llr_table_build(&plan->llrs);
+    softqam_columns_build(&plan->columns, &plan->soft_bits, &plan->llrs);
     plan->llr_scale.steps_per_nat = config->llr_scale;
     plan->llr_scale.limit = largest_llr(config);
     plan->llr_scale.signs = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? 0x80000000u : 0;

@@ -9,6 +9,7 @@
 #include <softqam/softqam.h>
 
 #include "axis_table.h"
+#include "columns.h"
 
 /* How a distance becomes an LLR in the output format. Plain data, copied into kernel arguments as it is. */
 typedef struct softqam_llr_scale {
@@ -27,6 +28,7 @@ typedef struct softqam_plan {
     softqam_axis_table soft_bits; /* for u8 */
     softqam_llr_table llrs;       /* for the others */
     softqam_llr_scale llr_scale;
+    softqam_columns columns; /* of both tables */
 } softqam_plan;
 
 /* From a configuration that softqam_config_resolve() has passed. */
