@@ -28,19 +28,29 @@ LANE linear_bits demodulate_linear(const lane_linear *linear, lane_f32 component
     return bits;
 }
 
-/* Components and factors so small that no LLR of an axis comes near 2^31, as those of any receiver are: then no limit
- * is needed on the way to an integer. The largest slope is 32 / sqrt(170), and no intercept exceeds 224 / 170. */
-#define SMALL_COMPONENT 2.4f
-#define SMALL_FACTOR    0x1p27f
+/* Components and factors so small, as those of any receiver are, that no limit is needed on the way to the output
+ * format: no LLR of an axis comes near 2^31, 65504 or FLT_MAX. The largest slope is 32 / sqrt(170), no intercept
+ * exceeds 224 / 170, so no distance 7.3. */
+#define SMALL_COMPONENT  2.4f
+#define SMALL_FACTOR_S8  0x1p27f
+#define SMALL_FACTOR_F16 0x1p13f
+#define SMALL_FACTOR_F32 0x1p100f
+
+/* The number of such a component's row. */
+LANE lane_u32 small_row(const lane_llr_table *table, lane_f32 component)
+{
+    return lane_to_row_small(lane_mul(lane_abs(component), table->rows_per_unit));
+}
 
 /* The axis's LLRs of such components and factors, not limited. */
-LANE void axis_small_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_f32 llrs[AXIS_BITS])
+LANE void axis_small_llrs(const lane_llr_table *table, lane_f32 component, lane_u32 number, lane_f32 factor,
+                          lane_f32 llrs[AXIS_BITS])
 {
     const lane_f32 magnitude = lane_abs(component);
-    const lane_llr_row row = lane_llr_lookup_small(table, lane_mul(magnitude, table->rows_per_unit));
     LANE_UNROLL
     for (int k = 0; k < AXIS_BITS; k++) {
-        lane_f32 distance = lane_fma(row.slopes[k], magnitude, row.intercepts[k]);
+        const lane_llr_line line = lane_llr_lookup_line(table, number, k);
+        lane_f32 distance = lane_fma(line.slope, magnitude, line.intercept);
         if (k == 0)
             distance = lane_flip(distance, lane_bits(component));
         llrs[k] = lane_mul(distance, factor);

@@ -258,82 +258,89 @@ LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, const unsign
 
 /* LLRs. */
 
-LANE lane_llr_table load_llr_table(const softqam_plan *plan)
+/* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
+typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
+
+LANE size_t llr_nbytes(llr_output output)
 {
-    lane_llr_table table;
-    for (int k = 0; k < AXIS_BITS; k++) {
-        table.rows.slopes[k] = lane_load_f32(plan->columns.llrs.slopes[k]);
-        table.rows.intercepts[k] = lane_load_f32(plan->columns.llrs.intercepts[k]);
-    }
-    table.rows_per_unit = lane_splat(plan->llrs.rows_per_unit);
-    return table;
+    return output == LLRS_F32 ? 32 : output == LLRS_F16 ? 16 : 8;
 }
 
 typedef struct llr_constants {
     lane_llr_table table;
     lane_f32 input_scale;
     lane_f32 steps_per_nat;
+    lane_f32 signed_steps_per_nat;
+    lane_f32 small_component;
     lane_f32 small_noise; /* larger ones have small factors */
     lane_f32 limit;
     lane_u32 signs;
-    lane_bytes least; /* of the bytes of s8 */
+    lane_f32 factor_of_call; /* NaN where its noise variance is none */
+    lane_mask small_call;    /* that factor is small */
+    lane_bytes least;        /* of the bytes of s8 */
     lane_bytes most;
 } llr_constants;
 
-LANE llr_constants load_llr_constants(const softqam_plan *plan)
-{
-    const softqam_llr_scale scale = plan->llr_scale;
-    llr_constants constants;
-    constants.table = load_llr_table(plan);
-    constants.input_scale = lane_splat(plan->input_scale);
-    constants.steps_per_nat = lane_splat(scale.steps_per_nat);
-    constants.small_noise = lane_splat(scale.steps_per_nat / SMALL_FACTOR);
-    constants.limit = lane_splat(scale.limit);
-    constants.signs = lane_splat_bits(scale.signs);
-    constants.most = lane_splat_byte(plan->output_format == SOFTQAM_OUTPUT_S8 ? (int)scale.limit : 0);
-    constants.least = lane_splat_byte(plan->output_format == SOFTQAM_OUTPUT_S8 ? -(int)scale.limit : 0);
-    return constants;
-}
-
-/* The factors of a step's components, with their sign; NaN where the noise variance is none. */
-typedef struct llr_factors {
-    lane_f32 a;
-    lane_f32 b;
-    lane_mask small; /* of the symbols */
-} llr_factors;
-
-LANE llr_factors weigh_step(const llr_constants *constants, lane_f32 noise_var)
+/* The factors of a step's symbols, with their sign; NaN where the noise variance is none. */
+LANE lane_f32 weigh_step(const llr_constants *constants, lane_f32 noise_var)
 {
     const llr_weight weight = weigh_llrs(constants->steps_per_nat, noise_var);
-    const lane_f32 symbols = lane_flip(lane_choose(weight.known, weight.factor, lane_splat(NAN)), constants->signs);
-    llr_factors factors;
-    factors.a = lane_twice_lower(symbols);
-    factors.b = lane_twice_upper(symbols);
-    factors.small = lane_both(weight.known, lane_is_less(constants->small_noise, noise_var));
-    return factors;
+    return lane_flip(lane_choose(weight.known, weight.factor, lane_splat(NAN)), constants->signs);
+}
+
+/* Whether a noise variance is one and its factor small. */
+LANE lane_mask is_usual_noise(const llr_constants *constants, lane_f32 noise_var)
+{
+    return lane_both(lane_is_less(constants->small_noise, noise_var), lane_is_less(noise_var, lane_splat(INFINITY)));
+}
+
+LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var)
+{
+    const softqam_llr_scale scale = plan->llr_scale;
+    const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
+    const float small_factor = output <= LLRS_S8    ? SMALL_FACTOR_S8
+                               : output == LLRS_F16 ? SMALL_FACTOR_F16
+                                                    : SMALL_FACTOR_F32;
+    llr_constants constants;
+    constants.table = lane_load_llr_table(&plan->columns.llrs);
+    constants.table.rows_per_unit = lane_splat(plan->llrs.rows_per_unit);
+    constants.input_scale = lane_splat(plan->input_scale);
+    constants.steps_per_nat = lane_splat(scale.steps_per_nat);
+    constants.signs = lane_splat_bits(scale.signs);
+    constants.signed_steps_per_nat = lane_flip(constants.steps_per_nat, constants.signs);
+    constants.small_component = lane_splat(SMALL_COMPONENT);
+    constants.small_noise = lane_splat(scale.steps_per_nat / small_factor);
+    constants.limit = lane_splat(scale.limit);
+    constants.factor_of_call = weigh_step(&constants, lane_splat(noise_var));
+    constants.small_call = is_usual_noise(&constants, lane_splat(noise_var));
+    constants.most = lane_splat_byte(largest);
+    constants.least = lane_splat_byte(-largest);
+    return constants;
 }
 
 /* From four LLRs of components as they lie in memory: in each 128-bit part two symbols' bytes by bit, to be brought
  * together by symbol. */
 static const uint8_t bytes_by_symbol[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
 
-LANE void store_s8(unsigned char *out, const llr_constants *constants, const lane_f32 llrs[AXIS_BITS])
+LANE void store_s8(bool full, unsigned char *out, const llr_constants *constants, const lane_f32 llrs[AXIS_BITS])
 {
-    const lane_bytes bytes = lane_pack_s8(lane_pack_s16(lane_round(llrs[0]), lane_round(llrs[1])),
-                                          lane_pack_s16(lane_round(llrs[2]), lane_round(llrs[3])));
-    lane_store(out, lane_shuffle_bytes(lane_limit_s8(bytes, constants->least, constants->most),
-                                       lane_splat_bytes(bytes_by_symbol)));
+    const lane_bytes packed = lane_pack_s8(lane_pack_s16(lane_round(llrs[0]), lane_round(llrs[1])),
+                                           lane_pack_s16(lane_round(llrs[2]), lane_round(llrs[3])));
+    lane_bytes limited = lane_max_s8(packed, constants->least);
+    if (!full)
+        limited = lane_min_s8(limited, constants->most);
+    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)));
 }
 
-LANE void store_llrs(softqam_output_format format, unsigned char *out, const llr_constants *constants,
+LANE void store_llrs(llr_output output, unsigned char *out, const llr_constants *constants,
                      const lane_f32 llrs[AXIS_BITS])
 {
-    if (format == SOFTQAM_OUTPUT_S8)
-        store_s8(out, constants, llrs);
-    else if (format == SOFTQAM_OUTPUT_F16)
+    if (output == LLRS_F16)
         lane_store_llrs_f16(out, llrs);
-    else
+    else if (output == LLRS_F32)
         lane_store_llrs_f32(out, llrs);
+    else
+        store_s8(output == LLRS_S8_FULL, out, constants, llrs);
 }
 
 /* LLRs of any components and factors. */
@@ -345,60 +352,108 @@ LANE void any_llrs(const llr_constants *constants, lane_f32 components, lane_f32
     axis_llrs(&constants->table, components, factors, known, constants->limit, llrs);
 }
 
-LANE bool are_small(step_input in, llr_factors factors)
+/* Where a step's symbols and noise variances lie and where its LLRs go. */
+typedef struct llr_place {
+    const unsigned char *symbols;
+    const float *noise_var;
+    unsigned char *out;
+} llr_place;
+
+/* A step on its way. Its first operations, up to the rows' numbers, depend on one another, and so do the others: one
+ * step's first ones are done among those of the step before, or else the processor waits for results. */
+typedef struct llr_step {
+    llr_place at;
+    lane_u32 row_a;
+    lane_u32 row_b;
+    lane_f32 factors; /* of the symbols, with their sign */
+    lane_mask small;
+} llr_step;
+
+LANE llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
+                         llr_place at)
 {
-    const lane_f32 limit = lane_splat(SMALL_COMPONENT);
-    return lane_all(
-        lane_both(factors.small, lane_both(lane_is_less(lane_abs(in.a), limit), lane_is_less(lane_abs(in.b), limit))));
+    llr_step step = {.at = at};
+    const step_input in = load_step(kind, at.symbols, constants->input_scale);
+    /* Among magnitudes the floats' order is that of their bits, NaN last. */
+    const lane_whole larger = lane_max_s32(lane_bits(lane_abs(in.a)), lane_bits(lane_abs(in.b)));
+    step.small = lane_is_less(lane_float(larger), constants->small_component);
+    step.row_a = small_row(&constants->table, in.a);
+    step.row_b = small_row(&constants->table, in.b);
+    if (noise_per_symbol) {
+        const lane_f32 noise_var = lane_load_f32(at.noise_var);
+        step.factors = lane_div(constants->signed_steps_per_nat, noise_var);
+        /* An infinite one's factor is 0, and so are its LLRs; but as floats those may be -0. */
+        step.small = lane_both(step.small, output <= LLRS_S8 ? lane_is_less(constants->small_noise, noise_var)
+                                                             : is_usual_noise(constants, noise_var));
+    } else {
+        step.factors = constants->factor_of_call;
+        step.small = lane_both(step.small, constants->small_call);
+    }
+    return step;
 }
 
-LANE void llr_step(softqam_output_format format, const llr_constants *constants, step_input in, llr_factors factors,
-                   unsigned char *out)
+LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
+                   const llr_step *step)
 {
-    const size_t half = LANES / 2 * (format == SOFTQAM_OUTPUT_S8 ? 8 : format == SOFTQAM_OUTPUT_F16 ? 16 : 32);
+    const size_t half = LANES / 2 * llr_nbytes(output);
     lane_f32 llrs[AXIS_BITS];
-    if (format == SOFTQAM_OUTPUT_S8 && are_small(in, factors)) {
-        axis_small_llrs(&constants->table, in.a, factors.a, llrs);
-        store_s8(out, constants, llrs);
-        axis_small_llrs(&constants->table, in.b, factors.b, llrs);
-        store_s8(out + half, constants, llrs);
+    const step_input in = load_step(kind, step->at.symbols, constants->input_scale);
+    if (lane_all(step->small)) {
+        axis_small_llrs(&constants->table, in.a, step->row_a, lane_twice_lower(step->factors), llrs);
+        store_llrs(output, step->at.out, constants, llrs);
+        axis_small_llrs(&constants->table, in.b, step->row_b, lane_twice_upper(step->factors), llrs);
+        store_llrs(output, step->at.out + half, constants, llrs);
         return;
     }
-    any_llrs(constants, in.a, factors.a, llrs);
-    store_llrs(format, out, constants, llrs);
-    any_llrs(constants, in.b, factors.b, llrs);
-    store_llrs(format, out + half, constants, llrs);
+    const lane_f32 factors =
+        noise_per_symbol ? weigh_step(constants, lane_load_f32(step->at.noise_var)) : constants->factor_of_call;
+    any_llrs(constants, in.a, lane_twice_lower(factors), llrs);
+    store_llrs(output, step->at.out, constants, llrs);
+    any_llrs(constants, in.b, lane_twice_upper(factors), llrs);
+    store_llrs(output, step->at.out + half, constants, llrs);
 }
 
-LANE void loop_llrs(input_kind kind, softqam_output_format format, bool noise_per_symbol, const softqam_plan *plan,
+LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan,
                     const unsigned char *symbols, const float *noise_var, size_t n_symbols, unsigned char *out)
 {
-    const llr_constants constants = load_llr_constants(plan);
+    const llr_constants constants = load_llr_constants(plan, output, noise_per_symbol ? 1.0f : noise_var[0]);
     const size_t in_nbytes = input_nbytes(kind);
-    const size_t out_nbytes = format == SOFTQAM_OUTPUT_S8 ? 8 : format == SOFTQAM_OUTPUT_F16 ? 16 : 32;
-    const llr_factors of_call = weigh_step(&constants, noise_per_symbol ? lane_splat(1.0f) : lane_splat(noise_var[0]));
-    while (n_symbols > 0) {
-        const bool whole = n_symbols >= LANES;
-        step_buffer buffer;
-        prefetch_symbols(kind, symbols);
-        if (!whole) {
-            memcpy(buffer.in, symbols, n_symbols * in_nbytes);
-            if (noise_per_symbol)
-                memcpy(buffer.noise_var, noise_var, n_symbols * sizeof buffer.noise_var[0]);
+    llr_place at = {symbols, noise_var, out};
+    size_t n_steps = n_symbols / LANES;
+    if (n_steps > 0) {
+        llr_step step = begin_step(kind, output, noise_per_symbol, &constants, at);
+        while (n_steps > 1) {
+            at.symbols += LANES * in_nbytes;
+            at.noise_var += noise_per_symbol ? LANES : 0;
+            at.out += LANES * llr_nbytes(output);
+            prefetch_symbols(kind, at.symbols);
+            const llr_step next = begin_step(kind, output, noise_per_symbol, &constants, at);
+            end_step(kind, output, noise_per_symbol, &constants, &step);
+            step = next;
+            n_steps--;
         }
-        const llr_factors factors =
-            noise_per_symbol ? weigh_step(&constants, lane_load_f32(whole ? noise_var : buffer.noise_var)) : of_call;
-        llr_step(format, &constants, load_step(kind, whole ? symbols : buffer.in, constants.input_scale), factors,
-                 whole ? out : buffer.out);
-        if (!whole) {
-            memcpy(out, buffer.out, n_symbols * out_nbytes);
-            break;
-        }
-        symbols += LANES * in_nbytes;
-        noise_var += noise_per_symbol ? LANES : 0;
-        out += LANES * out_nbytes;
-        n_symbols -= LANES;
+        end_step(kind, output, noise_per_symbol, &constants, &step);
     }
+    const size_t n_done = n_symbols / LANES * LANES, n_left = n_symbols - n_done;
+    if (n_left > 0) {
+        step_buffer buffer;
+        memcpy(buffer.in, symbols + n_done * in_nbytes, n_left * in_nbytes);
+        if (noise_per_symbol)
+            memcpy(buffer.noise_var, noise_var + n_done, n_left * sizeof buffer.noise_var[0]);
+        const llr_step step = begin_step(kind, output, noise_per_symbol, &constants,
+                                         (llr_place){buffer.in, buffer.noise_var, buffer.out});
+        end_step(kind, output, noise_per_symbol, &constants, &step);
+        memcpy(out + n_done * llr_nbytes(output), buffer.out, n_left * llr_nbytes(output));
+    }
+}
+
+LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, const unsigned char *symbols,
+                      const float *noise_var, size_t noise_stride, size_t n_symbols, unsigned char *out)
+{
+    if (noise_stride)
+        loop_llrs(kind, output, true, plan, symbols, noise_var, n_symbols, out);
+    else
+        loop_llrs(kind, output, false, plan, symbols, noise_var, n_symbols, out);
 }
 
 /* The loops of one kind of input. */
@@ -410,22 +465,16 @@ LANE void loop_outputs(input_kind kind, const softqam_plan *plan, const unsigned
         loop_soft_bits(kind, plan, symbols, n_symbols, out);
         break;
     case SOFTQAM_OUTPUT_S8:
-        if (noise_stride)
-            loop_llrs(kind, SOFTQAM_OUTPUT_S8, true, plan, symbols, noise_var, n_symbols, out);
+        if (plan->llr_scale.limit == 127.0f)
+            loop_noises(kind, LLRS_S8_FULL, plan, symbols, noise_var, noise_stride, n_symbols, out);
         else
-            loop_llrs(kind, SOFTQAM_OUTPUT_S8, false, plan, symbols, noise_var, n_symbols, out);
+            loop_noises(kind, LLRS_S8, plan, symbols, noise_var, noise_stride, n_symbols, out);
         break;
     case SOFTQAM_OUTPUT_F16:
-        if (noise_stride)
-            loop_llrs(kind, SOFTQAM_OUTPUT_F16, true, plan, symbols, noise_var, n_symbols, out);
-        else
-            loop_llrs(kind, SOFTQAM_OUTPUT_F16, false, plan, symbols, noise_var, n_symbols, out);
+        loop_noises(kind, LLRS_F16, plan, symbols, noise_var, noise_stride, n_symbols, out);
         break;
     case SOFTQAM_OUTPUT_F32:
-        if (noise_stride)
-            loop_llrs(kind, SOFTQAM_OUTPUT_F32, true, plan, symbols, noise_var, n_symbols, out);
-        else
-            loop_llrs(kind, SOFTQAM_OUTPUT_F32, false, plan, symbols, noise_var, n_symbols, out);
+        loop_noises(kind, LLRS_F32, plan, symbols, noise_var, noise_stride, n_symbols, out);
         break;
     }
 }

@@ -53,8 +53,14 @@ typedef struct lane_llr_row {
     lane_f32 intercepts[AXIS_BITS];
 } lane_llr_row;
 
+typedef struct lane_llr_line {
+    lane_f32 slope;
+    lane_f32 intercept;
+} lane_llr_line;
+
 typedef struct lane_llr_table {
     lane_llr_row rows;
+    lane_f32 last_slope; /* of the last bit where its intercept is positive */
     lane_f32 rows_per_unit;
 } lane_llr_table;
 
@@ -228,21 +234,34 @@ LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
     return row.gain_other;
 }
 
+/* What a row holds for bit k. */
+LANE lane_llr_line lane_llr_lookup_line(const lane_llr_table *table, lane_u32 row, int k)
+{
+    lane_llr_line line;
+    line.intercept = lane_row_value(row, table->rows.intercepts[k]);
+    /* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope
+     * has the sign that its intercept has not. One port has all permutations to do, others have time for this. */
+    line.slope = k == AXIS_BITS - 1 ? lane_flip(table->last_slope, lane_bits(line.intercept))
+                                    : lane_row_value(row, table->rows.slopes[k]);
+    return line;
+}
+
 LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
 {
     lane_llr_row found;
     LANE_UNROLL
     for (int k = 0; k < AXIS_BITS; k++) {
-        found.slopes[k] = lane_row_value(row, table->rows.slopes[k]);
-        found.intercepts[k] = lane_row_value(row, table->rows.intercepts[k]);
+        const lane_llr_line line = lane_llr_lookup_line(table, row, k);
+        found.slopes[k] = line.slope;
+        found.intercepts[k] = line.intercept;
     }
     return found;
 }
 
-/* The row at `place`, before it is truncated. */
-LANE lane_llr_row lane_llr_lookup_small(const lane_llr_table *table, lane_f32 place)
+/* The number of the row at `place`. */
+LANE lane_u32 lane_to_row_small(lane_f32 place)
 {
-    return lane_llr_lookup(table, lane_to_index(lane_min(place, lane_splat(LLR_ROWS - 1))));
+    return lane_to_index(lane_min(place, lane_splat(LLR_ROWS - 1)));
 }
 
 /* What follows has no counterpart in lane_scalar.h. Registers are two 128-bit parts, within which the shuffles of
@@ -287,6 +306,19 @@ LANE lane_table lane_load_table(const softqam_axis_columns *columns)
     table.positive.marks = _mm256_loadu_si256((const void *)(columns->marks + LANES));
     table.negative_gain_other = lane_row_value(backwards, lane_load_f32(columns->gain_other));
     table.negative_marks = lane_bits(lane_row_value(backwards, lane_load_f32(columns->marks)));
+    return table;
+}
+
+LANE lane_llr_table lane_load_llr_table(const softqam_llr_columns *columns)
+{
+    lane_llr_table table;
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++) {
+        table.rows.slopes[k] = lane_load_f32(columns->slopes[k]);
+        table.rows.intercepts[k] = lane_load_f32(columns->intercepts[k]);
+    }
+    table.last_slope = lane_flip(lane_splat(columns->slopes[AXIS_BITS - 1][0]),
+                                 lane_bits(lane_splat(columns->intercepts[AXIS_BITS - 1][0])));
     return table;
 }
 
@@ -384,9 +416,14 @@ LANE lane_bytes lane_splat_word(int a)
     return _mm256_set1_epi16((int16_t)a);
 }
 
-LANE lane_bytes lane_limit_s8(lane_bytes a, lane_bytes least, lane_bytes most)
+LANE lane_bytes lane_max_s8(lane_bytes a, lane_bytes b)
 {
-    return _mm256_min_epi8(_mm256_max_epi8(a, least), most);
+    return _mm256_max_epi8(a, b);
+}
+
+LANE lane_bytes lane_min_s8(lane_bytes a, lane_bytes b)
+{
+    return _mm256_min_epi8(a, b);
 }
 
 LANE lane_bytes lane_splat_byte(int a)

@@ -50,6 +50,11 @@ typedef struct lane_llr_row {
     lane_f32 intercepts[AXIS_BITS];
 } lane_llr_row;
 
+typedef struct lane_llr_line {
+    lane_f32 slope;
+    lane_f32 intercept;
+} lane_llr_line;
+
 typedef struct lane_llr_table {
     lane_llr_row rows; /* rows from LLR_ROWS on repeat the last one */
     lane_f32 rows_per_unit;
@@ -213,21 +218,31 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     return row;
 }
 
+/* What a row holds for bit k. */
+LANE lane_llr_line lane_llr_lookup_line(const lane_llr_table *table, lane_u32 row, int k)
+{
+    lane_llr_line line;
+    line.slope = lane_row_value(row, table->rows.slopes[k]);
+    line.intercept = lane_row_value(row, table->rows.intercepts[k]);
+    return line;
+}
+
 LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
 {
     lane_llr_row found;
     LANE_UNROLL
     for (int k = 0; k < AXIS_BITS; k++) {
-        found.slopes[k] = lane_row_value(row, table->rows.slopes[k]);
-        found.intercepts[k] = lane_row_value(row, table->rows.intercepts[k]);
+        const lane_llr_line line = lane_llr_lookup_line(table, row, k);
+        found.slopes[k] = line.slope;
+        found.intercepts[k] = line.intercept;
     }
     return found;
 }
 
-/* The row at `place` of |v| < SMALL_COMPONENT, before it is truncated: the repeated rows make up for a minimum. */
-LANE lane_llr_row lane_llr_lookup_small(const lane_llr_table *table, lane_f32 place)
+/* The number of the row at `place` of |v| < SMALL_COMPONENT: the repeated rows make up for a minimum. */
+LANE lane_u32 lane_to_row_small(lane_f32 place)
 {
-    return lane_llr_lookup(table, lane_to_index(place));
+    return lane_to_index(place);
 }
 
 /* What follows has no counterpart in lane_scalar.h. Registers are four 128-bit parts, within which the shuffles of
@@ -258,6 +273,17 @@ LANE lane_f32 lane_load_f16(const void *from)
 LANE void lane_store(void *to, lane_bytes a)
 {
     _mm512_storeu_si512(to, a);
+}
+
+LANE lane_llr_table lane_load_llr_table(const softqam_llr_columns *columns)
+{
+    lane_llr_table table;
+    LANE_UNROLL
+    for (int k = 0; k < AXIS_BITS; k++) {
+        table.rows.slopes[k] = lane_load_f32(columns->slopes[k]);
+        table.rows.intercepts[k] = lane_load_f32(columns->intercepts[k]);
+    }
+    return table;
 }
 
 /* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
@@ -358,9 +384,14 @@ LANE lane_bytes lane_splat_word(int a)
     return _mm512_set1_epi16((int16_t)a);
 }
 
-LANE lane_bytes lane_limit_s8(lane_bytes a, lane_bytes least, lane_bytes most)
+LANE lane_bytes lane_max_s8(lane_bytes a, lane_bytes b)
 {
-    return _mm512_min_epi8(_mm512_max_epi8(a, least), most);
+    return _mm512_max_epi8(a, b);
+}
+
+LANE lane_bytes lane_min_s8(lane_bytes a, lane_bytes b)
+{
+    return _mm512_min_epi8(a, b);
 }
 
 LANE lane_bytes lane_splat_byte(int a)

@@ -3,6 +3,7 @@
  * lengths and misalignments, between guard pages, floats compared to the last bit. `test_variants --bench` measures
  * them instead, after a check, beside plain reading and writing of as many bytes. */
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,16 @@
 #include "harness.h"
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
-enum { STREAM_SETS = 1, STREAM_LENGTHS, STREAM_PLACES, STREAM_INPUTS, STREAM_WORST, STREAM_ENVIRONMENT, STREAM_BENCH };
+enum {
+    STREAM_SETS = 1,
+    STREAM_LENGTHS,
+    STREAM_PLACES,
+    STREAM_INPUTS,
+    STREAM_WORST,
+    STREAM_ENVIRONMENT,
+    STREAM_BENCH,
+    STREAM_NOISES
+};
 
 enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
 
@@ -306,6 +316,21 @@ static void test_worst_inputs(void **state)
     close_data(&self);
 }
 
+/* One noise variance for all, of every kind. */
+static void test_noise_of_call(void **state)
+{
+    (void)state;
+    static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
+                                   FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
+    data self = open_mixture(STREAM_NOISES, 5003);
+    for (size_t k = 0; k < HARNESS_COUNT(noises) * (N_OUTPUT_FORMATS - 1); k++) {
+        softqam_plan plan = plan_of(SOFTQAM_INPUT_CF32, 1 + (int)(k % (N_OUTPUT_FORMATS - 1)), SOFTQAM_NOISE_PER_CALL);
+        self.noise_var[0] = noises[k / (N_OUTPUT_FORMATS - 1)];
+        check_data(&plan, &self);
+    }
+    close_data(&self);
+}
+
 /* Through the API: the caller's rounding mode does not matter, to the tables neither, and is left alone. */
 static void test_rounding_mode(void **state)
 {
@@ -498,7 +523,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_symbol_sets),   cmocka_unit_test(test_input_formats),
         cmocka_unit_test(test_lengths),       cmocka_unit_test(test_signs_scales_and_limits),
         cmocka_unit_test(test_misalignment),  cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_noise_of_call), cmocka_unit_test(test_rounding_mode),
+        cmocka_unit_test(test_unknown_names),
     };
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         return bench();
