@@ -10,9 +10,27 @@
 #include "error.h"
 #include "float_environment.h"
 
-/* Symbols of a part of a call: small enough to balance threads of unequal speed, large enough that handing one out
- * costs nothing beside it, and whole cache lines of an aligned output, so that no two threads write to one. */
-enum { PART_SYMBOLS = 16384 };
+/* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
+ * small that handing it out costs much beside it, nor so large that the last one is waited for; and whole cache lines
+ * of an aligned output, so that no two threads write to one. A small call is done before another thread has woken up.
+ */
+enum {
+    LEAST_PART_SYMBOLS = 2048,
+    MOST_PART_SYMBOLS = 16384,
+    PARTS_PER_THREAD = 4,
+    PART_UNIT = 64,
+    WORTH_THREADS_SYMBOLS = 16384
+};
+
+static size_t choose_part(size_t n_symbols, unsigned n_threads)
+{
+    if (n_threads == 1 || n_symbols < WORTH_THREADS_SYMBOLS)
+        return n_symbols;
+    const size_t part = n_symbols / (PARTS_PER_THREAD * (size_t)n_threads) / PART_UNIT * PART_UNIT;
+    if (part > MOST_PART_SYMBOLS)
+        return MOST_PART_SYMBOLS;
+    return part < LEAST_PART_SYMBOLS ? LEAST_PART_SYMBOLS : part;
+}
 
 typedef struct cpu_backend {
     const softqam_plan *plan;
@@ -26,6 +44,7 @@ typedef struct cpu_job {
     const softqam_block *blocks;
     size_t n_blocks;
     size_t n_symbols; /* of all blocks */
+    size_t part;      /* symbols of a part */
 } cpu_job;
 
 static softqam_status cpu_create(void **state, const softqam_plan *plan, const softqam_config *config,
@@ -77,9 +96,9 @@ static void demodulate_piece(const cpu_backend *backend, const softqam_block *pi
 static void demodulate_part(void *context, size_t part)
 {
     const cpu_job *job = context;
-    const size_t first = part * PART_SYMBOLS;
+    const size_t first = part * job->part;
     size_t left = job->n_symbols - first;
-    left = left < PART_SYMBOLS ? left : PART_SYMBOLS;
+    left = left < job->part ? left : job->part;
     softqam_cursor cursor = softqam_cursor_at(job->backend->plan, job->blocks, job->n_blocks, first);
     const softqam_float_environment environment = softqam_float_enter();
     while (left > 0) {
@@ -93,8 +112,9 @@ static void demodulate_part(void *context, size_t part)
 static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, size_t n_blocks)
 {
     const cpu_backend *backend = state;
-    cpu_job job = {backend, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks)};
-    softqam_pool_run(backend->pool, demodulate_part, &job, (job.n_symbols - 1) / PART_SYMBOLS + 1);
+    cpu_job job = {backend, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks), 0};
+    job.part = choose_part(job.n_symbols, softqam_pool_n_threads(backend->pool));
+    softqam_pool_run(backend->pool, demodulate_part, &job, (job.n_symbols - 1) / job.part + 1);
     return SOFTQAM_OK;
 }
 

@@ -16,8 +16,10 @@ struct softqam_pool {
     pthread_mutex_t mutex; /* guards what follows, down to next_part */
     pthread_cond_t job_posted;
     pthread_cond_t workers_done;
-    unsigned long job; /* counts the jobs, so that a worker takes part in each once */
-    unsigned n_busy;   /* workers that have not finished the current job */
+    unsigned long job;  /* counts the jobs, so that a worker takes part in each once */
+    bool open;          /* the job may be joined */
+    unsigned n_working; /* workers that have joined it and not finished */
+    unsigned n_to_wake; /* workers that it wants still */
     bool stopping;
     softqam_pool_task *task;
     void *context;
@@ -37,21 +39,33 @@ static void work_through_parts(softqam_pool *pool)
     }
 }
 
+/* Waking a thread takes microseconds, so nobody wakes them all: whoever is awake wakes two more. With the mutex held,
+ * which is released. */
+static void wake_two_and_unlock(softqam_pool *pool)
+{
+    const unsigned n = pool->n_to_wake < 2 ? pool->n_to_wake : 2;
+    pool->n_to_wake -= n;
+    pthread_mutex_unlock(&pool->mutex);
+    for (unsigned k = 0; k < n; k++)
+        pthread_cond_signal(&pool->job_posted);
+}
+
 static void *worker_main(void *argument)
 {
     softqam_pool *pool = argument;
     unsigned long last_job = 0;
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        while (!pool->stopping && pool->job == last_job)
+        while (!pool->stopping && !(pool->open && pool->job != last_job))
             pthread_cond_wait(&pool->job_posted, &pool->mutex);
         if (pool->stopping)
             break;
         last_job = pool->job;
-        pthread_mutex_unlock(&pool->mutex);
+        pool->n_working++;
+        wake_two_and_unlock(pool);
         work_through_parts(pool);
         pthread_mutex_lock(&pool->mutex);
-        if (--pool->n_busy == 0)
+        if (--pool->n_working == 0)
             pthread_cond_signal(&pool->workers_done);
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -113,15 +127,18 @@ void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context
     pool->context = context;
     pool->n_parts = n_parts;
     atomic_store_explicit(&pool->next_part, 0, memory_order_relaxed);
-    pool->n_busy = pool->n_threads - 1;
+    pool->n_to_wake = n_parts - 1 < pool->n_threads - 1 ? (unsigned)(n_parts - 1) : pool->n_threads - 1;
+    pool->open = true;
     pool->job++;
-    pthread_cond_broadcast(&pool->job_posted);
-    pthread_mutex_unlock(&pool->mutex);
+    wake_two_and_unlock(pool);
 
     work_through_parts(pool);
 
+    /* All parts are taken. Workers that wake up now come too late, and are not waited for. */
     pthread_mutex_lock(&pool->mutex);
-    while (pool->n_busy > 0)
+    pool->open = false;
+    pool->n_to_wake = 0;
+    while (pool->n_working > 0)
         pthread_cond_wait(&pool->workers_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
