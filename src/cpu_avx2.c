@@ -5,7 +5,7 @@
 
 #include "arithmetic_shortcuts.h"
 
-#include "cpu_x86_loops.h"
+#include "cpu_vector_loops.h"
 
 void softqam_cpu_loop_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
                            size_t n_symbols, void *out)

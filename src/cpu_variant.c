@@ -38,6 +38,9 @@ const softqam_cpu_variant softqam_cpu_variants[] = {
     {"avx512", has_avx512, softqam_cpu_loop_avx512},
     {"avx2", has_avx2, softqam_cpu_loop_avx2},
 #endif
+#if defined(__aarch64__)
+    {"neon", always, softqam_cpu_loop_neon},
+#endif
     {"portable", always, softqam_cpu_loop_portable},
 };
 

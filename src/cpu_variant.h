@@ -23,6 +23,7 @@ typedef struct softqam_cpu_variant {
 softqam_cpu_loop softqam_cpu_loop_portable;
 softqam_cpu_loop softqam_cpu_loop_avx2;
 softqam_cpu_loop softqam_cpu_loop_avx512;
+softqam_cpu_loop softqam_cpu_loop_neon;
 
 /* Those in this build, fastest first. */
 extern const softqam_cpu_variant softqam_cpu_variants[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of lane_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
- * cpu_x86_loops.h needs besides. AVX2, FMA, F16C. */
+ * cpu_vector_loops.h needs besides. AVX2, FMA, F16C. */
 #ifndef SOFTQAM_LANE_AVX2_H
 #define SOFTQAM_LANE_AVX2_H
 
@@ -265,7 +265,7 @@ LANE lane_u32 lane_to_row_small(lane_f32 place)
 }
 
 /* What follows has no counterpart in lane_scalar.h. Registers are two 128-bit parts, within which the shuffles of
- * cpu_x86_loops.h stay. */
+ * cpu_vector_loops.h stay. */
 
 typedef __m256i lane_bytes;
 
@@ -388,6 +388,11 @@ LANE lane_bytes lane_lower_words(lane_whole a, lane_whole b)
 LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane_whole high)
 {
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
+}
+
+LANE lane_u32 lane_max_u32(lane_u32 a, lane_u32 b)
+{
+    return _mm256_max_epu32(a, b);
 }
 
 LANE lane_whole lane_max_s32(lane_whole a, lane_whole b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of lane_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * cpu_x86_loops.h needs besides. AVX-512 F, BW, DQ. */
+ * cpu_vector_loops.h needs besides. AVX-512 F, BW, DQ. */
 #ifndef SOFTQAM_LANE_AVX512_H
 #define SOFTQAM_LANE_AVX512_H
 
@@ -246,7 +246,7 @@ LANE lane_u32 lane_to_row_small(lane_f32 place)
 }
 
 /* What follows has no counterpart in lane_scalar.h. Registers are four 128-bit parts, within which the shuffles of
- * cpu_x86_loops.h stay. */
+ * cpu_vector_loops.h stay. */
 
 typedef __m512i lane_bytes;
 
@@ -356,6 +356,11 @@ LANE lane_bytes lane_lower_words(lane_whole a, lane_whole b)
 LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane_whole high)
 {
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
+}
+
+LANE lane_u32 lane_max_u32(lane_u32 a, lane_u32 b)
+{
+    return _mm512_max_epu32(a, b);
 }
 
 LANE lane_whole lane_max_s32(lane_whole a, lane_whole b)

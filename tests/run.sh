@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 builds=("$@")
-[ $# -gt 0 ] || builds=(release clang asan tsan)
+[ $# -gt 0 ] || builds=(release clang asan tsan aarch64)
 
 tools/setup.sh tests
 

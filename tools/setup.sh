@@ -7,7 +7,8 @@ set -euo pipefail
 packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev python3 gnuplot-nox)
 case "${1-}" in
 "") ;;
-tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev libitpp-dev binutils) ;;
+tests) packages+=(clang clang-format libclang-rt-14-dev libcmocka-dev libitpp-dev binutils
+    g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64 libcmocka-dev:arm64) ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
     exit 2
@@ -17,7 +18,8 @@ esac
 missing=()
 for package in "${packages[@]}"; do
     state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-    [ "$state" = "install ok installed" ] || missing+=("$package")
+    # Twice where two architectures' are installed.
+    [[ "$state" == *"install ok installed"* ]] || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
@@ -28,5 +30,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
+if [[ "${missing[*]}" == *:arm64* ]]; then
+    "${as_root[@]}" dpkg --add-architecture arm64
+fi
 "${as_root[@]}" apt-get update -qq
 "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

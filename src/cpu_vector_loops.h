@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops over symbols for x86-64's vectors of 128-bit parts: included by cpu_avx2.c and cpu_avx512.c after their
- * lane header and arithmetic_shortcuts.h. A step takes LANES symbols, which lie in memory as two registers of
- * components; those that are left at the end go through a small buffer, so that there is one code for every length.
+/* The loops over symbols for vectors of 128-bit parts, any number of them: included by cpu_avx512.c, cpu_avx2.c and
+ * cpu_neon.c after their lane header and arithmetic_shortcuts.h. A step takes LANES symbols, which lie in memory as two
+ * registers of components; those that are left at the end go through a small buffer, so that there is one code for
+ * every length.
  *
  * Soft bits are computed from a register of I and one of Q, because each axis looks at the other. LLRs are computed
  * from components as they lie in memory, since no axis needs the other. */
-#ifndef SOFTQAM_CPU_X86_LOOPS_H
-#define SOFTQAM_CPU_X86_LOOPS_H
+#ifndef SOFTQAM_CPU_VECTOR_LOOPS_H
+#define SOFTQAM_CPU_VECTOR_LOOPS_H
 
 #include "cpu_variant.h"
 
@@ -54,9 +55,9 @@ enum { PREFETCH_NBYTES = 2048 };
 LANE void prefetch_symbols(input_kind kind, const unsigned char *symbols)
 {
     const uintptr_t ahead = (uintptr_t)symbols + PREFETCH_NBYTES;
-    _mm_prefetch((const char *)ahead, _MM_HINT_T0);
+    __builtin_prefetch((const void *)ahead);
     if (LANES * input_nbytes(kind) > 64)
-        _mm_prefetch((const char *)(ahead + 64), _MM_HINT_T0);
+        __builtin_prefetch((const void *)(ahead + 64));
 }
 
 /* The symbols that are left at the end, fewer than a step takes. Those beside them are computed from whatever lies
@@ -375,7 +376,7 @@ LANE llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symb
     llr_step step = {.at = at};
     const step_input in = load_step(kind, at.symbols, constants->input_scale);
     /* Among magnitudes the floats' order is that of their bits, NaN last. */
-    const lane_whole larger = lane_max_s32(lane_bits(lane_abs(in.a)), lane_bits(lane_abs(in.b)));
+    const lane_u32 larger = lane_max_u32(lane_bits(lane_abs(in.a)), lane_bits(lane_abs(in.b)));
     step.small = lane_is_less(lane_float(larger), constants->small_component);
     step.row_a = small_row(&constants->table, in.a);
     step.row_b = small_row(&constants->table, in.b);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* 4 symbols at a time, on AArch64. */
+#include "lane_neon.h"
+
+#include "arithmetic_shortcuts.h"
+
+#include "cpu_vector_loops.h"
+
+void softqam_cpu_loop_neon(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
+                           size_t n_symbols, void *out)
+{
+    loop_inputs(plan, symbols, noise_var, noise_stride, n_symbols, out);
+}
