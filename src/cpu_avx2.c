@@ -10,5 +10,5 @@
 void softqam_cpu_loop_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
                            size_t n_symbols, void *out)
 {
-    loop_inputs(plan, symbols, noise_var, noise_stride, n_symbols, out);
+    loop_all(plan, symbols, noise_var, noise_stride, n_symbols, out);
 }

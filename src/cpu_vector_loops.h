@@ -60,8 +60,7 @@ LANE void prefetch_symbols(input_kind kind, const unsigned char *symbols)
         __builtin_prefetch((const void *)(ahead + 64));
 }
 
-/* The symbols that are left at the end, fewer than a step takes. Those beside them are computed from whatever lies
- * there, and dropped. */
+/* A call of fewer symbols than a step takes: repeated until they fill one. */
 typedef struct step_buffer {
     unsigned char in[LANES * 8];
     float noise_var[LANES];
@@ -215,46 +214,46 @@ LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan
  * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
 enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
 
-LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, size_t n_symbols,
-                         unsigned char *out)
+LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols)
 {
-    const size_t nbytes = input_nbytes(kind);
+    size_t n_steps = n_symbols / LANES, n_left = n_symbols % LANES;
+    const size_t nbytes = LANES * input_nbytes(kind);
     step_place again[BLOCK_STEPS + 2];
     size_t n_again = 0;
     unsigned n_blocks_without = 0;
-    while (n_symbols >= LANES) {
-        const size_t n_left = n_symbols / LANES, n_steps = n_left < BLOCK_STEPS ? n_left : BLOCK_STEPS;
-        const step_place at = {symbols, out};
+    while (n_steps > 0) {
+        const size_t n = n_steps < BLOCK_STEPS ? n_steps : BLOCK_STEPS;
         if (n_blocks_without > 0) {
             n_blocks_without--;
-            for (size_t k = 0; k < n_steps; k++)
-                again[n_again++] = (step_place){symbols + k * LANES * nbytes, out + k * LANES * 8};
+            for (size_t k = 0; k < n; k++)
+                again[n_again++] = (step_place){at.in + k * nbytes, at.out + k * LANES * 8};
         } else {
-            const size_t n_doubtful = plan->llr_scale.signs
-                                          ? linear_steps(kind, true, plan, at, n_steps, again + n_again)
-                                          : linear_steps(kind, false, plan, at, n_steps, again + n_again);
-            n_blocks_without = n_doubtful > n_steps / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
+            const size_t n_doubtful = plan->llr_scale.signs ? linear_steps(kind, true, plan, at, n, again + n_again)
+                                                            : linear_steps(kind, false, plan, at, n, again + n_again);
+            n_blocks_without = n_doubtful > n / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
             n_again += n_doubtful;
         }
         /* An odd one waits for the next block. */
-        exact_steps(kind, plan, again, n_again / 2 * 2);
-        if (n_again % 2)
+        if (n_again > 1) {
+            exact_steps(kind, plan, again, n_again / 2 * 2);
             again[0] = again[n_again - 1];
-        n_again %= 2;
-        symbols += n_steps * LANES * nbytes;
-        out += n_steps * LANES * 8;
-        n_symbols -= n_steps * LANES;
+            n_again %= 2;
+        }
+        at.in += n * nbytes;
+        at.out += n * LANES * 8;
+        n_steps -= n;
+        if (n_steps == 0 && n_left > 0) {
+            /* The last step goes back to be a whole one. */
+            at.in -= (LANES - n_left) * input_nbytes(kind);
+            at.out -= (LANES - n_left) * 8;
+            n_steps = 1;
+            n_left = 0;
+        }
     }
-    step_buffer buffer;
-    if (n_symbols > 0) {
-        memcpy(buffer.in, symbols, n_symbols * nbytes);
-        again[n_again++] = (step_place){buffer.in, buffer.out};
+    if (n_again > 0) {
+        again[1] = again[0];
+        exact_steps(kind, plan, again, 2);
     }
-    if (n_again % 2)
-        again[n_again] = again[0];
-    exact_steps(kind, plan, again, (n_again + 1) / 2 * 2);
-    if (n_symbols > 0)
-        memcpy(out, buffer.out, n_symbols * 8);
 }
 
 /* LLRs. */
@@ -417,93 +416,109 @@ LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, co
     store_llrs(output, step->at.out + half, constants, llrs);
 }
 
-LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan,
-                    const unsigned char *symbols, const float *noise_var, size_t n_symbols, unsigned char *out)
+LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan, llr_place at,
+                    size_t n_symbols)
 {
-    const llr_constants constants = load_llr_constants(plan, output, noise_per_symbol ? 1.0f : noise_var[0]);
-    const size_t in_nbytes = input_nbytes(kind);
-    llr_place at = {symbols, noise_var, out};
-    size_t n_steps = n_symbols / LANES;
-    if (n_steps > 0) {
-        llr_step step = begin_step(kind, output, noise_per_symbol, &constants, at);
-        while (n_steps > 1) {
-            at.symbols += LANES * in_nbytes;
-            at.noise_var += noise_per_symbol ? LANES : 0;
-            at.out += LANES * llr_nbytes(output);
-            prefetch_symbols(kind, at.symbols);
-            const llr_step next = begin_step(kind, output, noise_per_symbol, &constants, at);
-            end_step(kind, output, noise_per_symbol, &constants, &step);
-            step = next;
-            n_steps--;
-        }
+    const llr_constants constants = load_llr_constants(plan, output, noise_per_symbol ? 1.0f : at.noise_var[0]);
+    llr_step step = begin_step(kind, output, noise_per_symbol, &constants, at);
+    for (size_t left = n_symbols - LANES; left > 0;) {
+        /* The last step goes back to be a whole one. */
+        const size_t n = left < LANES ? left : LANES;
+        at.symbols += n * input_nbytes(kind);
+        at.noise_var += noise_per_symbol ? n : 0;
+        at.out += n * llr_nbytes(output);
+        left -= n;
+        prefetch_symbols(kind, at.symbols);
+        const llr_step next = begin_step(kind, output, noise_per_symbol, &constants, at);
         end_step(kind, output, noise_per_symbol, &constants, &step);
+        step = next;
     }
-    const size_t n_done = n_symbols / LANES * LANES, n_left = n_symbols - n_done;
-    if (n_left > 0) {
-        step_buffer buffer;
-        memcpy(buffer.in, symbols + n_done * in_nbytes, n_left * in_nbytes);
-        if (noise_per_symbol)
-            memcpy(buffer.noise_var, noise_var + n_done, n_left * sizeof buffer.noise_var[0]);
-        const llr_step step = begin_step(kind, output, noise_per_symbol, &constants,
-                                         (llr_place){buffer.in, buffer.noise_var, buffer.out});
-        end_step(kind, output, noise_per_symbol, &constants, &step);
-        memcpy(out + n_done * llr_nbytes(output), buffer.out, n_left * llr_nbytes(output));
-    }
+    end_step(kind, output, noise_per_symbol, &constants, &step);
 }
 
-LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, const unsigned char *symbols,
-                      const float *noise_var, size_t noise_stride, size_t n_symbols, unsigned char *out)
+LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, llr_place at, size_t noise_stride,
+                      size_t n_symbols)
 {
     if (noise_stride)
-        loop_llrs(kind, output, true, plan, symbols, noise_var, n_symbols, out);
+        loop_llrs(kind, output, true, plan, at, n_symbols);
     else
-        loop_llrs(kind, output, false, plan, symbols, noise_var, n_symbols, out);
+        loop_llrs(kind, output, false, plan, at, n_symbols);
 }
 
 /* The loops of one kind of input. */
-LANE void loop_outputs(input_kind kind, const softqam_plan *plan, const unsigned char *symbols, const float *noise_var,
-                       size_t noise_stride, size_t n_symbols, unsigned char *out)
+LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
     switch (plan->output_format) {
     case SOFTQAM_OUTPUT_U8:
-        loop_soft_bits(kind, plan, symbols, n_symbols, out);
+        loop_soft_bits(kind, plan, (step_place){at.symbols, at.out}, n_symbols);
         break;
     case SOFTQAM_OUTPUT_S8:
         if (plan->llr_scale.limit == 127.0f)
-            loop_noises(kind, LLRS_S8_FULL, plan, symbols, noise_var, noise_stride, n_symbols, out);
+            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols);
         else
-            loop_noises(kind, LLRS_S8, plan, symbols, noise_var, noise_stride, n_symbols, out);
+            loop_noises(kind, LLRS_S8, plan, at, noise_stride, n_symbols);
         break;
     case SOFTQAM_OUTPUT_F16:
-        loop_noises(kind, LLRS_F16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        loop_noises(kind, LLRS_F16, plan, at, noise_stride, n_symbols);
         break;
     case SOFTQAM_OUTPUT_F32:
-        loop_noises(kind, LLRS_F32, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        loop_noises(kind, LLRS_F32, plan, at, noise_stride, n_symbols);
         break;
     }
 }
 
-LANE void loop_inputs(const softqam_plan *plan, const unsigned char *symbols, const float *noise_var,
-                      size_t noise_stride, size_t n_symbols, unsigned char *out)
+/* At least a step's symbols. */
+LANE void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
     switch (plan->input_format) {
     case SOFTQAM_INPUT_CF32:
         /* Times one is the same value, so it need not be computed. */
         if (plan->input_scale == 1.0f)
-            loop_outputs(INPUT_CF32_UNSCALED, plan, symbols, noise_var, noise_stride, n_symbols, out);
+            loop_outputs(INPUT_CF32_UNSCALED, plan, at, noise_stride, n_symbols);
         else
-            loop_outputs(INPUT_CF32, plan, symbols, noise_var, noise_stride, n_symbols, out);
+            loop_outputs(INPUT_CF32, plan, at, noise_stride, n_symbols);
         break;
     case SOFTQAM_INPUT_CS16:
-        loop_outputs(INPUT_CS16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        loop_outputs(INPUT_CS16, plan, at, noise_stride, n_symbols);
         break;
     case SOFTQAM_INPUT_CS8:
-        loop_outputs(INPUT_CS8, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        loop_outputs(INPUT_CS8, plan, at, noise_stride, n_symbols);
         break;
     case SOFTQAM_INPUT_CF16:
-        loop_outputs(INPUT_CF16, plan, symbols, noise_var, noise_stride, n_symbols, out);
+        loop_outputs(INPUT_CF16, plan, at, noise_stride, n_symbols);
         break;
     }
+}
+
+/* Copies n items to the front of LANES, and again behind them until those are full. */
+LANE void fill_step(void *to, const void *from, size_t nbytes, size_t n)
+{
+    unsigned char *bytes = to;
+    memcpy(bytes, from, n * nbytes);
+    while (n < LANES) {
+        const size_t more = n < LANES - n ? n : LANES - n;
+        memcpy(bytes + n * nbytes, bytes, more * nbytes);
+        n += more;
+    }
+}
+
+LANE void loop_all(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
+                   size_t n_symbols, void *out)
+{
+    const bool whole = n_symbols >= LANES;
+    step_buffer buffer;
+    llr_place at = {symbols, noise_var, out};
+    if (n_symbols == 0)
+        return;
+    if (!whole) {
+        fill_step(buffer.in, symbols, plan->input_nbytes, n_symbols);
+        if (noise_stride && plan->output_format != SOFTQAM_OUTPUT_U8)
+            fill_step(buffer.noise_var, noise_var, sizeof(float), n_symbols);
+        at = (llr_place){buffer.in, noise_stride ? buffer.noise_var : noise_var, buffer.out};
+    }
+    loop_inputs(plan, at, noise_stride, whole ? n_symbols : LANES);
+    if (!whole)
+        memcpy(out, buffer.out, n_symbols * plan->output_nbytes);
 }
 
 #endif

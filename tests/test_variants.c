@@ -23,7 +23,8 @@ enum {
     STREAM_WORST,
     STREAM_ENVIRONMENT,
     STREAM_BENCH,
-    STREAM_NOISES
+    STREAM_NOISES,
+    STREAM_INTEGERS,
 };
 
 enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
@@ -316,6 +317,35 @@ static void test_worst_inputs(void **state)
     close_data(&self);
 }
 
+/* Components whose soft values are within some units of 2^-16 of an integer, which is where the vector loops' linear
+ * functions and arithmetic.h round to different bytes: beside each a component as large as those functions take, whose
+ * square makes the sums coarse. */
+static void test_near_integers(void **state)
+{
+    (void)state;
+    const double alpha = 1 / sqrt(170.0), steps = 4 * alpha * (double)(1.2F * 256 * 16);
+    harness_random random = harness_random_stream(STREAM_INTEGERS);
+    data self = open_data(harness_symbol_count((size_t)1 << 20));
+    float *symbols = (float *)(void *)self.symbols;
+    for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+        const double boundary = alpha * (double)(2 * (int)harness_random_below(&random, 15) - 14);
+        const double units = (double)harness_random_below(&random, 65) - 32;
+        const double value = (double)((int)harness_random_below(&random, 259) - 129) + units / 65536;
+        symbols[i] = (float)(boundary + value / steps);
+        if (i % 4 == 3) {
+            symbols[i] = 1.5F - 0.35F * (float)harness_random_below(&random, 1000) / 1000;
+        }
+    }
+    for (int sign = 0; sign < 2; sign++) {
+        softqam_config config;
+        softqam_config_init(&config);
+        config.sign = (softqam_sign)sign;
+        softqam_plan plan = make_plan(&config);
+        check_data(&plan, &self);
+    }
+    close_data(&self);
+}
+
 /* One noise variance for all, of every kind. */
 static void test_noise_of_call(void **state)
 {
@@ -523,8 +553,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_symbol_sets),   cmocka_unit_test(test_input_formats),
         cmocka_unit_test(test_lengths),       cmocka_unit_test(test_signs_scales_and_limits),
         cmocka_unit_test(test_misalignment),  cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_noise_of_call), cmocka_unit_test(test_rounding_mode),
-        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_near_integers), cmocka_unit_test(test_noise_of_call),
+        cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
     };
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         return bench();

@@ -8,6 +8,7 @@
 #include <softqam/softqam.h>
 
 #include "arguments.h"
+#include "bench_machine.h"
 #include "bench_sections.h"
 #include "message.h"
 #include "transmitter.h"
@@ -15,15 +16,26 @@
 static const char help[] =
     "Usage: softqam-bench [options]\n"
     "\n"
-    "Measures how fast this machine demodulates, beside limits measured in the same run: memcpy by one thread,\n"
-    "device-to-device memcpy, both directions of the bus together. Bytes are verified before they count. Prints a\n"
-    "table; the last column is the rate in bytes relative to the limit's.\n"
+    "Measures how fast this machine demodulates, beside limits measured in the same run: memcpy, loops that only read\n"
+    "and write as many bytes, device-to-device memcpy, both directions of the bus together. Bytes are verified before\n"
+    "they count. Prints a table; the last column is the rate in bytes relative to the limit's, or to that of the line\n"
+    "that a section says below.\n"
     "\n"
     "  --backend all|cpu|cuda    what is measured (default all)\n"
-    "  --symbols N               symbols of the large host runs (default 67108864)\n"
+    "  --section LIST            of the CPU's sections these alone, separated by commas (default all):\n"
+    "                              variants  every instruction set, one thread, one slot and large; liquid-dsp\n"
+    "                              worst     zeros, boundaries, 5 dB and NaN relative to 28 dB\n"
+    "                              formats   all inputs and outputs, bytes a second relative to cf32 to s8\n"
+    "                              threads   1, 2, 4 ... threads relative to one\n"
+    "                              sizes     1, 2, 4 ... symbols to --largest, by one thread and by all\n"
+    "                              overhead  calls with 1 and 100 symbols\n"
+    "  --symbols N               symbols of the large CPU runs (default 16777216)\n"
+    "  --largest N               symbols of the largest of the sizes, and of the\n"
+    "                            CUDA backend's host runs (default 67108864)\n"
     "  --device-symbols N        symbols of the runs on device memory (default 268435456)\n"
     "  --samples N               runs of each measurement (default 25)\n"
-    "  --json FILE               all of it with every sample\n"
+    "  --quick                   5 samples, a large run of 1 Mi symbols, sizes to 1 Mi, unless given after it\n"
+    "  --json FILE               all of it with every sample and the facts of the machine\n"
     "  -h, --help                this text\n"
     "  -V, --version             the version\n"
     "\n"
@@ -32,35 +44,77 @@ static const char help[] =
 struct options {
     int backend;
     uint64_t n_symbols;
+    uint64_t n_largest;
     uint64_t n_device_symbols;
     uint64_t n_samples;
+    unsigned sections;
     const char *json;
 };
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
+static const char *const sections[] = {"variants", "worst", "formats", "threads", "sizes", "overhead", NULL};
 
-enum { OPTION_BACKEND = 256, OPTION_SYMBOLS, OPTION_DEVICE_SYMBOLS, OPTION_SAMPLES, OPTION_JSON };
+enum {
+    OPTION_BACKEND = 256,
+    OPTION_SECTION,
+    OPTION_SYMBOLS,
+    OPTION_LARGEST,
+    OPTION_DEVICE_SYMBOLS,
+    OPTION_SAMPLES,
+    OPTION_QUICK,
+    OPTION_JSON
+};
 static const struct option long_options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
+                                             {"section", required_argument, NULL, OPTION_SECTION},
                                              {"symbols", required_argument, NULL, OPTION_SYMBOLS},
+                                             {"largest", required_argument, NULL, OPTION_LARGEST},
                                              {"device-symbols", required_argument, NULL, OPTION_DEVICE_SYMBOLS},
                                              {"samples", required_argument, NULL, OPTION_SAMPLES},
+                                             {"quick", no_argument, NULL, OPTION_QUICK},
                                              {"json", required_argument, NULL, OPTION_JSON},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'V'},
                                              {NULL, 0, NULL, 0}};
+
+static bool parse_sections(const char *list, unsigned *chosen)
+{
+    *chosen = 0;
+    for (;;) {
+        char name[32];
+        int section;
+        const size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+        if (!arguments_parse_choice("--section", name, sections, &section))
+            return false;
+        *chosen |= 1u << section;
+        if (!list[length])
+            return true;
+        list += length + 1;
+    }
+}
 
 static bool take_option(struct options *options, int option)
 {
     switch (option) {
     case OPTION_BACKEND:
         return arguments_parse_choice("--backend", optarg, backends, &options->backend);
+    case OPTION_SECTION:
+        return parse_sections(optarg, &options->sections);
     case OPTION_SYMBOLS:
         return arguments_parse_count("--symbols", optarg, SLOT_SYMBOLS, UINT32_MAX, &options->n_symbols);
+    case OPTION_LARGEST:
+        return arguments_parse_count("--largest", optarg, 1, UINT32_MAX, &options->n_largest);
     case OPTION_DEVICE_SYMBOLS:
         return arguments_parse_count("--device-symbols", optarg, 1, UINT32_MAX, &options->n_device_symbols);
     case OPTION_SAMPLES:
         return arguments_parse_count("--samples", optarg, 1, 100000, &options->n_samples);
+    case OPTION_QUICK:
+        options->n_samples = 5;
+        options->n_symbols = 1 << 20;
+        options->n_largest = 1 << 20;
+        options->n_device_symbols = 1 << 24;
+        return true;
     case OPTION_JSON:
         options->json = optarg;
         return true;
@@ -69,9 +123,15 @@ static bool take_option(struct options *options, int option)
     }
 }
 
-static bool make_input(struct bench_input *input)
+void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_format format, float scale)
 {
     struct transmitter transmitter;
+    transmitter_init(&transmitter, 1, snr_db, format, (double)scale);
+    transmitter_generate(&transmitter, 0, n_symbols, symbols, NULL);
+}
+
+static bool make_input(struct bench_input *input)
+{
     softqam_config config;
     softqam_demodulator *demodulator = NULL;
     input->symbols = malloc(8 * input->n_symbols);
@@ -80,8 +140,7 @@ static bool make_input(struct bench_input *input)
         message_print(NULL, "no memory for %zu symbols", input->n_symbols);
         return false;
     }
-    transmitter_init(&transmitter, 1, 28.0, SOFTQAM_INPUT_CF32, 1.0);
-    transmitter_generate(&transmitter, 0, input->n_symbols, input->symbols, NULL);
+    bench_fill(input->symbols, input->n_symbols, 28.0, SOFTQAM_INPUT_CF32, 1.0f);
     softqam_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CPU;
     softqam_status status = softqam_create(&demodulator, &config);
@@ -96,12 +155,24 @@ static bool make_input(struct bench_input *input)
 static int run_bench(const struct options *options)
 {
     struct report report = {.n_samples = options->n_samples};
+    const bool cuda = options->backend != BENCH_CPU;
     struct bench_input input = {.n_symbols = options->n_symbols};
+    if (cuda && options->n_largest > input.n_symbols)
+        input.n_symbols = options->n_largest;
+    const struct bench_options cpu = {options->sections, options->n_largest};
+    struct bench_machine machine;
+    bench_machine_read(&machine);
     bool good = make_input(&input);
+    const struct bench_input large = {input.symbols, options->n_symbols, input.expected};
     report_fact(&report, "softqam", softqam_version());
+    report_fact(&report, "commit", BENCH_COMMIT);
+    report_fact(&report, "cpu", machine.cpu);
+    report_fact(&report, "kernel", machine.kernel);
+    report_fact(&report, "compiler", BENCH_COMPILER);
+    report_fact(&report, "cpu_loop", machine.loop);
     if (good && options->backend != BENCH_CUDA)
-        bench_cpu(&report, &input);
-    if (good && options->backend != BENCH_CPU)
+        bench_cpu(&report, &large, &cpu);
+    if (good && cuda)
         bench_cuda(&report, &input, options->n_device_symbols);
     if (good)
         report_print(&report);
@@ -115,7 +186,12 @@ static int run_bench(const struct options *options)
 
 int main(int argc, char *argv[])
 {
-    struct options options = {.backend = BENCH_ALL, .n_symbols = 1 << 26, .n_device_symbols = 1 << 28, .n_samples = 25};
+    struct options options = {.backend = BENCH_ALL,
+                              .n_symbols = 1 << 24,
+                              .n_largest = 1 << 26,
+                              .n_device_symbols = 1 << 28,
+                              .n_samples = 25,
+                              .sections = (1u << N_BENCH_SECTIONS) - 1};
     message_start("softqam-bench");
     int option;
     while ((option = arguments_next(argc, argv, ":hV", long_options)) != -1) {

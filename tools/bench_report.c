@@ -72,23 +72,35 @@ double report_median(const struct report *report, int index)
     return quantile(&report->measurements[index], 0.5);
 }
 
+static double byte_rate(const struct measurement *m)
+{
+    return (double)m->nbytes / quantile(m, 0.5);
+}
+
+int report_faster(const struct report *report, int a, int b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return byte_rate(&report->measurements[a]) < byte_rate(&report->measurements[b]) ? b : a;
+}
+
 /* Bytes a second, relative to the limit's. */
 static double share_of_limit(const struct report *report, const struct measurement *m)
 {
     const struct measurement *limit = &report->measurements[m->limit];
-    return (double)m->nbytes / quantile(m, 0.5) / ((double)limit->nbytes / quantile(limit, 0.5));
+    return byte_rate(m) / byte_rate(limit);
 }
 
 void report_print(const struct report *report)
 {
-    printf("%-46s %11s %11s %9s %9s %9s %9s %7s\n", "what", "symbols", "median us", "p1 us", "p99 us", "Msym/s", "GB/s",
+    printf("%-48s %11s %11s %9s %9s %9s %9s %7s\n", "what", "symbols", "median us", "p1 us", "p99 us", "Msym/s", "GB/s",
            "limit");
     for (size_t k = 0; k < report->n_measurements; k++) {
         const struct measurement *m = &report->measurements[k];
         const double median = quantile(m, 0.5);
-        printf("%-46s %11zu %11.1f %9.1f %9.1f %9.1f %9.1f ", m->what, m->n_symbols, 1e6 * median,
+        printf("%-48s %11zu %11.3f %9.3f %9.3f %9.1f %9.1f ", m->what, m->n_symbols, 1e6 * median,
                1e6 * quantile(m, 0.01), 1e6 * quantile(m, 0.99), 1e-6 * (double)m->n_symbols / median,
-               1e-9 * (double)m->nbytes / median);
+               1e-9 * byte_rate(m));
         if (m->limit >= 0)
             printf("%7.3f\n", share_of_limit(report, m));
         else

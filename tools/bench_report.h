@@ -39,6 +39,9 @@ typedef double bench_run(void *context);
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
                    void *context);
 
+/* Of two measurements the one of more bytes a second; -1 is none. */
+int report_faster(const struct report *report, int a, int b);
+
 /* The table, one line a measurement, on standard output. */
 void report_print(const struct report *report);
 

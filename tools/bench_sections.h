@@ -3,6 +3,8 @@
 #ifndef SOFTQAM_TOOLS_BENCH_SECTIONS_H
 #define SOFTQAM_TOOLS_BENCH_SECTIONS_H
 
+#include <softqam/softqam.h>
+
 #include "bench_report.h"
 
 /* One 5G slot: 273 resource blocks of 12 subcarriers, 14 OFDM symbols, one layer. */
@@ -15,8 +17,19 @@ struct bench_input {
     unsigned char *expected; /* their soft bits by the CPU backend */
 };
 
+/* The sections of the CPU's measurements, bits of bench_options.sections. */
+enum { BENCH_VARIANTS, BENCH_WORST, BENCH_FORMATS, BENCH_THREADS, BENCH_SIZES, BENCH_OVERHEAD, N_BENCH_SECTIONS };
+
+struct bench_options {
+    unsigned sections;
+    size_t n_largest; /* symbols, of the curve over sizes */
+};
+
 /* The CPU backend from host memory. */
-void bench_cpu(struct report *report, const struct bench_input *input);
+void bench_cpu(struct report *report, const struct bench_input *input, const struct bench_options *options);
+
+/* Symbols with noise, the same ones in every format. */
+void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_format format, float scale);
 
 /* The CUDA backend: host to host, and in a build with CUDA on device memory. Says so and measures nothing where there
  * is no usable device. */
