@@ -21,10 +21,10 @@ static void require(bool condition)
     }
 }
 
-static void parse_for_demod(int argc, char **argv)
+static void parse_for_demod(int argc, char **argv, bool is_mpi)
 {
     struct demod_options options;
-    const enum demod_action action = demod_options_parse(argc, argv, &options);
+    const enum demod_action action = demod_options_parse(argc, argv, is_mpi, &options);
     require(action == DEMOD_RUN || action == DEMOD_HELP || action == DEMOD_VERSION || action == DEMOD_WRONG);
     if (action != DEMOD_RUN) {
         return;
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     if (data[0] % 2) {
         parse_for_gen(argc, argv);
     } else {
-        parse_for_demod(argc, argv);
+        parse_for_demod(argc, argv, data[0] & 2);
     }
     free(text);
     return 0;
