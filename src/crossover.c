@@ -209,7 +209,9 @@ softqam_crossover softqam_crossover_find(const softqam_plan *plan, const softqam
         }
     }
     const softqam_crossover found = measure(plan, cpu, gpu);
-    memory_of_process[n_remembered++ % MAX_REMEMBERED] = (remembered){key, found};
+    /* A failure may be over next time. */
+    if (found.reached.n_known > 0 && found.staged.n_known > 0)
+        memory_of_process[n_remembered++ % MAX_REMEMBERED] = (remembered){key, found};
     pthread_mutex_unlock(&mutex);
     return found;
 }

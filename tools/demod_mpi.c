@@ -146,8 +146,7 @@ static void choose_device(struct job *job)
 {
     MPI_Comm host;
     int local_rank;
-    if (job->run.config.device >= 0 || job->run.config.n_devices > 0 ||
-        job->run.config.backend == SOFTQAM_BACKEND_CPU)
+    if (job->run.config.device >= 0 || job->run.config.n_devices > 0 || job->run.config.backend == SOFTQAM_BACKEND_CPU)
         return;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank);

@@ -293,7 +293,7 @@ static void test_no_affinity(void **state)
 static void test_device_calls(void **state)
 {
     (void)state;
-    if (harness_backend() == SOFTQAM_BACKEND_CPU) {
+    if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable()) {
         skip();
     }
     life *self = open_life(1, SOFTQAM_OUTPUT_U8);
