@@ -365,10 +365,10 @@ typedef struct llr_place {
 /* A step on its way. Its first operations, up to the rows' numbers, depend on one another, and so do the others: one
  * step's first ones are done among those of the step before, or else the processor waits for results. */
 typedef struct llr_step {
-    llr_place at;
     lane_u32 row_a;
     lane_u32 row_b;
     lane_f32 factors; /* of the symbols, with their sign */
+    llr_place at;
     lane_mask small;
 } llr_step;
 

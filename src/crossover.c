@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _GNU_SOURCE /* clock_gettime */
 #include "crossover.h"
 
 #include <pthread.h>
@@ -167,9 +167,22 @@ static softqam_crossover measure(const softqam_plan *plan, const softqam_engine 
     return found;
 }
 
+/* The fields of a configuration that matter for speed. */
+typedef struct speed_key {
+    uint64_t fields[9];
+} speed_key;
+
+static speed_key key_of(const softqam_config *config)
+{
+    return (speed_key){{(uint64_t)config->input_format, (uint64_t)config->output_format, (uint64_t)config->noise,
+                        config->n_threads, (uint64_t)(config->devices ? config->devices[0] : config->device),
+                        config->n_devices, config->n_streams, config->chunk_symbols,
+                        (uintptr_t)config->cpu_variant /* the variant's own name: one pointer each */}};
+}
+
 /* What was found for configurations of this process; when full, the oldest makes room. */
 typedef struct remembered {
-    softqam_config config;
+    speed_key key;
     softqam_crossover found;
 } remembered;
 
@@ -178,31 +191,14 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static remembered memory_of_process[MAX_REMEMBERED];
 static size_t n_remembered;
 
-/* The fields that matter for speed, all others zero. */
-static softqam_config key_of(const softqam_config *config)
-{
-    softqam_config key;
-    memset(&key, 0, sizeof key);
-    key.input_format = config->input_format;
-    key.output_format = config->output_format;
-    key.noise = config->noise;
-    key.n_threads = config->n_threads;
-    key.device = config->devices ? config->devices[0] : config->device;
-    key.n_devices = config->n_devices;
-    key.n_streams = config->n_streams;
-    key.chunk_symbols = config->chunk_symbols;
-    key.cpu_variant = config->cpu_variant; /* the variant's own name: one pointer each */
-    return key;
-}
-
 softqam_crossover softqam_crossover_find(const softqam_plan *plan, const softqam_config *config,
                                          const softqam_engine *cpu, const softqam_engine *gpu)
 {
-    const softqam_config key = key_of(config);
+    const speed_key key = key_of(config);
     pthread_mutex_lock(&mutex); /* also: two measurements at once would disturb each other */
     const size_t n = n_remembered < MAX_REMEMBERED ? n_remembered : MAX_REMEMBERED;
     for (size_t k = 0; k < n; k++) {
-        if (memcmp(&memory_of_process[k].config, &key, sizeof key) == 0) {
+        if (memcmp(&memory_of_process[k].key, &key, sizeof key) == 0) {
             const softqam_crossover found = memory_of_process[k].found;
             pthread_mutex_unlock(&mutex);
             return found;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API: the object that holds a plan, its threads and its backends together. */
-#define _POSIX_C_SOURCE 200809L /* pthread_sigmask */
+#define _GNU_SOURCE /* pthread_sigmask */
 #include "demodulator.h"
 
 #include <pthread.h>

@@ -173,7 +173,7 @@ static int open_job(struct job *job)
 /* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
-    const MPI_Offset offset = (MPI_Offset)((job->run.first_symbol + n_written) * job->run.out_nbytes);
+    const MPI_Offset offset = (MPI_Offset)(job->run.first_symbol + n_written) * (MPI_Offset)job->run.out_nbytes;
     const int count = block ? (int)block->n_symbols : 0;
     MPI_Status status;
     int n_done = 0;

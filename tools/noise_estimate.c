@@ -27,14 +27,13 @@ static inline double squared_error(float component)
 
 static void add_part(struct noise_estimate *estimate, const float *components, size_t n_symbols)
 {
-    double errors[2 * PART_SYMBOLS], error_energy = 0;
+    double energies[PART_SYMBOLS], error_energy = 0;
     size_t n_finite = 0;
-    for (size_t i = 0; i < 2 * n_symbols; i++)
-        errors[i] = squared_error(components[i]);
+    for (size_t i = 0; i < n_symbols; i++)
+        energies[i] = squared_error(components[2 * i]) + squared_error(components[2 * i + 1]);
     for (size_t i = 0; i < n_symbols; i++) {
-        const double energy = errors[2 * i] + errors[2 * i + 1];
-        if (energy <= DBL_MAX) { /* not so for NaN */
-            error_energy += energy;
+        if (energies[i] <= DBL_MAX) { /* not so for NaN */
+            error_energy += energies[i];
             n_finite++;
         }
     }

@@ -154,12 +154,26 @@ static cJSON *carry_global(const struct sigmf_output *output)
     return global;
 }
 
+/* Whether a text is three numbers with points between them, the first of them at least 1. */
+static bool is_version_from_1(const char *text)
+{
+    bool from_1 = false;
+    for (int number = 0; number < 3; number++) {
+        const size_t n_digits = strspn(text, "0123456789");
+        if (n_digits == 0 || text[n_digits] != (number < 2 ? '.' : '\0'))
+            return false;
+        if (number == 0)
+            from_1 = strspn(text, "0") < n_digits;
+        text += n_digits + 1;
+    }
+    return from_1;
+}
+
 /* Versions before 1 have another form of extensions, so such metadata becomes version 1. */
 static void set_version(cJSON *global)
 {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(global, "core:version");
-    unsigned major = 0, minor, patch;
-    if (!cJSON_IsString(version) || sscanf(version->valuestring, "%u.%u.%u", &major, &minor, &patch) != 3 || major < 1)
+    if (!cJSON_IsString(version) || !is_version_from_1(version->valuestring))
         set_string(global, "core:version", default_version);
 }
 

@@ -26,7 +26,7 @@ static void scale(float complex *values, float factor)
 void ofdm_modulate(const float complex *grid, float complex *samples)
 {
     float complex in[FFT_LENGTH], out[FFT_LENGTH];
-    const fftplan plan = fft_create_plan(FFT_LENGTH, in, out, LIQUID_FFT_BACKWARD, 0);
+    fftplan plan = fft_create_plan(FFT_LENGTH, in, out, LIQUID_FFT_BACKWARD, 0);
     for (size_t symbol = 0; symbol < OFDM_SYMBOLS; symbol++) {
         const size_t prefix = prefix_length(symbol);
         memset(in, 0, sizeof in);
@@ -44,7 +44,7 @@ void ofdm_modulate(const float complex *grid, float complex *samples)
 void ofdm_demodulate(const float complex *samples, float complex *grid)
 {
     float complex in[FFT_LENGTH], out[FFT_LENGTH];
-    const fftplan plan = fft_create_plan(FFT_LENGTH, in, out, LIQUID_FFT_FORWARD, 0);
+    fftplan plan = fft_create_plan(FFT_LENGTH, in, out, LIQUID_FFT_FORWARD, 0);
     for (size_t symbol = 0; symbol < OFDM_SYMBOLS; symbol++) {
         samples += prefix_length(symbol);
         memcpy(in, samples, sizeof in);
