@@ -170,11 +170,10 @@ static double run_texture(void *context)
 {
     const struct texture_case *c = context;
     struct gpu_bench *bench = c->bench;
-    if (!gpu_clock_start(bench) ||
-        !gpu_good(bench,
-                  bench_texture_kernel(c->table, c->end, 350.0f, (const float *)bench->d_in, bench->d_out,
-                                       bench->n_device_symbols, bench->streams[0]),
-                  "texture kernel"))
+    if (!gpu_clock_start(bench) || !gpu_good(bench,
+                                             bench_texture_kernel(c->table, c->end, 350.0f, bench->d_in, bench->d_out,
+                                                                  bench->n_device_symbols, bench->streams[0]),
+                                             "texture kernel"))
         return -1;
     return gpu_clock_stop(bench);
 }
@@ -194,10 +193,9 @@ static void measure_texture(struct gpu_bench *bench, int limit)
 static double run_branchy(void *context)
 {
     struct gpu_bench *bench = context;
-    if (!gpu_clock_start(bench) || !gpu_good(bench,
-                                             bench_branchy_kernel((const float *)bench->d_in, bench->d_out,
-                                                                  bench->n_device_symbols, bench->streams[0]),
-                                             "branchy kernel"))
+    if (!gpu_clock_start(bench) ||
+        !gpu_good(bench, bench_branchy_kernel(bench->d_in, bench->d_out, bench->n_device_symbols, bench->streams[0]),
+                  "branchy kernel"))
         return -1;
     return gpu_clock_stop(bench);
 }

@@ -84,14 +84,13 @@ static __global__ void __launch_bounds__(TEXTURE_THREADS)
     out[k] = *reinterpret_cast<const uint4 *>(llrs);
 }
 
-cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const float *symbols, void *out,
+cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const void *symbols, void *out,
                                  size_t n_symbols, cudaStream_t stream)
 {
     const float points_per_unit = 0.5f * (BENCH_TABLE_POINTS - 1) / end;
     const unsigned grid = static_cast<unsigned>((n_symbols - 1) / TEXTURE_THREADS + 1);
-    texture_kernel<<<grid, TEXTURE_THREADS, 0, stream>>>(table, points_per_unit, weight,
-                                                         reinterpret_cast<const float2 *>(symbols),
-                                                         static_cast<uint4 *>(out), n_symbols);
+    texture_kernel<<<grid, TEXTURE_THREADS, 0, stream>>>(
+        table, points_per_unit, weight, static_cast<const float2 *>(symbols), static_cast<uint4 *>(out), n_symbols);
     return cudaGetLastError();
 }
 
@@ -146,9 +145,9 @@ static __global__ void __launch_bounds__(BRANCHY_THREADS)
     }
 }
 
-cudaError_t bench_branchy_kernel(const float *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream)
+cudaError_t bench_branchy_kernel(const void *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream)
 {
     const unsigned grid = static_cast<unsigned>((n_symbols - 1) / BRANCHY_THREADS + 1);
-    branchy_kernel<<<grid, BRANCHY_THREADS, 0, stream>>>(symbols, out, n_symbols);
+    branchy_kernel<<<grid, BRANCHY_THREADS, 0, stream>>>(static_cast<const float *>(symbols), out, n_symbols);
     return cudaGetLastError();
 }

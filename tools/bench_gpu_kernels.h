@@ -21,12 +21,12 @@ enum { BENCH_TABLE_POINTS = 17, BENCH_TABLE_BITS = 4 };
 
 /* cf32 to half LLRs by a table in texture memory with linear interpolation, one symbol a thread, the way of NVIDIA's
  * cuPHY. A component v is looked up at point (v / end + 1) * (BENCH_TABLE_POINTS - 1) / 2. */
-cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const float *symbols, void *out,
+cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const void *symbols, void *out,
                                  size_t n_symbols, cudaStream_t stream);
 
 /* cf32 to soft bits by nested decisions, one symbol a thread, one store a byte, thread blocks of 1024: where many
  * demodulators start. Gives the library's bytes but for an ulp at boundaries. */
-cudaError_t bench_branchy_kernel(const float *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream);
+cudaError_t bench_branchy_kernel(const void *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
