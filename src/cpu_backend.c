@@ -11,25 +11,18 @@
 #include "float_environment.h"
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
- * small that handing it out costs much beside it, nor so large that the last one is waited for; and whole cache lines
- * of an aligned output, so that no two threads write to one. A small call is done before another thread has woken up.
- */
-enum {
-    LEAST_PART_SYMBOLS = 2048,
-    MOST_PART_SYMBOLS = 16384,
-    PARTS_PER_THREAD = 4,
-    PART_UNIT = 64,
-    WORTH_THREADS_SYMBOLS = 16384
-};
+ * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
+ * cache lines of an aligned output, so that no two threads write to one. */
+enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
-static size_t choose_part(size_t n_symbols, unsigned n_threads)
+static size_t choose_part(size_t n_symbols, unsigned n_threads, size_t short_symbols)
 {
-    if (n_threads == 1 || n_symbols < WORTH_THREADS_SYMBOLS)
+    if (n_threads == 1 || n_symbols < WORTH_THREADS_PARTS * short_symbols)
         return n_symbols;
     const size_t part = n_symbols / (PARTS_PER_THREAD * (size_t)n_threads) / PART_UNIT * PART_UNIT;
     if (part > MOST_PART_SYMBOLS)
         return MOST_PART_SYMBOLS;
-    return part < LEAST_PART_SYMBOLS ? LEAST_PART_SYMBOLS : part;
+    return part < short_symbols ? short_symbols : part;
 }
 
 typedef struct cpu_backend {
@@ -113,7 +106,7 @@ static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, s
 {
     const cpu_backend *backend = state;
     cpu_job job = {backend, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks), 0};
-    job.part = choose_part(job.n_symbols, softqam_pool_n_threads(backend->pool));
+    job.part = choose_part(job.n_symbols, softqam_pool_n_threads(backend->pool), backend->variant->short_symbols);
     softqam_pool_run(backend->pool, demodulate_part, &job, (job.n_symbols - 1) / job.part + 1);
     *n_done = job.n_symbols;
     return SOFTQAM_OK;

@@ -17,6 +17,7 @@ typedef struct softqam_cpu_variant {
     const char *name;
     bool (*runs_here)(void);
     softqam_cpu_loop *loop;
+    size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;
 
 /* The portable loop is the definition of correct: every other variant, and CUDA, gives its bytes. */

@@ -47,7 +47,7 @@
 /** Raised when programs that were linked with an older library would no longer run. */
 #define SOFTQAM_VERSION_MAJOR 0
 /** Raised when something is added. */
-#define SOFTQAM_VERSION_MINOR 1
+#define SOFTQAM_VERSION_MINOR 2
 /** Raised when neither is the case. */
 #define SOFTQAM_VERSION_PATCH 0
 /**@}*/
