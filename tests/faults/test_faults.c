@@ -197,7 +197,8 @@ typedef struct holdings {
 
 static holdings count_holdings(void)
 {
-    holdings now = {fault_live_blocks(), fault_live_threads(), 0};
+    /* CUDA first, for it allocates when it is first asked. */
+    holdings now = {0};
 #if defined(FAULTS_FAKE_CUDA)
     now.cuda = fake_cuda_live();
 #elif defined(FAULTS_CUDA)
@@ -206,6 +207,8 @@ static holdings count_holdings(void)
         now.cuda = n_total - n_free;
     }
 #endif
+    now.blocks = fault_live_blocks();
+    now.threads = fault_live_threads();
     return now;
 }
 
