@@ -13,10 +13,11 @@
 
 enum { SMALLEST_LOG2 = 12, STEP_LOG2 = 2, LARGEST = 1 << (SMALLEST_LOG2 + STEP_LOG2 * (CROSSOVER_SIZES - 1)) };
 
-/* Each size is run once to warm up, then so often, and the best time counts: whatever disturbs makes it longer. After
- * a run longer than that, in seconds, neither is repeated nor a larger size tried. */
-enum { N_RUNS = 3 };
-#define LONG_RUN 3e-3
+/* Each size is run once to warm up, which may take much longer, then so often, and the best time counts: whatever
+ * disturbs makes it longer. After a run longer than LONG_RUN seconds neither is repeated nor a larger size tried. */
+enum { N_RUNS = 5 };
+#define LONG_RUN     3e-3
+#define LONG_WARM_UP 30e-3
 
 /* Buffers of one kind for the largest size. */
 typedef struct probe_memory {
@@ -96,15 +97,19 @@ static double seconds_of(const softqam_plan *plan, const softqam_engine *engine,
     const bool noise = softqam_plan_takes_noise(plan);
     const softqam_block block =
         softqam_plan_block(plan, memory->symbols, noise ? memory->noise_var : NULL, n, memory->out);
-    double best = -1.0;
-    for (int run = 0; run <= N_RUNS && best < LONG_RUN; run++) {
+    double best = 0.0;
+    for (int run = 0; run <= N_RUNS; run++) {
         size_t n_done;
         const double start = seconds_now();
         if (engine->ops->demodulate(engine->state, &block, 1, &n_done) != SOFTQAM_OK)
             return -1.0;
         const double taken = seconds_now() - start;
+        if (run == 0 && taken < LONG_WARM_UP)
+            continue;
         if (run <= 1 || taken < best)
             best = taken;
+        if (best > LONG_RUN)
+            break;
     }
     return best;
 }

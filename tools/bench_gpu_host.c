@@ -47,17 +47,23 @@ static double run_host(void *context)
     return (bench_seconds() - start) / (double)run->n_repeats;
 }
 
-/* Verifies, then measures; the index of the measurement, negative after a failure. */
-static int measure_host(struct host_run *run, const char *what, int limit)
+static bool gives_right_bytes(struct host_run *run, const char *what)
 {
     memset(run->out, 1, 8 * run->n_symbols);
     if (run_host(run) < 0)
+        return false;
+    if (memcmp(run->out, run->bench->input->expected, 8 * run->n_symbols) == 0)
+        return true;
+    message_print(what, "wrong bytes");
+    run->bench->report->failed = true;
+    return false;
+}
+
+/* Verifies, then measures; the index of the measurement, negative after a failure. */
+static int measure_host(struct host_run *run, const char *what, int limit)
+{
+    if (!gives_right_bytes(run, what))
         return -1;
-    if (memcmp(run->out, run->bench->input->expected, 8 * run->n_symbols) != 0) {
-        message_print(what, "wrong bytes");
-        run->bench->report->failed = true;
-        return -1;
-    }
     return report_measure(run->bench->report, what, run->n_symbols, 16 * run->n_symbols, limit, run_host, run);
 }
 
@@ -193,20 +199,26 @@ void gpu_bench_streams(struct gpu_bench *bench)
     softqam_destroy(demodulator);
 }
 
-/* One size of the curve for one kind of memory: both backends, then AUTO beside the better of the two. */
+/* One size of the curve for one kind of memory: both backends, and AUTO beside the better of the two. */
 static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[3], const char *kind,
                            struct host_run run)
 {
     static const char *const names[] = {"cpu", "cuda", "auto"};
-    int best = -1;
+    char what[3][64];
+    struct host_run runs[3];
+    struct contender contenders[3];
     for (int k = 0; k < 3; k++) {
-        char what[64];
-        snprintf(what, sizeof what, "curve: %s, %s", names[k], kind);
-        run.demodulator = demodulators[k];
-        const int index = measure_host(&run, what, k == 2 ? best : -1);
-        if (index >= 0 && (best < 0 || report_median(bench->report, index) < report_median(bench->report, best)))
-            best = index;
+        snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], kind);
+        runs[k] = run;
+        runs[k].demodulator = demodulators[k];
+        contenders[k] = (struct contender){what[k], &runs[k]};
+        if (!gives_right_bytes(&runs[k], what[k]))
+            return;
     }
+    const int first =
+        report_measure_in_turns(bench->report, contenders, 3, run.n_symbols, 16 * run.n_symbols, run_host);
+    if (first >= 0)
+        report_set_limit(bench->report, first + 2, report_faster(bench->report, first, first + 1));
 }
 
 void gpu_bench_curve(struct gpu_bench *bench)

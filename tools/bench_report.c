@@ -32,30 +32,86 @@ static double quantile(const struct measurement *m, double share)
     return m->seconds[k < m->n_samples ? k : m->n_samples - 1];
 }
 
+/* Room for one more measurement and its samples, which counts once it is kept. */
+static struct measurement *report_open(struct report *report, const char *what, size_t n_symbols, size_t nbytes)
+{
+    struct measurement *grown =
+        realloc(report->measurements, (report->n_measurements + 1) * sizeof *report->measurements);
+    if (!grown)
+        return NULL;
+    report->measurements = grown;
+    struct measurement *m = &grown[report->n_measurements];
+    *m = (struct measurement){.n_symbols = n_symbols, .nbytes = nbytes, .limit = -1};
+    snprintf(m->what, sizeof m->what, "%s", what);
+    m->seconds = malloc(report->n_samples * sizeof *m->seconds);
+    return m->seconds ? m : NULL;
+}
+
+static bool take_sample(struct measurement *m, bench_run *run, void *context)
+{
+    const double seconds = run(context);
+    if (seconds < 0)
+        return false;
+    m->seconds[m->n_samples++] = seconds;
+    return true;
+}
+
+static int give_up(struct report *report, const char *what)
+{
+    message_print(what, "could not be measured");
+    report->failed = true;
+    return -1;
+}
+
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
                    void *context)
 {
-    struct measurement m = {.n_symbols = n_symbols, .nbytes = nbytes, .limit = limit};
-    snprintf(m.what, sizeof m.what, "%s", what);
-    m.seconds = malloc(report->n_samples * sizeof *m.seconds);
-    struct measurement *grown =
-        realloc(report->measurements, (report->n_measurements + 1) * sizeof *report->measurements);
-    if (grown)
-        report->measurements = grown;
-    bool good = m.seconds && grown && run(context) >= 0;
-    while (good && m.n_samples < report->n_samples) {
-        m.seconds[m.n_samples] = run(context);
-        good = m.seconds[m.n_samples++] >= 0;
-    }
+    struct measurement *m = report_open(report, what, n_symbols, nbytes);
+    if (!m)
+        return give_up(report, what);
+    m->limit = limit;
+    bool good = run(context) >= 0;
+    while (good && m->n_samples < report->n_samples)
+        good = take_sample(m, run, context);
     if (!good) {
-        message_print(what, "could not be measured");
-        free(m.seconds);
-        report->failed = true;
-        return -1;
+        free(m->seconds);
+        return give_up(report, what);
     }
-    qsort(m.seconds, m.n_samples, sizeof *m.seconds, by_value);
-    report->measurements[report->n_measurements] = m;
+    qsort(m->seconds, m->n_samples, sizeof *m->seconds, by_value);
     return (int)report->n_measurements++;
+}
+
+int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders,
+                            size_t n_symbols, size_t nbytes, bench_run *run)
+{
+    const size_t first = report->n_measurements;
+    bool good = true;
+    for (size_t k = 0; k < n_contenders && good; k++) {
+        good = report_open(report, contenders[k].what, n_symbols, nbytes) != NULL;
+        report->n_measurements += good;
+    }
+    for (size_t sample = 0; sample < report->n_samples && good; sample++) {
+        for (size_t turn = 0; turn < n_contenders && good; turn++) {
+            const size_t k = sample % 2 == 0 ? turn : n_contenders - 1 - turn;
+            good = run(contenders[k].context) >= 0 &&
+                   take_sample(&report->measurements[first + k], run, contenders[k].context);
+        }
+    }
+    for (size_t k = first; k < report->n_measurements; k++) {
+        if (good)
+            qsort(report->measurements[k].seconds, report->n_samples, sizeof(double), by_value);
+        else
+            free(report->measurements[k].seconds);
+    }
+    if (good)
+        return (int)first;
+    report->n_measurements = first;
+    return give_up(report, contenders[0].what);
+}
+
+void report_set_limit(struct report *report, int index, int limit)
+{
+    report->measurements[index].limit = limit;
 }
 
 void report_fact(struct report *report, const char *name, const char *text)
@@ -65,11 +121,6 @@ void report_fact(struct report *report, const char *name, const char *text)
     struct report_entry *entry = &report->facts[report->n_facts++];
     entry->name = name;
     snprintf(entry->text, sizeof entry->text, "%s", text);
-}
-
-double report_median(const struct report *report, int index)
-{
-    return quantile(&report->measurements[index], 0.5);
 }
 
 static double byte_rate(const struct measurement *m)

@@ -39,6 +39,22 @@ typedef double bench_run(void *context);
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
                    void *context);
 
+/* One of several ways to do the same. */
+struct contender {
+    const char *what;
+    void *context;
+};
+
+enum { MAX_CONTENDERS = 4 };
+
+/* Measures several ways in turns, each sample after a run of its own to warm up, so that whatever changes while they
+ * are measured changes for all. Appends one measurement each; returns the first one's index, -1 when a run failed. */
+int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders,
+                            size_t n_symbols, size_t nbytes, bench_run *run);
+
+/* Holds a measurement against another one after all. */
+void report_set_limit(struct report *report, int index, int limit);
+
 /* Of two measurements the one of more bytes a second; -1 is none. */
 int report_faster(const struct report *report, int a, int b);
 
@@ -47,9 +63,6 @@ void report_print(const struct report *report);
 
 /* Adds a fact; the name lives as long as the report. */
 void report_fact(struct report *report, const char *name, const char *text);
-
-/* The median of a measurement, in seconds. */
-double report_median(const struct report *report, int index);
 
 /* All of it with every sample. Returns false, having said why, when the file could not be written. */
 bool report_write_json(const struct report *report, const char *path);

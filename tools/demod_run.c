@@ -12,13 +12,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A block is at least this many symbols: enough to make the cost of a call small, small enough to stay in the cache of
- * a CPU between reading, demodulating and writing. */
-static const size_t min_block_symbols = 256 << 10;
-
-/* What softqam.h says a 0 in the configuration stands for. */
-static const size_t default_chunk_symbols = 1 << 20;
-static const unsigned default_n_streams = 4;
+/* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
+ * reading, demodulating and writing. The GPU's blocks are longer, because a call costs it more, but not much longer,
+ * because pinning memory takes time too. */
+static const size_t cpu_block_symbols = 256 << 10;
+static const size_t cuda_block_symbols = 1 << 20;
 
 void demod_run_init(struct demod_run *run, const struct demod_options *options)
 {
@@ -138,16 +136,13 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
            input_file_choose_part(&run->input, first * run->symbol_nbytes, (end - first) * run->symbol_nbytes);
 }
 
-/* The GPU works best on whole rounds of its streams; a known small input needs no more memory than it fills. */
+/* Chunks that the user wants longer than that are not cut; a known small input needs no more memory than it fills. */
 static size_t choose_block_symbols(const struct demod_run *run, size_t max_block_symbols)
 {
-    const softqam_config *config = &run->config;
-    size_t n = min_block_symbols;
-    if (!strcmp(softqam_backend_name(run->demodulator), "cuda")) {
-        const size_t chunk = config->chunk_symbols ? config->chunk_symbols : default_chunk_symbols;
-        const size_t round = chunk * (config->n_streams ? config->n_streams : default_n_streams);
-        n = (n + round - 1) / round * round;
-    }
+    const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
+    size_t n = on_gpu ? cuda_block_symbols : cpu_block_symbols;
+    if (on_gpu && n < run->config.chunk_symbols)
+        n = run->config.chunk_symbols;
     if (max_block_symbols && n > max_block_symbols)
         n = max_block_symbols;
     return run->n_symbols >= 0 && (uint64_t)run->n_symbols < n ? (size_t)run->n_symbols + 1 : n;
