@@ -40,7 +40,8 @@ def library_rate(arguments, folder):
     """The median of the library's fastest call on host memory, in symbols a second, and what it was."""
     path = os.path.join(folder, "bench.json")
     command = [os.path.join(arguments.tools, "softqam-bench"), "--backend", arguments.backend, "--json", path]
-    command += ["--symbols", str(BENCH_SYMBOLS), "--largest", str(BENCH_SYMBOLS), "--section", "threads"]
+    command += ["--symbols", str(BENCH_SYMBOLS), "--largest", str(BENCH_SYMBOLS)]
+    command += ["--section", "threads" if arguments.backend == "cpu" else "host"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with open(path) as file:
         measurements = json.load(file)["measurements"]

@@ -22,13 +22,21 @@ static const char help[] =
     "that a section says below.\n"
     "\n"
     "  --backend all|cpu|cuda    what is measured (default all)\n"
-    "  --section LIST            of the CPU's sections these alone, separated by commas (default all):\n"
+    "  --section LIST            these alone, separated by commas (default all); the CPU's:\n"
     "                              variants  every instruction set, one thread, one slot and large; liquid-dsp\n"
     "                              worst     zeros, boundaries, 5 dB and NaN relative to 28 dB\n"
     "                              formats   all inputs and outputs, bytes a second relative to cf32 to s8\n"
     "                              threads   1, 2, 4 ... threads relative to one\n"
     "                              sizes     1, 2, 4 ... symbols to --largest, by one thread and by all\n"
     "                              overhead  calls with 1 and 100 symbols\n"
+    "                            and CUDA's:\n"
+    "                              device    data on the device, all inputs and outputs, a peer, a baseline\n"
+    "                              graph     slots on the device as a CUDA graph\n"
+    "                              host      host to host: pinned, pageable by 1 to 16 threads, one slot\n"
+    "                              streams   1 to 8 streams, either order of issue, relative to one stream\n"
+    "                              choice    1, 4, 16 ... symbols to --largest: CPU, CUDA, and AUTO relative to\n"
+    "                                        the better of the two\n"
+    "                              devices   1, 2, 4 ... GPUs, where there are several\n"
     "  --symbols N               symbols of the large CPU runs (default 16777216)\n"
     "  --largest N               symbols of the largest of the sizes, and of the\n"
     "                            CUDA backend's host runs (default 67108864)\n"
@@ -53,7 +61,8 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"variants", "worst", "formats", "threads", "sizes", "overhead", NULL};
+static const char *const sections[] = {"variants", "worst", "formats", "threads", "sizes",   "overhead", "device",
+                                       "graph",    "host",  "streams", "choice",  "devices", NULL};
 
 enum {
     OPTION_BACKEND = 256,
@@ -155,11 +164,12 @@ static bool make_input(struct bench_input *input)
 static int run_bench(const struct options *options)
 {
     struct report report = {.n_samples = options->n_samples};
-    const bool cuda = options->backend != BENCH_CPU;
+    const bool cpu = options->backend != BENCH_CUDA && (options->sections & BENCH_OF_CPU) != 0;
+    const bool cuda = options->backend != BENCH_CPU && (options->sections & ~(unsigned)BENCH_OF_CPU) != 0;
     struct bench_input input = {.n_symbols = options->n_symbols};
     if (cuda && options->n_largest > input.n_symbols)
         input.n_symbols = options->n_largest;
-    const struct bench_options cpu = {options->sections, options->n_largest};
+    const struct bench_options sizes = {options->sections, options->n_largest, options->n_device_symbols};
     struct bench_machine machine;
     bench_machine_read(&machine);
     bool good = make_input(&input);
@@ -170,10 +180,10 @@ static int run_bench(const struct options *options)
     report_fact(&report, "kernel", machine.kernel);
     report_fact(&report, "compiler", BENCH_COMPILER);
     report_fact(&report, "cpu_loop", machine.loop);
-    if (good && options->backend != BENCH_CUDA)
-        bench_cpu(&report, &large, &cpu);
+    if (good && cpu)
+        bench_cpu(&report, &large, &sizes);
     if (good && cuda)
-        bench_cuda(&report, &input, options->n_device_symbols);
+        bench_cuda(&report, &input, &sizes);
     if (good)
         report_print(&report);
     if (good && options->json)
@@ -191,7 +201,7 @@ int main(int argc, char *argv[])
                               .n_largest = 1 << 26,
                               .n_device_symbols = 1 << 28,
                               .n_samples = 25,
-                              .sections = (1u << N_BENCH_SECTIONS) - 1};
+                              .sections = BENCH_OF_ALL};
     message_start("softqam-bench");
     int option;
     while ((option = arguments_next(argc, argv, ":hV", long_options)) != -1) {

@@ -142,9 +142,21 @@ static void note_facts(struct report *report)
         fclose(file);
 }
 
-void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols)
+static void measure(struct gpu_bench *bench, unsigned chosen)
 {
-    struct gpu_bench bench = {.report = report, .input = input, .n_device_symbols = n_device_symbols};
+    static void (*const sections[N_BENCH_SECTIONS])(struct gpu_bench *) = {
+        [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,   [BENCH_HOST] = gpu_bench_host,
+        [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice, [BENCH_DEVICES] = gpu_bench_devices,
+    };
+    for (unsigned k = BENCH_DEVICE; k < N_BENCH_SECTIONS; k++) {
+        if (chosen & 1u << k)
+            sections[k](bench);
+    }
+}
+
+void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)
+{
+    struct gpu_bench bench = {.report = report, .input = input, .n_device_symbols = options->n_device_symbols};
     if (bench.n_device_symbols < input->n_symbols)
         bench.n_device_symbols = input->n_symbols;
     softqam_demodulator *demodulator;
@@ -155,12 +167,7 @@ void bench_cuda(struct report *report, const struct bench_input *input, size_t n
     }
     note_facts(report);
     if (allocate(&bench, demodulator) && fill_device(&bench)) {
-        gpu_bench_device(&bench);
-        gpu_bench_slots(&bench);
-        gpu_bench_host(&bench);
-        gpu_bench_streams(&bench);
-        gpu_bench_curve(&bench);
-        gpu_bench_several(&bench);
+        measure(&bench, options->sections);
     } else {
         message_print("cuda", "memory could not be had");
         report->failed = true;

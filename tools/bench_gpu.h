@@ -40,12 +40,12 @@ softqam_config gpu_config(softqam_input_format input, softqam_output_format outp
 bool gpu_clock_start(struct gpu_bench *bench);
 double gpu_clock_stop(struct gpu_bench *bench);
 
-/* The parts. */
+/* The sections. */
 void gpu_bench_device(struct gpu_bench *bench);
-void gpu_bench_slots(struct gpu_bench *bench);
+void gpu_bench_graph(struct gpu_bench *bench);
 void gpu_bench_host(struct gpu_bench *bench);
 void gpu_bench_streams(struct gpu_bench *bench);
-void gpu_bench_curve(struct gpu_bench *bench);
-void gpu_bench_several(struct gpu_bench *bench);
+void gpu_bench_choice(struct gpu_bench *bench);
+void gpu_bench_devices(struct gpu_bench *bench);
 
 #endif

@@ -280,7 +280,7 @@ static bool capture_slots(struct gpu_bench *bench, softqam_demodulator *demodula
     return captured;
 }
 
-void gpu_bench_slots(struct gpu_bench *bench)
+void gpu_bench_graph(struct gpu_bench *bench)
 {
     static const size_t counts[] = {1, 20};
     softqam_demodulator *demodulator;

@@ -221,7 +221,7 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
         report_set_limit(bench->report, first + 2, report_faster(bench->report, first, first + 1));
 }
 
-void gpu_bench_curve(struct gpu_bench *bench)
+void gpu_bench_choice(struct gpu_bench *bench)
 {
     softqam_demodulator *demodulators[3] = {make(bench, SOFTQAM_BACKEND_CPU, 0), make(bench, SOFTQAM_BACKEND_CUDA, 0),
                                             make(bench, SOFTQAM_BACKEND_AUTO, 0)};
@@ -351,7 +351,7 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
     take_down_devices(&c);
 }
 
-void gpu_bench_several(struct gpu_bench *bench)
+void gpu_bench_devices(struct gpu_bench *bench)
 {
     int n_devices = 0;
     int current = 0;

@@ -4,10 +4,10 @@
 
 #include "message.h"
 
-void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols)
+void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)
 {
     (void)report;
     (void)input;
-    (void)n_device_symbols;
+    (void)options;
     message_print("cuda", "not measured: this build has no CUDA backend");
 }

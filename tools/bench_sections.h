@@ -17,12 +17,28 @@ struct bench_input {
     unsigned char *expected; /* their soft bits by the CPU backend */
 };
 
-/* The sections of the CPU's measurements, bits of bench_options.sections. */
-enum { BENCH_VARIANTS, BENCH_WORST, BENCH_FORMATS, BENCH_THREADS, BENCH_SIZES, BENCH_OVERHEAD, N_BENCH_SECTIONS };
+/* The sections, bits of bench_options.sections: the CPU's, then those of CUDA. */
+enum {
+    BENCH_VARIANTS,
+    BENCH_WORST,
+    BENCH_FORMATS,
+    BENCH_THREADS,
+    BENCH_SIZES,
+    BENCH_OVERHEAD,
+    BENCH_DEVICE,
+    BENCH_GRAPH,
+    BENCH_HOST,
+    BENCH_STREAMS,
+    BENCH_CHOICE,
+    BENCH_DEVICES,
+    N_BENCH_SECTIONS
+};
+enum { BENCH_OF_CPU = (1 << BENCH_DEVICE) - 1, BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1 };
 
 struct bench_options {
     unsigned sections;
-    size_t n_largest; /* symbols, of the curve over sizes */
+    size_t n_largest;        /* symbols, of the curve over sizes */
+    size_t n_device_symbols; /* symbols of the runs on device memory */
 };
 
 /* The CPU backend from host memory. */
@@ -33,6 +49,6 @@ void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_fo
 
 /* The CUDA backend: host to host, and in a build with CUDA on device memory. Says so and measures nothing where there
  * is no usable device. */
-void bench_cuda(struct report *report, const struct bench_input *input, size_t n_device_symbols);
+void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options);
 
 #endif
