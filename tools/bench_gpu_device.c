@@ -45,19 +45,24 @@ struct demodulator_case {
     struct gpu_bench *bench;
     softqam_demodulator *demodulator;
     const float *d_noise_var;
+    size_t n_symbols;
+    size_t n_calls; /* one after the other on the stream */
 };
 
 static double run_demodulator(void *context)
 {
     const struct demodulator_case *c = context;
     struct gpu_bench *bench = c->bench;
-    if (!gpu_clock_start(bench) ||
-        !gpu_softqam_good(bench,
-                          softqam_cuda_demodulate(c->demodulator, bench->d_in, c->d_noise_var, bench->n_device_symbols,
-                                                  bench->d_out, bench->streams[0]),
-                          "cuda"))
+    if (!gpu_clock_start(bench))
         return -1;
-    return gpu_clock_stop(bench);
+    for (size_t k = 0; k < c->n_calls; k++) {
+        if (!gpu_softqam_good(bench,
+                              softqam_cuda_demodulate(c->demodulator, bench->d_in, c->d_noise_var, c->n_symbols,
+                                                      bench->d_out, bench->streams[0]),
+                              "cuda"))
+            return -1;
+    }
+    return gpu_clock_stop(bench) / (double)c->n_calls;
 }
 
 /* Every symbol on the device against the CPU's bytes. */
@@ -102,7 +107,7 @@ static const struct device_case {
 static int measure_case(struct gpu_bench *bench, const struct device_case *c, const int limits[N_LIMITS])
 {
     char what[64];
-    struct demodulator_case run = {.bench = bench};
+    struct demodulator_case run = {.bench = bench, .n_symbols = bench->n_device_symbols, .n_calls = 1};
     const softqam_config config = gpu_config(c->input, c->output, c->noise);
     const bool per_symbol = c->noise == SOFTQAM_NOISE_PER_SYMBOL;
     const size_t nbytes = softqam_input_symbol_nbytes(c->input) + softqam_output_symbol_nbytes(c->output) +
@@ -217,6 +222,22 @@ static void verify_branchy(struct gpu_bench *bench)
     }
 }
 
+/* Calls of every size, short ones back to back. */
+static void measure_sizes(struct gpu_bench *bench)
+{
+    enum { N_CALLS = 20, LONG_SYMBOLS = 1 << 24 };
+    struct demodulator_case run = {.bench = bench};
+    const softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
+    if (!gpu_softqam_good(bench, softqam_create(&run.demodulator, &config), "curve: device"))
+        return;
+    for (size_t n = 1; n <= bench->n_device_symbols; n *= 4) {
+        run.n_symbols = n;
+        run.n_calls = n < LONG_SYMBOLS ? N_CALLS : 1;
+        report_measure(bench->report, "curve: device", n, 16 * n, -1, run_demodulator, &run);
+    }
+    softqam_destroy(run.demodulator);
+}
+
 void gpu_bench_device(struct gpu_bench *bench)
 {
     const size_t n = bench->n_device_symbols;
@@ -234,6 +255,7 @@ void gpu_bench_device(struct gpu_bench *bench)
         if (measure_case(bench, &device_cases[k], limits) >= 0 && k == 0)
             verify_soft_bits(bench, device_cases[k].what);
     }
+    measure_sizes(bench);
     measure_texture(bench, limits[LIMIT_MEMCPY]);
     if (report_measure(bench->report, "cuda baseline: branchy, a byte a store, cf32 to u8", n, 16 * n,
                        limits[LIMIT_MEMCPY], run_branchy, bench) >= 0)

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Draws the sections "choice" and "device" of softqam-bench: throughput against the symbols of a call, from host memory
+to host memory and on the device.
+
+    curve.py BENCH.json PICTURE.png
+"""
+import json
+import subprocess
+import sys
+
+SETTINGS = """
+set terminal pngcairo size 1000,480 font ",11"
+set multiplot layout 1,2
+set border 3
+set tics nomirror
+set grid
+set logscale x 2
+set logscale y
+set format x "2^{%L}"
+set format y "10^{%T}"
+set xlabel "symbols of a call"
+set ylabel "Msym/s"
+set yrange [0.05:500000]
+set key bottom right
+set key samplen 2
+"""
+STYLES = {
+    "cpu": 'lc rgb "#1f5fa8" pt 7 ps 0.8 lw 1.5 title "CPU, all threads"',
+    "cuda": 'lc rgb "#1f8a5b" pt 5 ps 0.8 lw 1.5 title "CUDA"',
+    "auto": 'lc rgb "#c4581c" pt 6 ps 1.6 lw 1 title "AUTO"',
+}
+DEVICE_STYLE = 'lc rgb "#7a4fa3" pt 9 ps 0.9 lw 1.5 title "CUDA, data on the device"'
+
+
+def plot(measurements, kind):
+    """gnuplot's commands for one kind of memory."""
+    data, curves = "", []
+    styles = {f"{backend}, {kind}": style for backend, style in STYLES.items()}
+    for name, style in {"device": DEVICE_STYLE, **styles}.items():
+        points = [m for m in measurements if m["what"] == f"curve: {name}"]
+        rows = "".join(f"{m['symbols']} {m['symbols'] / m['median_s'] / 1e6}\n" for m in points)
+        variable = name.split(",")[0]
+        data += f"${variable} << END\n{rows}END\n"
+        curves.append(f"${variable} with linespoints {style}")
+    return f'{data}set title "{kind} memory"\nplot {", ".join(curves)}\n'
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    with open(sys.argv[1], encoding="utf-8") as file:
+        measurements = json.load(file)["measurements"]
+    with subprocess.Popen(["gnuplot"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as gnuplot:
+        commands = SETTINGS + "".join(plot(measurements, kind) for kind in ("pinned", "pageable"))
+        gnuplot.stdin.write(commands)
+        gnuplot.stdin.close()
+        picture = gnuplot.stdout.buffer.read()
+    if gnuplot.returncode != 0 or not picture:
+        sys.exit("gnuplot failed")
+    with open(sys.argv[2], "wb") as file:
+        file.write(picture)
+
+
+main()
