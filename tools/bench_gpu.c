@@ -135,7 +135,8 @@ static void note_facts(struct report *report)
     FILE *file = fopen("/proc/driver/nvidia/version", "r");
     char line[256];
     if (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
+        char *builder = strstr(line, "  Release Build");
+        line[builder ? (size_t)(builder - line) : strcspn(line, "\n")] = '\0';
         report_fact(report, "cuda_driver", line);
     }
     if (file)
