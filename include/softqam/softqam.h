@@ -58,7 +58,7 @@ extern "C" {
 
 /** What a call returns. Zero is success; softqam_status_string() has a phrase for each. */
 typedef enum softqam_status {
-    SOFTQAM_OK = 0,
+    SOFTQAM_OK = 0, /**< done */
     /** An argument or a field of the configuration is out of its documented range. Nothing was done. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
     /** The backend asked for is not in this build, or this machine has no usable device for it. */
@@ -74,10 +74,11 @@ typedef enum softqam_status {
 /** Where the work is done. The bytes are the same. */
 typedef enum softqam_backend {
     /** CUDA where this machine has a usable device, and for calls large enough to be worth the way there; else the CPU.
-     *  Never fails for lack of a GPU. */
+     *  Never fails for lack of a GPU; should CUDA fail later, the CPU does the rest of the call and all calls after it.
+     */
     SOFTQAM_BACKEND_AUTO = 0,
-    SOFTQAM_BACKEND_CPU = 1,
-    SOFTQAM_BACKEND_CUDA = 2
+    SOFTQAM_BACKEND_CPU = 1, /**< the CPU, whatever else there is */
+    SOFTQAM_BACKEND_CUDA = 2 /**< CUDA, or failure */
 } softqam_backend;
 
 /** The modulation of the symbols. */
@@ -134,7 +135,7 @@ typedef struct softqam_config {
     softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
     softqam_output_format output_format; /**< default SOFTQAM_OUTPUT_U8 */
     /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default, stands for the
-     * format's own: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
+     * format's own, softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
     float input_scale;
     /** CPU threads that work on a call, the calling one included: at most 1024. 0, the default, stands for one per CPU
      * that the thread calling softqam_create() may run on. The CUDA backend stages pageable memory with them. */
@@ -200,10 +201,18 @@ static inline void softqam_config_init(softqam_config *config)
  * @param demodulator  receives the object, or NULL on failure; the caller owns it and ends it with softqam_destroy()
  * @param config       the plan, only read during the call; NULL stands for the defaults
  *
+ * With SOFTQAM_BACKEND_AUTO and a GPU the first call for a kind of configuration takes some milliseconds more, in which
+ * both backends are timed; the process remembers the result.
+ *
  * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator is NULL, or a field is out of its range;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build or without a usable device;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY, SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_CUDA.
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator is NULL, a field is out of its range or contradicts another, the
+ *         structure was not filled by softqam_config_init() or sets a field that this version does not know, or
+ *         cpu_variant or SOFTQAM_CPU_VARIANT names what is not there;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build, without a usable device,
+ *         without one of those named, or for one that this build has no code for;
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory, or, SOFTQAM_BACKEND_CUDA, device or page-locked memory;
+ *         SOFTQAM_ERROR_SYSTEM  a thread could not be started;
+ *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
  *
  * Thread safety: any thread, any number at once. The device current in the calling thread is left as it was. Threads
  * that are started here block all signals.
@@ -232,21 +241,24 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  *
  * **LLRs, SOFTQAM_OUTPUT_S8, _F16, _F32.** Exact max-log, with r the symbol and x over the 256 points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, as a piecewise linear
- * function of each component. src/README.md derives it and bounds its rounding.
+ * function of each component. src/README.md derives it, reference/README.md bounds its rounding.
  * - A symbol with a component that is NaN or infinite (after scaling), or with an N0 that is zero, negative, NaN or
  *   infinite, gives eight zeros: an erasure. Any other N0 is taken as it is, subnormal ones too; where scale / N0
  *   exceeds FLT_MAX, FLT_MAX is taken for it.
  * - No NaN or infinity ever comes out: what would overflow is the format's largest finite value with its sign, 65504
- * for f16, FLT_MAX for f32, the limit for s8.
+ *   for f16, FLT_MAX for f32, the limit for s8.
  *
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
  * (rounding mode, flushing of subnormals, exceptions that trap) has no part in it and is left as it was, but for
  * exception flags that may be raised.
  *
  * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  NULL, overlapping buffers, or a byte count over PTRDIFF_MAX: nothing was
- *         written;
- *         SOFTQAM_ERROR_CUDA  the contents of `out` are undefined; the demodulator may be used again or destroyed.
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
+ *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, as far as CUDA looked, a buffer
+ *         is device memory. Nothing was written;
+ *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, for lack of memory
+ *         or for another reason. The contents of `out` are undefined, nothing writes there any more, and the
+ *         demodulator may be used again or destroyed.
  *
  * Thread safety: any thread; calls on one demodulator take turns, so give each thread its own for speed.
  * With CUDA, memory from softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
@@ -283,8 +295,9 @@ typedef struct softqam_block {
  *                     input or another output. Alignment as for softqam_demodulate()
  * @param n_blocks     any number; 0 does nothing
  *
- * @return as softqam_demodulate(); with SOFTQAM_ERROR_INVALID_ARGUMENT nothing was written. Overlaps within a block are
- *         found; overlaps between blocks are the caller's to avoid.
+ * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `blocks` is NULL and n_blocks is not 0,
+ *         and where the blocks together have more symbols than a size_t holds. Overlaps within a block are found;
+ *         overlaps between blocks are the caller's to avoid.
  *
  * Thread safety: as softqam_demodulate().
  */
@@ -309,7 +322,10 @@ SOFTQAM_API void softqam_destroy(softqam_demodulator *demodulator);
  * @param nbytes       size; 0 is taken as 1
  * @param memory       receives the pointer, or NULL on failure; the caller owns it and ends it with softqam_host_free()
  *
- * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT (NULL), SOFTQAM_ERROR_OUT_OF_MEMORY, SOFTQAM_ERROR_CUDA.
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator or memory is NULL;
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY  there is no such memory left;
+ *         SOFTQAM_ERROR_CUDA  with a GPU in use: another CUDA call failed.
  *
  * Thread safety: any thread.
  */
@@ -362,7 +378,8 @@ SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
  *
  * @param demodulator  the plan
  *
- * @return "cpu" or "cuda"; "none" for NULL. Lives as long as the library.
+ * @return "cpu" or "cuda", which becomes "cpu" where SOFTQAM_BACKEND_AUTO has given CUDA up; "none" for NULL. Lives as
+ *         long as the library.
  *
  * Thread safety: any thread.
  */
@@ -373,8 +390,8 @@ SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodula
  *
  * @param demodulator  the plan
  *
- * @return one line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; "" for NULL. Lives as
- *         long as the demodulator.
+ * @return one line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; where
+ *         SOFTQAM_BACKEND_AUTO has given CUDA up, with CUDA's error; "" for NULL. Lives as long as the demodulator.
  *
  * Thread safety: any thread.
  */
@@ -395,7 +412,7 @@ SOFTQAM_API const char *softqam_status_string(softqam_status status);
  * What went wrong in the last call of this thread that did not return SOFTQAM_OK.
  *
  * @return one line without a line end, "" if none has failed. Numbers in it are written as the caller's locale has
- * them. Belongs to the thread and is overwritten by its next failure.
+ *         them. Belongs to the thread and is overwritten by its next failure.
  *
  * Thread safety: any thread.
  */
