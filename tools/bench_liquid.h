@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* liquid-dsp beside softqam in softqam-bench. */
 #ifndef SOFTQAM_TOOLS_BENCH_LIQUID_H
 #define SOFTQAM_TOOLS_BENCH_LIQUID_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without CUDA. */
+/* In place of bench_gpu*.c in a build without CUDA. */
 #include "bench_sections.h"
 
 #include "message.h"

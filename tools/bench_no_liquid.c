@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without the references. */
+/* In place of bench_liquid.c in a build without liquid-dsp. */
 #include "bench_liquid.h"
 
 #include "message.h"

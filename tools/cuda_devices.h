@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The CUDA devices of this host, of which the ranks of an MPI job take their turns. */
 #ifndef SOFTQAM_TOOLS_CUDA_DEVICES_H
 #define SOFTQAM_TOOLS_CUDA_DEVICES_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The text of --help, for both softqam-demod. Man pages and bash completion are made from it. */
 #include "demod_options.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SigMF metadata that are read: where a recording's samples are, and what they mean. */
 #include "sigmf.h"
 
 #include "input_file.h"

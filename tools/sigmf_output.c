@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SigMF metadata that are written: the input's, carried over, and what is known of soft bits or LLRs. */
 #include "sigmf.h"
 
 #include "message.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The receiver's use of the library on the GPU: device memory and a stream of its own. */
 #include "engine.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without CUDA. */
+/* In place of engine_device.c in a build without CUDA. */
 #include "engine.h"
 #include "message.h"
 
