@@ -22,7 +22,7 @@ import tempfile
 import time
 
 SYMBOL_NBYTES = 8
-BENCH_SYMBOLS = 1 << 24  # of the large calls on host memory
+MAX_BENCH_SYMBOLS = 1 << 24  # of the library's call
 
 
 def parse_arguments():
@@ -38,15 +38,17 @@ def parse_arguments():
 
 def library_rate(arguments, folder):
     """The median of the library's fastest call on host memory, in symbols a second, and what it was."""
-    path = os.path.join(folder, "bench.json")
+    path, n = os.path.join(folder, "bench.json"), min(arguments.symbols, MAX_BENCH_SYMBOLS)
     command = [os.path.join(arguments.tools, "softqam-bench"), "--backend", arguments.backend, "--json", path]
-    command += ["--symbols", str(BENCH_SYMBOLS), "--largest", str(BENCH_SYMBOLS)]
+    command += ["--symbols", str(n), "--largest", str(n), "--device-symbols", str(n)]
     command += ["--section", "threads" if arguments.backend == "cpu" else "host"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with open(path) as file:
         measurements = json.load(file)["measurements"]
-    names = ("cpu: u8,", "cuda: host to host")
-    host = [m for m in measurements if m["what"].startswith(names) and m["symbols"] == BENCH_SYMBOLS]
+    name = {"cpu": "cpu: u8,", "cuda": "cuda: host to host"}[arguments.backend]
+    host = [m for m in measurements if m["what"].startswith(name) and m["symbols"] == n]
+    if not host:
+        sys.exit(f"softqam-bench measured nothing that is called '{name}...' on {n} symbols")
     best = max(host, key=lambda m: m["symbols"] / m["median_s"])
     return best["symbols"] / best["median_s"], best["what"]
 

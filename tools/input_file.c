@@ -48,7 +48,7 @@ bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t n
     return true;
 }
 
-/* Whether there is something to read, or the end, before stop_fd is readable.. */
+/* Whether there is something to read, or the end, before stop_fd is readable. */
 static bool wait_for_bytes(const struct input_file *file)
 {
     struct pollfd polled[2] = {{.fd = file->stop_fd, .events = POLLIN}, {.fd = file->fd, .events = POLLIN}};
