@@ -105,16 +105,22 @@ static double difference(exact_sum a, exact_sum b)
  * exact N0 * LLR and W = min(scale / N0, FLT_MAX) its exact weight.
  *
  * - Table: |s - S| <= e |S| and |c - C| <= e |C|. fma: e |s u + c|. Together |t - T| <= e (|S| u + |C| + |T|).
- * - The segment is chosen by fl(u * fl(sqrt(170) / 2)), whose two roundings misplace a break B by 2 e B at most. Beside
- *   it the neighbouring segment is taken instead, which meets this one in B and so is wrong by |S' - S| |u - B| <= 2 e
- * B |S' - S|.
- * - With a = 1/sqrt(170), the sum of both over all bits and segments is below e (1 + 5 u):
- *     b0 b1, u in [2 k a, 2 (k + 1) a], k = 0..7:  S = 4 (k + 1) a, C = -4 k (k + 1) a^2, and T >= 0, so the first is
- *                 2 e S u = 8 (k + 1) a e u, at most 64 a e u = 4.909 e u; the second is 8 a e B for B = 2 k a,
- * together 16 (k + 1)^2 a^2 e - 16 a^2 e at a break, at most 5.93 e where e (1 + 5 u) is 6.37 e b2 b3       2 e max(C,
- * |S| u) <= 160 a^2 e = 0.941 e inside 8 a, 32 a e u = 2.455 e u outside; second <= 112 a^2 e b4 b5       less, but at
- * u = 8 a the slope turns from 8 a to -8 a: 128 a^2 e + 256 a^2 e = 2.26 e of 4.07 e b6 b7       less again
- * - Weight: |w - W| <= e W, or 2^-150 where it is subnormal. Product: e |t w|, or 2^-150.
+ * - The segment is chosen by fl(u * fl(sqrt(170) / 2)), whose two roundings misplace a break B by 2 e B at most.
+ *   Beside it the neighbouring segment is taken instead, which meets this one in B and so is wrong by
+ *   |S' - S| |u - B| <= 2 e B |S' - S|.
+ *
+ * With a = 1/sqrt(170), the sum of both over all bits and segments is below e (1 + 5 u):
+ *
+ * - b0 b1, u in [2 k a, 2 (k + 1) a], k = 0..7: S = 4 (k + 1) a, C = -4 k (k + 1) a^2, and T >= 0, so the first is
+ *   2 e S u = 8 (k + 1) a e u, at most 64 a e u = 4.909 e u; the second is 8 a e B for B = 2 k a. Together at a break
+ *   16 (k + 1)^2 a^2 e - 16 a^2 e, at most 5.93 e where e (1 + 5 u) is 6.37 e.
+ * - b2 b3: the first is 2 e max(C, |S| u) <= 160 a^2 e = 0.941 e inside 8 a and 32 a e u = 2.455 e u outside; the
+ *   second is at most 112 a^2 e.
+ * - b4 b5: less, but at u = 8 a the slope turns from 8 a to -8 a: 128 a^2 e + 256 a^2 e = 2.26 e of 4.07 e.
+ * - b6 b7: less again.
+ *
+ * Weight: |w - W| <= e W, or 2^-150 where it is subnormal. Product: e |t w|, or 2^-150.
+ *
  * Subnormal results of the fma are wrong by 2^-150 instead, which e (1 + 5 u) holds a thousand times over.
  *
  * So |llr - T W| <= e (1 + 5 u) W + 2 e |T| W but for products of errors and subnormal numbers. e is taken 2^-20 of
