@@ -207,11 +207,8 @@ int main(int argc, char *argv[])
     while ((option = arguments_next(argc, argv, ":hV", long_options)) != -1) {
         if (option == 'h')
             return message_to_stdout(help);
-        if (option == 'V') {
-            char version[64];
-            snprintf(version, sizeof version, "softqam-bench %s\n", softqam_version());
-            return message_to_stdout(version);
-        }
+        if (option == 'V')
+            return message_version_to_stdout();
         if (!take_option(&options, option))
             return EXIT_COMMAND;
     }

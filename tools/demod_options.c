@@ -2,20 +2,14 @@
 #include "demod_options.h"
 
 #include "arguments.h"
-#include "file_name.h"
+#include "demod_rules.h"
 #include "message.h"
 #include "normal.h"
-#include "sample_format.h"
-#include "sigmf.h"
-#include "sigmf_name.h"
-#include "verify.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Ranges that softqam.h gives. */
 enum {
@@ -28,9 +22,6 @@ enum {
 };
 
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
-
-/* What softqam.h says a 0 in the configuration stands for. */
-static const float default_llr_scale = 6;
 
 /* What options without a letter return. */
 enum {
@@ -86,25 +77,41 @@ static const struct option long_options[] = {{"input-format", required_argument,
 /* At the end of the list: those that softqam-demod-mpi does not have. */
 enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
 
-/* Options whose values wait until all options are known. */
-struct raw_options {
-    const char *input_format;
-    const char *output_format;
-    const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
-    const char *llr_option;   /* the same for an option that is for s8 only */
-    int sigmf_option;         /* OPTION_SIGMF or OPTION_NO_SIGMF; 0 for neither */
-    int progress;             /* place in progress_names */
-};
+static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};      /* in the order of softqam_backend */
+static const char *const sign_names[] = {"0", "1", NULL};                      /* in the order of softqam_sign */
+static const char *const progress_names[] = {"auto", "always", "never", NULL}; /* in the order of demod_progress */
 
-static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL}; /* in the order of softqam_backend */
-static const char *const sign_names[] = {"0", "1", NULL};                 /* in the order of softqam_sign */
-static const char *const progress_names[] = {"auto", "always", "never", NULL};
-enum { PROGRESS_AUTO, PROGRESS_ALWAYS };
+/* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
+static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
+{
+    static const char option[] = "--device";
+    unsigned n = 0;
+    for (const char *rest = text; rest; n++) {
+        char one[16];
+        uint64_t device = 0;
+        const size_t length = strcspn(rest, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), rest);
+        if (!arguments_parse_count(option, one, 0, INT_MAX, &device))
+            return 0;
+        if (n == MAX_DEVICES) {
+            message_print(option, "more than %d devices", MAX_DEVICES);
+            return 0;
+        }
+        for (unsigned k = 0; k < n; k++) {
+            if (devices[k] == (int)device) {
+                message_print(option, "'%s' names device %d twice", text, devices[k]);
+                return 0;
+            }
+        }
+        devices[n] = (int)device;
+        rest = rest[length] ? rest + length + 1 : NULL;
+    }
+    return n;
+}
 
 /* A number, numbers with commas between them, or "all". */
 static bool parse_devices(const char *text, softqam_config *config)
 {
-    static const char option[] = "--device";
     static int devices[MAX_DEVICES];
     config->device = -1;
     config->devices = NULL;
@@ -113,34 +120,14 @@ static bool parse_devices(const char *text, softqam_config *config)
         config->n_devices = SOFTQAM_ALL_DEVICES;
         return true;
     }
-    unsigned n = 0;
-    for (const char *rest = text; rest; n++) {
-        char one[16];
-        uint64_t device = 0;
-        const size_t length = strcspn(rest, ",");
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), rest);
-        if (!arguments_parse_count(option, one, 0, INT_MAX, &device))
-            return false;
-        if (n == MAX_DEVICES) {
-            message_print(option, "more than %d devices", MAX_DEVICES);
-            return false;
-        }
-        for (unsigned k = 0; k < n; k++) {
-            if (devices[k] == (int)device) {
-                message_print(option, "'%s' names device %d twice", text, devices[k]);
-                return false;
-            }
-        }
-        devices[n] = (int)device;
-        rest = rest[length] ? rest + length + 1 : NULL;
-    }
-    if (n == 1) {
+    const unsigned n = parse_device_list(text, devices);
+    if (n == 1)
         config->device = devices[0];
-        return true;
+    if (n > 1) {
+        config->devices = devices;
+        config->n_devices = n;
     }
-    config->devices = devices;
-    config->n_devices = n;
-    return true;
+    return n > 0;
 }
 
 static bool parse_scale(const char *text, softqam_config *config)
@@ -191,7 +178,7 @@ static bool parse_machine_option(int option, const char *text, softqam_config *c
 /* Takes over an option that says where the noise variances come from. The same one again counts as it does last, like
  * all options. */
 static bool choose_noise(const char *option, enum noise_kind kind, struct demod_options *options,
-                         struct raw_options *raw)
+                         struct demod_raw_options *raw)
 {
     if (raw->noise_option && strcmp(raw->noise_option, option) != 0) {
         message_print(option, "contradicts %s: noise variances come from one of the two", raw->noise_option);
@@ -202,14 +189,14 @@ static bool choose_noise(const char *option, enum noise_kind kind, struct demod_
     return true;
 }
 
-static bool parse_noise_var(const char *text, struct demod_options *options, struct raw_options *raw)
+static bool parse_noise_var(const char *text, struct demod_options *options, struct demod_raw_options *raw)
 {
     static const char option[] = "--noise-var";
     return arguments_parse_ratio_or(option, text, "auto", &options->noise_var) &&
            choose_noise(option, options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO, options, raw);
 }
 
-static bool parse_snr_db(const char *text, struct demod_options *options, struct raw_options *raw)
+static bool parse_snr_db(const char *text, struct demod_options *options, struct demod_raw_options *raw)
 {
     double snr_db = 0;
     if (!arguments_parse_snr_db(text, &snr_db))
@@ -218,7 +205,7 @@ static bool parse_snr_db(const char *text, struct demod_options *options, struct
     return choose_noise("--snr-db", NOISE_VALUE, options, raw);
 }
 
-static bool parse_llr_scale(const char *text, softqam_config *config, struct raw_options *raw)
+static bool parse_llr_scale(const char *text, softqam_config *config, struct demod_raw_options *raw)
 {
     double scale = 0;
     raw->llr_option = "--llr-scale";
@@ -228,7 +215,7 @@ static bool parse_llr_scale(const char *text, softqam_config *config, struct raw
     return true;
 }
 
-static bool parse_llr_limit(const char *text, softqam_config *config, struct raw_options *raw)
+static bool parse_llr_limit(const char *text, softqam_config *config, struct demod_raw_options *raw)
 {
     uint64_t limit = 0;
     raw->llr_option = "--llr-limit";
@@ -248,7 +235,8 @@ static bool parse_sign(const char *text, softqam_config *config)
 }
 
 /* The options that say what the numbers in OUTPUT mean. */
-static bool parse_meaning_option(int option, const char *text, struct demod_options *options, struct raw_options *raw)
+static bool parse_meaning_option(int option, const char *text, struct demod_options *options,
+                                 struct demod_raw_options *raw)
 {
     switch (option) {
     case OPTION_NOISE_VAR:
@@ -286,15 +274,7 @@ static bool parse_shard(const char *text, struct demod_options *options)
     return false;
 }
 
-static bool check_verify(bool wanted)
-{
-    if (!wanted || verify_is_available())
-        return true;
-    message_print("--verify", "this softqam-demod was built without the reference, which liquid-dsp is part of");
-    return false;
-}
-
-static bool parse_option(int option, struct demod_options *options, struct raw_options *raw)
+static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
 {
     switch (option) {
     case 'i':
@@ -304,8 +284,10 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
         raw->output_format = optarg;
         return true;
     case OPTION_SIGMF:
+        raw->sigmf = SIGMF_YES;
+        return true;
     case OPTION_NO_SIGMF:
-        raw->sigmf_option = option;
+        raw->sigmf = SIGMF_NO;
         return true;
     case OPTION_NO_HASH:
         options->hash = false;
@@ -339,102 +321,9 @@ static bool parse_option(int option, struct demod_options *options, struct raw_o
     }
 }
 
-static bool is_same_descriptor(const char *path, const char *other)
-{
-    const int fd = file_name_descriptor(path, STDIN_FILENO);
-    return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
-}
-
-static bool check_noise(const struct demod_options *options, const struct raw_options *raw)
-{
-    const softqam_output_format format = options->config.output_format;
-    if (format == SOFTQAM_OUTPUT_U8 && raw->noise_option)
-        message_print(raw->noise_option, "only for output formats s8, f16 and f32; u8 takes no noise variance");
-    else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
-        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
-                      sample_format_name(format));
-    else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
-        message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
-    else
-        return true;
-    return false;
-}
-
-static bool check_llr_options(const struct demod_options *options, const struct raw_options *raw)
-{
-    if (!raw->llr_option || options->config.output_format == SOFTQAM_OUTPUT_S8)
-        return true;
-    message_print(raw->llr_option, "only for output format s8");
-    return false;
-}
-
-/* Puts numbers for the zeros that stand for a default of s8. */
-static void complete_llr_config(softqam_config *config)
-{
-    if (config->output_format != SOFTQAM_OUTPUT_S8)
-        return;
-    if (config->llr_scale == 0)
-        config->llr_scale = default_llr_scale;
-    if (config->llr_limit == 0)
-        config->llr_limit = MAX_LLR_LIMIT;
-}
-
-/* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
-static bool is_sigmf_output(const struct demod_options *options, const struct raw_options *raw)
-{
-    if (raw->sigmf_option)
-        return raw->sigmf_option == OPTION_SIGMF;
-    if (sigmf_name_is_explicit(options->output))
-        return true;
-    struct stat status;
-    return options->input_is_sigmf && options->n_shards <= 1 &&
-           file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
-           !sample_format_is_soft_bit_suffix(options->output) &&
-           (stat(options->output, &status) || S_ISREG(status.st_mode));
-}
-
-/* An INPUT whose format is named is plain samples, whatever its name. */
-static bool choose_sigmf(struct demod_options *options, const struct raw_options *raw)
-{
-    const char *unsupported = raw->input_format ? NULL : sigmf_name_unsupported(options->input);
-    options->input_is_sigmf = !raw->input_format && sigmf_name_is_recording(options->input);
-    options->output_is_sigmf = is_sigmf_output(options, raw);
-    const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
-    if (unsupported)
-        message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
-    else if (options->output_is_sigmf && options->n_shards > 1)
-        message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
-    else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
-        message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
-    else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
-        message_print(options->input_is_sigmf ? options->input : option,
-                      "SigMF, but this softqam-demod was built without cJSON or libcrypto");
-    else
-        return true;
-    return false;
-}
-
-/* What depends on more than one option. */
-static bool complete(struct demod_options *options, const struct raw_options *raw)
-{
-    softqam_config *config = &options->config;
-    if (!choose_sigmf(options, raw) ||
-        !sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
-        !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
-        !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
-        return false;
-    if (config->input_scale == 0 && !options->input_is_sigmf)
-        config->input_scale = softqam_input_default_scale(config->input_format);
-    complete_llr_config(config);
-    config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
-    options->show_progress = raw->progress == PROGRESS_ALWAYS ||
-                             (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
-    return true;
-}
-
 enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
-    struct raw_options raw = {0};
+    struct demod_raw_options raw = {0};
     struct option known[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
     memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
     memset(options, 0, sizeof *options);
@@ -455,5 +344,5 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
         return DEMOD_WRONG;
     options->input = argv[optind];
     options->output = argv[optind + 1];
-    return complete(options, &raw) ? DEMOD_RUN : DEMOD_WRONG;
+    return demod_rules_complete(options, &raw) ? DEMOD_RUN : DEMOD_WRONG;
 }
