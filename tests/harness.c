@@ -209,6 +209,14 @@ softqam_config harness_config(void)
     return config;
 }
 
+softqam_config harness_plan(softqam_output_format format, softqam_noise noise)
+{
+    softqam_config config = harness_config();
+    config.output_format = format;
+    config.noise = noise;
+    return config;
+}
+
 softqam_demodulator *harness_create(const softqam_config *config)
 {
     softqam_demodulator *demodulator;
@@ -241,4 +249,15 @@ void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbo
 void harness_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks)
 {
     assert_ok(softqam_demodulate_batch(demodulator, blocks, n_blocks), "softqam_demodulate_batch");
+}
+
+uint8_t *harness_answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols)
+{
+    size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    uint8_t *out = harness_alloc(nbytes);
+    memset(out, 0x80, nbytes); /* -128, and no LLR that could be expected as f16 or f32 */
+    softqam_demodulator *demodulator = harness_create(config);
+    harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
+    softqam_destroy(demodulator);
+    return out;
 }

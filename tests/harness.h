@@ -116,11 +116,15 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
 
 /* The default configuration with the backend under test. */
 softqam_config harness_config(void);
+/* The same for an output format, and for one noise variance or one a symbol. */
+softqam_config harness_plan(softqam_output_format format, softqam_noise noise);
 /* softqam_create() and softqam_demodulate() where a failure of theirs is the test's. */
 softqam_demodulator *harness_create(const softqam_config *config);
 void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
 void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                              size_t n_symbols, void *out);
 void harness_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks);
+/* What a plan makes of symbols, in memory of malloc that had other bytes before. */
+uint8_t *harness_answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols);
 
 #endif

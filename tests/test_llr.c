@@ -60,30 +60,10 @@ static void close_input(input *self)
     free(self->symbols);
 }
 
-static softqam_config llr_config(softqam_output_format format, softqam_noise noise)
-{
-    softqam_config config = harness_config();
-    config.output_format = format;
-    config.noise = noise;
-    return config;
-}
-
-/* What a plan makes of symbols, in memory of malloc that had other bytes before. */
-static uint8_t *answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols)
-{
-    size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
-    uint8_t *out = harness_alloc(nbytes);
-    memset(out, 0x80, nbytes); /* -128, and no LLR that could be expected as f16 or f32 */
-    softqam_demodulator *demodulator = harness_create(config);
-    harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
-    softqam_destroy(demodulator);
-    return out;
-}
-
 static uint8_t *answer_per_symbol(softqam_output_format format, const input *in)
 {
-    softqam_config config = llr_config(format, SOFTQAM_NOISE_PER_SYMBOL);
-    return answer(&config, in->symbols, in->noise_var, in->n_symbols);
+    softqam_config config = harness_plan(format, SOFTQAM_NOISE_PER_SYMBOL);
+    return harness_answer(&config, in->symbols, in->noise_var, in->n_symbols);
 }
 
 /* LLR i, counted in values. */
@@ -223,7 +203,7 @@ static void check_reference(const softqam_config *config, const input *in, tally
     float scale = config->llr_scale != 0 ? config->llr_scale : is_s8 ? default_s8_scale : 1;
     int limit = config->llr_limit ? config->llr_limit : default_s8_limit;
     size_t nbytes = softqam_output_symbol_nbytes(config->output_format);
-    uint8_t *out = answer(config, in->symbols, in->noise_var, in->n_symbols);
+    uint8_t *out = harness_answer(config, in->symbols, in->noise_var, in->n_symbols);
     for (size_t i = 0; i < in->n_symbols; i++) {
         float noise_var = in->noise_var[config->noise == SOFTQAM_NOISE_PER_SYMBOL ? i : 0];
         max_log_llr llrs[N_BITS];
@@ -255,7 +235,7 @@ static void check_set(const harness_symbol_set *set, harness_noise noise, harnes
     set->fill(random, set->parameter, start, n_symbols, in.symbols);
     harness_fill_noise(random, noise, n_symbols, in.noise_var);
     for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
-        softqam_config config = llr_config(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_config config = harness_plan(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
         check_reference(&config, &in, &seen[k]);
     }
     check_halves(&in);
@@ -313,7 +293,7 @@ static void test_scales_and_limits(void **state)
     input in = open_mixture(STREAM_SCALES, HARNESS_NOISE_ANY, 3001);
     for (size_t i = 0; i < HARNESS_COUNT(plans); i++) {
         for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
-            softqam_config config = llr_config(SOFTQAM_OUTPUT_S8, (softqam_noise)noise);
+            softqam_config config = harness_plan(SOFTQAM_OUTPUT_S8, (softqam_noise)noise);
             config.llr_scale = plans[i].scale;
             config.llr_limit = plans[i].limit;
             tally seen = {0};
@@ -330,10 +310,10 @@ static void test_s8_is_f32_rounded(void **state)
     input in = open_mixture(STREAM_SCALES, HARNESS_NOISE_USUAL, 20011);
     uint8_t *floats = answer_per_symbol(SOFTQAM_OUTPUT_F32, &in);
     for (int k = -10; k <= 20; k++) {
-        softqam_config config = llr_config(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_config config = harness_plan(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
         config.llr_scale = ldexpf(1, k);
         config.llr_limit = 100 + k;
-        uint8_t *steps = answer(&config, in.symbols, in.noise_var, in.n_symbols);
+        uint8_t *steps = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
         for (size_t i = 0; i < in.n_symbols * N_BITS; i++) {
             double llr = ldexp(value_at(SOFTQAM_OUTPUT_F32, floats, i), k);
             assert_int_equal((int8_t)steps[i], max_log_to_s8(llr, config.llr_limit));
@@ -358,7 +338,7 @@ static void test_s8_rarely_undecided(void **state)
         harness_random random = harness_random_stream(STREAM_RARE);
         set->fill(&random, set->parameter, 0, in.n_symbols, in.symbols);
         in.noise_var[0] = powf(10, -set->parameter / 10);
-        softqam_config config = llr_config(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+        softqam_config config = harness_plan(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
         tally seen = {0};
         check_reference(&config, &in, &seen);
         print_tally(set->name, SOFTQAM_OUTPUT_S8, &seen);
@@ -376,8 +356,8 @@ static void test_fixed_point(void **state)
     static const double expected[] = {-2.352941, -0.988235, -0.447059, -0.211765};
     const float symbols[] = {-2.454288F, -2.454288F}, noise_var = 2;
     float llrs[N_BITS];
-    softqam_config config = llr_config(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
-    uint8_t *out = answer(&config, symbols, &noise_var, 1);
+    softqam_config config = harness_plan(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
+    uint8_t *out = harness_answer(&config, symbols, &noise_var, 1);
     memcpy(llrs, out, sizeof(llrs));
     for (int b = 0; b < N_BITS; b++) {
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
@@ -398,9 +378,9 @@ static void test_points_have_their_bits(void **state)
     }
     for (size_t n = 0; n < HARNESS_COUNT(noise_vars) * HARNESS_COUNT(llr_formats); n++) {
         softqam_output_format format = llr_formats[n % HARNESS_COUNT(llr_formats)];
-        softqam_config config = llr_config(format, SOFTQAM_NOISE_PER_CALL);
+        softqam_config config = harness_plan(format, SOFTQAM_NOISE_PER_CALL);
         uint8_t *out =
-            answer(&config, symbols, &noise_vars[n / HARNESS_COUNT(llr_formats)], (size_t)N_LABELS * N_LABELS);
+            harness_answer(&config, symbols, &noise_vars[n / HARNESS_COUNT(llr_formats)], (size_t)N_LABELS * N_LABELS);
         for (size_t i = 0; i < HARNESS_COUNT(symbols) / 2 * N_BITS; i++) {
             size_t point = i / N_BITS, b = i % N_BITS;
             size_t label = b % 2 == 0 ? point / N_LABELS : point % N_LABELS;
@@ -436,8 +416,8 @@ static void check_spoilt(const softqam_config *config, const input *whole, const
 {
     size_t nbytes = softqam_output_symbol_nbytes(config->output_format);
     const uint8_t zeros[sizeof(float) * N_BITS] = {0};
-    uint8_t *before = answer(config, whole->symbols, whole->noise_var, whole->n_symbols);
-    uint8_t *after = answer(config, spoilt->symbols, spoilt->noise_var, spoilt->n_symbols);
+    uint8_t *before = harness_answer(config, whole->symbols, whole->noise_var, whole->n_symbols);
+    uint8_t *after = harness_answer(config, spoilt->symbols, spoilt->noise_var, spoilt->n_symbols);
     for (size_t i = 0; i < whole->n_symbols; i++) {
         assert_memory_equal(after + i * nbytes, i % 3 ? before + i * nbytes : zeros, nbytes);
     }
@@ -454,7 +434,7 @@ static void test_erasures_per_symbol(void **state)
         input spoilt = open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
         spoil(&spoilt, round);
         for (size_t k = 0; k < 2 * HARNESS_COUNT(llr_formats); k++) {
-            softqam_config config = llr_config(llr_formats[k / 2], SOFTQAM_NOISE_PER_SYMBOL);
+            softqam_config config = harness_plan(llr_formats[k / 2], SOFTQAM_NOISE_PER_SYMBOL);
             config.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
             check_spoilt(&config, &whole, &spoilt);
         }
@@ -471,9 +451,9 @@ static void test_erasures_per_call(void **state)
         float noise_var;
         memcpy(&noise_var, &not_a_variance[i], sizeof(noise_var));
         for (size_t k = 0; k < 2 * HARNESS_COUNT(llr_formats); k++) {
-            softqam_config config = llr_config(llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
+            softqam_config config = harness_plan(llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
             config.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
-            uint8_t *out = answer(&config, in.symbols, &noise_var, in.n_symbols);
+            uint8_t *out = harness_answer(&config, in.symbols, &noise_var, in.n_symbols);
             for (size_t byte = 0; byte < in.n_symbols * softqam_output_symbol_nbytes(llr_formats[k / 2]); byte++) {
                 assert_int_equal(out[byte], 0);
             }
@@ -491,8 +471,8 @@ static void test_subnormal_noise(void **state)
     const float symbols[] = {0.25F, -1.1F};
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
         for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
-            softqam_config config = llr_config(llr_formats[k], SOFTQAM_NOISE_PER_CALL);
-            uint8_t *out = answer(&config, symbols, &noise_vars[i], 1);
+            softqam_config config = harness_plan(llr_formats[k], SOFTQAM_NOISE_PER_CALL);
+            uint8_t *out = harness_answer(&config, symbols, &noise_vars[i], 1);
             for (size_t b = 0; b < N_BITS; b++) {
                 static const double least[] = {0, 127, 65504, 1e36};
                 double llr = fabs(value_at(llr_formats[k], out, b));
@@ -544,10 +524,10 @@ static void test_opposite_sign_of_llrs(void **state)
     (void)state;
     input in = open_mixture(STREAM_SIGN, HARNESS_NOISE_ANY, 50021);
     for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
-        softqam_config config = llr_config(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
-        uint8_t *plain = answer(&config, in.symbols, in.noise_var, in.n_symbols);
+        softqam_config config = harness_plan(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+        uint8_t *plain = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
         config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
-        uint8_t *opposite = answer(&config, in.symbols, in.noise_var, in.n_symbols);
+        uint8_t *opposite = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
         for (size_t i = 0; i < in.n_symbols * N_BITS; i++) {
             assert_true(value_at(llr_formats[k], opposite, i) == -value_at(llr_formats[k], plain, i));
         }
@@ -577,9 +557,9 @@ static void test_opposite_sign_of_soft_bits(void **state)
     size_t n_asymmetric = 0;
     input in = open_mixture(STREAM_SIGN, HARNESS_NOISE_USUAL, 50021);
     softqam_config config = harness_config();
-    uint8_t *plain = answer(&config, in.symbols, NULL, in.n_symbols);
+    uint8_t *plain = harness_answer(&config, in.symbols, NULL, in.n_symbols);
     config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
-    uint8_t *opposite = answer(&config, in.symbols, NULL, in.n_symbols);
+    uint8_t *opposite = harness_answer(&config, in.symbols, NULL, in.n_symbols);
     for (size_t i = 0; i < in.n_symbols * N_BITS; i++) {
         const float *symbol = in.symbols + i / N_BITS * 2;
         check_opposite_byte(plain[i], opposite[i], !isfinite(symbol[0]) || !isfinite(symbol[1]));

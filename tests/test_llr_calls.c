@@ -29,26 +29,6 @@ typedef struct sample {
     uint8_t *expected[N_OUTPUT_FORMATS];
 } sample;
 
-static softqam_config plan_of(softqam_output_format format, softqam_noise noise)
-{
-    softqam_config config = harness_config();
-    config.output_format = format;
-    config.noise = noise;
-    return config;
-}
-
-/* What a plan makes of symbols, in memory of malloc. */
-static uint8_t *answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols)
-{
-    size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
-    uint8_t *out = harness_alloc(nbytes);
-    memset(out, 0x80, nbytes);
-    softqam_demodulator *demodulator = harness_create(config);
-    harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
-    softqam_destroy(demodulator);
-    return out;
-}
-
 static const sample *shared_sample(void)
 {
     static sample made;
@@ -59,10 +39,10 @@ static const sample *shared_sample(void)
         harness_fill_mixture(&random, SAMPLE_SYMBOLS, made.symbols);
         harness_fill_noise(&random, HARNESS_NOISE_ANY, SAMPLE_SYMBOLS, made.noise_var);
         for (int k = 0; k < N_OUTPUT_FORMATS; k++) {
-            softqam_config config = plan_of((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+            softqam_config config = harness_plan((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
             config.n_threads = 1;
             made.expected[k] =
-                answer(&config, made.symbols, k == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var, SAMPLE_SYMBOLS);
+                harness_answer(&config, made.symbols, k == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var, SAMPLE_SYMBOLS);
         }
     }
     return &made;
@@ -95,10 +75,10 @@ static void test_noise_per_call(void **state)
             constant[k] = noise_vars[i];
         }
         for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
-            softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-            uint8_t *expected = answer(&config, all->symbols, constant, n);
+            softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+            uint8_t *expected = harness_answer(&config, all->symbols, constant, n);
             config.noise = SOFTQAM_NOISE_PER_CALL;
-            uint8_t *got = answer(&config, all->symbols, &noise_vars[i], n);
+            uint8_t *got = harness_answer(&config, all->symbols, &noise_vars[i], n);
             assert_true(harness_outputs_equal("noise per call", config.output_format, all->symbols, expected, got, n));
             free(got);
             free(expected);
@@ -167,7 +147,7 @@ static void check_lengths(softqam_output_format format, unsigned n_streams, size
 {
     const size_t others[] = {257, 997, 4096, chunk_symbols + 1, 3 * chunk_symbols + 5, n_streams * chunk_symbols + 1};
     const size_t max_symbols = 5000;
-    softqam_config config = plan_of(format, SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_config config = harness_plan(format, SOFTQAM_NOISE_PER_SYMBOL);
     config.n_streams = n_streams;
     config.chunk_symbols = chunk_symbols;
     softqam_demodulator *demodulator = harness_create(&config);
@@ -199,7 +179,7 @@ static void test_misalignment(void **state)
     (void)state;
     guarded buffers = open_guarded(997);
     for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
-        softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         config.n_threads = 2;
         config.chunk_symbols = 256;
         softqam_demodulator *demodulator = harness_create(&config);
@@ -226,7 +206,7 @@ static void test_threads_and_chunks(void **state)
     } plans[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
     for (size_t i = 0; i < HARNESS_COUNT(plans); i++) {
         for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
-            softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+            softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
             config.n_threads = plans[i].n_threads;
             config.n_streams = plans[i].n_streams;
             config.chunk_symbols = plans[i].chunk_symbols;
@@ -244,7 +224,7 @@ static void test_split_calls(void **state)
     (void)state;
     harness_random random = harness_random_stream(STREAM_SPLIT);
     for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
-        softqam_config config = plan_of((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         config.chunk_symbols = 1000;
         softqam_demodulator *demodulator = harness_create(&config);
         for (size_t first = 0, n; first < SAMPLE_SYMBOLS; first += n) {
@@ -263,7 +243,7 @@ static void test_memory_kinds(void **state)
     const size_t n = 50021;
     const sample *all = shared_sample();
     for (unsigned kinds = 0; kinds < 8 * N_OUTPUT_FORMATS; kinds++) {
-        softqam_config config = plan_of((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_config config = harness_plan((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
         if (config.output_format == SOFTQAM_OUTPUT_U8) {
             continue;
         }
@@ -300,13 +280,13 @@ static void check_input(softqam_input_format format, float scale, const void *sa
     float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(format, scale, samples, n_symbols, values);
     for (int k = SOFTQAM_OUTPUT_U8; k < N_OUTPUT_FORMATS; k++) {
-        softqam_config config = plan_of((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_config config = harness_plan((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
-        uint8_t *expected = answer(&config, values, noise, n_symbols);
+        uint8_t *expected = harness_answer(&config, values, noise, n_symbols);
         config.input_format = format;
         config.input_scale = scale;
         config.chunk_symbols = 30011;
-        uint8_t *got = answer(&config, samples, noise, n_symbols);
+        uint8_t *got = harness_answer(&config, samples, noise, n_symbols);
         if (!harness_outputs_equal("input format", config.output_format, values, expected, got, n_symbols)) {
             fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, output_names[k]);
         }
@@ -418,7 +398,7 @@ static piece make_piece(harness_random *random, softqam_config config)
     }
     config.noise = SOFTQAM_NOISE_PER_SYMBOL;
     config.backend = SOFTQAM_BACKEND_CPU;
-    self.expected = answer(&config, samples, takes_noise ? noise_var : NULL, n);
+    self.expected = harness_answer(&config, samples, takes_noise ? noise_var : NULL, n);
     free(noise_var);
     free(samples);
     return self;
@@ -497,7 +477,7 @@ static void test_batches(void **state)
     harness_random random = harness_random_stream(STREAM_BATCH);
     for (int in = 0; in < N_INPUT_FORMATS; in++) {
         for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-            softqam_config config = plan_of((softqam_output_format)out, (softqam_noise)(in % 2));
+            softqam_config config = harness_plan((softqam_output_format)out, (softqam_noise)(in % 2));
             config.input_format = (softqam_input_format)in;
             config.n_threads = 1 + (unsigned)in;
             check_batch(&config, 40, &random);
@@ -515,7 +495,7 @@ static void test_large_batches(void **state)
     (void)state;
     harness_random random = harness_random_stream(STREAM_BATCH << 8);
     for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-        softqam_config config = plan_of((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
+        softqam_config config = harness_plan((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
         config.n_threads = 3;
         check_batch(&config, 500, &random);
         config.chunk_symbols = 20000;
@@ -530,7 +510,7 @@ static void test_interleaved_layers(void **state)
     (void)state;
     enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
     const sample *all = shared_sample();
-    softqam_config config = plan_of(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+    softqam_config config = harness_plan(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
     softqam_demodulator *demodulator = harness_create(&config);
     uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
     softqam_block blocks[N_LAYERS];
@@ -556,7 +536,7 @@ static void test_interleaved_layers(void **state)
 static void test_empty_batches(void **state)
 {
     (void)state;
-    softqam_config config = plan_of(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_config config = harness_plan(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
     softqam_demodulator *demodulator = harness_create(&config);
     softqam_block blocks[100] = {{0}};
     harness_demodulate_batch(demodulator, NULL, 0);
