@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# How a test is added: a program, a run of it, a run on each backend, a run with each inner loop of the CPU's.
+
+# A CMocka program, NAME.c, linked with the libraries that follow its name.
+function(add_test_program name)
+  add_executable(${name} ${name}.c)
+  target_link_libraries(${name} PRIVATE test_harness ${ARGN} Threads::Threads)
+endfunction()
+
+# One run of a program or script. Exit status 77 is a skip.
+function(add_test_run name)
+  cmake_parse_arguments(PARSE_ARGV 1 run "" "TIMEOUT" "COMMAND;ENVIRONMENT;LABELS")
+  add_test(NAME ${name} COMMAND ${run_COMMAND})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${run_TIMEOUT}
+    ENVIRONMENT "${run_ENVIRONMENT}" LABELS "${run_LABELS}")
+endfunction()
+
+# In place of a test that this machine lacks something for: a skip that says so.
+function(add_skip name reason)
+  add_test_run(${name} COMMAND sh -c "echo 'skipped, ${reason}'; exit 77" TIMEOUT 60)
+endfunction()
+
+# NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
+# NAME.cuda is a skip.
+function(add_backend_runs name program timeout)
+  foreach(backend cpu cuda auto)
+    set(labels)
+    if(backend STREQUAL cuda)
+      set(labels gpu)
+    endif()
+    add_test_run(${name}.${backend} COMMAND ${program} TIMEOUT ${timeout}
+      ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} LABELS ${labels})
+  endforeach()
+endfunction()
+
+# NAME.cpu.VARIANT: the same program on the CPU backend once more for each of its inner loops, pinned. One that the
+# processor does not run is a skip.
+set(cpu_variants portable)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  list(APPEND cpu_variants avx2 avx512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  list(APPEND cpu_variants neon)
+endif()
+function(add_variant_runs name program timeout)
+  foreach(variant ${cpu_variants})
+    add_test_run(${name}.cpu.${variant} COMMAND ${program} TIMEOUT ${timeout}
+      ENVIRONMENT SOFTQAM_TEST_BACKEND=cpu SOFTQAM_CPU_VARIANT=${variant})
+  endforeach()
+endfunction()
