@@ -16,7 +16,7 @@ import sys
 OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
 NAME = re.compile(r"(--?[a-zA-Z][a-z-]*)(?: ([^\s,]+))?")
 ONE_OF = re.compile(r"^(\w+(?:, \w+)* or \w+)\b")
-SOME_OF = re.compile(r"^some of (\w+(?:,\w+)+)\b")
+SOME_OF = re.compile(r"^some of (\w+(?:, ?\w+)+)\b")
 
 TEMPLATE = """\
 # bash completion for {program}, made from its --help
@@ -72,7 +72,7 @@ def choices(value, description):
         return re.split(r", | or ", match.group(1))
     match = SOME_OF.match(description)
     if match:
-        return match.group(1).split(",")
+        return re.split(", ?", match.group(1))
     return value.split("|") if re.fullmatch(r"\w+(\|\w+)+", value) else []
 
 

@@ -16,29 +16,33 @@
 #include "pace.h"
 #include "slot.h"
 
-static const char help[] =
-    "Usage: softqam-receiver [options]\n"
-    "\n"
-    "A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource blocks of 5G NR, each layer\n"
-    "through a channel with several paths and noise, transformed, equalised with one tap a subcarrier, and\n"
-    "demodulated to 8-bit LLRs with the noise variance of each subcarrier. A slot arrives every 0.5 ms. Only\n"
-    "the demodulation counts: the slots are made before, and come again and again.\n"
-    "\n"
-    "  --backend cpu|cuda|device\n"
-    "                     cpu and cuda: host memory; device: symbols and LLRs in device memory, in a\n"
-    "                     stream of the receiver's own (default cpu)\n"
-    "  --slots N          slots that are timed (default 20000: 10 s)\n"
-    "  --snr-db X         mean Es/N0 before equalisation (default 28)\n"
-    "  --seed S           of bits, channels and noise (default 1)\n"
-    "  --different N      slots that are made (default 8)\n"
-    "  --threads N        CPU threads of the library (default 1)\n"
-    "  --spin             wait for a slot by reading the clock, not by sleeping\n"
-    "  --real-time        the receiver's thread is SCHED_FIFO\n"
-    "  --require SHARE    fail unless this share of the slots is done within 0.5 ms of its arrival\n"
-    "  -h, --help         this text\n"
-    "  -V, --version      the version\n"
-    "\n"
-    "Exit code: 0 done, 1 something failed, was wrong or too late, 2 the command was wrong.\n";
+static const char help[] = "Usage: softqam-receiver [options]\n"
+                           "\n"
+                           "A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource\n"
+                           "blocks of 5G NR, each layer through a channel with several paths and noise,\n"
+                           "transformed, equalised with one tap a subcarrier, and demodulated to 8-bit LLRs\n"
+                           "with the noise variance of each subcarrier. A slot arrives every 0.5 ms. Only\n"
+                           "the demodulation counts: the slots are made before, and come again and again.\n"
+                           "\n"
+                           "      --backend NAME  cpu, cuda or device; cpu and cuda: host memory; device:\n"
+                           "                      symbols and LLRs in device memory, in a stream of the\n"
+                           "                      receiver's own; default: cpu\n"
+                           "      --slots N       slots that are timed; default: 20000, which are 10 s\n"
+                           "      --snr-db X      mean Es/N0 before equalisation, 0 to 60; default: 28\n"
+                           "      --seed S        of bits, channels and noise; default: 1\n"
+                           "      --different N   slots that are made, 1 to 1000; default: 8\n"
+                           "      --threads N     CPU threads of the library, 1 to 1024; default: 1\n"
+                           "      --spin          wait for a slot by reading the clock, not by sleeping\n"
+                           "      --real-time     the receiver's thread is SCHED_FIFO\n"
+                           "      --require X     fail unless this share of the slots, 0 to 1, is done\n"
+                           "                      within 0.5 ms of its arrival\n"
+                           "  -h, --help          this text\n"
+                           "  -V, --version       the version\n"
+                           "\n"
+                           "Exit status:\n"
+                           "  0  done\n"
+                           "  1  something failed, was wrong or too late\n"
+                           "  2  the command was wrong\n";
 
 enum { BACKEND_CPU, BACKEND_CUDA, BACKEND_DEVICE };
 static const char *const backends[] = {"cpu", "cuda", "device", NULL};
@@ -251,7 +255,7 @@ static int run_receiver(const struct options *options)
 {
     struct run *run = calloc(1, sizeof *run);
     if (!run) {
-        message_print(NULL, "no memory");
+        message_print(NULL, "out of memory");
         return EXIT_FAILED;
     }
     bool good;
