@@ -9,7 +9,7 @@ import sys
 import threading
 
 from tools_harness import (
-    BLOCK_SYMBOLS, LLR_FORMATS, LLR_TYPECODE, ODD_BLOCK_SYMBOLS, SUFFIXES, TIMEOUT, ToolTest,
+    BLOCK_SYMBOLS, LLR_FORMATS, LLR_TYPECODE, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, ToolTest,
     bit_errors_per_component, count_differences, float32, hard_bits, hard_bits_of_llrs, main, max_log, pack,
     philox4x32, unpack,
 )  # fmt: skip
@@ -212,22 +212,22 @@ class Llrs(ToolTest):
                     self.assertEqual(self.soft_bits(*arguments, "x.cf16"), expected, arguments)
 
     def test_block_boundaries(self):
-        """Noise variances keep step with symbols from block to block, and an estimate is the first block's."""
-        longest = ODD_BLOCK_SYMBOLS + 1
+        """Noise variances keep step with symbols from block to block, and an estimate is from the first symbols."""
+        longest = BLOCK_SYMBOLS + 1
         data = self.read(self.make("x.cs8", "--symbols", str(longest), "--snr-db", "22"))
         noise = array.array("f", [0.001 * (1 + i % 83) for i in range(longest)]).tobytes()
         machine = ["-q", "-i", "cs8", "-o", "s8", "--input-scale", "1/64", "--chunk", "1000", "--streams", "3"]
         self.write("n", noise)
         expected = self.soft_bits("--noise-file", "n", *machine, "x.cs8")
         self.assertEqual(len(expected), 8 * longest)
-        auto = self.soft_bits("--noise-var", "auto", *machine, "-", data=data[: 2 * BLOCK_SYMBOLS])
-        for n in (BLOCK_SYMBOLS - 1, BLOCK_SYMBOLS, BLOCK_SYMBOLS + 1, ODD_BLOCK_SYMBOLS, longest):
+        auto = self.soft_bits("--noise-var", "auto", *machine, "-", data=data[: 2 * NOISE_AUTO_SYMBOLS])
+        for n in (BLOCK_SYMBOLS - 1, BLOCK_SYMBOLS, longest):
             self.write("n", noise[: 4 * n])
             self.assertEqual(self.soft_bits("--noise-file", "n", *machine, "-", data=data[: 2 * n]), expected[: 8 * n])
-            if n >= BLOCK_SYMBOLS:
+            if n >= NOISE_AUTO_SYMBOLS:
                 for source in ("-", self.write("y.cs8", data[: 2 * n])):
                     got = self.soft_bits("--noise-var", "auto", *machine, source, data=data[: 2 * n])
-                    self.assertEqual(got[: 8 * BLOCK_SYMBOLS], auto)
+                    self.assertEqual(got[: 8 * NOISE_AUTO_SYMBOLS], auto)
 
     def test_noise_file_of_another_length(self):
         data = self.read(self.make("x.cf32", "--symbols", "1000", "--snr-db", "20"))
@@ -348,7 +348,7 @@ class Llrs(ToolTest):
         auto = ["--noise-var", "auto"]
         self.refuses([*auto, self.write("x.cf32", b"")], f"x.cf32: {nothing}")
         self.refuses([*auto, "-"], f"standard input: {nothing}", data=pack("f", [math.nan, 1.0, 1.0, math.inf]))
-        bad = pack("H", 2 * BLOCK_SYMBOLS * [0x7E00] + 2000 * [0])
+        bad = pack("H", 2 * NOISE_AUTO_SYMBOLS * [0x7E00] + 2000 * [0])
         for machine in ([], ["--chunk", "1000", "--streams", "3"]):
             self.refuses([*auto, "-i", "cf16", *machine, "-"], f"standard input: {nothing}", data=bad)
 

@@ -15,13 +15,11 @@ import time
 import unittest
 
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, DEMOD, GEN, ODD_BLOCK_SYMBOLS, TIMEOUT, ToolTest, default_signals, main, pack,
-    rest_of_terminal,
+    BACKEND, BLOCK_SYMBOLS, DEMOD, GEN, TIMEOUT, ToolTest, default_signals, main, pack, rest_of_terminal,
 )  # fmt: skip
 
 LONG = os.environ.get("SOFTQAM_TEST_LONG") == "1"
 SLOTS = 4  # blocks in flight
-BLOCK_OR_MORE = 4 << 20 if BACKEND == "cuda" else BLOCK_SYMBOLS
 
 
 def wait_until(condition, what):
@@ -60,7 +58,7 @@ class Pipeline(ToolTest):
         return n
 
     def test_reading_goes_on_while_writing_waits(self):
-        block = 2 * ODD_BLOCK_SYMBOLS if BACKEND == "cuda" else BLOCK_SYMBOLS * 2
+        block = 2 * BLOCK_SYMBOLS
         process = self.start(
             DEMOD, "--backend", BACKEND, "--chunk", "1000", "--streams", "3", "-i", "cs8", "-", "-", bufsize=0
         )
@@ -75,13 +73,13 @@ class Pipeline(ToolTest):
         """The thread that waits for input does not keep the tool."""
         process = self.start(DEMOD, "--backend", BACKEND, "-i", "cs8", "-", "-", bufsize=0, preexec_fn=default_signals)
         process.stdout.close()
-        process.stdin.write(bytes(2 * BLOCK_OR_MORE + 2))
+        process.stdin.write(bytes(2 * BLOCK_SYMBOLS + 2))
         self.assertEqual(process.stderr.read(), b"")
         self.assertEqual(process.wait(TIMEOUT), -signal.SIGPIPE)
 
     def test_failure_while_the_input_is_idle(self):
         process = self.start(DEMOD, "--backend", BACKEND, "-i", "cs8", "-", "/dev/full", bufsize=0)
-        process.stdin.write(bytes(2 * BLOCK_OR_MORE + 2))
+        process.stdin.write(bytes(2 * BLOCK_SYMBOLS + 2))
         self.assertEqual(process.stderr.read(), b"softqam-demod: /dev/full: No space left on device\n")
         self.assertEqual(process.wait(TIMEOUT), 1)
 
@@ -136,7 +134,7 @@ class Ends(ToolTest):
             DEMOD, "--backend", BACKEND, "-i", "cs8", "-", "x.u8", bufsize=0, stderr=slave, preexec_fn=default_signals
         )
         os.close(slave)
-        process.stdin.write(bytes(4 * BLOCK_OR_MORE))
+        process.stdin.write(bytes(4 * BLOCK_SYMBOLS))
         shown = b""
         while b"symbols done" not in shown:
             shown += os.read(master, 4096)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, DEMOD, FULL_SCALE, GEN, ODD_BLOCK_SYMBOLS, SUFFIXES, TYPECODE, ToolTest,
+    BACKEND, BLOCK_SYMBOLS, DEMOD, FULL_SCALE, GEN, SUFFIXES, TYPECODE, ToolTest,
     bit_errors_per_component, count_differences, float32, hard_bits, main, pack, philox4x32, unpack,
 )  # fmt: skip
 
@@ -99,18 +99,17 @@ class SoftBits(ToolTest):
 
     def test_block_boundaries(self):
         """One symbol more or less than the tool takes at once, from a file and from a pipe."""
-        longest = 2 * ODD_BLOCK_SYMBOLS + 1
+        block, longest = BLOCK_SYMBOLS, 2 * BLOCK_SYMBOLS + 1
         self.make("x.cs16", "--symbols", str(longest), "--snr-db", "22")
         data = self.read("x.cs16")
         machine = ["-i", "cs16", "--chunk", "1000", "--streams", "3"]
         expected = self.soft_bits("-i", "cs16", "--chunk", "12345", "-", data=data)
         self.assertEqual(len(expected), 8 * longest)
-        for block in (BLOCK_SYMBOLS, ODD_BLOCK_SYMBOLS):
-            for n in (block - 1, block, block + 1, 2 * block - 1, 2 * block, 2 * block + 1):
-                self.write("y.cs16", data[: 4 * n])
-                self.assertEqual(self.soft_bits(*machine, "-", data=data[: 4 * n]), expected[: 8 * n], n)
-                self.ok(self.demod(*machine, "y.cs16", "y.u8"))
-                self.assertEqual(self.read("y.u8"), expected[: 8 * n], n)
+        for n in (block - 1, block, block + 1, 2 * block - 1, 2 * block, longest):
+            self.write("y.cs16", data[: 4 * n])
+            self.assertEqual(self.soft_bits(*machine, "-", data=data[: 4 * n]), expected[: 8 * n], n)
+            self.ok(self.demod(*machine, "y.cs16", "y.u8"))
+            self.assertEqual(self.read("y.u8"), expected[: 8 * n], n)
 
     def test_small_lengths(self):
         self.make("x.cs8", "--symbols", "40", "--snr-db", "22")

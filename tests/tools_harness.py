@@ -44,9 +44,9 @@ def tool(name):
 
 DEMOD, GEN, PLOT, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-plot", "softqam-demod-mpi"))
 
-# The number of symbols that softqam-demod takes at once on the CPU, and on CUDA with --chunk 1000 --streams 3.
-BLOCK_SYMBOLS = 262144
-ODD_BLOCK_SYMBOLS = 264000
+# The number of symbols that softqam-demod takes at once, where --chunk is no larger; and that --noise-var auto looks at.
+BLOCK_SYMBOLS = 1 << 20 if BACKEND == "cuda" else 262144
+NOISE_AUTO_SYMBOLS = 262144
 
 SUFFIXES = {
     "cf32": [".cf32", ".fc32", ".cfile"], "cs16": [".cs16", ".sc16"], "cs8": [".cs8", ".sc8"], "cf16": [".cf16"]

@@ -8,7 +8,7 @@
 #include "sample_format.h"
 #include "statistics.h"
 
-#include <half.h>
+#include "half.h"
 
 #include <float.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "sample_format.h"
 #include "verify.h"
 
-#include <oracle.h>
+#include "oracle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 
 #include "verify.h"
 
-#include <half.h>
-#include <max_log.h>
+#include "half.h"
+#include "max_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

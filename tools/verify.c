@@ -3,11 +3,11 @@
 
 #include "sample_format.h"
 
+#include "half.h"
+#include "max_log.h"
+#include "oracle.h"
 #include <float.h>
-#include <half.h>
 #include <math.h>
-#include <max_log.h>
-#include <oracle.h>
 #include <stdio.h>
 #include <string.h>
 
