@@ -5,8 +5,7 @@
 Called as tools_harness.py says. Without gnuplot the exit status is 77.
 """
 import array
-import importlib.machinery
-import importlib.util
+import importlib
 import json
 import math
 import os
@@ -23,6 +22,7 @@ import zlib
 import tools_harness
 from tools_harness import DEMOD, PLOT
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEVELS = range(-15, 16, 2)
 UNITS = math.sqrt(170)
 BIT_COLOURS = ["#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3"]
@@ -30,11 +30,10 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def load():
-    """softqam-plot as a module."""
-    loader = importlib.machinery.SourceFileLoader("softqam_plot", PLOT)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("softqam_plot", loader))
-    loader.exec_module(module)
-    return module
+    """The functions of softqam-plot's modules."""
+    sys.path.insert(0, os.path.join(ROOT, "tools", "plot"))
+    names = ("command", "counts", "palette", "sample", "soft_axis", "text")
+    return types.SimpleNamespace(**{k: v for name in names for k, v in vars(importlib.import_module(name)).items()})
 
 
 def level_bits(level):
@@ -462,7 +461,7 @@ class Sigmf(PlotTest):
 
     def test_commands_of_the_readme(self):
         """From a recording to a picture, as they stand there."""
-        with open(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "README.md")) as file:
+        with open(os.path.join(ROOT, "README.md")) as file:
             commands = [line.strip() for line in file if re.match("    softqam-.* recording.sigmf-meta", line)]
         self.assertEqual([command.split()[0] for command in commands], ["softqam-demod", "softqam-plot"])
         self.record("recording", self.samples.tobytes(), core__datatype="ci16_le")

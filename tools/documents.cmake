@@ -6,11 +6,11 @@ if(NOT HELP2MAN)
   message(STATUS "help2man (Debian: help2man) not found: building without man pages")
 endif()
 
-# `program` is a target or a script of this folder; `path` runs it, `source` is what the page is made anew for.
-function(add_man_page program path source description)
+# `path` runs the program, `sources` is what the page is made anew for.
+function(add_man_page program path sources description)
   set(page ${CMAKE_CURRENT_BINARY_DIR}/man/${program}.1)
   set(include ${CMAKE_CURRENT_SOURCE_DIR}/man.h2m)
-  add_custom_command(OUTPUT ${page} VERBATIM DEPENDS ${source} ${include}
+  add_custom_command(OUTPUT ${page} VERBATIM DEPENDS ${sources} ${include}
     COMMAND ${CMAKE_COMMAND} -E make_directory man
     COMMAND ${HELP2MAN} --no-info --manual=softqam "--name=${description}" --include=${include} --output=${page} ${path})
   add_custom_target(${program}-man-page ALL DEPENDS ${page})
@@ -19,10 +19,10 @@ function(add_man_page program path source description)
   endif()
 endfunction()
 
-function(add_completion program path source)
+function(add_completion program path sources)
   set(completion ${CMAKE_CURRENT_BINARY_DIR}/completions/${program})
   set(maker ${CMAKE_CURRENT_SOURCE_DIR}/make_completion.py)
-  add_custom_command(OUTPUT ${completion} VERBATIM DEPENDS ${source} ${maker}
+  add_custom_command(OUTPUT ${completion} VERBATIM DEPENDS ${sources} ${maker}
     COMMAND ${CMAKE_COMMAND} -E make_directory completions
     COMMAND ${Python3_EXECUTABLE} ${maker} ${path} > ${completion})
   add_custom_target(${program}-completion ALL DEPENDS ${completion})
@@ -31,18 +31,20 @@ function(add_completion program path source)
   endif()
 endfunction()
 
+# A program of this folder: a target, or what the target PROGRAM-program makes.
 function(add_documents program description)
-  set(path ${CMAKE_CURRENT_BINARY_DIR}/${program})
-  set(source ${path})
   if(TARGET ${program})
     set(path $<TARGET_FILE:${program}>)
-    set(source ${program})
+    set(sources ${program})
+  else()
+    set(path ${CMAKE_CURRENT_BINARY_DIR}/${program})
+    set(sources ${program}-program ${path})
   endif()
   if(HELP2MAN)
-    add_man_page(${program} ${path} ${source} "${description}")
+    add_man_page(${program} ${path} "${sources}" "${description}")
   endif()
   if(Python3_FOUND)
-    add_completion(${program} ${path} ${source})
+    add_completion(${program} ${path} "${sources}")
   endif()
 endfunction()
 

@@ -99,7 +99,7 @@ class Install(unittest.TestCase):
                 content = file.read()
             for path in (ARGUMENTS.source, ARGUMENTS.build):
                 self.assertNotIn(path.encode(), content, name)
-            if b"\0" not in content and not name.endswith(("softqam_cuda.h", "softqam-config.cmake", "softqam-plot")):
+            if b"\0" not in content and not name.endswith(("softqam_cuda.h", "softqam-config.cmake")):
                 self.assertIsNone(TRACE_OF_CUDA.search(content.decode()), name)
 
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Files that are written: complete or not at all."""
+
+import errno
+import os
+import signal
+import stat
+
+from failure import DEADLY_SIGNALS, Failure, cause_of
+
+
+def write_through_temporary(path, data, replaced):
+    temporary = os.path.join(os.path.dirname(path), f".softqam-plot-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    signal.pthread_sigmask(signal.SIG_BLOCK, DEADLY_SIGNALS)
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+            if replaced:
+                os.fchmod(file.fileno(), replaced.st_mode & 0o777)
+            file.write(data)
+        os.rename(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, DEADLY_SIGNALS)
+
+
+def write(path, data):
+    """A regular file is replaced at once and whole; anything else is written to."""
+    try:
+        try:
+            status = os.stat(path)
+        except FileNotFoundError:
+            status = None
+        if status and not stat.S_ISREG(status.st_mode):
+            with open(path, "wb") as file:
+                file.write(data)
+            return
+        if status and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        write_through_temporary(os.path.realpath(path), data, status)
+    except (OSError, ValueError) as error:
+        raise Failure(path, cause_of(error)) from None
+
+
+def to_stdout(text):
+    try:
+        with open(1, "wb", closefd=False) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise Failure("standard output", cause_of(error)) from None

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Files of symbols and of soft bits, and what the metadata of a SigMF recording say of them."""
+
+import collections
+import json
+import os
+
+from failure import Failure, cause_of
+
+META, DATA = ".sigmf-meta", ".sigmf-data"
+SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
+                 "ci8": ("cs8", "<")}  # fmt: skip
+SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "rf32_le": ("f32", "<"), "rf32_be": ("f32", ">")}
+
+# A file of symbols or soft bits: what the metadata of a recording say of it, or nothing.
+Source = collections.namedtuple(
+    "Source", "path format order skipped scale sign", defaults=(None, "=", (0, 0), None, None)
+)
+
+
+def sigmf_base(path):
+    """What the names of a recording's files begin with; None where the path is no recording's."""
+    for suffix in (META, DATA):
+        if path.endswith(suffix) and path != suffix:
+            return path[: -len(suffix)]
+    return path if not os.path.exists(path) and os.path.exists(path + META) else None
+
+
+def read_metadata(path):
+    try:
+        with open(path, "rb") as file:
+            metadata = json.load(file)
+    except OSError as error:
+        raise Failure(path, cause_of(error)) from None
+    except (ValueError, RecursionError):
+        raise Failure(path, "not JSON") from None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("global"), dict):
+        raise Failure(path, "not SigMF: there is no object 'global'")
+    return metadata
+
+
+def member(path, members, name, kind, default):
+    """A member of the metadata, of a kind, and if that is a number not negative."""
+    value = members.get(name, default)
+    if value is default:
+        return default
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, kind)
+        or isinstance(value, (int, float))
+        and not 0 <= value < 2**63
+    ):
+        raise Failure(path, f"{name}: not what SigMF has there")
+    return value
+
+
+def source_of(path, named, datatypes, channels):
+    """A file whose format is named is plain, whatever its name."""
+    base = None if named is not None else sigmf_base(path)
+    if base is None:
+        return Source(path)
+    meta = base + META
+    metadata = read_metadata(meta)
+    whole, captures = metadata["global"], metadata.get("captures")
+    datatype = member(meta, whole, "core:datatype", str, "")
+    if datatype not in datatypes:
+        raise Failure(meta, f"core:datatype: '{datatype}' is not one of {', '.join(datatypes)}")
+    n_channels = member(meta, whole, "core:num_channels", int, 1)
+    if n_channels != channels:
+        raise Failure(meta, f"core:num_channels: {n_channels}, but {channels} is needed")
+    dataset = member(meta, whole, "core:dataset", str, None)
+    data = base + DATA if dataset is None else os.path.join(os.path.dirname(meta), os.path.basename(dataset))
+    first = captures[0] if isinstance(captures, list) and captures and isinstance(captures[0], dict) else {}
+    skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
+    scale = member(meta, whole, "softqam:input_scale", (int, float), None)
+    sign = member(meta, whole, "softqam:positive_means", int, None)
+    return Source(data, *datatypes[datatype], skipped, scale, sign)
