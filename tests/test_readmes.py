@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A newcomer finds the way: every file says at its head what it is for, the README of a folder names each of its files,
-links and paths in READMEs lead somewhere, and their lines are short.
+links and paths in READMEs lead somewhere, and their lines are short; every value in a public header is documented.
 
     test_readmes.py SOURCE_DIR           exit status 1 where something is wrong
     test_readmes.py SOURCE_DIR --wrap    wraps the lines of paragraphs that are too long
@@ -51,6 +51,17 @@ def check_head(source_dir, path, paths):
     if lines[1].startswith(COMMENTED[suffix]) or (suffix in (".c", ".cu") and stem + ".h" in paths):
         return []
     return [f"{path}: does not say what it is for"]
+
+
+def check_values(source_dir, path):
+    """Every value of a public header's enumerations is documented, which Doxygen before 1.9.7 does not see to."""
+    wrong, before = [], ""
+    for n, line in enumerate(read(source_dir, path).split("\n"), 1):
+        documented = "/**<" in line or (before.endswith("*/") and "/**<" not in before)
+        if re.match(r" +SOFTQAM_\w+ = \d", line) and not documented:
+            wrong.append(f"{path}:{n}: {line.split()[0]} is not documented")
+        before = line
+    return wrong
 
 
 def named_files(text):
@@ -147,6 +158,8 @@ def main():
                 file.write(text)
         return 0
     wrong = [problem for path in sorted(paths) for problem in check_head(source_dir, path, paths)]
+    wrong += [problem for path in sorted(paths) if path.startswith("include/softqam/")
+              for problem in check_values(source_dir, path)]
     for folder in LISTED:
         wrong += check_listing(source_dir, folder, sorted(paths))
     for page in pages:
