@@ -285,17 +285,21 @@ static void end_job(struct job *job, int result)
     MPI_Type_free(&job->symbol);
 }
 
-static int run_job(const struct demod_options *options)
+/* What is wrong with a command waits for all ranks too: mpirun ends the others at the first failure, so that one could
+ * end before it has said why. */
+static int run_job(const struct demod_options *options, bool command_is_right)
 {
     struct job job = {.options = options, .data = {.fd = -1}, .meta = {.fd = -1}, .file = MPI_FILE_NULL};
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
+    int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
+    if (result != EXIT_DONE)
+        return result;
     const size_t out_nbytes = softqam_output_symbol_nbytes(options->config.output_format);
     MPI_Type_contiguous((int)out_nbytes, MPI_BYTE, &job.symbol);
     MPI_Type_commit(&job.symbol);
-    message_hold();
     demod_run_init(&job.run, options);
-    int result = open_job(&job);
+    result = open_job(&job);
     if (result == EXIT_DONE)
         result = demodulate(&job);
     if (job.rank == 0)
@@ -304,7 +308,7 @@ static int run_job(const struct demod_options *options)
     return result;
 }
 
-/* Before MPI is asked: whether this process speaks for all, which get the same command line. */
+/* Without MPI: whether this process answers --help and --version for all. */
 static bool is_first_process(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -316,15 +320,18 @@ static bool is_first_process(void)
     return true;
 }
 
-static int start_mpi(int *argc, char ***argv, const struct demod_options *options)
+static int start_mpi(int *argc, char ***argv, const struct demod_options *options, bool command_is_right)
 {
-    int provided;
+    int provided, result = EXIT_FAILED;
     /* Only this thread calls MPI; others read and demodulate. */
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    const int result = provided >= MPI_THREAD_FUNNELED ? run_job(options) : EXIT_FAILED;
-    if (provided < MPI_THREAD_FUNNELED)
+    if (provided >= MPI_THREAD_FUNNELED) {
+        result = run_job(options, command_is_right);
+    } else {
+        message_release(false);
         message_print(NULL, "this MPI does not work beside threads");
+    }
     MPI_Finalize();
     return result;
 }
@@ -335,15 +342,10 @@ int main(int argc, char *argv[])
     message_start("softqam-demod-mpi");
     message_hold();
     const enum demod_action action = demod_options_parse(argc, argv, true, &options);
-    message_release(is_first_process());
-    switch (action) {
-    case DEMOD_RUN:
-        return start_mpi(&argc, &argv, &options);
-    case DEMOD_HELP:
-        return is_first_process() ? message_to_stdout(demod_help(true)) : EXIT_DONE;
-    case DEMOD_VERSION:
-        return is_first_process() ? message_version_to_stdout() : EXIT_DONE;
-    default:
-        return EXIT_COMMAND;
-    }
+    if (action == DEMOD_RUN || action == DEMOD_WRONG)
+        return start_mpi(&argc, &argv, &options, action == DEMOD_RUN);
+    message_release(false);
+    if (!is_first_process())
+        return EXIT_DONE;
+    return action == DEMOD_HELP ? message_to_stdout(demod_help(true)) : message_version_to_stdout();
 }
