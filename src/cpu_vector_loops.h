@@ -85,7 +85,7 @@ static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0,
 static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
-LANE void store_soft_bits(unsigned char *out, const soft_bits *bits)
+LANE void store_soft_bits(unsigned char *out, const soft_bits *bits, bool streaming)
 {
     const lane_bytes i = lane_pack_s16(lane_truncate(bits->i.last), lane_truncate(bits->i.other));
     const lane_bytes q = lane_pack_s16(lane_truncate(bits->q.last), lane_truncate(bits->q.other));
@@ -94,8 +94,8 @@ LANE void store_soft_bits(unsigned char *out, const soft_bits *bits)
                                      lane_splat_bytes(places_of_first_two));
     const lane_bytes last = lane_or(lane_interleave_bytes_upper(bits->i.row.marks, bits->q.row.marks),
                                     lane_splat_bytes(places_of_last_two));
-    lane_store(out, lane_place_bytes(soft, first));
-    lane_store(out + 4 * LANES, lane_place_bytes(soft, last));
+    lane_store(out, lane_place_bytes(soft, first), streaming);
+    lane_store(out + 4 * LANES, lane_place_bytes(soft, last), streaming);
 }
 
 /* 127 eight times is the last bit's byte, 127, at every place. */
@@ -110,12 +110,12 @@ LANE symbol_distances measure_step(const lane_table *table, step_input in)
     return measure_symbol(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
 }
 
-LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out)
+LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out, bool streaming)
 {
     soft_bits bits = soften_symbol(table, symbols);
     forget(&bits.i, bits.known);
     forget(&bits.q, bits.known);
-    store_soft_bits(out, &bits);
+    store_soft_bits(out, &bits, streaming);
 }
 
 typedef struct linear_constants {
@@ -138,7 +138,7 @@ LANE linear_constants load_linear(const softqam_linear *from)
 }
 
 /* The linear functions' bytes of components as they lie in memory. */
-LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits)
+LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits, bool streaming)
 {
     static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
     lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
@@ -151,16 +151,17 @@ LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits
         first = lane_add_s16(lane_splat_word(127), first);
         last = lane_add_s16(lane_splat_word(127), last);
     }
-    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)));
+    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)), streaming);
 }
 
 /* Returns whether the bytes may be wrong. */
-LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out)
+LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
+                      bool streaming)
 {
     const linear_bits a = demodulate_linear(&constants->linear, in.a);
     const linear_bits b = demodulate_linear(&constants->linear, in.b);
-    store_linear(out, positive_is_1, &a);
-    store_linear(out + 4 * LANES, positive_is_1, &b);
+    store_linear(out, positive_is_1, &a, streaming);
+    store_linear(out + 4 * LANES, positive_is_1, &b, streaming);
     /* A value that is not saturated is, but for its sign, the distance to the nearest boundary of the last bit, or what
      * lacks to 2 alpha from that: near an integer where the distance's fraction is near 0 or that of 2 alpha. */
     const lane_whole distance_a = lane_abs_s32(a.x[3]);
@@ -180,21 +181,22 @@ typedef struct step_place {
 
 /* Steps as arithmetic.h has it, an even number of them: two at a time, because one alone waits for its own results more
  * than it computes. */
-LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps)
+LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps,
+                      bool streaming)
 {
     const lane_table table = load_table(plan);
     const lane_f32 scale = lane_splat(plan->input_scale);
     for (size_t k = 0; k < n_steps; k += 2) {
         const symbol_distances a = measure_step(&table, load_step(kind, places[k].in, scale));
         const symbol_distances b = measure_step(&table, load_step(kind, places[k + 1].in, scale));
-        soften_step(&table, &a, places[k].out);
-        soften_step(&table, &b, places[k + 1].out);
+        soften_step(&table, &a, places[k].out, streaming);
+        soften_step(&table, &b, places[k + 1].out, streaming);
     }
 }
 
 /* Steps by the linear functions; returns how many may have wrong bytes, and where. */
 LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at, size_t n_steps,
-                         step_place *doubtful)
+                         step_place *doubtful, bool streaming)
 {
     const linear_constants constants = load_linear(&plan->columns.linear);
     const lane_f32 scale = lane_splat(plan->input_scale);
@@ -202,11 +204,23 @@ LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan
     for (size_t k = 0; k < n_steps; k++) {
         prefetch_symbols(kind, at.in);
         doubtful[n_doubtful] = at;
-        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out);
+        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out, streaming);
         at.in += LANES * input_nbytes(kind);
         at.out += LANES * 8;
     }
     return n_doubtful;
+}
+
+/* With the sign and the kind of stores as constants of the loops: a branch at each store takes a tenth of the time. */
+LANE size_t linear_steps_of_plan(input_kind kind, const softqam_plan *plan, step_place at, size_t n_steps,
+                                 step_place *doubtful, bool streaming)
+{
+    const bool positive_is_1 = plan->llr_scale.signs;
+    if (positive_is_1)
+        return streaming ? linear_steps(kind, true, plan, at, n_steps, doubtful, true)
+                         : linear_steps(kind, true, plan, at, n_steps, doubtful, false);
+    return streaming ? linear_steps(kind, false, plan, at, n_steps, doubtful, true)
+                     : linear_steps(kind, false, plan, at, n_steps, doubtful, false);
 }
 
 /* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
@@ -214,7 +228,7 @@ LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan
  * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
 enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
 
-LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols)
+LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols, bool streaming)
 {
     size_t n_steps = n_symbols / LANES, n_left = n_symbols % LANES;
     const size_t nbytes = LANES * input_nbytes(kind);
@@ -228,14 +242,13 @@ LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place a
             for (size_t k = 0; k < n; k++)
                 again[n_again++] = (step_place){at.in + k * nbytes, at.out + k * LANES * 8};
         } else {
-            const size_t n_doubtful = plan->llr_scale.signs ? linear_steps(kind, true, plan, at, n, again + n_again)
-                                                            : linear_steps(kind, false, plan, at, n, again + n_again);
+            const size_t n_doubtful = linear_steps_of_plan(kind, plan, at, n, again + n_again, streaming);
             n_blocks_without = n_doubtful > n / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
             n_again += n_doubtful;
         }
         /* An odd one waits for the next block. */
         if (n_again > 1) {
-            exact_steps(kind, plan, again, n_again / 2 * 2);
+            exact_steps(kind, plan, again, n_again / 2 * 2, streaming);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
@@ -252,7 +265,7 @@ LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place a
     }
     if (n_again > 0) {
         again[1] = again[0];
-        exact_steps(kind, plan, again, 2);
+        exact_steps(kind, plan, again, 2, streaming);
     }
 }
 
@@ -279,6 +292,7 @@ typedef struct llr_constants {
     lane_mask small_call;    /* that factor is small */
     lane_bytes least;        /* of the bytes of s8 */
     lane_bytes most;
+    bool streaming;
 } llr_constants;
 
 /* The factors of a step's symbols, with their sign; NaN where the noise variance is none. */
@@ -294,7 +308,7 @@ LANE lane_mask is_usual_noise(const llr_constants *constants, lane_f32 noise_var
     return lane_both(lane_is_less(constants->small_noise, noise_var), lane_is_less(noise_var, lane_splat(INFINITY)));
 }
 
-LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var)
+LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var, bool streaming)
 {
     const softqam_llr_scale scale = plan->llr_scale;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
@@ -315,6 +329,7 @@ LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output outpu
     constants.small_call = is_usual_noise(&constants, lane_splat(noise_var));
     constants.most = lane_splat_byte(largest);
     constants.least = lane_splat_byte(-largest);
+    constants.streaming = streaming;
     return constants;
 }
 
@@ -329,16 +344,16 @@ LANE void store_s8(bool full, unsigned char *out, const llr_constants *constants
     lane_bytes limited = lane_max_s8(packed, constants->least);
     if (!full)
         limited = lane_min_s8(limited, constants->most);
-    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)));
+    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)), constants->streaming);
 }
 
 LANE void store_llrs(llr_output output, unsigned char *out, const llr_constants *constants,
                      const lane_f32 llrs[AXIS_BITS])
 {
     if (output == LLRS_F16)
-        lane_store_llrs_f16(out, llrs);
+        lane_store_llrs_f16(out, llrs, constants->streaming);
     else if (output == LLRS_F32)
-        lane_store_llrs_f32(out, llrs);
+        lane_store_llrs_f32(out, llrs, constants->streaming);
     else
         store_s8(output == LLRS_S8_FULL, out, constants, llrs);
 }
@@ -417,9 +432,10 @@ LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, co
 }
 
 LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan, llr_place at,
-                    size_t n_symbols)
+                    size_t n_symbols, bool streaming)
 {
-    const llr_constants constants = load_llr_constants(plan, output, noise_per_symbol ? 1.0f : at.noise_var[0]);
+    const llr_constants constants =
+        load_llr_constants(plan, output, noise_per_symbol ? 1.0f : at.noise_var[0], streaming);
     llr_step step = begin_step(kind, output, noise_per_symbol, &constants, at);
     for (size_t left = n_symbols - LANES; left > 0;) {
         /* The last step goes back to be a whole one. */
@@ -437,55 +453,60 @@ LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, c
 }
 
 LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, llr_place at, size_t noise_stride,
-                      size_t n_symbols)
+                      size_t n_symbols, bool streaming)
 {
     if (noise_stride)
-        loop_llrs(kind, output, true, plan, at, n_symbols);
+        loop_llrs(kind, output, true, plan, at, n_symbols, streaming);
     else
-        loop_llrs(kind, output, false, plan, at, n_symbols);
+        loop_llrs(kind, output, false, plan, at, n_symbols, streaming);
 }
 
 /* The loops of one kind of input. */
-LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols,
+                       bool streaming)
 {
     switch (plan->output_format) {
     case SOFTQAM_OUTPUT_U8:
-        loop_soft_bits(kind, plan, (step_place){at.symbols, at.out}, n_symbols);
+        loop_soft_bits(kind, plan, (step_place){at.symbols, at.out}, n_symbols, streaming);
         break;
     case SOFTQAM_OUTPUT_S8:
-        if (plan->llr_scale.limit == 127.0f)
-            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols);
+        /* As a constant of the loop, as above; to the other formats it makes no difference. */
+        if (plan->llr_scale.limit == 127.0f && streaming)
+            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols, true);
+        else if (plan->llr_scale.limit == 127.0f)
+            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols, false);
         else
-            loop_noises(kind, LLRS_S8, plan, at, noise_stride, n_symbols);
+            loop_noises(kind, LLRS_S8, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_OUTPUT_F16:
-        loop_noises(kind, LLRS_F16, plan, at, noise_stride, n_symbols);
+        loop_noises(kind, LLRS_F16, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_OUTPUT_F32:
-        loop_noises(kind, LLRS_F32, plan, at, noise_stride, n_symbols);
+        loop_noises(kind, LLRS_F32, plan, at, noise_stride, n_symbols, streaming);
         break;
     }
 }
 
-/* At least a step's symbols. */
-LANE void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+/* At least a step's symbols; whole steps, with `out` on a boundary of LINE_NBYTES, where streaming. */
+static __attribute__((noinline)) void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride,
+                                                  size_t n_symbols, bool streaming)
 {
     switch (plan->input_format) {
     case SOFTQAM_INPUT_CF32:
         /* Times one is the same value, so it need not be computed. */
         if (plan->input_scale == 1.0f)
-            loop_outputs(INPUT_CF32_UNSCALED, plan, at, noise_stride, n_symbols);
+            loop_outputs(INPUT_CF32_UNSCALED, plan, at, noise_stride, n_symbols, streaming);
         else
-            loop_outputs(INPUT_CF32, plan, at, noise_stride, n_symbols);
+            loop_outputs(INPUT_CF32, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CS16:
-        loop_outputs(INPUT_CS16, plan, at, noise_stride, n_symbols);
+        loop_outputs(INPUT_CS16, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CS8:
-        loop_outputs(INPUT_CS8, plan, at, noise_stride, n_symbols);
+        loop_outputs(INPUT_CS8, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CF16:
-        loop_outputs(INPUT_CF16, plan, at, noise_stride, n_symbols);
+        loop_outputs(INPUT_CF16, plan, at, noise_stride, n_symbols, streaming);
         break;
     }
 }
@@ -502,23 +523,52 @@ LANE void fill_step(void *to, const void *from, size_t nbytes, size_t n)
     }
 }
 
-LANE void loop_all(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
-                   size_t n_symbols, void *out)
+/* Any number of symbols. */
+static void loop_any(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
-    const bool whole = n_symbols >= LANES;
-    step_buffer buffer;
-    llr_place at = {symbols, noise_var, out};
     if (n_symbols == 0)
         return;
-    if (!whole) {
-        fill_step(buffer.in, symbols, plan->input_nbytes, n_symbols);
-        if (noise_stride && plan->output_format != SOFTQAM_OUTPUT_U8)
-            fill_step(buffer.noise_var, noise_var, sizeof(float), n_symbols);
-        at = (llr_place){buffer.in, noise_stride ? buffer.noise_var : noise_var, buffer.out};
+    if (n_symbols >= LANES) {
+        loop_inputs(plan, at, noise_stride, n_symbols, false);
+        return;
     }
-    loop_inputs(plan, at, noise_stride, whole ? n_symbols : LANES);
-    if (!whole)
-        memcpy(out, buffer.out, n_symbols * plan->output_nbytes);
+    step_buffer buffer;
+    llr_place whole = {buffer.in, at.noise_var, buffer.out};
+    fill_step(buffer.in, at.symbols, plan->input_nbytes, n_symbols);
+    if (noise_stride && plan->output_format != SOFTQAM_OUTPUT_U8) {
+        fill_step(buffer.noise_var, at.noise_var, sizeof(float), n_symbols);
+        whole.noise_var = buffer.noise_var;
+    }
+    loop_inputs(plan, whole, noise_stride, LANES, false);
+    memcpy(at.out, buffer.out, n_symbols * plan->output_nbytes);
+}
+
+LANE llr_place place_after(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+{
+    at.symbols += n_symbols * plan->input_nbytes;
+    at.noise_var += at.noise_var ? n_symbols * noise_stride : 0;
+    at.out += n_symbols * plan->output_nbytes;
+    return at;
+}
+
+/* A cache line, which streaming stores fill from its beginning. */
+enum { LINE_NBYTES = 64 };
+
+/* Streamed are the whole steps from the first line on at which a symbol's output begins. */
+LANE void loop_streaming(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+{
+    const size_t to_line = -(uintptr_t)at.out % LINE_NBYTES;
+    const size_t n_before = to_line / plan->output_nbytes;
+    if (to_line % plan->output_nbytes || n_symbols < n_before + LANES) {
+        loop_any(plan, at, noise_stride, n_symbols);
+        return;
+    }
+    const llr_place line = place_after(plan, at, noise_stride, n_before);
+    const size_t n_whole = (n_symbols - n_before) / LANES * LANES;
+    loop_any(plan, at, noise_stride, n_before);
+    loop_inputs(plan, line, noise_stride, n_whole, true);
+    lane_fence();
+    loop_any(plan, place_after(plan, line, noise_stride, n_whole), noise_stride, n_symbols - n_before - n_whole);
 }
 
 #endif

@@ -289,9 +289,19 @@ LANE lane_f32 lane_load_f16(const void *from)
     return _mm256_cvtph_ps(_mm_loadu_si128(from));
 }
 
-LANE void lane_store(void *to, lane_bytes a)
+/* Streaming: past the caches, to memory that is aligned to 32 bytes. */
+LANE void lane_store(void *to, lane_bytes a, bool streaming)
 {
-    _mm256_storeu_si256(to, a);
+    if (streaming)
+        _mm256_stream_si256(to, a);
+    else
+        _mm256_storeu_si256(to, a);
+}
+
+/* After streaming: other threads see what was stored before they see what is stored from here on. */
+LANE void lane_fence(void)
+{
+    _mm_sfence();
 }
 
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)
@@ -470,20 +480,20 @@ LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const __m256d p0 = _mm256_castps_pd(llrs[0]), p1 = _mm256_castps_pd(llrs[1]);
     const __m256d p2 = _mm256_castps_pd(llrs[2]), p3 = _mm256_castps_pd(llrs[3]);
     const __m256d s02_01 = _mm256_unpacklo_pd(p0, p1), s13_01 = _mm256_unpackhi_pd(p0, p1);
     const __m256d s02_23 = _mm256_unpacklo_pd(p2, p3), s13_23 = _mm256_unpackhi_pd(p2, p3);
-    double *out = to;
-    _mm256_storeu_pd(out, _mm256_permute2f128_pd(s02_01, s02_23, 0x20));
-    _mm256_storeu_pd(out + 4, _mm256_permute2f128_pd(s13_01, s13_23, 0x20));
-    _mm256_storeu_pd(out + 8, _mm256_permute2f128_pd(s02_01, s02_23, 0x31));
-    _mm256_storeu_pd(out + 12, _mm256_permute2f128_pd(s13_01, s13_23, 0x31));
+    unsigned char *out = to;
+    lane_store(out, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x20)), streaming);
+    lane_store(out + 32, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x20)), streaming);
+    lane_store(out + 64, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x31)), streaming);
+    lane_store(out + 96, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x31)), streaming);
 }
 
-LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     __m128i pairs[AXIS_BITS];
     LANE_UNROLL
@@ -491,11 +501,11 @@ LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
         pairs[k] = _mm256_cvtps_ph(llrs[k], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m128i s01_01 = _mm_unpacklo_epi32(pairs[0], pairs[1]), s23_01 = _mm_unpackhi_epi32(pairs[0], pairs[1]);
     const __m128i s01_23 = _mm_unpacklo_epi32(pairs[2], pairs[3]), s23_23 = _mm_unpackhi_epi32(pairs[2], pairs[3]);
-    __m128i *out = to;
-    _mm_storeu_si128(out, _mm_unpacklo_epi64(s01_01, s01_23));
-    _mm_storeu_si128(out + 1, _mm_unpackhi_epi64(s01_01, s01_23));
-    _mm_storeu_si128(out + 2, _mm_unpacklo_epi64(s23_01, s23_23));
-    _mm_storeu_si128(out + 3, _mm_unpackhi_epi64(s23_01, s23_23));
+    const __m128i s0 = _mm_unpacklo_epi64(s01_01, s01_23), s1 = _mm_unpackhi_epi64(s01_01, s01_23);
+    const __m128i s2 = _mm_unpacklo_epi64(s23_01, s23_23), s3 = _mm_unpackhi_epi64(s23_01, s23_23);
+    unsigned char *out = to;
+    lane_store(out, _mm256_set_m128i(s1, s0), streaming);
+    lane_store(out + 32, _mm256_set_m128i(s3, s2), streaming);
 }
 
 #endif

@@ -270,9 +270,19 @@ LANE lane_f32 lane_load_f16(const void *from)
     return _mm512_cvtph_ps(_mm256_loadu_si256(from));
 }
 
-LANE void lane_store(void *to, lane_bytes a)
+/* Streaming: past the caches, to memory that is aligned to 64 bytes. */
+LANE void lane_store(void *to, lane_bytes a, bool streaming)
 {
-    _mm512_storeu_si512(to, a);
+    if (streaming)
+        _mm512_stream_si512(to, a);
+    else
+        _mm512_storeu_si512(to, a);
+}
+
+/* After streaming: other threads see what was stored before they see what is stored from here on. */
+LANE void lane_fence(void)
+{
+    _mm_sfence();
 }
 
 LANE lane_llr_table lane_load_llr_table(const softqam_llr_columns *columns)
@@ -439,7 +449,7 @@ LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
     const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
@@ -453,11 +463,15 @@ LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
     const __m512d s13 = _mm512_permutex2var_pd(second_01, lower, second_23);
     const __m512d s46 = _mm512_permutex2var_pd(first_01, upper, first_23);
     const __m512d s57 = _mm512_permutex2var_pd(second_01, upper, second_23);
-    double *out = to;
-    _mm512_storeu_pd(out, _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm512_storeu_pd(out + 8, _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2)));
-    _mm512_storeu_pd(out + 16, _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm512_storeu_pd(out + 24, _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2)));
+    unsigned char *out = to;
+    const __m512d s01 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
+    const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
+    lane_store(out, _mm512_castpd_si512(s01), streaming);
+    lane_store(out + 64, _mm512_castpd_si512(s23), streaming);
+    lane_store(out + 128, _mm512_castpd_si512(s45), streaming);
+    lane_store(out + 192, _mm512_castpd_si512(s67), streaming);
 }
 
 /* Pairs of binary16 of two bits of the axis side by side: those of a lower, b upper. */
@@ -467,14 +481,14 @@ LANE __m512i lane_halves(lane_f32 a, lane_f32 b)
                               _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), 1);
 }
 
-LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const __m512i p01 = lane_halves(llrs[0], llrs[1]), p23 = lane_halves(llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
     unsigned char *out = to;
-    _mm512_storeu_si512(out, _mm512_permutex2var_epi32(p01, lower, p23));
-    _mm512_storeu_si512(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
+    lane_store(out, _mm512_permutex2var_epi32(p01, lower, p23), streaming);
+    lane_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), streaming);
 }
 
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)

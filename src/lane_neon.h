@@ -308,9 +308,15 @@ LANE lane_f32 lane_load_f16(const void *from)
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from)));
 }
 
-LANE void lane_store(void *to, lane_bytes a)
+/* There are no stores past the caches among the intrinsics: `streaming` is never set. */
+LANE void lane_store(void *to, lane_bytes a, bool streaming)
 {
+    (void)streaming;
     vst1q_u8(to, a);
+}
+
+LANE void lane_fence(void)
+{
 }
 
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)
@@ -463,8 +469,9 @@ LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
+    (void)streaming;
     unsigned char *out = to;
     for (int half = 0; half < 2; half++) {
         LANE_UNROLL
@@ -475,13 +482,13 @@ LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
     }
 }
 
-LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const uint32x4_t p01 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[0]), llrs[1]));
     const uint32x4_t p23 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[2]), llrs[3]));
     unsigned char *out = to;
-    vst1q_u8(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
-    vst1q_u8(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
+    lane_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), streaming);
+    lane_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), streaming);
 }
 
 #endif
