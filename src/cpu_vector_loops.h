@@ -85,24 +85,16 @@ static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0,
 static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
-LANE void store_soft_bits(unsigned char *out, const soft_bits *bits, bool streaming)
+/* The soft bytes of an axis, two words a symbol; the last bit's is 127 where the symbol is not known. */
+LANE lane_bytes soft_words(const soft_axis *axis, lane_mask known)
 {
-    const lane_bytes i = lane_pack_s16(lane_truncate(bits->i.last), lane_truncate(bits->i.other));
-    const lane_bytes q = lane_pack_s16(lane_truncate(bits->q.last), lane_truncate(bits->q.other));
-    const lane_bytes soft = lane_pack_u8(i, q);
-    const lane_bytes first = lane_or(lane_interleave_bytes_lower(bits->i.row.marks, bits->q.row.marks),
-                                     lane_splat_bytes(places_of_first_two));
-    const lane_bytes last = lane_or(lane_interleave_bytes_upper(bits->i.row.marks, bits->q.row.marks),
-                                    lane_splat_bytes(places_of_last_two));
-    lane_store(out, lane_place_bytes(soft, first), streaming);
-    lane_store(out + 4 * LANES, lane_place_bytes(soft, last), streaming);
+    return lane_pack_s16(lane_truncate(lane_choose(known, axis->last, lane_splat(127.0f))), lane_truncate(axis->other));
 }
 
-/* 127 eight times is the last bit's byte, 127, at every place. */
-LANE void forget(soft_axis *axis, lane_mask known)
+/* Where its bytes come from: all from the last bit's where the symbol is not known. */
+LANE lane_u32 soft_marks(const lane_table *table, const soft_axis *axis, lane_mask known)
 {
-    axis->last = lane_choose(known, axis->last, lane_splat(127.0f));
-    axis->row.marks = lane_bits(lane_keep(known, lane_float(axis->row.marks)));
+    return lane_bits(lane_keep(known, lane_float(lane_marks(table, axis->row))));
 }
 
 LANE symbol_distances measure_step(const lane_table *table, step_input in)
@@ -112,10 +104,13 @@ LANE symbol_distances measure_step(const lane_table *table, step_input in)
 
 LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out, bool streaming)
 {
-    soft_bits bits = soften_symbol(table, symbols);
-    forget(&bits.i, bits.known);
-    forget(&bits.q, bits.known);
-    store_soft_bits(out, &bits, streaming);
+    const soft_bits bits = soften_symbol(table, symbols);
+    const lane_bytes soft = lane_pack_u8(soft_words(&bits.i, bits.known), soft_words(&bits.q, bits.known));
+    const lane_u32 i = soft_marks(table, &bits.i, bits.known), q = soft_marks(table, &bits.q, bits.known);
+    const lane_bytes first = lane_or(lane_interleave_bytes_lower(i, q), lane_splat_bytes(places_of_first_two));
+    const lane_bytes last = lane_or(lane_interleave_bytes_upper(i, q), lane_splat_bytes(places_of_last_two));
+    lane_store(out, lane_place_bytes(soft, first), streaming);
+    lane_store(out + 4 * LANES, lane_place_bytes(soft, last), streaming);
 }
 
 typedef struct linear_constants {
@@ -138,7 +133,7 @@ LANE linear_constants load_linear(const softqam_linear *from)
 }
 
 /* The linear functions' bytes of components as they lie in memory. */
-LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits, bool streaming)
+LANE lane_bytes linear_bytes(bool positive_is_1, const linear_bits *bits)
 {
     static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
     lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
@@ -151,7 +146,17 @@ LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits
         first = lane_add_s16(lane_splat_word(127), first);
         last = lane_add_s16(lane_splat_word(127), last);
     }
-    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)), streaming);
+    return lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places));
+}
+
+/* How far from an integer the values are that are not saturated. Each is, but for its sign, the distance |x3| to the
+ * nearest boundary of the last bit, or what lacks to 2 alpha from that: near an integer where the distance's fraction
+ * is near 0 or that of 2 alpha. The words of a lie in the lower halves, those of b in the upper ones. */
+LANE lane_bytes from_integers(const linear_constants *constants, lane_whole distance_a, lane_whole distance_b)
+{
+    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
+    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
+    return lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
 }
 
 /* Returns whether the bytes may be wrong. */
@@ -160,17 +165,54 @@ LANE bool linear_step(const linear_constants *constants, bool positive_is_1, ste
 {
     const linear_bits a = demodulate_linear(&constants->linear, in.a);
     const linear_bits b = demodulate_linear(&constants->linear, in.b);
-    store_linear(out, positive_is_1, &a, streaming);
-    store_linear(out + 4 * LANES, positive_is_1, &b, streaming);
-    /* A value that is not saturated is, but for its sign, the distance to the nearest boundary of the last bit, or what
-     * lacks to 2 alpha from that: near an integer where the distance's fraction is near 0 or that of 2 alpha. */
+    lane_store(out, linear_bytes(positive_is_1, &a), streaming);
+    lane_store(out + 4 * LANES, linear_bytes(positive_is_1, &b), streaming);
     const lane_whole distance_a = lane_abs_s32(a.x[3]);
     const lane_whole distance_b = lane_abs_s32(b.x[3]);
-    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
-    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
-    const lane_bytes from_integer = lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
-    return lane_any_less_or_more(from_integer, constants->doubt, lane_max_s32(distance_a, distance_b),
-                                 constants->largest);
+    return lane_any_less_or_more(from_integers(constants, distance_a, distance_b), constants->doubt,
+                                 lane_max_s32(distance_a, distance_b), constants->largest);
+}
+
+/* Components on which the linear functions decide although linear_step() would doubt them: a symbol that is zero is as
+ * good as one beside it on the side where both bits of the signs are 127, and so is one that is not finite, whose bytes
+ * are replaced. */
+typedef struct wide_input {
+    linear_bits bits;
+    lane_pairs known;
+} wide_input;
+
+LANE wide_input widen_input(const linear_constants *constants, bool positive_is_1, lane_f32 components)
+{
+    wide_input in;
+    /* Times zero, what is not finite is NaN. */
+    in.known = lane_are_zeros(lane_mul(components, lane_splat(0.0f)));
+    const lane_f32 numbers = lane_keep_pairs(in.known, components);
+    const lane_f32 beside = lane_splat(positive_is_1 ? -LINEAR_BESIDE_ZERO : LINEAR_BESIDE_ZERO);
+    const lane_f32 decided = lane_choose_pairs(lane_are_zeros(numbers), beside, numbers);
+    in.bits = demodulate_linear(&constants->linear, lane_limit(decided, lane_splat(LIMIT_COMPONENT)));
+    return in;
+}
+
+LANE lane_bytes wide_bytes(bool positive_is_1, const wide_input *in)
+{
+    return lane_choose_pair_bytes(in->known, linear_bytes(positive_is_1, &in->bits), lane_splat_byte(127));
+}
+
+/* linear_step() for any symbols, in half as many operations more. */
+LANE bool wide_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
+                    bool streaming)
+{
+    const wide_input a = widen_input(constants, positive_is_1, in.a);
+    const wide_input b = widen_input(constants, positive_is_1, in.b);
+    lane_store(out, wide_bytes(positive_is_1, &a), streaming);
+    lane_store(out + 4 * LANES, wide_bytes(positive_is_1, &b), streaming);
+    const lane_whole distance_a = lane_abs_s32(a.bits.x[3]);
+    const lane_whole distance_b = lane_abs_s32(b.bits.x[3]);
+    /* The further out one component, the coarser the sums in which the other's values are rounded. */
+    const lane_bytes others = lane_swap_pair_words(lane_upper_words(distance_a, distance_b));
+    const lane_bytes outside = lane_excess_u16(others, lane_splat_word(LINEAR_INSIDE));
+    const lane_bytes doubt = lane_add_s16(constants->doubt, lane_shift_right_s16(outside, LINEAR_DOUBT_SHIFT));
+    return lane_any_less(from_integers(constants, distance_a, distance_b), doubt);
 }
 
 /* Where a step's symbols lie and where its bytes go. */
@@ -194,9 +236,12 @@ LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_plac
     }
 }
 
+/* The ways to soft bits, the fastest first, which also is the one that decides about the fewest symbols. */
+typedef enum soft_way { WAY_LINEAR, WAY_WIDE, WAY_EXACT } soft_way;
+
 /* Steps by the linear functions; returns how many may have wrong bytes, and where. */
-LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at, size_t n_steps,
-                         step_place *doubtful, bool streaming)
+LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at,
+                         size_t n_steps, step_place *doubtful, bool streaming)
 {
     const linear_constants constants = load_linear(&plan->columns.linear);
     const lane_f32 scale = lane_splat(plan->input_scale);
@@ -204,7 +249,9 @@ LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan
     for (size_t k = 0; k < n_steps; k++) {
         prefetch_symbols(kind, at.in);
         doubtful[n_doubtful] = at;
-        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out, streaming);
+        const step_input in = load_step(kind, at.in, scale);
+        n_doubtful += way == WAY_WIDE ? wide_step(&constants, positive_is_1, in, at.out, streaming)
+                                      : linear_step(&constants, positive_is_1, in, at.out, streaming);
         at.in += LANES * input_nbytes(kind);
         at.out += LANES * 8;
     }
@@ -212,47 +259,67 @@ LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan
 }
 
 /* With the sign and the kind of stores as constants of the loops: a branch at each store takes a tenth of the time. */
-LANE size_t linear_steps_of_plan(input_kind kind, const softqam_plan *plan, step_place at, size_t n_steps,
-                                 step_place *doubtful, bool streaming)
+LANE size_t linear_steps_of_sign(input_kind kind, bool positive_is_1, soft_way way, const softqam_plan *plan,
+                                 step_place at, size_t n_steps, step_place *doubtful, bool streaming)
 {
-    const bool positive_is_1 = plan->llr_scale.signs;
-    if (positive_is_1)
-        return streaming ? linear_steps(kind, true, plan, at, n_steps, doubtful, true)
-                         : linear_steps(kind, true, plan, at, n_steps, doubtful, false);
-    return streaming ? linear_steps(kind, false, plan, at, n_steps, doubtful, true)
-                     : linear_steps(kind, false, plan, at, n_steps, doubtful, false);
+    if (way == WAY_WIDE)
+        return linear_steps(WAY_WIDE, kind, positive_is_1, plan, at, n_steps, doubtful, streaming);
+    return streaming ? linear_steps(WAY_LINEAR, kind, positive_is_1, plan, at, n_steps, doubtful, true)
+                     : linear_steps(WAY_LINEAR, kind, positive_is_1, plan, at, n_steps, doubtful, false);
 }
 
 /* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
- * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more
- * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
-enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
+ * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where so many
+ * of a block's steps are in doubt that the next way is faster, the block and those after it take that one. */
+enum { BLOCK_STEPS = 64, BLOCKS_BEFORE_RETRY = 63 };
+
+typedef struct soft_course {
+    soft_way way;
+    unsigned n_blocks; /* that still go this way */
+} soft_course;
+
+LANE soft_course next_course(soft_course now)
+{
+    if (now.n_blocks == 0)
+        return (soft_course){WAY_LINEAR, 0};
+    return (soft_course){now.way, now.n_blocks - 1};
+}
+
+/* The steps of a block by the way that suits it; returns those that must be taken as arithmetic.h has it. */
+LANE size_t block_steps(input_kind kind, const softqam_plan *plan, soft_course *course, step_place at, size_t n_steps,
+                        step_place *doubtful, bool streaming)
+{
+    while (course->way < WAY_EXACT) {
+        const size_t most = course->way == WAY_LINEAR ? n_steps / 8 : n_steps / 2;
+        const size_t n = plan->llr_scale.signs
+                             ? linear_steps_of_sign(kind, true, course->way, plan, at, n_steps, doubtful, streaming)
+                             : linear_steps_of_sign(kind, false, course->way, plan, at, n_steps, doubtful, streaming);
+        if (n <= most)
+            return n;
+        *course = (soft_course){course->way + 1, BLOCKS_BEFORE_RETRY};
+    }
+    for (size_t k = 0; k < n_steps; k++)
+        doubtful[k] = (step_place){at.in + k * LANES * input_nbytes(kind), at.out + k * LANES * 8};
+    return n_steps;
+}
 
 LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols, bool streaming)
 {
     size_t n_steps = n_symbols / LANES, n_left = n_symbols % LANES;
-    const size_t nbytes = LANES * input_nbytes(kind);
     step_place again[BLOCK_STEPS + 2];
     size_t n_again = 0;
-    unsigned n_blocks_without = 0;
+    soft_course course = {WAY_LINEAR, 0};
     while (n_steps > 0) {
         const size_t n = n_steps < BLOCK_STEPS ? n_steps : BLOCK_STEPS;
-        if (n_blocks_without > 0) {
-            n_blocks_without--;
-            for (size_t k = 0; k < n; k++)
-                again[n_again++] = (step_place){at.in + k * nbytes, at.out + k * LANES * 8};
-        } else {
-            const size_t n_doubtful = linear_steps_of_plan(kind, plan, at, n, again + n_again, streaming);
-            n_blocks_without = n_doubtful > n / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
-            n_again += n_doubtful;
-        }
+        n_again += block_steps(kind, plan, &course, at, n, again + n_again, streaming);
+        course = next_course(course);
         /* An odd one waits for the next block. */
         if (n_again > 1) {
             exact_steps(kind, plan, again, n_again / 2 * 2, streaming);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
-        at.in += n * nbytes;
+        at.in += n * LANES * input_nbytes(kind);
         at.out += n * LANES * 8;
         n_steps -= n;
         if (n_steps == 0 && n_left > 0) {

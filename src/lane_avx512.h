@@ -21,18 +21,22 @@ typedef __m512 lane_f32;
 typedef __m512i lane_u32;
 typedef __mmask16 lane_mask;
 
+/* What a row holds besides is looked up where it is needed: registers are few. */
 typedef struct lane_row {
+    lane_f32 level;
+    lane_f32 level_last;
+    lane_f32 level_other;
+    lane_u32 number;
+} lane_row;
+
+/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
+typedef struct lane_table {
     lane_f32 level;
     lane_f32 level_last;
     lane_f32 level_other;
     lane_f32 gain_last; /* with their signs */
     lane_f32 gain_other;
-    lane_u32 marks; /* four bytes SOFT_*, the axis's first bit lowest */
-} lane_row;
-
-/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
-typedef struct lane_table {
-    lane_row rows;
+    lane_u32 marks; /* four bytes, the axis's first bit lowest */
     lane_f32 steps[AXIS_BITS];
     lane_f32 rows_per_unit;
 } lane_table;
@@ -209,13 +213,21 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     const lane_u32 index = lane_bits(_mm512_fmadd_round_ps(level, table->rows_per_unit, lane_splat(0x1.8p23f + 8.0f),
                                                            _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
     lane_row row;
-    row.level = lane_row_value(index, table->rows.level);
-    row.level_last = lane_row_value(index, table->rows.level_last);
-    row.level_other = lane_row_value(index, table->rows.level_other);
-    row.gain_last = lane_row_value(index, table->rows.gain_last);
-    row.gain_other = lane_row_value(index, table->rows.gain_other);
-    row.marks = _mm512_permutexvar_epi32(index, table->rows.marks);
+    row.level = lane_row_value(index, table->level);
+    row.level_last = lane_row_value(index, table->level_last);
+    row.level_other = lane_row_value(index, table->level_other);
+    row.number = index;
     return row;
+}
+
+LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+{
+    return lane_row_value(row.number, table->gain_last);
+}
+
+LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+{
+    return lane_row_value(row.number, table->gain_other);
 }
 
 /* What a row holds for bit k. */
@@ -249,6 +261,7 @@ LANE lane_u32 lane_to_row_small(lane_f32 place)
  * cpu_vector_loops.h stay. */
 
 typedef __m512i lane_bytes;
+typedef __mmask8 lane_pairs; /* one of each two components that lie side by side */
 
 LANE lane_f32 lane_load_f32(const void *from)
 {
@@ -324,6 +337,28 @@ LANE lane_f32 lane_swap_pairs(lane_f32 a)
     return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
+/* Both of the pair are zeros, of any sign. */
+LANE lane_pairs lane_are_zeros(lane_f32 a)
+{
+    return _mm512_testn_epi64_mask(lane_bits(a), _mm512_set1_epi32(0x7fffffff));
+}
+
+LANE lane_f32 lane_keep_pairs(lane_pairs mask, lane_f32 a)
+{
+    return _mm512_castpd_ps(_mm512_maskz_mov_pd(mask, _mm512_castps_pd(a)));
+}
+
+LANE lane_f32 lane_choose_pairs(lane_pairs mask, lane_f32 where_true, lane_f32 where_false)
+{
+    return _mm512_castpd_ps(_mm512_mask_mov_pd(_mm512_castps_pd(where_false), mask, _mm512_castps_pd(where_true)));
+}
+
+/* The eight bytes of each pair. */
+LANE lane_bytes lane_choose_pair_bytes(lane_pairs mask, lane_bytes where_true, lane_bytes where_false)
+{
+    return _mm512_mask_mov_epi64(where_false, mask, where_true);
+}
+
 /* To integers, truncated, for values that fit. */
 LANE lane_bytes lane_truncate(lane_f32 a)
 {
@@ -368,6 +403,16 @@ LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
 }
 
+LANE bool lane_any_less(lane_bytes a, lane_bytes low)
+{
+    return _mm512_cmplt_epi16_mask(a, low);
+}
+
+LANE lane_bytes lane_swap_pair_words(lane_bytes a)
+{
+    return _mm512_shuffle_epi32(a, _MM_PERM_CDAB);
+}
+
 LANE lane_u32 lane_max_u32(lane_u32 a, lane_u32 b)
 {
     return _mm512_max_epu32(a, b);
@@ -392,6 +437,17 @@ LANE lane_bytes lane_sub_s16(lane_bytes a, lane_bytes b)
 LANE lane_bytes lane_abs_s16(lane_bytes a)
 {
     return _mm512_abs_epi16(a);
+}
+
+/* a - b, but 0 where b is more; neither negative. */
+LANE lane_bytes lane_excess_u16(lane_bytes a, lane_bytes b)
+{
+    return _mm512_subs_epu16(a, b);
+}
+
+LANE lane_bytes lane_shift_right_s16(lane_bytes a, int n)
+{
+    return _mm512_srai_epi16(a, (unsigned)n);
 }
 
 LANE lane_bytes lane_splat_word(int a)
@@ -494,25 +550,18 @@ LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool str
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)
 {
     lane_table table;
-    table.rows.level = lane_load_f32(columns->level);
-    table.rows.level_last = lane_load_f32(columns->level_last);
-    table.rows.level_other = lane_load_f32(columns->level_other);
-    table.rows.gain_last = lane_load_f32(columns->gain_last);
-    table.rows.gain_other = lane_load_f32(columns->gain_other);
-    table.rows.marks = _mm512_loadu_si512(columns->marks);
+    table.level = lane_load_f32(columns->level);
+    table.level_last = lane_load_f32(columns->level_last);
+    table.level_other = lane_load_f32(columns->level_other);
+    table.gain_last = lane_load_f32(columns->gain_last);
+    table.gain_other = lane_load_f32(columns->gain_other);
+    table.marks = _mm512_loadu_si512(columns->marks);
     return table;
 }
 
-LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+LANE lane_u32 lane_marks(const lane_table *table, lane_row row)
 {
-    (void)table;
-    return row.gain_last;
-}
-
-LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
-{
-    (void)table;
-    return row.gain_other;
+    return _mm512_permutexvar_epi32(row.number, table->marks);
 }
 
 #endif

@@ -27,6 +27,7 @@ enum {
     STREAM_NOISES,
     STREAM_INTEGERS,
     STREAM_LARGE,
+    STREAM_ZEROS,
 };
 
 enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
@@ -338,24 +339,46 @@ static void test_worst_inputs(void **state)
     close_data(&self);
 }
 
-/* Components whose soft values are within some units of 2^-16 of an integer, which is where the vector loops' linear
- * functions and arithmetic.h round to different bytes: beside each a component as large as those functions take, whose
- * square makes the sums coarse. */
+/* A component whose soft value is so many units of 2^-16, and up to 8 more, from an integer. */
+static float near_integer(harness_random *random, double n_units)
+{
+    const double alpha = 1 / sqrt(170.0), steps = 4 * alpha * (double)(1.2F * 256 * 16);
+    const double boundary = alpha * (double)(2 * (int)harness_random_below(random, 15) - 14);
+    const double units = n_units + (double)harness_random_below(random, 9);
+    const double whole = (double)((int)harness_random_below(random, 259) - 129);
+    return (float)(boundary + (whole + (harness_random_below(random, 2) ? units : -units) / 65536) / steps);
+}
+
+/* Up to 3.2, of either sign. */
+static float far_out(harness_random *random, float from)
+{
+    const float value = from + (3.2F - from) * (float)harness_random_below(random, 10000) / 10000;
+    return harness_random_below(random, 2) ? value : -value;
+}
+
+/* Where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
+ * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is in
+ * doubt as a whole or not at all. In every second group one component of a symbol is far out, where its square makes
+ * the sums coarse, often in a run of groups, so that the loops take the way for such. */
 static void test_near_integers(void **state)
 {
     (void)state;
-    const double alpha = 1 / sqrt(170.0), steps = 4 * alpha * (double)(1.2F * 256 * 16);
+    enum { GROUP = 64, RUN = 4096 };
     harness_random random = harness_random_stream(STREAM_INTEGERS);
-    data self = open_data(harness_symbol_count((size_t)1 << 20));
+    data self = open_data(harness_symbol_count((size_t)1 << 21) / RUN * RUN);
     float *symbols = (float *)(void *)self.symbols;
-    for (size_t i = 0; i < 2 * self.n_symbols; i++) {
-        const double boundary = alpha * (double)(2 * (int)harness_random_below(&random, 15) - 14);
-        const double units = (double)harness_random_below(&random, 65) - 32;
-        const double value = (double)((int)harness_random_below(&random, 259) - 129) + units / 65536;
-        symbols[i] = (float)(boundary + value / steps);
-        if (i % 4 == 3) {
-            symbols[i] = 1.5F - 0.35F * (float)harness_random_below(&random, 1000) / 1000;
+    double n_units = 0;
+    bool far = false;
+    for (size_t i = 0; i < self.n_symbols; i++) {
+        if (i % GROUP == 0) {
+            far = i / RUN % 2 ? true : harness_random_below(&random, 2);
+            n_units = harness_random_below(&random, far && i / RUN % 4 == 3 ? 600 : 40);
         }
+        const size_t which = harness_random_below(&random, 2);
+        symbols[2 * i + which] = near_integer(&random, n_units);
+        symbols[2 * i + 1 - which] = !far          ? near_integer(&random, n_units)
+                                     : i / RUN % 2 ? far_out(&random, 1.4F)
+                                                   : 1.5F - 0.35F * (float)harness_random_below(&random, 1000) / 1000;
     }
     for (int sign = 0; sign < 2; sign++) {
         softqam_config config;
@@ -364,6 +387,34 @@ static void test_near_integers(void **state)
         softqam_plan plan = make_plan(&config);
         check_data(&plan, &self);
     }
+    close_data(&self);
+}
+
+/* Symbols of which most are zero, of either sign, or not finite, in runs so long that the loops take the way for such,
+ * among others that are zero on one axis, tiny or large. */
+static void test_zeros_and_unknown(void **state)
+{
+    (void)state;
+    static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
+                                   -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
+    enum { N_ZEROS = 4, N_UNKNOWN = 7 };
+    harness_random random = harness_random_stream(STREAM_ZEROS);
+    data self = open_data(64 * 4096 + 5);
+    float *symbols = (float *)(void *)self.symbols;
+    for (size_t i = 0; i < self.n_symbols; i++) {
+        const size_t rare = harness_random_below(&random, 16 + i / 512 % 64) == 0;
+        const size_t n = rare ? HARNESS_COUNT(values) : i / 4096 % 2 ? N_ZEROS : N_UNKNOWN;
+        for (size_t axis = 0; axis < 2; axis++) {
+            symbols[2 * i + axis] = values[harness_random_below(&random, n)];
+        }
+    }
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise_var);
+    check_outputs(SOFTQAM_INPUT_CF32, &self);
+    softqam_config config;
+    softqam_config_init(&config);
+    config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
+    softqam_plan plan = make_plan(&config);
+    check_data(&plan, &self);
     close_data(&self);
 }
 
@@ -608,7 +659,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_misalignment),  cmocka_unit_test(test_worst_inputs),
         cmocka_unit_test(test_near_integers), cmocka_unit_test(test_noise_of_call),
         cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_large_call),
+        cmocka_unit_test(test_large_call),    cmocka_unit_test(test_zeros_and_unknown),
     };
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         return bench();
