@@ -41,6 +41,7 @@ const softqam_cpu_variant softqam_cpu_variants[] = {
 #if defined(__aarch64__)
     {"neon", always, softqam_cpu_loop_neon, NULL, 4096},
 #endif
+    {"generic", always, softqam_cpu_loop_generic, NULL, 1024},
     {"portable", always, softqam_cpu_loop_portable, NULL, 256},
 };
 

@@ -23,6 +23,7 @@ typedef struct softqam_cpu_variant {
 
 /* The portable loop is the definition of correct: every other variant, and CUDA, gives its bytes. */
 softqam_cpu_loop softqam_cpu_loop_portable;
+softqam_cpu_loop softqam_cpu_loop_generic;
 softqam_cpu_loop softqam_cpu_loop_avx2;
 softqam_cpu_loop softqam_cpu_loop_avx512;
 softqam_cpu_loop softqam_cpu_stream_avx2;
