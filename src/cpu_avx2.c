@@ -10,5 +10,11 @@
 void softqam_cpu_loop_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
                            size_t n_symbols, void *out)
 {
-    loop_all(plan, symbols, noise_var, noise_stride, n_symbols, out);
+    loop_any(plan, (llr_place){symbols, noise_var, out}, noise_stride, n_symbols);
+}
+
+void softqam_cpu_stream_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
+                             size_t n_symbols, void *out)
+{
+    loop_streaming(plan, (llr_place){symbols, noise_var, out}, noise_stride, n_symbols);
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "block.h"
@@ -25,15 +26,29 @@ static size_t choose_part(size_t n_symbols, unsigned n_threads, size_t short_sym
     return part < short_symbols ? short_symbols : part;
 }
 
+/* The output of a call from which on it is streamed past the caches: half of the last one, because symbols as large go
+ * through it too. README.md beside this has what it is worth. */
+static size_t streaming_nbytes(void)
+{
+    long cache = 0;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+    cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    enum { USUAL_CACHE = 32 << 20 };
+    return (size_t)(cache > 0 ? cache : USUAL_CACHE) / 2;
+}
+
 typedef struct cpu_backend {
     const softqam_plan *plan;
     softqam_pool *pool;
     const softqam_cpu_variant *variant;
+    size_t streaming_nbytes;
     char detail[64];
 } cpu_backend;
 
 typedef struct cpu_job {
     const cpu_backend *backend;
+    softqam_cpu_loop *loop;
     const softqam_block *blocks;
     size_t n_blocks;
     size_t n_symbols; /* of all blocks */
@@ -54,6 +69,7 @@ static softqam_status cpu_create(void **state, const softqam_plan *plan, const s
     backend->plan = plan;
     backend->pool = pool;
     backend->variant = variant;
+    backend->streaming_nbytes = streaming_nbytes();
     const unsigned n_threads = softqam_pool_n_threads(pool);
     snprintf(backend->detail, sizeof backend->detail, "%s, %u thread%s", backend->variant->name, n_threads,
              n_threads == 1 ? "" : "s");
@@ -63,10 +79,8 @@ static softqam_status cpu_create(void **state, const softqam_plan *plan, const s
 /* Symbols that do not lie side by side are brought together so many at a time. */
 enum { GATHER_SYMBOLS = 512, MAX_INPUT_NBYTES = 8 };
 
-static void demodulate_piece(const cpu_backend *backend, const softqam_block *piece)
+static void demodulate_piece(const softqam_plan *plan, softqam_cpu_loop *loop, const softqam_block *piece)
 {
-    const softqam_plan *plan = backend->plan;
-    softqam_cpu_loop *loop = backend->variant->loop;
     /* Noise variances that are not side by side are brought together likewise. */
     if (softqam_block_is_contiguous(piece) && piece->noise_stride <= 1) {
         loop(plan, piece->symbols, piece->noise_var, piece->noise_stride, piece->n_symbols, piece->out);
@@ -96,7 +110,7 @@ static void demodulate_part(void *context, size_t part)
     const softqam_float_environment environment = softqam_float_enter();
     while (left > 0) {
         const softqam_block piece = softqam_cursor_take(&cursor, left);
-        demodulate_piece(job->backend, &piece);
+        demodulate_piece(job->backend->plan, job->loop, &piece);
         left -= piece.n_symbols;
     }
     softqam_float_leave(environment);
@@ -105,8 +119,11 @@ static void demodulate_part(void *context, size_t part)
 static softqam_status cpu_demodulate(void *state, const softqam_block *blocks, size_t n_blocks, size_t *n_done)
 {
     const cpu_backend *backend = state;
-    cpu_job job = {backend, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks), 0};
-    job.part = choose_part(job.n_symbols, softqam_pool_n_threads(backend->pool), backend->variant->short_symbols);
+    const softqam_cpu_variant *variant = backend->variant;
+    cpu_job job = {backend, variant->loop, blocks, n_blocks, softqam_blocks_count(blocks, n_blocks), 0};
+    job.part = choose_part(job.n_symbols, softqam_pool_n_threads(backend->pool), variant->short_symbols);
+    if (variant->streaming_loop && job.n_symbols * backend->plan->output_nbytes >= backend->streaming_nbytes)
+        job.loop = variant->streaming_loop;
     softqam_pool_run(backend->pool, demodulate_part, &job, (job.n_symbols - 1) / job.part + 1);
     *n_done = job.n_symbols;
     return SOFTQAM_OK;

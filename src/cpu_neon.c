@@ -9,5 +9,5 @@
 void softqam_cpu_loop_neon(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
                            size_t n_symbols, void *out)
 {
-    loop_all(plan, symbols, noise_var, noise_stride, n_symbols, out);
+    loop_any(plan, (llr_place){symbols, noise_var, out}, noise_stride, n_symbols);
 }

@@ -5,48 +5,9 @@
 
 #include "cpu_variant.h"
 #include "lane_scalar.h"
+#include "load_symbol.h"
 
 #include "arithmetic.h"
-
-typedef struct components {
-    float i;
-    float q;
-} components;
-
-/* Binary16 to binary32, exactly. */
-static inline float widen_half(uint16_t half)
-{
-    const uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
-    /* Infinities and NaNs have the largest exponent in both formats; the bias of all others differs by 112, and a
-     * multiplication by 2^112 mends it for subnormals too. */
-    const uint32_t bits =
-        magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : lane_bits(lane_float(magnitude) * 0x1p112f);
-    return lane_float(bits | (uint32_t)(half & 0x8000) << 16);
-}
-
-/* One symbol; memcpy because the caller's memory may lie anyhow. */
-static inline components load_symbol(softqam_input_format format, const unsigned char *from)
-{
-    float cf32[2];
-    int16_t cs16[2];
-    int8_t cs8[2];
-    uint16_t cf16[2];
-    switch (format) {
-    case SOFTQAM_INPUT_CF32:
-        memcpy(cf32, from, sizeof cf32);
-        return (components){cf32[0], cf32[1]};
-    case SOFTQAM_INPUT_CS16:
-        memcpy(cs16, from, sizeof cs16);
-        return (components){cs16[0], cs16[1]};
-    case SOFTQAM_INPUT_CS8:
-        memcpy(cs8, from, sizeof cs8);
-        return (components){cs8[0], cs8[1]};
-    case SOFTQAM_INPUT_CF16:
-        memcpy(cf16, from, sizeof cf16);
-        return (components){widen_half(cf16[0]), widen_half(cf16[1])};
-    }
-    return (components){0.0f, 0.0f};
-}
 
 /* Bytes 0 1 2 3 to places 0 2 4 6. */
 static inline uint64_t spread_bytes(uint32_t bytes)
@@ -84,7 +45,7 @@ static inline void loop_soft_bits(softqam_input_format format, const softqam_pla
 {
     const size_t nbytes = plan->input_nbytes;
     for (size_t k = 0; k < n_symbols; k++) {
-        const components in = load_symbol(format, symbols + k * nbytes);
+        const loaded_symbol in = load_symbol(format, symbols + k * nbytes);
         const soft_bits bits =
             demodulate_soft_bits(&plan->soft_bits, in.i * plan->input_scale, in.q * plan->input_scale);
         store_bytes(lane_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
@@ -97,11 +58,13 @@ static inline void loop_llrs(softqam_input_format format, softqam_output_format 
                              size_t n_symbols, unsigned char *out)
 {
     const softqam_llr_scale scale = plan->llr_scale;
+    if (n_symbols == 0)
+        return;
     llr_weight weight = weigh_llrs(scale.steps_per_nat, noise_var[0]);
     for (size_t k = 0; k < n_symbols; k++) {
         if (noise_stride)
             weight = weigh_llrs(scale.steps_per_nat, noise_var[k * noise_stride]);
-        const components in = load_symbol(format, symbols + k * plan->input_nbytes);
+        const loaded_symbol in = load_symbol(format, symbols + k * plan->input_nbytes);
         symbol_llrs llrs = demodulate_llrs(&plan->llrs, in.i * plan->input_scale, in.q * plan->input_scale, weight,
                                            scale.signs, scale.limit);
         for (int bit = 0; bit < AXIS_BITS; bit++) {

@@ -35,13 +35,14 @@ static bool has_avx2(void)
 /* Fastest first; the last one runs everywhere. */
 const softqam_cpu_variant softqam_cpu_variants[] = {
 #if defined(__x86_64__)
-    {"avx512", has_avx512, softqam_cpu_loop_avx512, 16384},
-    {"avx2", has_avx2, softqam_cpu_loop_avx2, 8192},
+    {"avx512", has_avx512, softqam_cpu_loop_avx512, softqam_cpu_stream_avx512, 16384},
+    {"avx2", has_avx2, softqam_cpu_loop_avx2, softqam_cpu_stream_avx2, 8192},
 #endif
 #if defined(__aarch64__)
-    {"neon", always, softqam_cpu_loop_neon, 4096},
+    {"neon", always, softqam_cpu_loop_neon, NULL, 4096},
 #endif
-    {"portable", always, softqam_cpu_loop_portable, 256},
+    {"generic", always, softqam_cpu_loop_generic, NULL, 1024},
+    {"portable", always, softqam_cpu_loop_portable, NULL, 256},
 };
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];

@@ -17,13 +17,17 @@ typedef struct softqam_cpu_variant {
     const char *name;
     bool (*runs_here)(void);
     softqam_cpu_loop *loop;
-    size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
+    softqam_cpu_loop *streaming_loop; /* the same for output that no cache holds, past the caches; NULL: none such */
+    size_t short_symbols;             /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;
 
 /* The portable loop is the definition of correct: every other variant, and CUDA, gives its bytes. */
 softqam_cpu_loop softqam_cpu_loop_portable;
+softqam_cpu_loop softqam_cpu_loop_generic;
 softqam_cpu_loop softqam_cpu_loop_avx2;
 softqam_cpu_loop softqam_cpu_loop_avx512;
+softqam_cpu_loop softqam_cpu_stream_avx2;
+softqam_cpu_loop softqam_cpu_stream_avx512;
 softqam_cpu_loop softqam_cpu_loop_neon;
 
 /* Those in this build, fastest first. */

@@ -85,24 +85,16 @@ static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0,
 static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
-LANE void store_soft_bits(unsigned char *out, const soft_bits *bits)
+/* The soft bytes of an axis, two words a symbol; the last bit's is 127 where the symbol is not known. */
+LANE lane_bytes soft_words(const soft_axis *axis, lane_mask known)
 {
-    const lane_bytes i = lane_pack_s16(lane_truncate(bits->i.last), lane_truncate(bits->i.other));
-    const lane_bytes q = lane_pack_s16(lane_truncate(bits->q.last), lane_truncate(bits->q.other));
-    const lane_bytes soft = lane_pack_u8(i, q);
-    const lane_bytes first = lane_or(lane_interleave_bytes_lower(bits->i.row.marks, bits->q.row.marks),
-                                     lane_splat_bytes(places_of_first_two));
-    const lane_bytes last = lane_or(lane_interleave_bytes_upper(bits->i.row.marks, bits->q.row.marks),
-                                    lane_splat_bytes(places_of_last_two));
-    lane_store(out, lane_place_bytes(soft, first));
-    lane_store(out + 4 * LANES, lane_place_bytes(soft, last));
+    return lane_pack_s16(lane_truncate(lane_choose(known, axis->last, lane_splat(127.0f))), lane_truncate(axis->other));
 }
 
-/* 127 eight times is the last bit's byte, 127, at every place. */
-LANE void forget(soft_axis *axis, lane_mask known)
+/* Where its bytes come from: all from the last bit's where the symbol is not known. */
+LANE lane_u32 soft_marks(const lane_table *table, const soft_axis *axis, lane_mask known)
 {
-    axis->last = lane_choose(known, axis->last, lane_splat(127.0f));
-    axis->row.marks = lane_bits(lane_keep(known, lane_float(axis->row.marks)));
+    return lane_bits(lane_keep(known, lane_float(lane_marks(table, axis->row))));
 }
 
 LANE symbol_distances measure_step(const lane_table *table, step_input in)
@@ -110,12 +102,15 @@ LANE symbol_distances measure_step(const lane_table *table, step_input in)
     return measure_symbol(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
 }
 
-LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out)
+LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out, bool streaming)
 {
-    soft_bits bits = soften_symbol(table, symbols);
-    forget(&bits.i, bits.known);
-    forget(&bits.q, bits.known);
-    store_soft_bits(out, &bits);
+    const soft_bits bits = soften_symbol(table, symbols);
+    const lane_bytes soft = lane_pack_u8(soft_words(&bits.i, bits.known), soft_words(&bits.q, bits.known));
+    const lane_u32 i = soft_marks(table, &bits.i, bits.known), q = soft_marks(table, &bits.q, bits.known);
+    const lane_bytes first = lane_or(lane_interleave_bytes_lower(i, q), lane_splat_bytes(places_of_first_two));
+    const lane_bytes last = lane_or(lane_interleave_bytes_upper(i, q), lane_splat_bytes(places_of_last_two));
+    lane_store(out, lane_place_bytes(soft, first), streaming);
+    lane_store(out + 4 * LANES, lane_place_bytes(soft, last), streaming);
 }
 
 typedef struct linear_constants {
@@ -138,7 +133,7 @@ LANE linear_constants load_linear(const softqam_linear *from)
 }
 
 /* The linear functions' bytes of components as they lie in memory. */
-LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits *bits)
+LANE lane_bytes linear_bytes(bool positive_is_1, const linear_bits *bits)
 {
     static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
     lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
@@ -151,25 +146,73 @@ LANE void store_linear(unsigned char *out, bool positive_is_1, const linear_bits
         first = lane_add_s16(lane_splat_word(127), first);
         last = lane_add_s16(lane_splat_word(127), last);
     }
-    lane_store(out, lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places)));
+    return lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places));
+}
+
+/* How far from an integer the values are that are not saturated. Each is, but for its sign, the distance |x3| to the
+ * nearest boundary of the last bit, or what lacks to 2 alpha from that: near an integer where the distance's fraction
+ * is near 0 or that of 2 alpha. The words of a lie in the lower halves, those of b in the upper ones. */
+LANE lane_bytes from_integers(const linear_constants *constants, lane_whole distance_a, lane_whole distance_b)
+{
+    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
+    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
+    return lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
 }
 
 /* Returns whether the bytes may be wrong. */
-LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out)
+LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
+                      bool streaming)
 {
     const linear_bits a = demodulate_linear(&constants->linear, in.a);
     const linear_bits b = demodulate_linear(&constants->linear, in.b);
-    store_linear(out, positive_is_1, &a);
-    store_linear(out + 4 * LANES, positive_is_1, &b);
-    /* A value that is not saturated is, but for its sign, the distance to the nearest boundary of the last bit, or what
-     * lacks to 2 alpha from that: near an integer where the distance's fraction is near 0 or that of 2 alpha. */
+    lane_store(out, linear_bytes(positive_is_1, &a), streaming);
+    lane_store(out + 4 * LANES, linear_bytes(positive_is_1, &b), streaming);
     const lane_whole distance_a = lane_abs_s32(a.x[3]);
     const lane_whole distance_b = lane_abs_s32(b.x[3]);
-    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
-    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
-    const lane_bytes from_integer = lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
-    return lane_any_less_or_more(from_integer, constants->doubt, lane_max_s32(distance_a, distance_b),
-                                 constants->largest);
+    return lane_any_less_or_more(from_integers(constants, distance_a, distance_b), constants->doubt,
+                                 lane_max_s32(distance_a, distance_b), constants->largest);
+}
+
+/* Components on which the linear functions decide although linear_step() would doubt them: a symbol that is zero is as
+ * good as one beside it on the side where both bits of the signs are 127, and so is one that is not finite, whose bytes
+ * are replaced. */
+typedef struct wide_input {
+    linear_bits bits;
+    lane_pairs known;
+} wide_input;
+
+LANE wide_input widen_input(const linear_constants *constants, bool positive_is_1, lane_f32 components)
+{
+    wide_input in;
+    /* Times zero, what is not finite is NaN. */
+    in.known = lane_are_zeros(lane_mul(components, lane_splat(0.0f)));
+    const lane_f32 numbers = lane_keep_pairs(in.known, components);
+    const lane_f32 beside = lane_splat(positive_is_1 ? -LINEAR_BESIDE_ZERO : LINEAR_BESIDE_ZERO);
+    const lane_f32 decided = lane_choose_pairs(lane_are_zeros(numbers), beside, numbers);
+    in.bits = demodulate_linear(&constants->linear, lane_limit(decided, lane_splat(LIMIT_COMPONENT)));
+    return in;
+}
+
+LANE lane_bytes wide_bytes(bool positive_is_1, const wide_input *in)
+{
+    return lane_choose_pair_bytes(in->known, linear_bytes(positive_is_1, &in->bits), lane_splat_byte(127));
+}
+
+/* linear_step() for any symbols, in half as many operations more. */
+LANE bool wide_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
+                    bool streaming)
+{
+    const wide_input a = widen_input(constants, positive_is_1, in.a);
+    const wide_input b = widen_input(constants, positive_is_1, in.b);
+    lane_store(out, wide_bytes(positive_is_1, &a), streaming);
+    lane_store(out + 4 * LANES, wide_bytes(positive_is_1, &b), streaming);
+    const lane_whole distance_a = lane_abs_s32(a.bits.x[3]);
+    const lane_whole distance_b = lane_abs_s32(b.bits.x[3]);
+    /* The further out one component, the coarser the sums in which the other's values are rounded. */
+    const lane_bytes others = lane_swap_pair_words(lane_upper_words(distance_a, distance_b));
+    const lane_bytes outside = lane_excess_u16(others, lane_splat_word(LINEAR_INSIDE));
+    const lane_bytes doubt = lane_add_s16(constants->doubt, lane_shift_right_s16(outside, LINEAR_DOUBT_SHIFT));
+    return lane_any_less(from_integers(constants, distance_a, distance_b), doubt);
 }
 
 /* Where a step's symbols lie and where its bytes go. */
@@ -180,21 +223,25 @@ typedef struct step_place {
 
 /* Steps as arithmetic.h has it, an even number of them: two at a time, because one alone waits for its own results more
  * than it computes. */
-LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps)
+LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps,
+                      bool streaming)
 {
     const lane_table table = load_table(plan);
     const lane_f32 scale = lane_splat(plan->input_scale);
     for (size_t k = 0; k < n_steps; k += 2) {
         const symbol_distances a = measure_step(&table, load_step(kind, places[k].in, scale));
         const symbol_distances b = measure_step(&table, load_step(kind, places[k + 1].in, scale));
-        soften_step(&table, &a, places[k].out);
-        soften_step(&table, &b, places[k + 1].out);
+        soften_step(&table, &a, places[k].out, streaming);
+        soften_step(&table, &b, places[k + 1].out, streaming);
     }
 }
 
+/* The ways to soft bits, the fastest first, which also is the one that decides about the fewest symbols. */
+typedef enum soft_way { WAY_LINEAR, WAY_WIDE, WAY_EXACT } soft_way;
+
 /* Steps by the linear functions; returns how many may have wrong bytes, and where. */
-LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at, size_t n_steps,
-                         step_place *doubtful)
+LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at,
+                         size_t n_steps, step_place *doubtful, bool streaming)
 {
     const linear_constants constants = load_linear(&plan->columns.linear);
     const lane_f32 scale = lane_splat(plan->input_scale);
@@ -202,44 +249,77 @@ LANE size_t linear_steps(input_kind kind, bool positive_is_1, const softqam_plan
     for (size_t k = 0; k < n_steps; k++) {
         prefetch_symbols(kind, at.in);
         doubtful[n_doubtful] = at;
-        n_doubtful += linear_step(&constants, positive_is_1, load_step(kind, at.in, scale), at.out);
+        const step_input in = load_step(kind, at.in, scale);
+        n_doubtful += way == WAY_WIDE ? wide_step(&constants, positive_is_1, in, at.out, streaming)
+                                      : linear_step(&constants, positive_is_1, in, at.out, streaming);
         at.in += LANES * input_nbytes(kind);
         at.out += LANES * 8;
     }
     return n_doubtful;
 }
 
-/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
- * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where more
- * than half of a block's steps are in doubt, the next blocks do without the linear functions. */
-enum { BLOCK_STEPS = 64, BLOCKS_WITHOUT_LINEAR = 15 };
+/* With the sign and the kind of stores as constants of the loops: a branch at each store takes a tenth of the time. */
+LANE size_t linear_steps_of_sign(input_kind kind, bool positive_is_1, soft_way way, const softqam_plan *plan,
+                                 step_place at, size_t n_steps, step_place *doubtful, bool streaming)
+{
+    if (way == WAY_WIDE)
+        return linear_steps(WAY_WIDE, kind, positive_is_1, plan, at, n_steps, doubtful, streaming);
+    return streaming ? linear_steps(WAY_LINEAR, kind, positive_is_1, plan, at, n_steps, doubtful, true)
+                     : linear_steps(WAY_LINEAR, kind, positive_is_1, plan, at, n_steps, doubtful, false);
+}
 
-LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols)
+/* Symbols are taken in blocks of so many steps, which stay in the nearest cache: first all by the linear functions,
+ * then again those steps about which there is doubt, so that no branch is mispredicted for a single step. Where so many
+ * of a block's steps are in doubt that the next way is faster, the block and those after it take that one. */
+enum { BLOCK_STEPS = 64, BLOCKS_BEFORE_RETRY = 63 };
+
+typedef struct soft_course {
+    soft_way way;
+    unsigned n_blocks; /* that still go this way */
+} soft_course;
+
+LANE soft_course next_course(soft_course now)
+{
+    if (now.n_blocks == 0)
+        return (soft_course){WAY_LINEAR, 0};
+    return (soft_course){now.way, now.n_blocks - 1};
+}
+
+/* The steps of a block by the way that suits it; returns those that must be taken as arithmetic.h has it. */
+LANE size_t block_steps(input_kind kind, const softqam_plan *plan, soft_course *course, step_place at, size_t n_steps,
+                        step_place *doubtful, bool streaming)
+{
+    while (course->way < WAY_EXACT) {
+        const size_t most = course->way == WAY_LINEAR ? n_steps / 8 : n_steps / 2;
+        const size_t n = plan->llr_scale.signs
+                             ? linear_steps_of_sign(kind, true, course->way, plan, at, n_steps, doubtful, streaming)
+                             : linear_steps_of_sign(kind, false, course->way, plan, at, n_steps, doubtful, streaming);
+        if (n <= most)
+            return n;
+        *course = (soft_course){course->way + 1, BLOCKS_BEFORE_RETRY};
+    }
+    for (size_t k = 0; k < n_steps; k++)
+        doubtful[k] = (step_place){at.in + k * LANES * input_nbytes(kind), at.out + k * LANES * 8};
+    return n_steps;
+}
+
+LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols, bool streaming)
 {
     size_t n_steps = n_symbols / LANES, n_left = n_symbols % LANES;
-    const size_t nbytes = LANES * input_nbytes(kind);
     step_place again[BLOCK_STEPS + 2];
     size_t n_again = 0;
-    unsigned n_blocks_without = 0;
+    soft_course course = {WAY_LINEAR, 0};
     while (n_steps > 0) {
         const size_t n = n_steps < BLOCK_STEPS ? n_steps : BLOCK_STEPS;
-        if (n_blocks_without > 0) {
-            n_blocks_without--;
-            for (size_t k = 0; k < n; k++)
-                again[n_again++] = (step_place){at.in + k * nbytes, at.out + k * LANES * 8};
-        } else {
-            const size_t n_doubtful = plan->llr_scale.signs ? linear_steps(kind, true, plan, at, n, again + n_again)
-                                                            : linear_steps(kind, false, plan, at, n, again + n_again);
-            n_blocks_without = n_doubtful > n / 2 ? BLOCKS_WITHOUT_LINEAR : 0;
-            n_again += n_doubtful;
-        }
+        n_again += block_steps(kind, plan, &course, at, n, again + n_again, streaming);
+        course = next_course(course);
         /* An odd one waits for the next block. */
         if (n_again > 1) {
-            exact_steps(kind, plan, again, n_again / 2 * 2);
+            exact_steps(kind, plan, again, n_again / 2 * 2, streaming);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
-        at.in += n * nbytes;
+        at.in += n * LANES * input_nbytes(kind);
         at.out += n * LANES * 8;
         n_steps -= n;
         if (n_steps == 0 && n_left > 0) {
@@ -252,7 +332,7 @@ LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place a
     }
     if (n_again > 0) {
         again[1] = again[0];
-        exact_steps(kind, plan, again, 2);
+        exact_steps(kind, plan, again, 2, streaming);
     }
 }
 
@@ -279,6 +359,7 @@ typedef struct llr_constants {
     lane_mask small_call;    /* that factor is small */
     lane_bytes least;        /* of the bytes of s8 */
     lane_bytes most;
+    bool streaming;
 } llr_constants;
 
 /* The factors of a step's symbols, with their sign; NaN where the noise variance is none. */
@@ -294,7 +375,7 @@ LANE lane_mask is_usual_noise(const llr_constants *constants, lane_f32 noise_var
     return lane_both(lane_is_less(constants->small_noise, noise_var), lane_is_less(noise_var, lane_splat(INFINITY)));
 }
 
-LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var)
+LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var, bool streaming)
 {
     const softqam_llr_scale scale = plan->llr_scale;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
@@ -315,6 +396,7 @@ LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output outpu
     constants.small_call = is_usual_noise(&constants, lane_splat(noise_var));
     constants.most = lane_splat_byte(largest);
     constants.least = lane_splat_byte(-largest);
+    constants.streaming = streaming;
     return constants;
 }
 
@@ -329,16 +411,16 @@ LANE void store_s8(bool full, unsigned char *out, const llr_constants *constants
     lane_bytes limited = lane_max_s8(packed, constants->least);
     if (!full)
         limited = lane_min_s8(limited, constants->most);
-    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)));
+    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)), constants->streaming);
 }
 
 LANE void store_llrs(llr_output output, unsigned char *out, const llr_constants *constants,
                      const lane_f32 llrs[AXIS_BITS])
 {
     if (output == LLRS_F16)
-        lane_store_llrs_f16(out, llrs);
+        lane_store_llrs_f16(out, llrs, constants->streaming);
     else if (output == LLRS_F32)
-        lane_store_llrs_f32(out, llrs);
+        lane_store_llrs_f32(out, llrs, constants->streaming);
     else
         store_s8(output == LLRS_S8_FULL, out, constants, llrs);
 }
@@ -417,9 +499,10 @@ LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, co
 }
 
 LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan, llr_place at,
-                    size_t n_symbols)
+                    size_t n_symbols, bool streaming)
 {
-    const llr_constants constants = load_llr_constants(plan, output, noise_per_symbol ? 1.0f : at.noise_var[0]);
+    const llr_constants constants =
+        load_llr_constants(plan, output, noise_per_symbol ? 1.0f : at.noise_var[0], streaming);
     llr_step step = begin_step(kind, output, noise_per_symbol, &constants, at);
     for (size_t left = n_symbols - LANES; left > 0;) {
         /* The last step goes back to be a whole one. */
@@ -437,55 +520,60 @@ LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, c
 }
 
 LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, llr_place at, size_t noise_stride,
-                      size_t n_symbols)
+                      size_t n_symbols, bool streaming)
 {
     if (noise_stride)
-        loop_llrs(kind, output, true, plan, at, n_symbols);
+        loop_llrs(kind, output, true, plan, at, n_symbols, streaming);
     else
-        loop_llrs(kind, output, false, plan, at, n_symbols);
+        loop_llrs(kind, output, false, plan, at, n_symbols, streaming);
 }
 
 /* The loops of one kind of input. */
-LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols,
+                       bool streaming)
 {
     switch (plan->output_format) {
     case SOFTQAM_OUTPUT_U8:
-        loop_soft_bits(kind, plan, (step_place){at.symbols, at.out}, n_symbols);
+        loop_soft_bits(kind, plan, (step_place){at.symbols, at.out}, n_symbols, streaming);
         break;
     case SOFTQAM_OUTPUT_S8:
-        if (plan->llr_scale.limit == 127.0f)
-            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols);
+        /* As a constant of the loop, as above; to the other formats it makes no difference. */
+        if (plan->llr_scale.limit == 127.0f && streaming)
+            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols, true);
+        else if (plan->llr_scale.limit == 127.0f)
+            loop_noises(kind, LLRS_S8_FULL, plan, at, noise_stride, n_symbols, false);
         else
-            loop_noises(kind, LLRS_S8, plan, at, noise_stride, n_symbols);
+            loop_noises(kind, LLRS_S8, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_OUTPUT_F16:
-        loop_noises(kind, LLRS_F16, plan, at, noise_stride, n_symbols);
+        loop_noises(kind, LLRS_F16, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_OUTPUT_F32:
-        loop_noises(kind, LLRS_F32, plan, at, noise_stride, n_symbols);
+        loop_noises(kind, LLRS_F32, plan, at, noise_stride, n_symbols, streaming);
         break;
     }
 }
 
-/* At least a step's symbols. */
-LANE void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+/* At least a step's symbols; whole steps, with `out` on a boundary of LINE_NBYTES, where streaming. */
+static __attribute__((noinline)) void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride,
+                                                  size_t n_symbols, bool streaming)
 {
     switch (plan->input_format) {
     case SOFTQAM_INPUT_CF32:
         /* Times one is the same value, so it need not be computed. */
         if (plan->input_scale == 1.0f)
-            loop_outputs(INPUT_CF32_UNSCALED, plan, at, noise_stride, n_symbols);
+            loop_outputs(INPUT_CF32_UNSCALED, plan, at, noise_stride, n_symbols, streaming);
         else
-            loop_outputs(INPUT_CF32, plan, at, noise_stride, n_symbols);
+            loop_outputs(INPUT_CF32, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CS16:
-        loop_outputs(INPUT_CS16, plan, at, noise_stride, n_symbols);
+        loop_outputs(INPUT_CS16, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CS8:
-        loop_outputs(INPUT_CS8, plan, at, noise_stride, n_symbols);
+        loop_outputs(INPUT_CS8, plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CF16:
-        loop_outputs(INPUT_CF16, plan, at, noise_stride, n_symbols);
+        loop_outputs(INPUT_CF16, plan, at, noise_stride, n_symbols, streaming);
         break;
     }
 }
@@ -502,23 +590,52 @@ LANE void fill_step(void *to, const void *from, size_t nbytes, size_t n)
     }
 }
 
-LANE void loop_all(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
-                   size_t n_symbols, void *out)
+/* Any number of symbols. */
+static void loop_any(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
-    const bool whole = n_symbols >= LANES;
-    step_buffer buffer;
-    llr_place at = {symbols, noise_var, out};
     if (n_symbols == 0)
         return;
-    if (!whole) {
-        fill_step(buffer.in, symbols, plan->input_nbytes, n_symbols);
-        if (noise_stride && plan->output_format != SOFTQAM_OUTPUT_U8)
-            fill_step(buffer.noise_var, noise_var, sizeof(float), n_symbols);
-        at = (llr_place){buffer.in, noise_stride ? buffer.noise_var : noise_var, buffer.out};
+    if (n_symbols >= LANES) {
+        loop_inputs(plan, at, noise_stride, n_symbols, false);
+        return;
     }
-    loop_inputs(plan, at, noise_stride, whole ? n_symbols : LANES);
-    if (!whole)
-        memcpy(out, buffer.out, n_symbols * plan->output_nbytes);
+    step_buffer buffer;
+    llr_place whole = {buffer.in, at.noise_var, buffer.out};
+    fill_step(buffer.in, at.symbols, plan->input_nbytes, n_symbols);
+    if (noise_stride && plan->output_format != SOFTQAM_OUTPUT_U8) {
+        fill_step(buffer.noise_var, at.noise_var, sizeof(float), n_symbols);
+        whole.noise_var = buffer.noise_var;
+    }
+    loop_inputs(plan, whole, noise_stride, LANES, false);
+    memcpy(at.out, buffer.out, n_symbols * plan->output_nbytes);
+}
+
+LANE llr_place place_after(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+{
+    at.symbols += n_symbols * plan->input_nbytes;
+    at.noise_var += at.noise_var ? n_symbols * noise_stride : 0;
+    at.out += n_symbols * plan->output_nbytes;
+    return at;
+}
+
+/* A cache line, which streaming stores fill from its beginning. */
+enum { LINE_NBYTES = 64 };
+
+/* Streamed are the whole steps from the first line on at which a symbol's output begins. */
+LANE void loop_streaming(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+{
+    const size_t to_line = -(uintptr_t)at.out % LINE_NBYTES;
+    const size_t n_before = to_line / plan->output_nbytes;
+    if (to_line % plan->output_nbytes || n_symbols < n_before + LANES) {
+        loop_any(plan, at, noise_stride, n_symbols);
+        return;
+    }
+    const llr_place line = place_after(plan, at, noise_stride, n_before);
+    const size_t n_whole = (n_symbols - n_before) / LANES * LANES;
+    loop_any(plan, at, noise_stride, n_before);
+    loop_inputs(plan, line, noise_stride, n_whole, true);
+    lane_fence();
+    loop_any(plan, place_after(plan, line, noise_stride, n_whole), noise_stride, n_symbols - n_before - n_whole);
 }
 
 #endif

@@ -21,20 +21,25 @@ typedef __m256 lane_f32;
 typedef __m256i lane_u32;
 typedef __m256 lane_mask; /* all ones or zero */
 
+/* What a row holds besides is looked up where it is needed: registers are few. */
 typedef struct lane_row {
     lane_f32 level;
     lane_f32 level_last;
     lane_f32 level_other;
-    lane_f32 gain_last; /* with their signs */
-    lane_f32 gain_other;
-    lane_u32 marks; /* four bytes, the axis's first bit lowest */
+    lane_u32 number;
+    lane_f32 sign; /* as the level's */
 } lane_row;
 
 /* A register holds eight rows, those of the positive levels, and a permutation by row number looks eight of them up.
  * The negative levels mirror them but for the marks and the gain of the other bit, of which there are eight more. */
 typedef struct lane_table {
-    lane_row positive;
+    lane_f32 level;
+    lane_f32 level_last;
+    lane_f32 level_other;
+    lane_f32 gain_last; /* with their signs */
+    lane_f32 gain_other;
     lane_f32 negative_gain_other;
+    lane_u32 marks; /* four bytes, the axis's first bit lowest */
     lane_u32 negative_marks;
     lane_f32 steps[AXIS_BITS];
     lane_f32 rows_per_unit;
@@ -211,27 +216,29 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     const lane_u32 index = lane_to_index(lane_mul(lane_abs(level), table->rows_per_unit));
     const lane_u32 sign = lane_bits(level);
     lane_row row;
-    row.level = lane_flip(lane_row_value(index, table->positive.level), sign);
-    row.level_last = lane_flip(lane_row_value(index, table->positive.level_last), sign);
-    row.level_other = lane_flip(lane_row_value(index, table->positive.level_other), sign);
-    row.gain_last = lane_row_value(index, table->positive.gain_last);
-    row.gain_other = _mm256_blendv_ps(lane_row_value(index, table->positive.gain_other),
-                                      lane_row_value(index, table->negative_gain_other), level);
-    row.marks = lane_bits(_mm256_blendv_ps(lane_row_value(index, lane_float(table->positive.marks)),
-                                           lane_row_value(index, lane_float(table->negative_marks)), level));
+    row.level = lane_flip(lane_row_value(index, table->level), sign);
+    row.level_last = lane_flip(lane_row_value(index, table->level_last), sign);
+    row.level_other = lane_flip(lane_row_value(index, table->level_other), sign);
+    row.number = index;
+    row.sign = level;
     return row;
 }
 
 LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
 {
-    (void)table;
-    return row.gain_last;
+    return lane_row_value(row.number, table->gain_last);
 }
 
 LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
 {
-    (void)table;
-    return row.gain_other;
+    return _mm256_blendv_ps(lane_row_value(row.number, table->gain_other),
+                            lane_row_value(row.number, table->negative_gain_other), row.sign);
+}
+
+LANE lane_u32 lane_marks(const lane_table *table, lane_row row)
+{
+    return lane_bits(_mm256_blendv_ps(lane_row_value(row.number, lane_float(table->marks)),
+                                      lane_row_value(row.number, lane_float(table->negative_marks)), row.sign));
 }
 
 /* What a row holds for bit k. */
@@ -268,6 +275,7 @@ LANE lane_u32 lane_to_row_small(lane_f32 place)
  * cpu_vector_loops.h stay. */
 
 typedef __m256i lane_bytes;
+typedef __m256i lane_pairs; /* one of each two components that lie side by side: all ones or zero */
 
 LANE lane_f32 lane_load_f32(const void *from)
 {
@@ -289,21 +297,31 @@ LANE lane_f32 lane_load_f16(const void *from)
     return _mm256_cvtph_ps(_mm_loadu_si128(from));
 }
 
-LANE void lane_store(void *to, lane_bytes a)
+/* Streaming: past the caches, to memory that is aligned to 32 bytes. */
+LANE void lane_store(void *to, lane_bytes a, bool streaming)
 {
-    _mm256_storeu_si256(to, a);
+    if (streaming)
+        _mm256_stream_si256(to, a);
+    else
+        _mm256_storeu_si256(to, a);
+}
+
+/* After streaming: other threads see what was stored before they see what is stored from here on. */
+LANE void lane_fence(void)
+{
+    _mm_sfence();
 }
 
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)
 {
     const __m256i backwards = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
     lane_table table;
-    table.positive.level = lane_load_f32(columns->level + LANES);
-    table.positive.level_last = lane_load_f32(columns->level_last + LANES);
-    table.positive.level_other = lane_load_f32(columns->level_other + LANES);
-    table.positive.gain_last = lane_load_f32(columns->gain_last + LANES);
-    table.positive.gain_other = lane_load_f32(columns->gain_other + LANES);
-    table.positive.marks = _mm256_loadu_si256((const void *)(columns->marks + LANES));
+    table.level = lane_load_f32(columns->level + LANES);
+    table.level_last = lane_load_f32(columns->level_last + LANES);
+    table.level_other = lane_load_f32(columns->level_other + LANES);
+    table.gain_last = lane_load_f32(columns->gain_last + LANES);
+    table.gain_other = lane_load_f32(columns->gain_other + LANES);
+    table.marks = _mm256_loadu_si256((const void *)(columns->marks + LANES));
     table.negative_gain_other = lane_row_value(backwards, lane_load_f32(columns->gain_other));
     table.negative_marks = lane_bits(lane_row_value(backwards, lane_load_f32(columns->marks)));
     return table;
@@ -350,6 +368,28 @@ LANE lane_f32 lane_swap_pairs(lane_f32 a)
     return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
+/* Both of the pair are zeros, of any sign. */
+LANE lane_pairs lane_are_zeros(lane_f32 a)
+{
+    return _mm256_cmpeq_epi64(lane_bits(lane_abs(a)), _mm256_setzero_si256());
+}
+
+LANE lane_f32 lane_keep_pairs(lane_pairs mask, lane_f32 a)
+{
+    return _mm256_and_ps(_mm256_castsi256_ps(mask), a);
+}
+
+LANE lane_f32 lane_choose_pairs(lane_pairs mask, lane_f32 where_true, lane_f32 where_false)
+{
+    return _mm256_blendv_ps(where_false, where_true, _mm256_castsi256_ps(mask));
+}
+
+/* The eight bytes of each pair. */
+LANE lane_bytes lane_choose_pair_bytes(lane_pairs mask, lane_bytes where_true, lane_bytes where_false)
+{
+    return _mm256_blendv_epi8(where_false, where_true, mask);
+}
+
 /* To integers, truncated, for values that fit. */
 LANE lane_bytes lane_truncate(lane_f32 a)
 {
@@ -390,6 +430,16 @@ LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
 }
 
+LANE bool lane_any_less(lane_bytes a, lane_bytes low)
+{
+    return _mm256_movemask_epi8(_mm256_cmpgt_epi16(low, a));
+}
+
+LANE lane_bytes lane_swap_pair_words(lane_bytes a)
+{
+    return _mm256_shuffle_epi32(a, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
 LANE lane_u32 lane_max_u32(lane_u32 a, lane_u32 b)
 {
     return _mm256_max_epu32(a, b);
@@ -414,6 +464,17 @@ LANE lane_bytes lane_sub_s16(lane_bytes a, lane_bytes b)
 LANE lane_bytes lane_abs_s16(lane_bytes a)
 {
     return _mm256_abs_epi16(a);
+}
+
+/* a - b, but 0 where b is more; neither negative. */
+LANE lane_bytes lane_excess_u16(lane_bytes a, lane_bytes b)
+{
+    return _mm256_subs_epu16(a, b);
+}
+
+LANE lane_bytes lane_shift_right_s16(lane_bytes a, int n)
+{
+    return _mm256_srai_epi16(a, n);
 }
 
 LANE lane_bytes lane_splat_word(int a)
@@ -470,20 +531,20 @@ LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const __m256d p0 = _mm256_castps_pd(llrs[0]), p1 = _mm256_castps_pd(llrs[1]);
     const __m256d p2 = _mm256_castps_pd(llrs[2]), p3 = _mm256_castps_pd(llrs[3]);
     const __m256d s02_01 = _mm256_unpacklo_pd(p0, p1), s13_01 = _mm256_unpackhi_pd(p0, p1);
     const __m256d s02_23 = _mm256_unpacklo_pd(p2, p3), s13_23 = _mm256_unpackhi_pd(p2, p3);
-    double *out = to;
-    _mm256_storeu_pd(out, _mm256_permute2f128_pd(s02_01, s02_23, 0x20));
-    _mm256_storeu_pd(out + 4, _mm256_permute2f128_pd(s13_01, s13_23, 0x20));
-    _mm256_storeu_pd(out + 8, _mm256_permute2f128_pd(s02_01, s02_23, 0x31));
-    _mm256_storeu_pd(out + 12, _mm256_permute2f128_pd(s13_01, s13_23, 0x31));
+    unsigned char *out = to;
+    lane_store(out, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x20)), streaming);
+    lane_store(out + 32, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x20)), streaming);
+    lane_store(out + 64, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x31)), streaming);
+    lane_store(out + 96, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x31)), streaming);
 }
 
-LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     __m128i pairs[AXIS_BITS];
     LANE_UNROLL
@@ -491,11 +552,11 @@ LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
         pairs[k] = _mm256_cvtps_ph(llrs[k], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m128i s01_01 = _mm_unpacklo_epi32(pairs[0], pairs[1]), s23_01 = _mm_unpackhi_epi32(pairs[0], pairs[1]);
     const __m128i s01_23 = _mm_unpacklo_epi32(pairs[2], pairs[3]), s23_23 = _mm_unpackhi_epi32(pairs[2], pairs[3]);
-    __m128i *out = to;
-    _mm_storeu_si128(out, _mm_unpacklo_epi64(s01_01, s01_23));
-    _mm_storeu_si128(out + 1, _mm_unpackhi_epi64(s01_01, s01_23));
-    _mm_storeu_si128(out + 2, _mm_unpacklo_epi64(s23_01, s23_23));
-    _mm_storeu_si128(out + 3, _mm_unpackhi_epi64(s23_01, s23_23));
+    const __m128i s0 = _mm_unpacklo_epi64(s01_01, s01_23), s1 = _mm_unpackhi_epi64(s01_01, s01_23);
+    const __m128i s2 = _mm_unpacklo_epi64(s23_01, s23_23), s3 = _mm_unpackhi_epi64(s23_01, s23_23);
+    unsigned char *out = to;
+    lane_store(out, _mm256_set_m128i(s1, s0), streaming);
+    lane_store(out + 32, _mm256_set_m128i(s3, s2), streaming);
 }
 
 #endif

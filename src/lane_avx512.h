@@ -21,18 +21,22 @@ typedef __m512 lane_f32;
 typedef __m512i lane_u32;
 typedef __mmask16 lane_mask;
 
+/* What a row holds besides is looked up where it is needed: registers are few. */
 typedef struct lane_row {
+    lane_f32 level;
+    lane_f32 level_last;
+    lane_f32 level_other;
+    lane_u32 number;
+} lane_row;
+
+/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
+typedef struct lane_table {
     lane_f32 level;
     lane_f32 level_last;
     lane_f32 level_other;
     lane_f32 gain_last; /* with their signs */
     lane_f32 gain_other;
-    lane_u32 marks; /* four bytes SOFT_*, the axis's first bit lowest */
-} lane_row;
-
-/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
-typedef struct lane_table {
-    lane_row rows;
+    lane_u32 marks; /* four bytes, the axis's first bit lowest */
     lane_f32 steps[AXIS_BITS];
     lane_f32 rows_per_unit;
 } lane_table;
@@ -209,13 +213,21 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     const lane_u32 index = lane_bits(_mm512_fmadd_round_ps(level, table->rows_per_unit, lane_splat(0x1.8p23f + 8.0f),
                                                            _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
     lane_row row;
-    row.level = lane_row_value(index, table->rows.level);
-    row.level_last = lane_row_value(index, table->rows.level_last);
-    row.level_other = lane_row_value(index, table->rows.level_other);
-    row.gain_last = lane_row_value(index, table->rows.gain_last);
-    row.gain_other = lane_row_value(index, table->rows.gain_other);
-    row.marks = _mm512_permutexvar_epi32(index, table->rows.marks);
+    row.level = lane_row_value(index, table->level);
+    row.level_last = lane_row_value(index, table->level_last);
+    row.level_other = lane_row_value(index, table->level_other);
+    row.number = index;
     return row;
+}
+
+LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+{
+    return lane_row_value(row.number, table->gain_last);
+}
+
+LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
+{
+    return lane_row_value(row.number, table->gain_other);
 }
 
 /* What a row holds for bit k. */
@@ -249,6 +261,7 @@ LANE lane_u32 lane_to_row_small(lane_f32 place)
  * cpu_vector_loops.h stay. */
 
 typedef __m512i lane_bytes;
+typedef __mmask8 lane_pairs; /* one of each two components that lie side by side */
 
 LANE lane_f32 lane_load_f32(const void *from)
 {
@@ -270,9 +283,19 @@ LANE lane_f32 lane_load_f16(const void *from)
     return _mm512_cvtph_ps(_mm256_loadu_si256(from));
 }
 
-LANE void lane_store(void *to, lane_bytes a)
+/* Streaming: past the caches, to memory that is aligned to 64 bytes. */
+LANE void lane_store(void *to, lane_bytes a, bool streaming)
 {
-    _mm512_storeu_si512(to, a);
+    if (streaming)
+        _mm512_stream_si512(to, a);
+    else
+        _mm512_storeu_si512(to, a);
+}
+
+/* After streaming: other threads see what was stored before they see what is stored from here on. */
+LANE void lane_fence(void)
+{
+    _mm_sfence();
 }
 
 LANE lane_llr_table lane_load_llr_table(const softqam_llr_columns *columns)
@@ -312,6 +335,28 @@ LANE lane_f32 lane_twice_upper(lane_f32 a)
 LANE lane_f32 lane_swap_pairs(lane_f32 a)
 {
     return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
+/* Both of the pair are zeros, of any sign. */
+LANE lane_pairs lane_are_zeros(lane_f32 a)
+{
+    return _mm512_testn_epi64_mask(lane_bits(a), _mm512_set1_epi32(0x7fffffff));
+}
+
+LANE lane_f32 lane_keep_pairs(lane_pairs mask, lane_f32 a)
+{
+    return _mm512_castpd_ps(_mm512_maskz_mov_pd(mask, _mm512_castps_pd(a)));
+}
+
+LANE lane_f32 lane_choose_pairs(lane_pairs mask, lane_f32 where_true, lane_f32 where_false)
+{
+    return _mm512_castpd_ps(_mm512_mask_mov_pd(_mm512_castps_pd(where_false), mask, _mm512_castps_pd(where_true)));
+}
+
+/* The eight bytes of each pair. */
+LANE lane_bytes lane_choose_pair_bytes(lane_pairs mask, lane_bytes where_true, lane_bytes where_false)
+{
+    return _mm512_mask_mov_epi64(where_false, mask, where_true);
 }
 
 /* To integers, truncated, for values that fit. */
@@ -358,6 +403,16 @@ LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
 }
 
+LANE bool lane_any_less(lane_bytes a, lane_bytes low)
+{
+    return _mm512_cmplt_epi16_mask(a, low);
+}
+
+LANE lane_bytes lane_swap_pair_words(lane_bytes a)
+{
+    return _mm512_shuffle_epi32(a, _MM_PERM_CDAB);
+}
+
 LANE lane_u32 lane_max_u32(lane_u32 a, lane_u32 b)
 {
     return _mm512_max_epu32(a, b);
@@ -382,6 +437,17 @@ LANE lane_bytes lane_sub_s16(lane_bytes a, lane_bytes b)
 LANE lane_bytes lane_abs_s16(lane_bytes a)
 {
     return _mm512_abs_epi16(a);
+}
+
+/* a - b, but 0 where b is more; neither negative. */
+LANE lane_bytes lane_excess_u16(lane_bytes a, lane_bytes b)
+{
+    return _mm512_subs_epu16(a, b);
+}
+
+LANE lane_bytes lane_shift_right_s16(lane_bytes a, int n)
+{
+    return _mm512_srai_epi16(a, (unsigned)n);
 }
 
 LANE lane_bytes lane_splat_word(int a)
@@ -439,7 +505,7 @@ LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
     const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
@@ -453,11 +519,15 @@ LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
     const __m512d s13 = _mm512_permutex2var_pd(second_01, lower, second_23);
     const __m512d s46 = _mm512_permutex2var_pd(first_01, upper, first_23);
     const __m512d s57 = _mm512_permutex2var_pd(second_01, upper, second_23);
-    double *out = to;
-    _mm512_storeu_pd(out, _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm512_storeu_pd(out + 8, _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2)));
-    _mm512_storeu_pd(out + 16, _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm512_storeu_pd(out + 24, _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2)));
+    unsigned char *out = to;
+    const __m512d s01 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
+    const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
+    lane_store(out, _mm512_castpd_si512(s01), streaming);
+    lane_store(out + 64, _mm512_castpd_si512(s23), streaming);
+    lane_store(out + 128, _mm512_castpd_si512(s45), streaming);
+    lane_store(out + 192, _mm512_castpd_si512(s67), streaming);
 }
 
 /* Pairs of binary16 of two bits of the axis side by side: those of a lower, b upper. */
@@ -467,38 +537,31 @@ LANE __m512i lane_halves(lane_f32 a, lane_f32 b)
                               _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), 1);
 }
 
-LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const __m512i p01 = lane_halves(llrs[0], llrs[1]), p23 = lane_halves(llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
     unsigned char *out = to;
-    _mm512_storeu_si512(out, _mm512_permutex2var_epi32(p01, lower, p23));
-    _mm512_storeu_si512(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
+    lane_store(out, _mm512_permutex2var_epi32(p01, lower, p23), streaming);
+    lane_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), streaming);
 }
 
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)
 {
     lane_table table;
-    table.rows.level = lane_load_f32(columns->level);
-    table.rows.level_last = lane_load_f32(columns->level_last);
-    table.rows.level_other = lane_load_f32(columns->level_other);
-    table.rows.gain_last = lane_load_f32(columns->gain_last);
-    table.rows.gain_other = lane_load_f32(columns->gain_other);
-    table.rows.marks = _mm512_loadu_si512(columns->marks);
+    table.level = lane_load_f32(columns->level);
+    table.level_last = lane_load_f32(columns->level_last);
+    table.level_other = lane_load_f32(columns->level_other);
+    table.gain_last = lane_load_f32(columns->gain_last);
+    table.gain_other = lane_load_f32(columns->gain_other);
+    table.marks = _mm512_loadu_si512(columns->marks);
     return table;
 }
 
-LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
+LANE lane_u32 lane_marks(const lane_table *table, lane_row row)
 {
-    (void)table;
-    return row.gain_last;
-}
-
-LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
-{
-    (void)table;
-    return row.gain_other;
+    return _mm512_permutexvar_epi32(row.number, table->marks);
 }
 
 #endif

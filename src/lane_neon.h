@@ -22,17 +22,17 @@ typedef uint32x4_t lane_u32;
 typedef uint32x4_t lane_mask; /* all ones or zero */
 typedef int32x4_t lane_whole; /* 32-bit integers */
 typedef uint8x16_t lane_bytes;
+typedef uint64x2_t lane_pairs; /* one of each two components that lie side by side: all ones or zero */
 
 /* One value of 16 rows, to be looked up by bytes. */
 typedef uint8x16x4_t lane_column;
 
+/* What a row holds besides is looked up where it is needed: registers are few. */
 typedef struct lane_row {
     lane_f32 level;
     lane_f32 level_last;
     lane_f32 level_other;
-    lane_f32 gain_last; /* with their signs */
-    lane_f32 gain_other;
-    lane_u32 marks; /* four bytes, the axis's first bit lowest */
+    lane_bytes bytes; /* where its values lie in a column */
 } lane_row;
 
 /* There are registers for two or three columns; the others are read from memory. */
@@ -236,22 +236,23 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
     row.level = lane_float(lane_row_value(bytes, columns->level));
     row.level_last = lane_float(lane_row_value(bytes, columns->level_last));
     row.level_other = lane_float(lane_row_value(bytes, columns->level_other));
-    row.gain_last = lane_float(lane_row_value(bytes, columns->gain_last));
-    row.gain_other = lane_float(lane_row_value(bytes, columns->gain_other));
-    row.marks = lane_row_value(bytes, columns->marks);
+    row.bytes = bytes;
     return row;
 }
 
 LANE lane_f32 lane_gain_last(const lane_table *table, lane_row row)
 {
-    (void)table;
-    return row.gain_last;
+    return lane_float(lane_row_value(row.bytes, table->columns->gain_last));
 }
 
 LANE lane_f32 lane_gain_other(const lane_table *table, lane_row row)
 {
-    (void)table;
-    return row.gain_other;
+    return lane_float(lane_row_value(row.bytes, table->columns->gain_other));
+}
+
+LANE lane_u32 lane_marks(const lane_table *table, lane_row row)
+{
+    return lane_row_value(row.bytes, table->columns->marks);
 }
 
 /* What a row holds for bit k. */
@@ -308,9 +309,15 @@ LANE lane_f32 lane_load_f16(const void *from)
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from)));
 }
 
-LANE void lane_store(void *to, lane_bytes a)
+/* There are no stores past the caches among the intrinsics: `streaming` is never set. */
+LANE void lane_store(void *to, lane_bytes a, bool streaming)
 {
+    (void)streaming;
     vst1q_u8(to, a);
+}
+
+LANE void lane_fence(void)
+{
 }
 
 LANE lane_table lane_load_table(const softqam_axis_columns *columns)
@@ -351,6 +358,28 @@ LANE lane_f32 lane_twice_upper(lane_f32 a)
 LANE lane_f32 lane_swap_pairs(lane_f32 a)
 {
     return vrev64q_f32(a);
+}
+
+/* Both of the pair are zeros, of any sign. */
+LANE lane_pairs lane_are_zeros(lane_f32 a)
+{
+    return vceqzq_u64(vreinterpretq_u64_f32(lane_abs(a)));
+}
+
+LANE lane_f32 lane_keep_pairs(lane_pairs mask, lane_f32 a)
+{
+    return lane_float(vandq_u32(vreinterpretq_u32_u64(mask), lane_bits(a)));
+}
+
+LANE lane_f32 lane_choose_pairs(lane_pairs mask, lane_f32 where_true, lane_f32 where_false)
+{
+    return vbslq_f32(vreinterpretq_u32_u64(mask), where_true, where_false);
+}
+
+/* The eight bytes of each pair. */
+LANE lane_bytes lane_choose_pair_bytes(lane_pairs mask, lane_bytes where_true, lane_bytes where_false)
+{
+    return vbslq_u8(vreinterpretq_u8_u64(mask), where_true, where_false);
 }
 
 /* To integers, truncated, for values that fit. */
@@ -394,6 +423,16 @@ LANE bool lane_any_less_or_more(lane_bytes a, lane_bytes low, lane_whole b, lane
     return vmaxvq_u32(vorrq_u32(vreinterpretq_u32_u16(less), vcgtq_s32(b, high))) != 0;
 }
 
+LANE bool lane_any_less(lane_bytes a, lane_bytes low)
+{
+    return vmaxvq_u16(vcltq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(low))) != 0;
+}
+
+LANE lane_bytes lane_swap_pair_words(lane_bytes a)
+{
+    return vreinterpretq_u8_u32(vrev64q_u32(vreinterpretq_u32_u8(a)));
+}
+
 /* On 16-bit integers, modulo 2^16. */
 LANE lane_bytes lane_add_s16(lane_bytes a, lane_bytes b)
 {
@@ -408,6 +447,17 @@ LANE lane_bytes lane_sub_s16(lane_bytes a, lane_bytes b)
 LANE lane_bytes lane_abs_s16(lane_bytes a)
 {
     return vreinterpretq_u8_s16(vabsq_s16(vreinterpretq_s16_u8(a)));
+}
+
+/* a - b, but 0 where b is more; neither negative. */
+LANE lane_bytes lane_excess_u16(lane_bytes a, lane_bytes b)
+{
+    return vreinterpretq_u8_u16(vqsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+}
+
+LANE lane_bytes lane_shift_right_s16(lane_bytes a, int n)
+{
+    return vreinterpretq_u8_s16(vshlq_s16(vreinterpretq_s16_u8(a), vdupq_n_s16((int16_t)-n)));
 }
 
 LANE lane_bytes lane_splat_word(int a)
@@ -463,8 +513,9 @@ LANE lane_bytes lane_place_bytes(lane_bytes a, lane_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
+    (void)streaming;
     unsigned char *out = to;
     for (int half = 0; half < 2; half++) {
         LANE_UNROLL
@@ -475,13 +526,13 @@ LANE void lane_store_llrs_f32(void *to, const lane_f32 llrs[AXIS_BITS])
     }
 }
 
-LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS])
+LANE void lane_store_llrs_f16(void *to, const lane_f32 llrs[AXIS_BITS], bool streaming)
 {
     const uint32x4_t p01 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[0]), llrs[1]));
     const uint32x4_t p23 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[2]), llrs[3]));
     unsigned char *out = to;
-    vst1q_u8(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
-    vst1q_u8(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
+    lane_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), streaming);
+    lane_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), streaming);
 }
 
 #endif

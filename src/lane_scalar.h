@@ -164,6 +164,49 @@ LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
     return table->rows[row];
 }
 
+/* What arithmetic_shortcuts.h needs besides. */
+
+typedef int32_t lane_whole;
+
+/* For demodulate_linear(). */
+typedef struct lane_linear {
+    lane_f32 units; /* of fixed point, to a component of 1 */
+    lane_whole turns[AXIS_BITS - 1];
+} lane_linear;
+
+typedef struct lane_llr_line {
+    lane_f32 slope;
+    lane_f32 intercept;
+} lane_llr_line;
+
+/* Truncated, not rounded, which compilers can do on vectors: where it differs, below 2^23, it is off by less than
+ * products beyond are anyway. |a| < 2^31. */
+LANE lane_whole lane_round(lane_f32 a)
+{
+    return (lane_whole)a;
+}
+
+LANE lane_whole lane_abs_s32(lane_whole a)
+{
+    return a < 0 ? -a : a;
+}
+
+LANE lane_whole lane_sub_s32(lane_whole a, lane_whole b)
+{
+    return a - b;
+}
+
+/* What row `row` holds for bit k. */
+LANE lane_llr_line lane_llr_lookup_line(const lane_llr_table *table, lane_u32 row, int k)
+{
+    return (lane_llr_line){table->rows[row].slopes[k], table->rows[row].intercepts[k]};
+}
+
+LANE lane_u32 lane_to_row_small(lane_f32 place)
+{
+    return lane_to_index(lane_min(place, (lane_f32)(LLR_ROWS - 1)));
+}
+
 /* The bits of a rounded to binary16, to nearest even, for |a| <= 65504. */
 LANE lane_u32 lane_to_f16(lane_f32 a)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every float. One component runs through all 2^32 bit patterns while the other stays at a level, on a decision
- * boundary, at zero, far outside, at NaN: every vector loop of the CPU against the portable one, and the portable one
- * against the oracle; with SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of cs16.
+ * boundary, at zero, outside, far outside, at NaN: every vector loop of the CPU against the portable one, and the
+ * portable one against the oracle; with SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of
+ * cs16.
  *
  * SOFTQAM_TEST_STRIDE says which: every one with 1, one in 2039 without it. Those around levels and boundaries are
  * never left out. SOFTQAM_TEST_THREADS is how many threads share the work, one per CPU without it. */
@@ -336,17 +337,19 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
 }
 
 /* What the component that stays can be. */
-enum { N_FIXED = 5 };
+enum { N_FIXED = 6 };
 
 static uint32_t fixed_bits(int k)
 {
-    const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 40, NAN};
+    const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 1.95F, 40, NAN};
     return bits_of(values[k]);
 }
 
 static const char *const running_names[2][N_FIXED] = {
-    {"I runs, Q on a level", "I runs, Q on a boundary", "I runs, Q zero", "I runs, Q far out", "I runs, Q NaN"},
-    {"Q runs, I on a level", "Q runs, I on a boundary", "Q runs, I zero", "Q runs, I far out", "Q runs, I NaN"},
+    {"I runs, Q on a level", "I runs, Q on a boundary", "I runs, Q zero", "I runs, Q outside", "I runs, Q far out",
+     "I runs, Q NaN"},
+    {"Q runs, I on a level", "Q runs, I on a boundary", "Q runs, I zero", "Q runs, I outside", "Q runs, I far out",
+     "Q runs, I NaN"},
 };
 
 static symbols running_set(unsigned running, int fixed)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "cpu_variant.h"
@@ -25,6 +26,8 @@ enum {
     STREAM_BENCH,
     STREAM_NOISES,
     STREAM_INTEGERS,
+    STREAM_LARGE,
+    STREAM_ZEROS,
 };
 
 enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
@@ -32,10 +35,31 @@ enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 
 static const char *const input_names[] = {"cf32", "cs16", "cs8", "cf16"};
 static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
 
-/* The portable one is the last. */
-static bool is_tested(const softqam_cpu_variant *variant)
+/* A loop that is compared with the portable one. */
+typedef struct tested_loop {
+    const char *variant;
+    const char *stores;
+    softqam_cpu_loop *run;
+} tested_loop;
+
+enum { MAX_TESTED = 16 };
+
+/* All that run here: each variant's two. Returns how many. */
+static size_t list_tested(tested_loop loops[MAX_TESTED])
 {
-    return variant->runs_here() && variant->loop != softqam_cpu_loop_portable;
+    size_t n = 0;
+    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
+        const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
+        if (!variant->runs_here() || variant->loop == softqam_cpu_loop_portable) {
+            continue;
+        }
+        assert_true(n + 2 <= MAX_TESTED);
+        loops[n++] = (tested_loop){variant->name, "ordinary", variant->loop};
+        if (variant->streaming_loop) {
+            loops[n++] = (tested_loop){variant->name, "streaming", variant->streaming_loop};
+        }
+    }
+    return n;
 }
 
 static softqam_plan make_plan(const softqam_config *from)
@@ -89,18 +113,19 @@ static data open_mixture(uint32_t stream, size_t n_symbols)
     return self;
 }
 
-static void compare(const softqam_cpu_variant *variant, const softqam_plan *plan, const uint8_t *symbols,
-                    const uint8_t *expected, const uint8_t *got, size_t n_symbols)
+static void compare(const tested_loop *loop, const softqam_plan *plan, const uint8_t *symbols, const uint8_t *expected,
+                    const uint8_t *got, size_t n_symbols)
 {
     if (memcmp(expected, got, n_symbols * plan->output_nbytes) == 0) {
         return;
     }
     float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(plan->input_format, plan->input_scale, symbols, n_symbols, values);
-    harness_outputs_equal(variant->name, plan->output_format, values, expected, got, n_symbols);
+    harness_outputs_equal(loop->variant, plan->output_format, values, expected, got, n_symbols);
     free(values);
-    fail_msg("%s: %s to %s, noise per %s, %zu symbols", variant->name, input_names[plan->input_format],
-             output_names[plan->output_format], plan->noise ? "symbol" : "call", n_symbols);
+    fail_msg("%s, %s stores: %s to %s, noise per %s, %zu symbols", loop->variant, loop->stores,
+             input_names[plan->input_format], output_names[plan->output_format], plan->noise ? "symbol" : "call",
+             n_symbols);
 }
 
 /* All of the data, by every variant. */
@@ -108,13 +133,12 @@ static void check_data(const softqam_plan *plan, data *self)
 {
     size_t nbytes = self->n_symbols * plan->output_nbytes;
     softqam_cpu_loop_portable(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->expected);
-    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
-        if (is_tested(variant)) {
-            harness_poison(self->got, self->expected, nbytes);
-            variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
-            compare(variant, plan, self->symbols, self->expected, self->got, self->n_symbols);
-        }
+    tested_loop loops[MAX_TESTED];
+    const size_t n_loops = list_tested(loops);
+    for (size_t k = 0; k < n_loops; k++) {
+        harness_poison(self->got, self->expected, nbytes);
+        loops[k].run(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
+        compare(&loops[k], plan, self->symbols, self->expected, self->got, self->n_symbols);
     }
 }
 
@@ -222,7 +246,7 @@ static void close_buffers(buffers *self)
 
 /* The first n symbols of the data, against what is expected of them, the buffers `in_gap` and `out_gap` bytes off a
  * guard page. */
-static void check_guarded(const softqam_cpu_variant *variant, const softqam_plan *plan, const data *self, size_t n,
+static void check_guarded(const tested_loop *loop, const softqam_plan *plan, const data *self, size_t n,
                           buffers *memory, size_t in_gap, size_t out_gap, bool at_end)
 {
     void (*place)(harness_buffer *, size_t, size_t) =
@@ -234,38 +258,37 @@ static void check_guarded(const softqam_cpu_variant *variant, const softqam_plan
     memcpy(memory->in.data, self->symbols, n * plan->input_nbytes);
     memcpy(memory->noise_var.data, self->noise_var, n_noise * sizeof(float));
     harness_poison(memory->out.data, self->expected, n * plan->output_nbytes);
-    variant->loop(plan, memory->in.data, (const float *)(const void *)memory->noise_var.data, plan->noise, n,
-                  memory->out.data);
-    compare(variant, plan, self->symbols, self->expected, memory->out.data, n);
+    loop->run(plan, memory->in.data, (const float *)(const void *)memory->noise_var.data, plan->noise, n,
+              memory->out.data);
+    compare(loop, plan, self->symbols, self->expected, memory->out.data, n);
     harness_buffer_check(&memory->out);
 }
 
-/* Calls `check` for every variant and plan, with what the portable loop gives. */
+/* Calls `check` for every loop and plan, with what the portable loop gives. */
 static void for_all_plans(uint32_t stream, size_t max_symbols,
-                          void (*check)(const softqam_cpu_variant *, const softqam_plan *, const data *, buffers *))
+                          void (*check)(const tested_loop *, const softqam_plan *, const data *, buffers *))
 {
+    tested_loop loops[MAX_TESTED];
+    const size_t n_loops = list_tested(loops);
     data self = open_mixture(stream, max_symbols);
     buffers memory = open_buffers(max_symbols);
     for (int k = 0; k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
         softqam_plan plan = plan_of(k / N_NOISES / N_OUTPUT_FORMATS, k / N_NOISES % N_OUTPUT_FORMATS, k % N_NOISES);
         softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, plan.noise, max_symbols, self.expected);
-        for (size_t i = 0; i < softqam_n_cpu_variants; i++) {
-            if (is_tested(&softqam_cpu_variants[i])) {
-                check(&softqam_cpu_variants[i], &plan, &self, &memory);
-            }
+        for (size_t i = 0; i < n_loops; i++) {
+            check(&loops[i], &plan, &self, &memory);
         }
     }
     close_buffers(&memory);
     close_data(&self);
 }
 
-static void check_lengths(const softqam_cpu_variant *variant, const softqam_plan *plan, const data *self,
-                          buffers *memory)
+static void check_lengths(const tested_loop *loop, const softqam_plan *plan, const data *self, buffers *memory)
 {
     for (size_t n = 0; n <= self->n_symbols; n += n < 100 || n % 16 == 1 ? 1 : 14) {
-        check_guarded(variant, plan, self, n, memory, 0, 0, true);
-        check_guarded(variant, plan, self, n, memory, n % 64, 0, false);
-        check_guarded(variant, plan, self, n, memory, 1, n % 64, true);
+        check_guarded(loop, plan, self, n, memory, 0, 0, true);
+        check_guarded(loop, plan, self, n, memory, n % 64, 0, false);
+        check_guarded(loop, plan, self, n, memory, 1, n % 64, true);
     }
 }
 
@@ -275,12 +298,11 @@ static void test_lengths(void **state)
     for_all_plans(STREAM_LENGTHS, 300, check_lengths);
 }
 
-static void check_places(const softqam_cpu_variant *variant, const softqam_plan *plan, const data *self,
-                         buffers *memory)
+static void check_places(const tested_loop *loop, const softqam_plan *plan, const data *self, buffers *memory)
 {
     for (size_t gap = 0; gap < 64; gap++) {
         for (size_t other = 0; other < 64; other += 1 + gap % 7) {
-            check_guarded(variant, plan, self, self->n_symbols - other % 3, memory, gap, other, gap % 2);
+            check_guarded(loop, plan, self, self->n_symbols - other % 3, memory, gap, other, gap % 2);
         }
     }
 }
@@ -317,24 +339,46 @@ static void test_worst_inputs(void **state)
     close_data(&self);
 }
 
-/* Components whose soft values are within some units of 2^-16 of an integer, which is where the vector loops' linear
- * functions and arithmetic.h round to different bytes: beside each a component as large as those functions take, whose
- * square makes the sums coarse. */
+/* A component whose soft value is so many units of 2^-16, and up to 8 more, from an integer. */
+static float near_integer(harness_random *random, double n_units)
+{
+    const double alpha = 1 / sqrt(170.0), steps = 4 * alpha * (double)(1.2F * 256 * 16);
+    const double boundary = alpha * (double)(2 * (int)harness_random_below(random, 15) - 14);
+    const double units = n_units + (double)harness_random_below(random, 9);
+    const double whole = (double)((int)harness_random_below(random, 259) - 129);
+    return (float)(boundary + (whole + (harness_random_below(random, 2) ? units : -units) / 65536) / steps);
+}
+
+/* Up to 3.2, of either sign. */
+static float far_out(harness_random *random, float from)
+{
+    const float value = from + (3.2F - from) * (float)harness_random_below(random, 10000) / 10000;
+    return harness_random_below(random, 2) ? value : -value;
+}
+
+/* Where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
+ * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is in
+ * doubt as a whole or not at all. In every second group one component of a symbol is far out, where its square makes
+ * the sums coarse, often in a run of groups, so that the loops take the way for such. */
 static void test_near_integers(void **state)
 {
     (void)state;
-    const double alpha = 1 / sqrt(170.0), steps = 4 * alpha * (double)(1.2F * 256 * 16);
+    enum { GROUP = 64, RUN = 4096 };
     harness_random random = harness_random_stream(STREAM_INTEGERS);
-    data self = open_data(harness_symbol_count((size_t)1 << 20));
+    data self = open_data(harness_symbol_count((size_t)1 << 21) / RUN * RUN);
     float *symbols = (float *)(void *)self.symbols;
-    for (size_t i = 0; i < 2 * self.n_symbols; i++) {
-        const double boundary = alpha * (double)(2 * (int)harness_random_below(&random, 15) - 14);
-        const double units = (double)harness_random_below(&random, 65) - 32;
-        const double value = (double)((int)harness_random_below(&random, 259) - 129) + units / 65536;
-        symbols[i] = (float)(boundary + value / steps);
-        if (i % 4 == 3) {
-            symbols[i] = 1.5F - 0.35F * (float)harness_random_below(&random, 1000) / 1000;
+    double n_units = 0;
+    bool far = false;
+    for (size_t i = 0; i < self.n_symbols; i++) {
+        if (i % GROUP == 0) {
+            far = i / RUN % 2 ? true : harness_random_below(&random, 2);
+            n_units = harness_random_below(&random, far && i / RUN % 4 == 3 ? 600 : 40);
         }
+        const size_t which = harness_random_below(&random, 2);
+        symbols[2 * i + which] = near_integer(&random, n_units);
+        symbols[2 * i + 1 - which] = !far          ? near_integer(&random, n_units)
+                                     : i / RUN % 2 ? far_out(&random, 1.4F)
+                                                   : 1.5F - 0.35F * (float)harness_random_below(&random, 1000) / 1000;
     }
     for (int sign = 0; sign < 2; sign++) {
         softqam_config config;
@@ -343,6 +387,34 @@ static void test_near_integers(void **state)
         softqam_plan plan = make_plan(&config);
         check_data(&plan, &self);
     }
+    close_data(&self);
+}
+
+/* Symbols of which most are zero, of either sign, or not finite, in runs so long that the loops take the way for such,
+ * among others that are zero on one axis, tiny or large. */
+static void test_zeros_and_unknown(void **state)
+{
+    (void)state;
+    static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
+                                   -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
+    enum { N_ZEROS = 4, N_UNKNOWN = 7 };
+    harness_random random = harness_random_stream(STREAM_ZEROS);
+    data self = open_data(64 * 4096 + 5);
+    float *symbols = (float *)(void *)self.symbols;
+    for (size_t i = 0; i < self.n_symbols; i++) {
+        const size_t rare = harness_random_below(&random, 16 + i / 512 % 64) == 0;
+        const size_t n = rare ? HARNESS_COUNT(values) : i / 4096 % 2 ? N_ZEROS : N_UNKNOWN;
+        for (size_t axis = 0; axis < 2; axis++) {
+            symbols[2 * i + axis] = values[harness_random_below(&random, n)];
+        }
+    }
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise_var);
+    check_outputs(SOFTQAM_INPUT_CF32, &self);
+    softqam_config config;
+    softqam_config_init(&config);
+    config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
+    softqam_plan plan = make_plan(&config);
+    check_data(&plan, &self);
     close_data(&self);
 }
 
@@ -391,9 +463,40 @@ static void test_rounding_mode(void **state)
             fesetround(FE_TONEAREST);
             assert_int_equal(mode_after, mode);
             assert_non_null(strstr(softqam_backend_detail(demodulator), variant->name));
-            compare(variant, &plan, self.symbols, self.expected, self.got, self.n_symbols);
+            const tested_loop through_api = {variant->name, "ordinary", NULL};
+            compare(&through_api, &plan, self.symbols, self.expected, self.got, self.n_symbols);
             softqam_destroy(demodulator);
         }
+    }
+    close_data(&self);
+}
+
+/* A call whose output no cache holds, through the API: by parts, in whole symbols off a line or not even that. */
+static void test_large_call(void **state)
+{
+    (void)state;
+    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const size_t n = (size_t)(cache > 0 && cache <= 128L << 20 ? cache : 32L << 20) / 16 + 1003;
+    data self = open_mixture(STREAM_LARGE, n);
+    softqam_plan plan = plan_of(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
+    softqam_cpu_loop_portable(&plan, self.symbols, NULL, 0, n, self.expected);
+    for (size_t k = 0; k < 2 * softqam_n_cpu_variants; k++) {
+        const softqam_cpu_variant *variant = &softqam_cpu_variants[k / 2];
+        if (!variant->runs_here() || !variant->streaming_loop) {
+            continue;
+        }
+        softqam_config config;
+        softqam_config_init(&config);
+        config.backend = SOFTQAM_BACKEND_CPU;
+        config.n_threads = 1 + (unsigned)k % 2;
+        config.cpu_variant = variant->name;
+        softqam_demodulator *demodulator = harness_create(&config);
+        const size_t gap = k % 2 ? 13 : 24;
+        harness_poison(self.got + gap, self.expected, n * 8);
+        harness_demodulate(demodulator, self.symbols, n, self.got + gap);
+        const tested_loop through_api = {variant->name, "streaming", NULL};
+        compare(&through_api, &plan, self.symbols, self.expected, self.got + gap, n);
+        softqam_destroy(demodulator);
     }
     close_data(&self);
 }
@@ -507,7 +610,8 @@ static void bench_one(const softqam_cpu_variant *variant, const softqam_plan *pl
     double times[BENCH_REPEATS], limits[BENCH_REPEATS];
     softqam_cpu_loop_portable(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->expected);
     variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
-    compare(variant, plan, self->symbols, self->expected, self->got, self->n_symbols);
+    const tested_loop loop = {variant->name, "ordinary", variant->loop};
+    compare(&loop, plan, self->symbols, self->expected, self->got, self->n_symbols);
     for (size_t k = 0; k < BENCH_REPEATS; k++) {
         double start = seconds();
         variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
@@ -555,6 +659,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_misalignment),  cmocka_unit_test(test_worst_inputs),
         cmocka_unit_test(test_near_integers), cmocka_unit_test(test_noise_of_call),
         cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_large_call),    cmocka_unit_test(test_zeros_and_unknown),
     };
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         return bench();

@@ -47,6 +47,7 @@ struct cpu_run {
     const struct cpu_case *what;
     softqam_demodulator *demodulator;
     struct stream stream; /* of a limit */
+    unsigned n_streams;   /* threads that share it */
     size_t n_repeats;
 };
 
@@ -82,7 +83,8 @@ static double run_stream(void *context)
     const struct cpu_run *run = context;
     const double start = bench_seconds();
     for (size_t k = 0; k < run->n_repeats; k++)
-        stream_run(&run->stream);
+        if (!stream_run(&run->stream, run->n_streams))
+            return -1;
     return (bench_seconds() - start) / (double)run->n_repeats;
 }
 
@@ -170,7 +172,7 @@ struct limits {
 static int measure_limit(struct cpu_bench *bench, const char *what, size_t n_symbols, bool noise, bool streaming,
                          bench_run *how)
 {
-    struct cpu_run run = {.bench = bench, .n_repeats = repeats_of(n_symbols)};
+    struct cpu_run run = {.bench = bench, .n_repeats = repeats_of(n_symbols), .n_streams = 1};
     run.stream = (struct stream){bench->symbols, noise ? bench->noise_var : NULL, bench->out, n_symbols, streaming};
     return report_measure(bench->report, what, n_symbols, (noise ? 20 : 16) * n_symbols, -1, how, &run);
 }
@@ -193,7 +195,7 @@ static struct limits measure_limits(struct cpu_bench *bench, size_t n_symbols)
 }
 
 /* The instruction sets that may be in a build, and here. */
-static const char *const variants[] = {"avx512", "avx2", "neon", "portable"};
+static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "portable"};
 
 static bool runs_here(const char *variant)
 {
@@ -296,6 +298,19 @@ static unsigned count_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
+/* What the memory allows so many threads, relative to what one thread demodulates. */
+static void measure_memory(struct cpu_bench *bench, size_t n_symbols, unsigned n_threads, int one)
+{
+    for (int streaming = 0; streaming <= stream_can_stream(); streaming++) {
+        char what[64];
+        struct cpu_run run = {.bench = bench, .n_repeats = repeats_of(n_symbols), .n_streams = n_threads};
+        run.stream = (struct stream){bench->symbols, NULL, bench->out, n_symbols, streaming};
+        snprintf(what, sizeof what, "cpu: read 8 write 8%s, %u thread%s", streaming ? ", streaming stores" : "",
+                 n_threads, n_threads == 1 ? "" : "s");
+        report_measure(bench->report, what, n_symbols, 16 * n_symbols, one, run_stream, &run);
+    }
+}
+
 /* The last column is relative to one thread. */
 static void section_threads(struct cpu_bench *bench)
 {
@@ -308,6 +323,8 @@ static void section_threads(struct cpu_bench *bench)
             c.n_threads = n;
             const int index = measure(bench, &c, one);
             one = n == 1 ? index : one;
+            if (s == 1)
+                measure_memory(bench, sizes[s], n, one);
         }
     }
 }

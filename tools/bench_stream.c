@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench_stream.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ bool stream_can_stream(void)
     return true;
 }
 
-void stream_run(const struct stream *stream)
+static void run_part(const struct stream *stream)
 {
     if (__builtin_cpu_supports("avx512f"))
         stream_64(stream);
@@ -58,7 +59,7 @@ bool stream_can_stream(void)
     return false;
 }
 
-void stream_run(const struct stream *s)
+static void run_part(const struct stream *s)
 {
     const words *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;
     words *out = (void *)s->out;
@@ -69,3 +70,36 @@ void stream_run(const struct stream *s)
     }
 }
 #endif
+
+static void *run_part_of_thread(void *argument)
+{
+    run_part(argument);
+    return NULL;
+}
+
+bool stream_run(const struct stream *stream, unsigned n_threads)
+{
+    enum { MAX_THREADS = 256, UNIT = 16 };
+    pthread_t threads[MAX_THREADS];
+    struct stream parts[MAX_THREADS];
+    unsigned n_started = 0;
+    n_threads = n_threads < MAX_THREADS ? n_threads : MAX_THREADS;
+    const size_t part = stream->n_symbols / n_threads / UNIT * UNIT;
+    for (unsigned k = 0; k < n_threads; k++) {
+        parts[k] = *stream;
+        parts[k].symbols += 8 * k * part;
+        parts[k].noise_var += stream->noise_var ? k * part : 0;
+        parts[k].out += 8 * k * part;
+        parts[k].n_symbols = k + 1 < n_threads ? part : stream->n_symbols - k * part;
+    }
+    for (; n_started + 1 < n_threads; n_started++) {
+        if (pthread_create(&threads[n_started], NULL, run_part_of_thread, &parts[n_started]) != 0)
+            break;
+    }
+    const bool all = n_started + 1 == n_threads;
+    if (all)
+        run_part(&parts[n_threads - 1]);
+    for (unsigned k = 0; k < n_started; k++)
+        pthread_join(threads[k], NULL);
+    return all;
+}

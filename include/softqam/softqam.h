@@ -156,10 +156,10 @@ typedef struct softqam_config {
     float llr_scale;
     /** s8: largest magnitude, 1 to 127. 0, the default, stands for 127. 0 for the other formats. */
     int llr_limit;
-    /** CPU: the instruction set of the inner loop, "avx512", "avx2", "neon" or "portable"; one that this build does not
-     * have or this processor does not run is SOFTQAM_ERROR_INVALID_ARGUMENT. The bytes are the same. NULL, the default,
-     * or "": what the environment variable SOFTQAM_CPU_VARIANT names in the same way, else the fastest. Only read by
-     *  softqam_create(). */
+    /** CPU: the instruction set of the inner loop, "avx512", "avx2" or "neon", or "generic", plain C for vectors, or
+     * "portable", plain C for one symbol at a time; one that this build does not have or this processor does not run is
+     * SOFTQAM_ERROR_INVALID_ARGUMENT. The bytes are the same. NULL, the default, or "": what the environment variable
+     * SOFTQAM_CPU_VARIANT names in the same way, else the fastest. Only read by softqam_create(). */
     const char *cpu_variant;
     /** CUDA, several devices: NULL, or the ordinals of n_devices different devices among which host-to-host calls are
      *  divided; `device` is -1 then. Only read by softqam_create(). Default NULL. */
