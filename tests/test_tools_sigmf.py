@@ -330,6 +330,21 @@ class Outputs(SigmfTest):
         expected = hashlib.sha512(self.read("b.sigmf-data")).hexdigest()
         self.assertEqual(self.meta("new")["global"]["softqam:input_sha512"], expected)
 
+    def test_hash_of_what_is_around_the_samples(self):
+        """The hash is that of the file, whatever of it are samples."""
+        captures = [{"core:sample_start": 0, "core:header_bytes": 20001}]
+        for data in (self.data, b""):
+            around = b"h" * 20001 + data + b"t" * 40003
+            sha512 = hashlib.sha512(around).hexdigest()
+            extra = {"core__trailing_bytes": 40003, "core__sha512": sha512}
+            self.record("r", around, "ci16_le", captures, **extra)
+            self.ok(self.demod("r", "out"))
+            self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], sha512)
+            for at in (5, 20000 + len(data), len(around) - 1):
+                self.record("r", around[:at] + b"x" + around[at + 1 :], "ci16_le", captures, **extra)
+                message = "r.sigmf-data: SHA-512 is not the core:sha512 in r.sigmf-meta"
+                self.fails(self.demod("r", "new"), 1, message)
+
     def test_version_0(self):
         """Had extensions in another form."""
         extensions = {"own": "v0.0.1"}
