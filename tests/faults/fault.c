@@ -268,6 +268,8 @@ WRAP_FAILING(int, ftruncate64, (int fd, off64_t nbytes), (fd, nbytes), -1, EFBIG
 WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
+WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
+             (from_at, from, to_at, to, flags), -1, EINVAL)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
 WRAP_FAILING(void *, mmap, (void *at, size_t nbytes, int protection, int flags, int fd, off_t offset),
              (at, nbytes, protection, flags, fd, offset), MAP_FAILED, ENOMEM)

@@ -10,6 +10,8 @@ older one of OUTPUT's name; memory, threads and descriptors are given back. Inte
 no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.c stands for.
 """
 import argparse
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -148,6 +150,22 @@ class ToolFaults(unittest.TestCase):
         files = {"x.cf32": self.symbols(1000)}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--verify", "-q", "x.cf32", "x.u8", files=files)
 
+    def test_recordings(self):
+        """SigMF in and out: two files each, which appear together."""
+        data = self.symbols(100, "x.cs16")
+        meta = {
+            "global": {"core:datatype": "ci16_le", "core:version": "1.0.0", "core:description": "d", "core:trailing_bytes": 5,
+                       "core:sha512": hashlib.sha512(b"header" + data + b"trail").hexdigest(),
+                       "core:extensions": [{"name": "a", "version": "1.0.0", "optional": True}]},
+            "captures": [{"core:sample_start": 0, "core:header_bytes": 6}, {"core:sample_start": 10}],
+            "annotations": [{"core:sample_start": 7, "core:comment": "c"}, {"core:sample_start": 2}],
+        }  # fmt: skip
+        files = {"x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": b"header" + data + b"trail"}
+        command = ["--backend", "cpu", "--threads", "1"]
+        self.fail_every_call(DEMOD, *command, "x", "y", files=files)
+        files.update({"y.sigmf-meta": OLD, "y.sigmf-data": OLD})
+        self.fail_every_call(DEMOD, *command, "--snr-db", "20", "-o", "s8", "x", "y", files=files, kinds=("error",))
+
     def test_pipes(self):
         stdin = self.symbols(1000)
         self.put({})
@@ -185,7 +203,10 @@ class ToolFaults(unittest.TestCase):
 
     def test_generator_over_an_older_file(self):
         files = {"x.cf32": OLD}
-        self.fail_every_call(GEN, "-q", "--symbols", "10", "--threads", "1", "x.cf32", files=files)
+        command = ["-q", "--symbols", "10", "--threads", "1"]
+        self.fail_every_call(GEN, *command, "x.cf32", files=files)
+        files["x.bits"] = OLD
+        self.fail_every_call(GEN, *command, "--bits", "x.bits", "x.cf32", files=files)
 
     def test_cuda(self):
         if not FAKE_CUDA:
