@@ -316,7 +316,7 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
     if (!atomic_load(&fast_gpu)) {
         return __real_clock_gettime(clock, now);
     }
-    const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000;
+    const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000000;
     const long long ns = atomic_fetch_add(&pretended_ns, passed) + passed;
     now->tv_sec = (time_t)(ns / 1000000000);
     now->tv_nsec = (long)(ns % 1000000000);

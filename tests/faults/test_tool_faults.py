@@ -91,20 +91,24 @@ class ToolFaults(unittest.TestCase):
         self.assertRegex(outcome.err, rf"\A{name}: [^\n]+\n\Z", outcome.report)
         self.assertEqual(outcome.files, before.files, outcome.report)
 
-    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short")):
-        """All the calls of a command, which gets these files beforehand, fail one after the other."""
+    def fail_every_call(
+        self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short"), quick_step=1
+    ):
+        """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
+        quick_step."""
         files = files or {}
         name = "softqam-gen" if program == GEN else "softqam-demod"
         before = self.run_once(program, ["--version"], files, b"", 0, "error")
         good = self.run_once(program, arguments, files, stdin, 0, "error")
         self.assertEqual(good.code, 0, good.err)
         for kind in kinds:
-            struck, n_points = True, 0
+            struck, n_points, at = True, 0, 1
             while struck:
-                outcome = self.run_once(program, arguments, files, stdin, n_points + 1, kind)
+                outcome = self.run_once(program, arguments, files, stdin, at, kind)
                 self.check(outcome, good, before, kind, name)
                 struck = outcome.failed is not None
                 n_points += struck
+                at += quick_step if QUICK else 1
                 self.assertLess(n_points, MAX_POINTS)
             print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
             if kind == "error":
@@ -162,9 +166,10 @@ class ToolFaults(unittest.TestCase):
         }  # fmt: skip
         files = {"x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": b"header" + data + b"trail"}
         command = ["--backend", "cpu", "--threads", "1"]
-        self.fail_every_call(DEMOD, *command, "x", "y", files=files)
+        self.fail_every_call(DEMOD, *command, "x", "y", files=files, quick_step=7)
         files.update({"y.sigmf-meta": OLD, "y.sigmf-data": OLD})
-        self.fail_every_call(DEMOD, *command, "--snr-db", "20", "-o", "s8", "x", "y", files=files, kinds=("error",))
+        command += ["--snr-db", "20", "-o", "s8", "x", "y"]
+        self.fail_every_call(DEMOD, *command, files=files, kinds=("error",), quick_step=7)
 
     def test_pipes(self):
         stdin = self.symbols(1000)
@@ -208,34 +213,51 @@ class ToolFaults(unittest.TestCase):
         files["x.bits"] = OLD
         self.fail_every_call(GEN, *command, "--bits", "x.bits", "x.cf32", files=files)
 
-    def test_cuda(self):
+    def with_devices(self, n):
+        """Options and files of a run in which so many devices share the work, in several chunks each."""
         if not FAKE_CUDA:
             self.skipTest("no fake CUDA in these programs")
-        files = {"x.cf32": self.symbols(10000)}
-        self.fail_every_call(
-            DEMOD, "--backend", "cuda", "--threads", "2", "--streams", "2", "--chunk", "3000", "x.cf32", "x.u8",
-            files=files, kinds=("error", "lasting"),
-        )  # fmt: skip
+        os.environ["FAKE_CUDA_DEVICES"] = str(n)
+        self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES")
+        options = ["--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
+        return options, {"x.cf32": self.symbols(10000)}
 
-    def test_a_device_that_dies_on_auto(self):
-        """The CPU takes over, which is said once. AUTO measures first, with thousands of calls: those that fail here are
-        some of the last, in and after the work itself; in test_faults all do."""
-        if not FAKE_CUDA or QUICK:
-            self.skipTest("no fake CUDA in these programs, or too slow under a sanitizer")
-        files = {"x.cf32": self.symbols(10000)}
-        command = ["--backend", "auto", "--threads", "2", "--streams", "2", "--chunk", "3000", "x.cf32", "x.u8"]
+    def test_cuda(self):
+        options, files = self.with_devices(1)
+        self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
+
+    def test_cuda_on_three_devices(self):
+        options, files = self.with_devices(3)
+        self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
+
+    def die_on_auto(self, n_devices, kinds):
+        """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
+        there is work only makes AUTO choose the CPU."""
+        options, files = self.with_devices(n_devices)
+        command = ["--backend", "auto", *options]
         before = self.run_once(DEMOD, ["--version"], files, b"", 0, "error")
         good = self.run_once(DEMOD, command, files, b"", 0, "error")
+        self.assertEqual((good.code, good.err), (0, ""))
         warning = r"softqam-demod: warning: the CPU has taken over: [^\n]+, after CUDA failed: [^\n]+\n"
-        n_warnings = 0
-        for back in range(1, 180, 6):
-            outcome = self.run_once(DEMOD, command, files, b"", good.n_calls - back, "lasting")
-            if outcome.code == 0 and outcome.err:
-                self.assertRegex(outcome.err, rf"\A{warning}\Z")
-                n_warnings += 1
-            self.check(outcome, good, before, "lasting", "softqam-demod")
-        print(f"{n_warnings} times the CPU has taken over", flush=True)
-        self.assertGreater(n_warnings, 0)
+        for kind in kinds:
+            n_points = n_warnings = 0
+            for at in range(1, good.n_calls + 1, 7 if QUICK else 1):
+                outcome = self.run_once(DEMOD, command, files, b"", at, kind)
+                self.check(outcome, good, before, kind, "softqam-demod")
+                n_points += outcome.failed is not None
+                if (outcome.failed or "").startswith("cuda"):
+                    self.assertEqual(outcome.code, 0, outcome.report + outcome.err)
+                if outcome.code == 0 and outcome.err:
+                    self.assertRegex(outcome.err, rf"\A{warning}\Z")
+                    n_warnings += 1
+            print(f"{n_points} points of {kind} with {n_devices} devices on auto, {n_warnings} times the CPU has taken over")
+            self.assertGreater(n_warnings, 2 if QUICK else 20)
+
+    def test_a_device_that_dies_on_auto(self):
+        self.die_on_auto(1, ("error", "lasting"))
+
+    def test_one_of_three_devices_dies_on_auto(self):
+        self.die_on_auto(3, ("lasting",))
 
 
 def main():
