@@ -267,6 +267,7 @@ WRAP_FAILING(int, ftruncate, (int fd, off_t nbytes), (fd, nbytes), -1, EFBIG)
 WRAP_FAILING(int, ftruncate64, (int fd, off64_t nbytes), (fd, nbytes), -1, EFBIG)
 WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
+WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, EACCES)
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
 WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
              (from_at, from, to_at, to, flags), -1, EINVAL)

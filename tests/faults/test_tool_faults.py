@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Every call that a tool makes of the system, and of CUDA, fails once, in turn.
 
-    test_tool_faults.py --demod PATH --gen PATH [--fake-cuda] [--quick] [TEST...]
+    test_tool_faults.py --demod PATH --gen PATH [--mpi PATH] [--fake-cuda] [--quick] [TEST...]
 
 PATH are programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool ends:
 either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but the
@@ -14,12 +14,19 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-DEMOD = GEN = ""
+DEMOD = GEN = MPI = ""
+MPIRUN = shutil.which("mpirun")
+# More ranks than CPUs, root or not; no remote hosts; memory of other processes is not to be read where that is forbidden.
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm_rsh_agent": "",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
+}  # fmt: skip
 FAKE_CUDA = QUICK = False
 TIMEOUT = 60
 MAX_POINTS = 2000
@@ -44,7 +51,7 @@ class Outcome:
             input=stdin,
             capture_output=True,
             timeout=TIMEOUT,
-            env={**os.environ, **environment},
+            env={**os.environ, **MPI_ENVIRONMENT, **environment},
             check=False,
         )
         self.code, self.out, self.err = result.returncode, result.stdout, result.stderr.decode()
@@ -58,7 +65,7 @@ class Outcome:
         self.n_calls, self.failed = int(calls), None if failed == "none" else failed
 
 
-class ToolFaults(unittest.TestCase):
+class FaultTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         self.addCleanup(self.directory.cleanup)
@@ -121,6 +128,8 @@ class ToolFaults(unittest.TestCase):
         self.assertEqual(outcome.code, 0, outcome.err)
         return outcome.files[name]
 
+
+class ToolFaults(FaultTest):
     def test_soft_bits(self):
         files = {"x.cf32": self.symbols(1000)}
         self.fail_every_call(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", files=files)
@@ -260,17 +269,61 @@ class ToolFaults(unittest.TestCase):
         self.die_on_auto(3, ("lasting",))
 
 
+class MpiFaults(FaultTest):
+    """Ranks of softqam-demod-mpi."""
+
+    def fail_calls_of_a_rank(self, n_ranks, rank, *arguments, files, kinds, step=1):
+        """The message is looked for among mpirun's, and descriptors are MPI's business. mpirun kills all when one of them
+        ends with a failure: that is to be this rank, when it has reported."""
+        if not MPI or not MPIRUN:
+            self.skipTest("softqam-demod-mpi or mpirun is missing")
+        only = f'[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && exec "$@"; unset SOFTQAM_FAULT_AT; "$@"; exit 0'
+        command = ["-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", MPI, "--backend", "cpu", *arguments]
+        before = self.run_once(MPI, ["--version"], files, b"", 0, "error")
+        good = self.run_once(MPIRUN, command, files, b"", 0, "error")
+        self.assertEqual(good.code, 0, good.err)
+        for kind in kinds:
+            struck, n_points, at = True, 0, 1
+            while struck:
+                outcome = self.run_once(MPIRUN, command, files, b"", at, kind)
+                struck = outcome.failed is not None
+                n_points += struck
+                at += step
+                outcome.left[2] = "0"
+                lines = outcome.err.splitlines(keepends=True)
+                outcome.err = "".join(line for line in lines if line.startswith("softqam-demod-mpi"))
+                self.check(outcome, good, before, kind, "softqam-demod-mpi")
+            print(f"{n_points} points of {kind} in rank {rank} of {n_ranks}: {' '.join(arguments)}", flush=True)
+            self.assertGreater(n_points, 0)
+
+    def test_mpi(self):
+        files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
+        command = ["--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
+        self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=("error", "interrupt", "short"))
+        for rank in (0, 1):
+            self.fail_calls_of_a_rank(2, rank, *command, files=files, kinds=("error",), step=3)
+
+    def test_recordings_by_mpi(self):
+        meta = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captures": [{"core:sample_start": 0}]}
+        files = {
+            "x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": self.symbols(100, "x.cs16"),
+            "y.sigmf-meta": OLD, "y.sigmf-data": OLD,
+        }  # fmt: skip
+        self.fail_calls_of_a_rank(2, 0, "--threads", "1", "x", "y", files=files, kinds=("error",), step=11)
+
+
 def main():
-    global DEMOD, GEN, FAKE_CUDA, QUICK
+    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK
     parser = argparse.ArgumentParser()
     parser.add_argument("--demod", required=True)
     parser.add_argument("--gen", required=True)
+    parser.add_argument("--mpi")
     parser.add_argument("--fake-cuda", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("tests", nargs="*")
     arguments = parser.parse_args()
     DEMOD, GEN, FAKE_CUDA = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen), arguments.fake_cuda
-    QUICK = arguments.quick
+    MPI, QUICK = arguments.mpi and os.path.abspath(arguments.mpi), arguments.quick
     unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
 
 
