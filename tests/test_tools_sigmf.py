@@ -247,6 +247,21 @@ class Outputs(SigmfTest):
             },
         )  # fmt: skip
 
+    def test_names_that_come_twice(self):
+        """The first one counts, and none of them is left beside what takes its place."""
+        twice = ["core:datatype", "core:dataset", "core:trailing_bytes", "core:sha512", "core:recorder", "core:num_channels"]
+        extra = {**self.extra, "core__dataset": "r.sigmf-data", "core__trailing_bytes": 0, "core__num_channels": 1,
+                 "core__sha512": hashlib.sha512(self.data).hexdigest(), "own__last": "last"}  # fmt: skip
+        self.record("r", self.data, "ci16_le", self.CAPTURES, self.ANNOTATIONS, **extra)
+        text = self.read("r.sigmf-meta").decode()
+        again = "".join(f', "{name}": "again"' for name in twice)
+        self.write("r.sigmf-meta", text.replace('"last"', '"last"' + again).encode())
+        self.ok(self.demod("--no-hash", "r", "out"))
+        out = self.read("out.sigmf-meta").decode()
+        self.assertNotIn("again", out)
+        for name in twice:
+            self.assertEqual(out.count(f'"{name}"'), name in ("core:datatype", "core:recorder", "core:num_channels"), name)
+
     def test_metadata_of_llrs(self):
         self.write("n.f32", pack("f", 500 * [0.01]))
         for arguments, format_, expected in (

@@ -88,10 +88,17 @@ struct builder {
     bool sound; /* until memory is short */
 };
 
+/* All members of a name: JSON may have it more than once, and the first one counts. */
+static void remove_all(cJSON *object, const char *name)
+{
+    while (cJSON_GetObjectItemCaseSensitive(object, name))
+        cJSON_DeleteItemFromObjectCaseSensitive(object, name);
+}
+
 /* Adds or replaces. Takes the value over. */
 static void set(struct builder *builder, cJSON *object, const char *name, cJSON *value)
 {
-    cJSON_DeleteItemFromObjectCaseSensitive(object, name);
+    remove_all(object, name);
     if (value && cJSON_AddItemToObject(object, name, value))
         return;
     cJSON_Delete(value);
@@ -138,7 +145,7 @@ static cJSON *carry_segments(struct builder *builder, const char *name)
     }
     qsort(segments, n, sizeof *segments, compare_segments);
     for (i = 0; i < n; i++) {
-        cJSON_DeleteItemFromObjectCaseSensitive(segments[i].item, "core:header_bytes");
+        remove_all(segments[i].item, "core:header_bytes");
         append(builder, carried, segments[i].item);
     }
     free(segments);
@@ -163,6 +170,7 @@ static cJSON *carry_global(struct builder *builder)
     cJSON *global = output->input ? cJSON_Duplicate(input_member(output, "global"), 1) : cJSON_CreateObject();
     for (size_t i = 0; global && i < sizeof input_only / sizeof input_only[0]; i++) {
         cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(global, input_only[i].name);
+        remove_all(global, input_only[i].name);
         if (item && input_only[i].input_name)
             set(builder, global, input_only[i].input_name, item);
         else
