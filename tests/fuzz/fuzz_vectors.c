@@ -113,8 +113,10 @@ static bool is_sound(void)
                 continue;
             }
             n_own++;
+            const size_t symbol_nbytes = softqam_input_symbol_nbytes(formats[f]);
             if (input->kind != A_FILE || soft_bits->kind != A_FILE || input->nbytes == 0 ||
-                input->nbytes * HARNESS_SYMBOL_BITS != soft_bits->nbytes * softqam_input_symbol_nbytes(formats[f])) {
+                input->nbytes % symbol_nbytes != 0 ||
+                input->nbytes * HARNESS_SYMBOL_BITS != soft_bits->nbytes * symbol_nbytes) {
                 return false;
             }
         }
