@@ -240,6 +240,11 @@ softqam_status softqam_host_alloc(softqam_demodulator *demodulator, size_t nbyte
     *memory = NULL;
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
-    const softqam_engine *engine = main_engine(demodulator);
-    return softqam_host_memory_alloc(engine->ops, engine->state, nbytes, memory);
+    const softqam_engine *engine = main_engine(demodulator), *cpu = &demodulator->cpu;
+    const softqam_error_note note = softqam_error_note_take();
+    const softqam_status status = softqam_host_memory_alloc(engine->ops, engine->state, nbytes, memory);
+    if (status == SOFTQAM_OK || engine == cpu || !cpu->ops)
+        return status;
+    softqam_error_note_restore(&note);
+    return softqam_host_memory_alloc(cpu->ops, cpu->state, nbytes, memory);
 }

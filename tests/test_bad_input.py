@@ -7,6 +7,7 @@ is taken for a format, a command or a line end.
     test_bad_input.py --demod PATH --gen PATH [TEST...]
 """
 import argparse
+import json
 import os
 import resource
 import signal
@@ -277,6 +278,98 @@ class BadInput(unittest.TestCase):
             self.row(DEMOD, ["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
         self.assertFalse(os.path.exists(self.path("pwned")))
 
+    # Recordings: x.sigmf-data with metadata.
+
+    def put_recording(self, captures=(), **members):
+        """The members have __ for a colon in their names."""
+        members = {"core__datatype": "cf32_le", **members}
+        document = {"global": {k.replace("__", ":"): v for k, v in members.items()}, "captures": list(captures)}
+        text = json.dumps(document, ensure_ascii=False)
+        self.put("x.sigmf-meta", text.encode("utf-8", "surrogateescape"))
+        self.put("x.sigmf-data", bytes(80))
+
+    def recording_row(self, code, message):
+        for name in ("x.sigmf-meta", "x.sigmf-data"):
+            self.row(DEMOD, [name, "x.u8"], code, message)
+
+    def test_hostile_metadata(self):
+        names = "cf32_le, cf32_be, ci16_le, ci16_be, ci8"
+        for value, shown in HOSTILE[:10]:
+            self.put_recording(core__datatype=value)
+            self.recording_row(1, f"x.sigmf-meta: core:datatype: '{shown}' is not one of {names}")
+            self.put_recording(core__dataset=value)
+            cause = f"{shown}: No such file or directory"
+            elsewhere = "x.sigmf-meta: core:dataset: not the name of a file beside it"
+            self.recording_row(1, elsewhere if "/" in value else cause)
+            self.put_recording(core__sha512=value)
+            self.recording_row(1, "x.sigmf-meta: core:sha512: not a string of 128 digits")
+        for value in ("", ".", ".."):
+            self.put_recording(core__dataset=value)
+            message = ": Is a directory" if value else "x.sigmf-meta: core:dataset: not the name of a file beside it"
+            self.recording_row(1, value + message)
+        self.put_recording(core__dataset=5000 * "y")
+        self.recording_row(1, "x.sigmf-meta: core:dataset: not the name of a file beside it")
+        self.assertFalse(os.path.exists(self.path("pwned")))
+
+    def test_metadata_with_counts_at_the_ends(self):
+        """What no file holds, and what no count is; sums and products of them have no room to overflow."""
+        top = 1 << 53
+        for n in (-1, 0.5, top + 2, 1 << 63, 1 << 64, 10**400, "1", None, True, [], {}):
+            for name in ("core__trailing_bytes", "core__num_channels"):
+                self.put_recording(**{name: n})
+                self.recording_row(1, f"x.sigmf-meta: {name.replace('__', ':')}: not a whole number")
+            self.put_recording([{"core:header_bytes": n}])
+            self.recording_row(1, "x.sigmf-meta: core:header_bytes: not a whole number")
+        for header, trailer in ((81, 0), (0, 81), (41, 40), (top, 0), (0, top), (top, top)):
+            self.put_recording([{"core:header_bytes": header}], core__trailing_bytes=trailer)
+            cause = f"shorter than the {header + trailer} bytes around the samples that x.sigmf-meta tells of"
+            self.recording_row(1, f"x.sigmf-data: {cause}")
+        for scale in (0, -1, 10**400, 1e39, 1e-39, "1", None, True):
+            self.put_recording(softqam__input_scale=scale)
+            self.recording_row(1, "x.sigmf-meta: softqam:input_scale: not a positive number")
+
+    def test_metadata_that_are_none(self):
+        self.put_recording()
+        for text, cause in (
+            (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"),
+            (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"),
+            (5000 * b"[", "line 1: not JSON"), (500 * b"[" + 500 * b"]", "not SigMF: there is no object 'global'"),
+            (b"7", "not SigMF: there is no object 'global'"), (b'"global"', "not SigMF: there is no object 'global'"),
+            (b'{"Global":{"core:datatype":"ci8"}}', "not SigMF: there is no object 'global'"),
+            (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
+            (os.urandom(5000) + b"\n]", None),
+        ):  # fmt: skip
+            self.put("x.sigmf-meta", text)
+            if cause:
+                self.recording_row(1, f"x.sigmf-meta: {cause}")
+            else:
+                result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
+                self.assertEqual(result.returncode, 1)
+                self.assertRegex(result.stderr, rb"\Asoftqam-demod: x.sigmf-meta: [^\n]+\n\Z")
+        with open(self.path("x.sigmf-meta"), "wb") as file:
+            file.truncate((1 << 30) + 1)
+        message = "softqam-demod: x.sigmf-meta: not a file of metadata: over 1 GiB\n"
+        result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
+        self.assertEqual((result.returncode, result.stderr.decode()), (1, message))
+
+    def test_recordings_of_what_is_no_file(self):
+        self.put_recording()
+        os.remove(self.path("x.sigmf-meta"))
+        os.mkdir(self.path("x.sigmf-meta"))
+        self.recording_row(1, "x.sigmf-meta: not a file of metadata: no regular file")
+        os.rmdir(self.path("x.sigmf-meta"))
+        self.put_recording()
+        os.remove(self.path("x.sigmf-data"))
+        self.recording_row(1, "x.sigmf-data: No such file or directory")
+        os.mkdir(self.path("x.sigmf-data"))
+        self.recording_row(1, "x.sigmf-data: Is a directory")
+        os.rmdir(self.path("x.sigmf-data"))
+        self.put_recording()
+        os.mkdir(self.path("y.sigmf-meta"))
+        self.row(DEMOD, ["x", "y"], 1, "y.sigmf-meta: Is a directory")
+        os.mkdir(self.path("z.sigmf-data"))
+        self.row(DEMOD, ["x", "z"], 1, "z.sigmf-data: Is a directory")
+
     def as_nobody(self):
         """Options of a process for whom permissions count."""
         if os.geteuid() != 0:
@@ -314,6 +407,46 @@ class BadInput(unittest.TestCase):
         self.row(DEMOD, ["--backend", "cpu", "x.cf32", "y.u8"], 1, "y.u8: File too large", preexec_fn=limit)
         self.row(GEN, ["x.u8"], 1, "x.u8: File too large", preexec_fn=limit)
         self.row(GEN, ["--bits", "x.u8", "y.cf32"], 1, "y.cf32: File too large", preexec_fn=limit)
+
+    def has_open(self, process, name):
+        """Whether a process has a file of the directory open."""
+        for fd in os.listdir(f"/proc/{process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{process.pid}/fd/{fd}") == os.path.realpath(self.path(name)):
+                    return True
+            except OSError:
+                pass
+        return False
+
+    def test_files_that_are_truncated_while_they_are_read(self):
+        """Until somebody reads the FIFO, which is opened after the files, nothing of them is read."""
+        os.mkfifo(self.path("out"))
+        shrunk = "became shorter while it was read: {} bytes, but there were {}"
+        self.put("n0", bytes(40))
+        for name, n, arguments, message in (
+            ("x.cf32", 24, ["x.cf32"], "x.cf32: " + shrunk.format(24, 80)),
+            ("x.cf32", 29, ["x.cf32"], "x.cf32: " + shrunk.format(29, 80)),
+            ("x.cf32", 0, ["x.cf32"], "x.cf32: " + shrunk.format(0, 80)),
+            ("x.cf32", 24, ["--noise-var", "0.1", "-o", "s8", "x.cf32"], "x.cf32: " + shrunk.format(24, 80)),
+            ("n0", 12, ["--noise-file", "n0", "-o", "s8", "x.cf32"], "n0: " + shrunk.format(12, 40)),
+            ("x.sigmf-data", 24, ["x.sigmf-meta"], "x.sigmf-data: " + shrunk.format(24, 80)),
+            ("x.sigmf-data", 24, ["y.sigmf-meta"], "x.sigmf-data: " + shrunk.format(16, 64)),
+        ):
+            BadInput.n_rows += 1
+            self.put_recording([{"core:header_bytes": 8}], core__trailing_bytes=8, core__dataset="x.sigmf-data")
+            os.rename(self.path("x.sigmf-meta"), self.path("y.sigmf-meta"))
+            self.put_recording()
+            self.put("x.cf32", bytes(80))
+            with self.subTest(name=name, n=n, arguments=arguments), subprocess.Popen(
+                [DEMOD, "--backend", "cpu", *arguments, "out"], cwd=self.directory, stderr=subprocess.PIPE
+            ) as process:
+                self.wait_for(lambda: self.has_open(process, name))
+                time.sleep(0.05)
+                os.truncate(self.path(name), n)
+                with open(self.path("out"), "rb") as out:
+                    out.read()
+                self.assertEqual(process.wait(TIMEOUT), 1)
+                self.assertEqual(process.stderr.read().decode(), f"softqam-demod: {message}\n")
 
     def wait_for(self, condition):
         deadline = time.monotonic() + TIMEOUT

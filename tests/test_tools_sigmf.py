@@ -247,6 +247,21 @@ class Outputs(SigmfTest):
             },
         )  # fmt: skip
 
+    def test_names_that_come_twice(self):
+        """The first one counts, and none of them is left beside what takes its place."""
+        twice = ["core:datatype", "core:dataset", "core:trailing_bytes", "core:sha512", "core:recorder", "core:num_channels"]
+        extra = {**self.extra, "core__dataset": "r.sigmf-data", "core__trailing_bytes": 0, "core__num_channels": 1,
+                 "core__sha512": hashlib.sha512(self.data).hexdigest(), "own__last": "last"}  # fmt: skip
+        self.record("r", self.data, "ci16_le", self.CAPTURES, self.ANNOTATIONS, **extra)
+        text = self.read("r.sigmf-meta").decode()
+        again = "".join(f', "{name}": "again"' for name in twice)
+        self.write("r.sigmf-meta", text.replace('"last"', '"last"' + again).encode())
+        self.ok(self.demod("--no-hash", "r", "out"))
+        out = self.read("out.sigmf-meta").decode()
+        self.assertNotIn("again", out)
+        for name in twice:
+            self.assertEqual(out.count(f'"{name}"'), name in ("core:datatype", "core:recorder", "core:num_channels"), name)
+
     def test_metadata_of_llrs(self):
         self.write("n.f32", pack("f", 500 * [0.01]))
         for arguments, format_, expected in (
@@ -329,6 +344,21 @@ class Outputs(SigmfTest):
         self.ok(self.demod("b", "new"))
         expected = hashlib.sha512(self.read("b.sigmf-data")).hexdigest()
         self.assertEqual(self.meta("new")["global"]["softqam:input_sha512"], expected)
+
+    def test_hash_of_what_is_around_the_samples(self):
+        """The hash is that of the file, whatever of it are samples."""
+        captures = [{"core:sample_start": 0, "core:header_bytes": 20001}]
+        for data in (self.data, b""):
+            around = b"h" * 20001 + data + b"t" * 40003
+            sha512 = hashlib.sha512(around).hexdigest()
+            extra = {"core__trailing_bytes": 40003, "core__sha512": sha512}
+            self.record("r", around, "ci16_le", captures, **extra)
+            self.ok(self.demod("r", "out"))
+            self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], sha512)
+            for at in (5, 20000 + len(data), len(around) - 1):
+                self.record("r", around[:at] + b"x" + around[at + 1 :], "ci16_le", captures, **extra)
+                message = "r.sigmf-data: SHA-512 is not the core:sha512 in r.sigmf-meta"
+                self.fails(self.demod("r", "new"), 1, message)
 
     def test_version_0(self):
         """Had extensions in another form."""

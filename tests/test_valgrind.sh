@@ -15,9 +15,15 @@ cd "$directory"
 "$@" "$demod" --backend cpu --noise-var auto --stats --progress always x.cs16 x.s8
 head -c 12000 /dev/zero >n0
 "$@" "$demod" --backend cpu --noise-file n0 -i cf32 - x.f32 <x.cf32
+printf '{"global":{"core:datatype":"ci16_le","core:version":"1.0.0"},"captures":[{"core:sample_start":0}]}' >r.sigmf-meta
+mv x.cs16 r.sigmf-data
+"$@" "$demod" --backend cpu r y
 "$@" "$demod" --help >/dev/null
 # What is refused takes other ways.
 ! "$@" "$demod" --backend cpu --noise-file n0 x.cf32 none/x.f16 || exit 1
+printf '{"global":{"core:datatype":"ci16_le"},}' >r.sigmf-meta
+! "$@" "$demod" --backend cpu r y 2>message || exit 1
+grep -q 'line 1: not JSON' message
 printf 1 >>x.cf32
 ! "$@" "$demod" --backend cpu x.cf32 y.u8 2>message || exit 1
 grep -q 'not a whole number of symbols' message

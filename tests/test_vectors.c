@@ -1,104 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of vectors/ through the public API: every input NAME.cf32, NAME.cs16 or NAME.cs8 must give NAME.u8, to the
+/* The files of vectors/ through the public API: every input must give its soft bits, NAME.u8, to the
  * last byte, however it is cut into calls; and NAME.u8 must still be what liquid-dsp says. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
 #include "oracle.h"
+#include "vector_files.h"
 
-typedef struct vector {
-    char name[64];
-    softqam_input_format format;
-    size_t n_symbols;
-    uint8_t *samples;
-    uint8_t *soft_bits;
-} vector;
-
-typedef struct vector_list {
-    vector *items;
-    size_t n_items;
-} vector_list;
-
-static const struct {
-    const char *suffix;
-    softqam_input_format format;
-} formats[] = {
-    {".cf32", SOFTQAM_INPUT_CF32},
-    {".cs16", SOFTQAM_INPUT_CS16},
-    {".cs8", SOFTQAM_INPUT_CS8},
-};
-
-/* The whole file in memory that the caller frees. */
-static uint8_t *read_file(const char *name, size_t *nbytes)
-{
-    char path[4096];
-    const int length = snprintf(path, sizeof(path), "%s/%s", SOFTQAM_VECTORS_DIR, name);
-    assert_in_range(length, 1, sizeof(path) - 1);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        fail_msg("%s: %s", path, strerror(errno));
-    }
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    const long size = ftell(file);
-    assert_true(size >= 0);
-    rewind(file);
-    *nbytes = (size_t)size;
-    uint8_t *bytes = harness_alloc(*nbytes);
-    assert_int_equal(fread(bytes, 1, *nbytes, file), *nbytes);
-    fclose(file);
-    return bytes;
-}
-
-static void add_vector(vector_list *list, const char *input_name, size_t stem_length, softqam_input_format format)
-{
-    list->items = realloc(list->items, (list->n_items + 1) * sizeof(*list->items));
-    assert_non_null(list->items);
-    vector *self = &list->items[list->n_items++];
-    assert_in_range(strlen(input_name), 1, sizeof(self->name) - 1);
-    strcpy(self->name, input_name);
-    self->format = format;
-
-    size_t nbytes;
-    self->samples = read_file(input_name, &nbytes);
-    self->n_symbols = nbytes / softqam_input_symbol_nbytes(format);
-    assert_int_equal(nbytes % softqam_input_symbol_nbytes(format), 0);
-    assert_true(self->n_symbols > 0);
-
-    char expected_name[sizeof(self->name)];
-    snprintf(expected_name, sizeof(expected_name), "%.*s.u8", (int)stem_length, input_name);
-    self->soft_bits = read_file(expected_name, &nbytes);
-    assert_int_equal(nbytes, self->n_symbols * HARNESS_SYMBOL_BITS);
-}
-
-/* Every u8 file belongs to exactly one input, so that none lies there unused. */
 static int open_vectors(void **state)
 {
     vector_list *list = harness_alloc(sizeof(*list));
-    *list = (vector_list){NULL, 0};
-    size_t n_expected = 0;
-    DIR *directory = opendir(SOFTQAM_VECTORS_DIR);
-    if (!directory) {
-        fail_msg("%s: %s", SOFTQAM_VECTORS_DIR, strerror(errno));
-    }
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        const char *suffix = strrchr(entry->d_name, '.');
-        n_expected += suffix && strcmp(suffix, ".u8") == 0;
-        for (size_t f = 0; suffix && f < HARNESS_COUNT(formats); f++) {
-            if (strcmp(suffix, formats[f].suffix) == 0) {
-                add_vector(list, entry->d_name, (size_t)(suffix - entry->d_name), formats[f].format);
-            }
-        }
-    }
-    closedir(directory);
-    if (list->n_items == 0) {
-        fail_msg("no vectors in %s", SOFTQAM_VECTORS_DIR);
-    }
-    if (list->n_items != n_expected) {
-        fail_msg("%s: %zu inputs, %zu u8 files", SOFTQAM_VECTORS_DIR, list->n_items, n_expected);
+    if (!vector_list_open(list, SOFTQAM_VECTORS_DIR)) {
+        fail_msg("%s", list->problem);
     }
     *state = list;
     return 0;
@@ -106,35 +21,16 @@ static int open_vectors(void **state)
 
 static int close_vectors(void **state)
 {
-    vector_list *list = *state;
-    for (size_t v = 0; v < list->n_items; v++) {
-        free(list->items[v].samples);
-        free(list->items[v].soft_bits);
-    }
-    free(list->items);
-    free(list);
+    vector_list_close(*state);
+    free(*state);
     return 0;
 }
 
 /* The samples as the oracle takes them. */
 static float *scaled_symbols(const vector *self)
 {
-    const float scale = softqam_input_default_scale(self->format);
-    const size_t n_components = 2 * self->n_symbols;
-    float *symbols = harness_alloc(n_components * sizeof(*symbols));
-    if (self->format == SOFTQAM_INPUT_CF32) {
-        memcpy(symbols, self->samples, n_components * sizeof(*symbols));
-        return symbols;
-    }
-    for (size_t c = 0; c < n_components; c++) {
-        int16_t wide;
-        if (self->format == SOFTQAM_INPUT_CS16) {
-            memcpy(&wide, self->samples + c * sizeof(wide), sizeof(wide));
-        } else {
-            wide = (int8_t)self->samples[c];
-        }
-        symbols[c] = (float)wide * scale;
-    }
+    float *symbols = harness_alloc(2 * self->n_symbols * sizeof(*symbols));
+    harness_widen(self->format, 0, self->samples, self->n_symbols, symbols);
     return symbols;
 }
 
@@ -183,7 +79,7 @@ static bool library_agrees(const vector *self, size_t call)
     }
     softqam_destroy(demodulator);
 
-    char what[128];
+    char what[NAME_MAX + 64];
     snprintf(what, sizeof(what), "%s, %zu symbols a call", self->name, step);
     float *symbols = scaled_symbols(self);
     const bool equal = harness_soft_bits_equal(what, symbols, self->soft_bits, soft_bits, self->n_symbols);

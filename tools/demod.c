@@ -25,7 +25,9 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs, const 
     if (!options->hash)
         return true;
     outputs->hash = sha512_create();
-    return demod_run_hash_input(run);
+    if (!outputs->hash)
+        message_print(NULL, "out of memory");
+    return outputs->hash && demod_run_hash_input(run);
 }
 
 /* Everything that can be found wrong before the first byte is written. The output file comes before the library,
@@ -73,12 +75,10 @@ static bool write_blocks(struct demod_run *run, struct outputs *outputs)
 /* The metadata take their name last: who sees them sees the data. */
 static bool finish_files(struct demod_run *run, struct outputs *outputs)
 {
-    if (!output_file_finish(&outputs->data))
-        return false;
-    if (!run->options->output_is_sigmf)
-        return output_file_publish(&outputs->data);
-    return demod_metadata_write(run, "softqam-demod", outputs->hash, &outputs->meta) &&
-           output_file_publish(&outputs->data) && output_file_publish(&outputs->meta);
+    return output_file_finish(&outputs->data) &&
+           (!run->options->output_is_sigmf ||
+            demod_metadata_write(run, "softqam-demod", outputs->hash, &outputs->meta)) &&
+           output_file_publish(&outputs->data, &outputs->meta);
 }
 
 static bool demodulate(struct demod_run *run, struct outputs *outputs)

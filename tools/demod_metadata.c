@@ -66,27 +66,32 @@ int demod_metadata_start(const struct demod_run *run, struct demod_names *names)
     return !run->options->output_is_sigmf || sigmf_output_check(&output) ? EXIT_DONE : EXIT_COMMAND;
 }
 
-/* Whether the data are those that the input's metadata are of. */
+/* Whether the data are those that the input's metadata are of; no hash, NULL, says nothing against it. */
 static bool check_hash(const struct demod_run *run, const char *hash)
 {
     const struct sigmf_input *input = &run->recording;
-    if (!input->sha512 || !strcasecmp(hash, input->sha512))
+    if (!hash || !input->sha512 || !strcasecmp(hash, input->sha512))
         return true;
     message_print(run->input.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
     return false;
+}
+
+/* *result is the hash, or NULL where none was wanted. */
+static bool finish_hash(struct sha512 *hash, char hex[SHA512_HEX_NBYTES], const char **result)
+{
+    *result = sha512_finish(hash, hex) ? hex : NULL;
+    if (hash && !*result)
+        message_print(NULL, "SHA-512 could not be computed");
+    return !hash || *result;
 }
 
 bool demod_metadata_write(const struct demod_run *run, const char *tool, struct sha512 *hash, struct output_file *meta)
 {
     struct sigmf_output output = describe(run, tool);
     char hex[SHA512_HEX_NBYTES], input_hex[SHA512_HEX_NBYTES];
-    if (sha512_finish(hash, hex))
-        output.sha512 = hex;
-    if (sha512_finish(run->input_hash, input_hex)) {
-        if (!check_hash(run, input_hex))
-            return false;
-        output.input_sha512 = input_hex;
-    }
+    if (!finish_hash(hash, hex, &output.sha512) || !finish_hash(run->input_hash, input_hex, &output.input_sha512) ||
+        !check_hash(run, output.input_sha512))
+        return false;
     char *text = sigmf_output_text(&output);
     const bool written = text && output_file_write(meta, text, strlen(text)) && output_file_write(meta, "\n", 1) &&
                          output_file_finish(meta);

@@ -244,7 +244,7 @@ static int publish(struct job *job)
     const bool published =
         job->rank > 0 || (output_file_finish(&job->data) &&
                           (!is_sigmf || demod_metadata_write(&job->run, "softqam-demod-mpi", NULL, &job->meta)) &&
-                          output_file_publish(&job->data) && (!is_sigmf || output_file_publish(&job->meta)));
+                          output_file_publish(&job->data, &job->meta));
     return agree_all(job, published);
 }
 

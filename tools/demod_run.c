@@ -80,12 +80,30 @@ bool demod_run_open(struct demod_run *run)
     return true;
 }
 
+/* Hashes bytes around the samples, where a hash was asked for. */
+static bool hash_gap(struct demod_run *run, uint64_t offset, uint64_t nbytes)
+{
+    unsigned char buffer[1 << 14];
+    size_t n = 0;
+    for (uint64_t done = 0; run->input_hash && done < nbytes; done += n) {
+        const size_t wanted = nbytes - done < sizeof buffer ? (size_t)(nbytes - done) : sizeof buffer;
+        if (!input_file_read_at(&run->input, offset + done, buffer, wanted, &n))
+            return false;
+        if (n == 0) {
+            message_print(run->input.name, "became shorter while it was read");
+            return false;
+        }
+        sha512_add(run->input_hash, buffer, n);
+    }
+    return true;
+}
+
 bool demod_run_hash_input(struct demod_run *run)
 {
     run->input_hash = sha512_create();
     if (!run->input_hash)
         message_print(NULL, "out of memory");
-    return run->input_hash != NULL;
+    return run->input_hash && hash_gap(run, 0, run->recording.header_nbytes);
 }
 
 static void to_our_byte_order(const struct demod_run *run, void *samples, size_t n_symbols)
@@ -218,7 +236,8 @@ static void *read_blocks(void *argument)
             block_ring_done(&run->ring, STAGE_READ);
     }
     if (last && whole && sound)
-        sound = noise_source_end(&run->noise, &run->input);
+        sound = noise_source_end(&run->noise, &run->input) &&
+                hash_gap(run, run->recording.header_nbytes + run->input.n_read, run->recording.trailing_nbytes);
     block_ring_end(&run->ring, STAGE_READ, !whole || !sound);
     return NULL;
 }

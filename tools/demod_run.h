@@ -50,7 +50,7 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options);
 /* Opens INPUT and the noise file. */
 bool demod_run_open(struct demod_run *run);
 
-/* Asks for the hash of all that is read of INPUT. Not for a part of a file. */
+/* Asks for the hash of INPUT, with what a recording has around its samples. Not for a part of a file. */
 bool demod_run_hash_input(struct demod_run *run);
 
 /* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol. The noise variance

@@ -111,7 +111,7 @@ static bool generate(struct run *run)
             return false;
     }
     return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
-           output_file_publish(&run->output) && output_file_publish(&run->bits_output);
+           output_file_publish(&run->output, &run->bits_output);
 }
 
 static void report(const struct run *run)

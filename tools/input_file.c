@@ -90,18 +90,22 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
     return true;
 }
 
-bool input_file_peek(const struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
+bool input_file_read_at(const struct input_file *file, uint64_t offset, void *buffer, size_t nbytes, size_t *n_read)
 {
-    const off_t position = lseek(file->fd, 0, SEEK_CUR);
     ssize_t n = 1;
     for (*n_read = 0; *n_read < nbytes && n != 0; *n_read += n > 0 ? (size_t)n : 0) {
-        n = pread(file->fd, (char *)buffer + *n_read, nbytes - *n_read, position + (off_t)*n_read);
+        n = pread(file->fd, (char *)buffer + *n_read, nbytes - *n_read, (off_t)(offset + *n_read));
         if (n < 0 && errno != EINTR) {
             message_print_errno(file->name);
             return false;
         }
     }
     return true;
+}
+
+bool input_file_peek(const struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
+{
+    return input_file_read_at(file, (uint64_t)lseek(file->fd, 0, SEEK_CUR), buffer, nbytes, n_read);
 }
 
 uint64_t input_file_growth(const struct input_file *file)

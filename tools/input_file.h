@@ -26,6 +26,9 @@ bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t n
  * the size that it had. False without a message when stop_fd ends it. */
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
+/* Bytes at an offset of a regular file, which stays where it is for input_file_read(). */
+bool input_file_read_at(const struct input_file *file, uint64_t offset, void *buffer, size_t nbytes, size_t *n_read);
+
 /* Bytes from here on in a regular file, which stays where it is for input_file_read(). */
 bool input_file_peek(const struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 

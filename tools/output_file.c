@@ -203,7 +203,7 @@ bool output_file_finish(struct output_file *file)
     return false;
 }
 
-bool output_file_publish(struct output_file *file)
+static bool publish(struct output_file *file)
 {
     if (!file->pending)
         return true;
@@ -215,6 +215,37 @@ bool output_file_publish(struct output_file *file)
     file->pending = NULL;
     file->published = true;
     return true;
+}
+
+/* The temporary file and the one that it replaces change names. False where there is none, or no file system for that.
+ */
+static bool exchange(const struct output_file *file)
+{
+    return file->pending && file->replaces &&
+           !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_EXCHANGE);
+}
+
+/* Removes the older file, which has the temporary name. */
+static void end_exchange(struct output_file *file)
+{
+    unlink(file->pending->path);
+    atomic_store(&file->pending->exists, false);
+    file->pending = NULL;
+    file->published = true;
+}
+
+bool output_file_publish(struct output_file *first, struct output_file *second)
+{
+    sigset_t before;
+    block_deadly_signals(&before);
+    const bool exchanged = second->pending && exchange(first);
+    const bool published = (exchanged || publish(first)) && publish(second);
+    if (exchanged && published)
+        end_exchange(first);
+    else if (exchanged)
+        exchange(first);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return published;
 }
 
 void output_file_discard(struct output_file *file)

@@ -36,8 +36,9 @@ bool output_file_write(struct output_file *file, const void *data, size_t nbytes
 /* Nothing more will be written, and the system has accepted all of it. */
 bool output_file_finish(struct output_file *file);
 
-/* The finished file takes its name. */
-bool output_file_publish(struct output_file *file);
+/* Two finished files take their names, in this order: both or, unless the file system cannot exchange names, none. One
+ * that was not opened has none. */
+bool output_file_publish(struct output_file *first, struct output_file *second);
 
 /* Gives up a file at any time, all zero or not opened included; a new file that was published is removed again. */
 void output_file_discard(struct output_file *file);

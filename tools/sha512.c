@@ -17,7 +17,10 @@ struct sha512 *sha512_create(void)
         return NULL;
     hash->context = EVP_MD_CTX_new();
     hash->sound = hash->context && EVP_DigestInit_ex(hash->context, EVP_sha512(), NULL) == 1;
-    return hash;
+    if (hash->sound)
+        return hash;
+    sha512_destroy(hash);
+    return NULL;
 }
 
 void sha512_add(struct sha512 *hash, const void *data, size_t nbytes)

@@ -8,7 +8,7 @@
 
 enum { SHA512_HEX_NBYTES = 129 }; /* with the end of the string */
 
-/* NULL when memory is short, which the other functions take: it stays without a result. */
+/* NULL when memory is short; where no hash is wanted the other functions take NULL too, which has no result. */
 struct sha512 *sha512_create(void);
 void sha512_add(struct sha512 *hash, const void *data, size_t nbytes);
 

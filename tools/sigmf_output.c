@@ -83,15 +83,57 @@ static int compare_segments(const void *left, const void *right)
     return a->index < b->index ? -1 : 1;
 }
 
-/* The input's captures or annotations, in the order that SigMF asks for. */
-static cJSON *carry_segments(const struct sigmf_output *output, const char *name)
+/* Metadata in the making. */
+struct builder {
+    const struct sigmf_output *output;
+    bool sound; /* until memory is short */
+};
+
+/* All members of a name: JSON may have it more than once, and the first one counts. */
+static void remove_all(cJSON *object, const char *name)
 {
-    const cJSON *array = input_member(output, name);
+    while (cJSON_GetObjectItemCaseSensitive(object, name))
+        cJSON_DeleteItemFromObjectCaseSensitive(object, name);
+}
+
+/* Adds or replaces. Takes the value over. */
+static void set(struct builder *builder, cJSON *object, const char *name, cJSON *value)
+{
+    remove_all(object, name);
+    if (value && cJSON_AddItemToObject(object, name, value))
+        return;
+    cJSON_Delete(value);
+    builder->sound = false;
+}
+
+static void set_string(struct builder *builder, cJSON *object, const char *name, const char *value)
+{
+    if (value)
+        set(builder, object, name, cJSON_CreateString(value));
+}
+
+static void set_number(struct builder *builder, cJSON *object, const char *name, double value)
+{
+    set(builder, object, name, cJSON_CreateNumber(value));
+}
+
+/* Takes the item over. */
+static void append(struct builder *builder, cJSON *array, cJSON *item)
+{
+    if (item && cJSON_AddItemToArray(array, item))
+        return;
+    cJSON_Delete(item);
+    builder->sound = false;
+}
+
+/* The input's captures or annotations, in the order that SigMF asks for. */
+static cJSON *carry_segments(struct builder *builder, const char *name)
+{
+    const cJSON *array = input_member(builder->output, name);
     cJSON *carried = cJSON_CreateArray(), *item;
     const size_t n = array ? (size_t)cJSON_GetArraySize(array) : 0;
     struct segment *segments = calloc(n + 1, sizeof *segments);
-    if (!segments || !carried) {
-        free(segments);
+    if (!segments) {
         cJSON_Delete(carried);
         return NULL;
     }
@@ -104,51 +146,34 @@ static cJSON *carry_segments(const struct sigmf_output *output, const char *name
     }
     qsort(segments, n, sizeof *segments, compare_segments);
     for (i = 0; i < n; i++) {
-        cJSON_DeleteItemFromObjectCaseSensitive(segments[i].item, "core:header_bytes");
-        cJSON_AddItemToArray(carried, segments[i].item);
+        remove_all(segments[i].item, "core:header_bytes");
+        append(builder, carried, segments[i].item);
     }
     free(segments);
     return carried;
 }
 
-static cJSON *make_captures(const struct sigmf_output *output)
+static cJSON *make_captures(struct builder *builder)
 {
-    cJSON *captures = carry_segments(output, "captures");
+    cJSON *captures = carry_segments(builder, "captures");
     if (captures && cJSON_GetArraySize(captures) == 0) {
         cJSON *capture = cJSON_CreateObject();
-        cJSON_AddNumberToObject(capture, "core:sample_start", 0);
-        cJSON_AddItemToArray(captures, capture);
+        set_number(builder, capture, "core:sample_start", 0);
+        append(builder, captures, capture);
     }
     return captures;
 }
 
-/* Adds or replaces. */
-static void set(cJSON *object, const char *name, cJSON *value)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(object, name);
-    if (!cJSON_AddItemToObject(object, name, value))
-        cJSON_Delete(value);
-}
-
-static void set_string(cJSON *object, const char *name, const char *value)
-{
-    if (value)
-        set(object, name, cJSON_CreateString(value));
-}
-
-static void set_number(cJSON *object, const char *name, double value)
-{
-    set(object, name, cJSON_CreateNumber(value));
-}
-
 /* The input's global object without what is not true of the output. */
-static cJSON *carry_global(const struct sigmf_output *output)
+static cJSON *carry_global(struct builder *builder)
 {
+    const struct sigmf_output *output = builder->output;
     cJSON *global = output->input ? cJSON_Duplicate(input_member(output, "global"), 1) : cJSON_CreateObject();
     for (size_t i = 0; global && i < sizeof input_only / sizeof input_only[0]; i++) {
         cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(global, input_only[i].name);
+        remove_all(global, input_only[i].name);
         if (item && input_only[i].input_name)
-            set(global, input_only[i].input_name, item);
+            set(builder, global, input_only[i].input_name, item);
         else
             cJSON_Delete(item);
     }
@@ -171,24 +196,24 @@ static bool is_version_from_1(const char *text)
 }
 
 /* Versions before 1 have another form of extensions, so such metadata becomes version 1. */
-static void set_version(cJSON *global)
+static void set_version(struct builder *builder, cJSON *global)
 {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(global, "core:version");
     if (!cJSON_IsString(version) || !is_version_from_1(version->valuestring))
-        set_string(global, "core:version", default_version);
+        set_string(builder, global, "core:version", default_version);
 }
 
-static cJSON *make_extension(const char *name, const char *version)
+static cJSON *make_extension(struct builder *builder, const char *name, const char *version)
 {
     cJSON *extension = cJSON_CreateObject();
-    set_string(extension, "name", name);
-    set_string(extension, "version", version);
-    set(extension, "optional", cJSON_CreateTrue());
+    set_string(builder, extension, "name", name);
+    set_string(builder, extension, "version", version);
+    set(builder, extension, "optional", cJSON_CreateTrue());
     return extension;
 }
 
 /* Declares our namespace beside those of the input. */
-static void set_extensions(cJSON *global)
+static void set_extensions(struct builder *builder, cJSON *global)
 {
     const cJSON *item, *old = cJSON_GetObjectItemCaseSensitive(global, "core:extensions");
     cJSON *extensions = cJSON_CreateArray();
@@ -196,16 +221,17 @@ static void set_extensions(cJSON *global)
     {
         const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
         if (cJSON_IsObject(old) && cJSON_IsString(item)) /* version 0: names with versions */
-            cJSON_AddItemToArray(extensions, make_extension(item->string, item->valuestring));
+            append(builder, extensions, make_extension(builder, item->string, item->valuestring));
         else if (cJSON_IsString(name) && strcmp(name->valuestring, extension_name) != 0)
-            cJSON_AddItemToArray(extensions, cJSON_Duplicate(item, 1));
+            append(builder, extensions, cJSON_Duplicate(item, 1));
     }
-    cJSON_AddItemToArray(extensions, make_extension(extension_name, extension_version));
-    set(global, "core:extensions", extensions);
+    append(builder, extensions, make_extension(builder, extension_name, extension_version));
+    set(builder, global, "core:extensions", extensions);
 }
 
-static void set_description(const struct sigmf_output *output, cJSON *global)
+static void set_description(struct builder *builder, cJSON *global)
 {
+    const struct sigmf_output *output = builder->output;
     const cJSON *old = cJSON_GetObjectItemCaseSensitive(global, "core:description");
     const bool has_old = cJSON_IsString(old) && *old->valuestring;
     const char *what = output->config->output_format == SOFTQAM_OUTPUT_U8 ? "Soft bits" : "LLRs";
@@ -213,64 +239,64 @@ static void set_description(const struct sigmf_output *output, cJSON *global)
     const char *separator = has_old ? ": " : "", *rest = has_old ? old->valuestring : "";
     const int length = snprintf(NULL, 0, format, what, output->input_name, separator, rest);
     char *text = malloc((size_t)length + 1);
-    if (!text)
+    if (!text) {
+        builder->sound = false;
         return;
+    }
     snprintf(text, (size_t)length + 1, format, what, output->input_name, separator, rest);
-    set_string(global, "core:description", text);
+    set_string(builder, global, "core:description", text);
     free(text);
 }
 
-static void set_meaning(const struct sigmf_output *output, cJSON *global)
+static void set_meaning(struct builder *builder, cJSON *global)
 {
+    const struct sigmf_output *output = builder->output;
     const softqam_config *config = output->config;
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
-    set_string(global, "softqam:constellation", "256QAM, 3GPP TS 38.211 clause 5.1.6");
-    set_string(global, "softqam:algorithm",
+    set_string(builder, global, "softqam:constellation", "256QAM, 3GPP TS 38.211 clause 5.1.6");
+    set_string(builder, global, "softqam:algorithm",
                u8 ? "liquid-dsp soft bits: hard decision and nearest neighbours" : "exact max-log LLRs");
-    set_number(global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
-    set_number(global, "softqam:neutral_value", u8 ? 127 : 0);
+    set_number(builder, global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
+    set_number(builder, global, "softqam:neutral_value", u8 ? 127 : 0);
     if (config->output_format == SOFTQAM_OUTPUT_S8) {
-        set_number(global, "softqam:llr_scale", (double)config->llr_scale);
-        set_number(global, "softqam:llr_limit", config->llr_limit);
+        set_number(builder, global, "softqam:llr_scale", (double)config->llr_scale);
+        set_number(builder, global, "softqam:llr_limit", config->llr_limit);
     } else if (!u8) {
-        set_number(global, "softqam:llr_scale", 1);
+        set_number(builder, global, "softqam:llr_scale", 1);
     }
-    set_string(global, "softqam:noise_var_origin", output->noise_origin);
+    set_string(builder, global, "softqam:noise_var_origin", output->noise_origin);
     if (output->noise_var > 0)
-        set_number(global, "softqam:noise_var", output->noise_var);
+        set_number(builder, global, "softqam:noise_var", output->noise_var);
 }
 
-static void set_global(const struct sigmf_output *output, cJSON *global)
+static void set_global(struct builder *builder, cJSON *global)
 {
+    const struct sigmf_output *output = builder->output;
     char recorder[64];
     snprintf(recorder, sizeof recorder, "%s %s", output->tool, softqam_version());
-    set_string(global, "core:datatype", datatypes[output->config->output_format]);
-    set_number(global, "core:num_channels", N_BITS);
-    set_version(global);
-    set_string(global, "core:recorder", recorder);
-    set_description(output, global);
-    set_string(global, "core:sha512", output->sha512);
-    set_extensions(global);
-    set_string(global, "softqam:input", output->input_name);
-    set_string(global, "softqam:input_sha512", output->input_sha512);
-    set_number(global, "softqam:input_scale", (double)output->config->input_scale);
-    set_meaning(output, global);
-}
-
-static bool is_complete(const cJSON *document)
-{
-    return cJSON_GetArraySize(document) == 3;
+    set_string(builder, global, "core:datatype", datatypes[output->config->output_format]);
+    set_number(builder, global, "core:num_channels", N_BITS);
+    set_version(builder, global);
+    set_string(builder, global, "core:recorder", recorder);
+    set_description(builder, global);
+    set_string(builder, global, "core:sha512", output->sha512);
+    set_extensions(builder, global);
+    set_string(builder, global, "softqam:input", output->input_name);
+    set_string(builder, global, "softqam:input_sha512", output->input_sha512);
+    set_number(builder, global, "softqam:input_scale", (double)output->config->input_scale);
+    set_meaning(builder, global);
 }
 
 char *sigmf_output_text(const struct sigmf_output *output)
 {
-    cJSON *document = cJSON_CreateObject(), *global = carry_global(output);
+    struct builder builder = {output, true};
+    cJSON *document = cJSON_CreateObject(), *global = carry_global(&builder);
     if (global)
-        set_global(output, global);
-    set(document, "global", global);
-    set(document, "captures", make_captures(output));
-    set(document, "annotations", carry_segments(output, "annotations"));
-    char *text = is_complete(document) ? cJSON_Print(document) : NULL;
+        set_global(&builder, global);
+    set(&builder, document, "global", global);
+    set(&builder, document, "captures", make_captures(&builder));
+    set(&builder, document, "annotations", carry_segments(&builder, "annotations"));
+    char *text = builder.sound ? cJSON_Print(document) : NULL;
     cJSON_Delete(document);
     if (!text)
         message_print(NULL, "out of memory");

@@ -315,8 +315,8 @@ SOFTQAM_API softqam_status softqam_demodulate_batch(softqam_demodulator *demodul
 SOFTQAM_API void softqam_destroy(softqam_demodulator *demodulator);
 
 /**
- * Allocates host memory that this demodulator reaches fastest: page-locked when it uses a GPU, else plain. Aligned to
- * 4096 bytes, contents undefined.
+ * Allocates host memory that this demodulator reaches fastest: page-locked when it uses a GPU, else plain; with
+ * SOFTQAM_BACKEND_AUTO plain also where CUDA fails. Aligned to 4096 bytes, contents undefined.
  *
  * @param demodulator  the plan; the memory may outlive it and may be used with any other
  * @param nbytes       size; 0 is taken as 1

@@ -267,7 +267,10 @@ WRAP_FAILING(int, ftruncate, (int fd, off_t nbytes), (fd, nbytes), -1, EFBIG)
 WRAP_FAILING(int, ftruncate64, (int fd, off64_t nbytes), (fd, nbytes), -1, EFBIG)
 WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
+WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, EACCES)
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
+WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
+             (from_at, from, to_at, to, flags), -1, EINVAL)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
 WRAP_FAILING(void *, mmap, (void *at, size_t nbytes, int protection, int flags, int fd, off_t offset),
              (at, nbytes, protection, flags, fd, offset), MAP_FAILED, ENOMEM)
@@ -314,7 +317,7 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
     if (!atomic_load(&fast_gpu)) {
         return __real_clock_gettime(clock, now);
     }
-    const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000;
+    const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000000;
     const long long ns = atomic_fetch_add(&pretended_ns, passed) + passed;
     now->tv_sec = (time_t)(ns / 1000000000);
     now->tv_nsec = (long)(ns % 1000000000);

@@ -33,7 +33,7 @@ long fault_live_blocks(void);
 long fault_live_threads(void);
 
 /* From here on clock_gettime() tells a time of its own, in which what calls CUDA takes a microsecond and all else a
- * millisecond: to who measures, the GPU is worth every call. SOFTQAM_FAULT_FAST_GPU does it from the environment. */
+ * second: to who measures, once, the GPU is worth every call. SOFTQAM_FAULT_FAST_GPU does it from the environment. */
 void fault_pretend_fast_gpu(void);
 
 /* Of the fake CUDA; without it there is one device, and nothing happens to its work: the calling thread's current

@@ -4,7 +4,7 @@
 set(fault_functions
   malloc calloc realloc aligned_alloc posix_memalign strdup free
   open open64 close read write pread pread64 pwrite pwrite64 lseek lseek64 fstat fstat64 stat stat64
-  faccessat fchmod ftruncate ftruncate64 fsync readlink rename unlink
+  faccessat fchmod ftruncate ftruncate64 fsync readlink realpath rename renameat2 unlink
   mmap mmap64 munmap
   fopen fopen64 fread fputs fclose
   pthread_create pthread_join sched_getaffinity

@@ -164,6 +164,9 @@ static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_
     const bool have_in = succeeded(softqam_host_alloc(demodulator, sizeof(self->symbols), &in), "softqam_host_alloc");
     const bool have_out = succeeded(softqam_host_alloc(demodulator, sizeof(self->out), &out), "softqam_host_alloc");
     assert_true(have_in == (in != NULL) && have_out == (out != NULL));
+    if (self->config.backend == SOFTQAM_BACKEND_AUTO && fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0) {
+        assert_true(have_in && have_out);
+    }
     if (have_in && have_out) {
         memcpy(in, self->symbols, sizeof(self->symbols));
         try_call(demodulator, self, demodulate_whole, in, out, kind,

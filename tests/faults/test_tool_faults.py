@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Every call that a tool makes of the system, and of CUDA, fails once, in turn.
 
-    test_tool_faults.py --demod PATH --gen PATH [--fake-cuda] [--quick] [TEST...]
+    test_tool_faults.py --demod PATH --gen PATH [--mpi PATH] [--fake-cuda] [--quick] [TEST...]
 
 PATH are programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool ends:
 either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but the
@@ -10,14 +10,23 @@ older one of OUTPUT's name; memory, threads and descriptors are given back. Inte
 no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.c stands for.
 """
 import argparse
+import hashlib
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-DEMOD = GEN = ""
+DEMOD = GEN = MPI = ""
+MPIRUN = shutil.which("mpirun")
+# More ranks than CPUs, root or not; no remote hosts; memory of other processes is not to be read where that is forbidden.
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm_rsh_agent": "",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
+}  # fmt: skip
 FAKE_CUDA = QUICK = False
 TIMEOUT = 60
 MAX_POINTS = 2000
@@ -42,7 +51,7 @@ class Outcome:
             input=stdin,
             capture_output=True,
             timeout=TIMEOUT,
-            env={**os.environ, **environment},
+            env={**os.environ, **MPI_ENVIRONMENT, **environment},
             check=False,
         )
         self.code, self.out, self.err = result.returncode, result.stdout, result.stderr.decode()
@@ -56,7 +65,7 @@ class Outcome:
         self.n_calls, self.failed = int(calls), None if failed == "none" else failed
 
 
-class ToolFaults(unittest.TestCase):
+class FaultTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         self.addCleanup(self.directory.cleanup)
@@ -89,20 +98,24 @@ class ToolFaults(unittest.TestCase):
         self.assertRegex(outcome.err, rf"\A{name}: [^\n]+\n\Z", outcome.report)
         self.assertEqual(outcome.files, before.files, outcome.report)
 
-    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short")):
-        """All the calls of a command, which gets these files beforehand, fail one after the other."""
+    def fail_every_call(
+        self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short"), quick_step=1
+    ):
+        """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
+        quick_step."""
         files = files or {}
         name = "softqam-gen" if program == GEN else "softqam-demod"
         before = self.run_once(program, ["--version"], files, b"", 0, "error")
         good = self.run_once(program, arguments, files, stdin, 0, "error")
         self.assertEqual(good.code, 0, good.err)
         for kind in kinds:
-            struck, n_points = True, 0
+            struck, n_points, at = True, 0, 1
             while struck:
-                outcome = self.run_once(program, arguments, files, stdin, n_points + 1, kind)
+                outcome = self.run_once(program, arguments, files, stdin, at, kind)
                 self.check(outcome, good, before, kind, name)
                 struck = outcome.failed is not None
                 n_points += struck
+                at += quick_step if QUICK else 1
                 self.assertLess(n_points, MAX_POINTS)
             print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
             if kind == "error":
@@ -115,6 +128,8 @@ class ToolFaults(unittest.TestCase):
         self.assertEqual(outcome.code, 0, outcome.err)
         return outcome.files[name]
 
+
+class ToolFaults(FaultTest):
     def test_soft_bits(self):
         files = {"x.cf32": self.symbols(1000)}
         self.fail_every_call(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", files=files)
@@ -147,6 +162,23 @@ class ToolFaults(unittest.TestCase):
     def test_verify(self):
         files = {"x.cf32": self.symbols(1000)}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--verify", "-q", "x.cf32", "x.u8", files=files)
+
+    def test_recordings(self):
+        """SigMF in and out: two files each, which appear together."""
+        data = self.symbols(100, "x.cs16")
+        meta = {
+            "global": {"core:datatype": "ci16_le", "core:version": "1.0.0", "core:description": "d", "core:trailing_bytes": 5,
+                       "core:sha512": hashlib.sha512(b"header" + data + b"trail").hexdigest(),
+                       "core:extensions": [{"name": "a", "version": "1.0.0", "optional": True}]},
+            "captures": [{"core:sample_start": 0, "core:header_bytes": 6}, {"core:sample_start": 10}],
+            "annotations": [{"core:sample_start": 7, "core:comment": "c"}, {"core:sample_start": 2}],
+        }  # fmt: skip
+        files = {"x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": b"header" + data + b"trail"}
+        command = ["--backend", "cpu", "--threads", "1"]
+        self.fail_every_call(DEMOD, *command, "x", "y", files=files, quick_step=7)
+        files.update({"y.sigmf-meta": OLD, "y.sigmf-data": OLD})
+        command += ["--snr-db", "20", "-o", "s8", "x", "y"]
+        self.fail_every_call(DEMOD, *command, files=files, kinds=("error",), quick_step=7)
 
     def test_pipes(self):
         stdin = self.symbols(1000)
@@ -185,49 +217,113 @@ class ToolFaults(unittest.TestCase):
 
     def test_generator_over_an_older_file(self):
         files = {"x.cf32": OLD}
-        self.fail_every_call(GEN, "-q", "--symbols", "10", "--threads", "1", "x.cf32", files=files)
+        command = ["-q", "--symbols", "10", "--threads", "1"]
+        self.fail_every_call(GEN, *command, "x.cf32", files=files)
+        files["x.bits"] = OLD
+        self.fail_every_call(GEN, *command, "--bits", "x.bits", "x.cf32", files=files)
 
-    def test_cuda(self):
+    def with_devices(self, n):
+        """Options and files of a run in which so many devices share the work, in several chunks each."""
         if not FAKE_CUDA:
             self.skipTest("no fake CUDA in these programs")
-        files = {"x.cf32": self.symbols(10000)}
-        self.fail_every_call(
-            DEMOD, "--backend", "cuda", "--threads", "2", "--streams", "2", "--chunk", "3000", "x.cf32", "x.u8",
-            files=files, kinds=("error", "lasting"),
-        )  # fmt: skip
+        os.environ["FAKE_CUDA_DEVICES"] = str(n)
+        self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES")
+        options = ["--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
+        return options, {"x.cf32": self.symbols(10000)}
 
-    def test_a_device_that_dies_on_auto(self):
-        """The CPU takes over, which is said once. AUTO measures first, with thousands of calls: those that fail here are
-        some of the last, in and after the work itself; in test_faults all do."""
-        if not FAKE_CUDA or QUICK:
-            self.skipTest("no fake CUDA in these programs, or too slow under a sanitizer")
-        files = {"x.cf32": self.symbols(10000)}
-        command = ["--backend", "auto", "--threads", "2", "--streams", "2", "--chunk", "3000", "x.cf32", "x.u8"]
+    def test_cuda(self):
+        options, files = self.with_devices(1)
+        self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
+
+    def test_cuda_on_three_devices(self):
+        options, files = self.with_devices(3)
+        self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
+
+    def die_on_auto(self, n_devices, kinds):
+        """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
+        there is work only makes AUTO choose the CPU."""
+        options, files = self.with_devices(n_devices)
+        command = ["--backend", "auto", *options]
         before = self.run_once(DEMOD, ["--version"], files, b"", 0, "error")
         good = self.run_once(DEMOD, command, files, b"", 0, "error")
+        self.assertEqual((good.code, good.err), (0, ""))
         warning = r"softqam-demod: warning: the CPU has taken over: [^\n]+, after CUDA failed: [^\n]+\n"
-        n_warnings = 0
-        for back in range(1, 180, 6):
-            outcome = self.run_once(DEMOD, command, files, b"", good.n_calls - back, "lasting")
-            if outcome.code == 0 and outcome.err:
-                self.assertRegex(outcome.err, rf"\A{warning}\Z")
-                n_warnings += 1
-            self.check(outcome, good, before, "lasting", "softqam-demod")
-        print(f"{n_warnings} times the CPU has taken over", flush=True)
-        self.assertGreater(n_warnings, 0)
+        for kind in kinds:
+            n_points = n_warnings = 0
+            for at in range(1, good.n_calls + 1, 7 if QUICK else 1):
+                outcome = self.run_once(DEMOD, command, files, b"", at, kind)
+                self.check(outcome, good, before, kind, "softqam-demod")
+                n_points += outcome.failed is not None
+                if (outcome.failed or "").startswith("cuda"):
+                    self.assertEqual(outcome.code, 0, outcome.report + outcome.err)
+                if outcome.code == 0 and outcome.err:
+                    self.assertRegex(outcome.err, rf"\A{warning}\Z")
+                    n_warnings += 1
+            print(f"{n_points} points of {kind} with {n_devices} devices on auto, {n_warnings} times the CPU has taken over")
+            self.assertGreater(n_warnings, 2 if QUICK else 20)
+
+    def test_a_device_that_dies_on_auto(self):
+        self.die_on_auto(1, ("error", "lasting"))
+
+    def test_one_of_three_devices_dies_on_auto(self):
+        self.die_on_auto(3, ("lasting",))
+
+
+class MpiFaults(FaultTest):
+    """Ranks of softqam-demod-mpi."""
+
+    def fail_calls_of_a_rank(self, n_ranks, rank, *arguments, files, kinds, step=1):
+        """The message is looked for among mpirun's, and descriptors are MPI's business. mpirun kills all when one of them
+        ends with a failure: that is to be this rank, when it has reported."""
+        if not MPI or not MPIRUN:
+            self.skipTest("softqam-demod-mpi or mpirun is missing")
+        only = f'[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && exec "$@"; unset SOFTQAM_FAULT_AT; "$@"; exit 0'
+        command = ["-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", MPI, "--backend", "cpu", *arguments]
+        before = self.run_once(MPI, ["--version"], files, b"", 0, "error")
+        good = self.run_once(MPIRUN, command, files, b"", 0, "error")
+        self.assertEqual(good.code, 0, good.err)
+        for kind in kinds:
+            struck, n_points, at = True, 0, 1
+            while struck:
+                outcome = self.run_once(MPIRUN, command, files, b"", at, kind)
+                struck = outcome.failed is not None
+                n_points += struck
+                at += step
+                outcome.left[2] = "0"
+                lines = outcome.err.splitlines(keepends=True)
+                outcome.err = "".join(line for line in lines if line.startswith("softqam-demod-mpi"))
+                self.check(outcome, good, before, kind, "softqam-demod-mpi")
+            print(f"{n_points} points of {kind} in rank {rank} of {n_ranks}: {' '.join(arguments)}", flush=True)
+            self.assertGreater(n_points, 0)
+
+    def test_mpi(self):
+        files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
+        command = ["--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
+        self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=("error", "interrupt", "short"))
+        for rank in (0, 1):
+            self.fail_calls_of_a_rank(2, rank, *command, files=files, kinds=("error",), step=3)
+
+    def test_recordings_by_mpi(self):
+        meta = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captures": [{"core:sample_start": 0}]}
+        files = {
+            "x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": self.symbols(100, "x.cs16"),
+            "y.sigmf-meta": OLD, "y.sigmf-data": OLD,
+        }  # fmt: skip
+        self.fail_calls_of_a_rank(2, 0, "--threads", "1", "x", "y", files=files, kinds=("error",), step=11)
 
 
 def main():
-    global DEMOD, GEN, FAKE_CUDA, QUICK
+    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK
     parser = argparse.ArgumentParser()
     parser.add_argument("--demod", required=True)
     parser.add_argument("--gen", required=True)
+    parser.add_argument("--mpi")
     parser.add_argument("--fake-cuda", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("tests", nargs="*")
     arguments = parser.parse_args()
     DEMOD, GEN, FAKE_CUDA = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen), arguments.fake_cuda
-    QUICK = arguments.quick
+    MPI, QUICK = arguments.mpi and os.path.abspath(arguments.mpi), arguments.quick
     unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
 
 

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Any configuration, any blocks: a refusal is documented and says why, and what is accepted gives the definition's
  * bytes, reads nothing beside its inputs and writes nothing beside its output. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include <softqam/softqam.h>
 
-enum { MAX_BLOCKS = 3, MAX_SYMBOLS = 255, MAX_STRIDE = 4 };
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BLOCKS = 3, MAX_SYMBOLS = 255, MAX_STRIDE = 4, MAX_DEVICES = 70 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 /* Bytes of the input, zeros after its end. */
 typedef struct source {
@@ -53,9 +46,22 @@ static int take_choice(source *self, int n_valid)
     return any;
 }
 
-static void take_config(source *self, softqam_config *config, char variant[16])
+/* A list of devices whose memory is no longer than it says, and which the caller frees. */
+static int *take_devices(source *self, softqam_config *config)
 {
-    static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512"};
+    config->n_devices = (unsigned)take_choice(self, 4);
+    const size_t n = config->n_devices <= MAX_DEVICES ? config->n_devices : 0;
+    int *devices = n ? malloc(n * sizeof(*devices)) : NULL;
+    for (size_t k = 0; devices && k < n; k++) {
+        devices[k] = take_choice(self, 3);
+    }
+    config->devices = devices;
+    return devices;
+}
+
+static int *take_config(source *self, softqam_config *config, char variant[16])
+{
+    static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon"};
     const uint8_t unusual = take_byte(self);
     softqam_config_init(config);
     config->backend = (softqam_backend)take_choice(self, 3);
@@ -64,7 +70,7 @@ static void take_config(source *self, softqam_config *config, char variant[16])
     config->sign = (softqam_sign)take_choice(self, 2);
     config->noise = (softqam_noise)take_choice(self, 2);
     config->llr_limit = config->output_format == SOFTQAM_OUTPUT_S8 ? take_choice(self, 128) : 0;
-    config->cpu_variant = variants[take_byte(self) % 5];
+    config->cpu_variant = variants[take_byte(self) % 6];
     config->n_threads = 1;
     if (unusual & 1) {
         take(self, &config->input_scale, sizeof(config->input_scale));
@@ -93,6 +99,7 @@ static void take_config(source *self, softqam_config *config, char variant[16])
             config->struct_nbytes = sizeof(*config);
         }
     }
+    return unusual & 64 ? take_devices(self, config) : NULL;
 }
 
 static void check_refusal(softqam_status status)
@@ -207,6 +214,8 @@ static void use(source *self, softqam_demodulator *demodulator, const softqam_co
     portable.cpu_variant = "portable";
     portable.n_threads = 1;
     portable.struct_nbytes = sizeof(portable);
+    portable.devices = NULL;
+    portable.n_devices = 0;
     require(softqam_create(&definition, &portable) == SOFTQAM_OK);
     piece pieces[MAX_BLOCKS];
     softqam_block blocks[MAX_BLOCKS];
@@ -233,14 +242,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     source self = {data, nbytes};
     softqam_config config;
     char variant[16] = "";
-    take_config(&self, &config, variant);
+    int *devices = take_config(&self, &config, variant);
     softqam_demodulator *demodulator = NULL;
     const softqam_status status = softqam_create(&demodulator, &config);
     if (status != SOFTQAM_OK) {
         check_refusal(status);
         require(!demodulator);
+        free(devices);
         return 0;
     }
+    free(devices);
     /* Fields behind the structure that was told of have their defaults. */
     if (config.struct_nbytes == sizeof(config)) {
         use(&self, demodulator, &config);

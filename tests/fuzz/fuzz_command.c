@@ -2,11 +2,10 @@
 /* Any command line, arguments separated by NUL, the first byte for the tool: the parsers end, and what they accept is
  * in the ranges that the library documents. */
 #include "demod_options.h"
+#include "fuzz.h"
 #include "gen_options.h"
 
 #include <getopt.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +13,12 @@ enum { MAX_ARGUMENTS = 40 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
-
 static void parse_for_demod(int argc, char **argv, bool is_mpi)
 {
     struct demod_options options;
+    hold_messages();
     const enum demod_action action = demod_options_parse(argc, argv, is_mpi, &options);
+    check_messages(action == DEMOD_WRONG, "");
     require(action == DEMOD_RUN || action == DEMOD_HELP || action == DEMOD_VERSION || action == DEMOD_WRONG);
     if (action != DEMOD_RUN) {
         return;
@@ -42,7 +36,9 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
 static void parse_for_gen(int argc, char **argv)
 {
     struct gen_options options;
+    hold_messages();
     const enum gen_action action = gen_options_parse(argc, argv, &options);
+    check_messages(action == GEN_WRONG, "");
     require(action == GEN_RUN || action == GEN_HELP || action == GEN_VERSION || action == GEN_WRONG);
     if (action == GEN_RUN) {
         require(options.output && options.n_threads >= 1 && options.n_threads <= 1024 && options.scale > 0);

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Any file of symbols, with any file of noise variances: softqam-demod as a whole, in this process, from files in
  * memory to /dev/null. It succeeds just where both are whole and fit together. */
-#include <getopt.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "demod_call.h"
+#include "fuzz.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-
-/* demod.c's, under another name. */
-int demod_main(int argc, char *argv[]);
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 /* A file in memory, and its path. */
 static int make_file(const uint8_t *data, size_t nbytes, char path[32])
@@ -62,8 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     }
     argv[argc++] = symbols_path;
     argv[argc++] = "/dev/null";
-    optind = 0;
-    const int code = demod_main(argc, (char **)argv);
+    const int code = demod_call(argc, argv);
     const bool whole = n_symbols_nbytes % sizes[input] == 0;
     const bool fits = !output || noise != 3 || n_noise == n_symbols_nbytes / sizes[input] * sizeof(float);
     /* Without a finite symbol nothing can be estimated. */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What the fuzzers share: an opinion that ends the program, and a folder for the files that programs find by name. */
+#ifndef SOFTQAM_TESTS_FUZZ_FUZZ_H
+#define SOFTQAM_TESTS_FUZZ_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ends the program with its core where the condition does not hold. */
+void require(bool condition);
+
+/* An empty folder of this process's own, in memory where the system has such a file system; gone when the process ends
+ * in good order. */
+const char *folder_path(void);
+
+/* Writes a file into the folder. */
+void folder_put(const char *name, const void *data, size_t nbytes);
+
+/* A file of the folder in memory that the caller frees; NULL where there is none. */
+uint8_t *folder_get(const char *name, size_t *nbytes);
+
+/* Removes all files and empty folders in it; returns how many there were. */
+size_t folder_clear(void);
+
+/* From here on what is written on standard error is held back. */
+void hold_messages(void);
+
+/* Ends that: there must be just one line, which starts as told, where something failed, and anyway nothing but lines of
+ * printable characters. */
+void check_messages(bool failed, const char *start);
+
+#endif

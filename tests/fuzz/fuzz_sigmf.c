@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Any metadata beside any data: softqam-demod as a whole takes a recording just where a second reading of its metadata
+ * does, gives the library's bytes for the samples that lie between what are none, and writes metadata that say so;
+ * where it refuses, one line says why and no file is left. */
+#include "demod_call.h"
+#include "fuzz.h"
+
+#include <softqam/softqam.h>
+
+#include <cjson/cJSON.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DATA_NAME "x.sigmf-data"
+#define META_NAME "x.sigmf-meta"
+
+enum { MAX_TEXT = 4096, SHA512_NBYTES = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
+
+/* How softqam-demod is called. */
+typedef struct command {
+    softqam_output_format format;
+    bool to_recording, hash, verify;
+    const char *input_name;
+} command;
+
+/* A recording, and what a reading of its metadata says of it. */
+typedef struct recording {
+    const char *text;
+    size_t text_nbytes;
+    const uint8_t *data;
+    size_t data_nbytes;
+    cJSON *document;
+    softqam_input_format format;
+    bool swap;
+    float scale;
+    size_t header, n_symbols;
+} recording;
+
+static void hex_sha512(const uint8_t *data, size_t nbytes, char hex[2 * SHA512_NBYTES + 1])
+{
+    unsigned char digest[SHA512_NBYTES];
+    require(EVP_Digest(data, nbytes, digest, NULL, EVP_sha512(), NULL) == 1);
+    for (size_t i = 0; i < SHA512_NBYTES; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    }
+}
+
+/* Metadata from a few bytes, most of them in order: where fields lie is then nothing that a fuzzer must find. */
+static void compose(const uint8_t *fields, size_t n_fields, const recording *self, char text[MAX_TEXT])
+{
+    static const char *const datatypes[] = {"cf32_le", "cf32_be", "ci16_le", "ci16_be",
+                                            "ci8",     "cf64_le", "ru8",     "ci16"};
+    static const char *const channels[] = {"", ",\"core:num_channels\":1", ",\"core:num_channels\":2",
+                                           ",\"core:num_channels\":1.5"};
+    static const char *const scales[] = {"", ",\"softqam:input_scale\":0.25", ",\"softqam:input_scale\":0",
+                                         ",\"softqam:input_scale\":1e-46", ",\"softqam:input_scale\":\"1\""};
+    static const char *const sets[] = {"", ",\"core:dataset\":\"" DATA_NAME "\"", ",\"core:dataset\":\"none\"",
+                                       ",\"core:dataset\":\"../x\"", ",\"core:metadata_only\":true"};
+    uint8_t f[16] = {0};
+    char hash[2 * SHA512_NBYTES + 1] = "";
+    memcpy(f, fields, n_fields < sizeof(f) ? n_fields : sizeof(f));
+    hex_sha512(self->data, self->data_nbytes, hash);
+    if (f[5] % 4 == 2) {
+        hash[f[6] % (2 * SHA512_NBYTES)] ^= 1;
+    } else if (f[5] % 4 == 3) {
+        hash[f[6] % (2 * SHA512_NBYTES)] = '\0';
+    }
+    int n = snprintf(text, MAX_TEXT, "{\"global\":{\"core:datatype\":\"%s\"%s%s%s,\"core:trailing_bytes\":%d",
+                     datatypes[f[0] % 8], channels[f[1] % 4], scales[f[2] % 5], sets[f[3] % 5], f[4] % 32);
+    n += snprintf(text + n, (size_t)(MAX_TEXT - n), f[5] % 4 ? ",\"core:sha512\":\"%s\"}" : "}", hash);
+    for (int k = 0; k < f[7] % 4; k++) {
+        n += snprintf(text + n, (size_t)(MAX_TEXT - n),
+                      "%s{\"core:sample_start\":%d,\"core:header_bytes\":%d,\"core:frequency\":1e%d}",
+                      k ? "," : ",\"captures\":[", f[8 + k], k && f[11] % 8 ? 0 : f[12] % 32, f[13 + k % 3] * 2);
+    }
+    snprintf(text + n, (size_t)(MAX_TEXT - n), f[7] % 4 ? "]}" : "}");
+}
+
+static const cJSON *member(const recording *self, const char *object, const char *name)
+{
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(self->document, object);
+    return name ? cJSON_GetObjectItemCaseSensitive(found, name) : found;
+}
+
+/* A whole number up to 2^53; -1 for what is none. */
+static double count_of(const cJSON *item, double absent)
+{
+    const double value = !item ? absent : cJSON_IsNumber(item) ? item->valuedouble : -1;
+    return value >= 0 && value <= 0x1p53 && value == floor(value) ? value : -1;
+}
+
+static bool read_datatype(recording *self)
+{
+    const char *text = cJSON_GetStringValue(member(self, "global", "core:datatype"));
+    const char *const end = text && strlen(text) > 3 ? text + strlen(text) - 3 : "";
+    self->swap = strcmp(end, "_be") == 0;
+    if (!text) {
+        return false;
+    }
+    if (strcmp(text, "ci8") == 0) {
+        self->format = SOFTQAM_INPUT_CS8;
+    } else if (strncmp(text, "cf32_", 5) == 0 && end == text + 4) {
+        self->format = SOFTQAM_INPUT_CF32;
+    } else if (strncmp(text, "ci16_", 5) == 0 && end == text + 4) {
+        self->format = SOFTQAM_INPUT_CS16;
+    } else {
+        return false;
+    }
+    return self->format == SOFTQAM_INPUT_CS8 || self->swap || strcmp(end, "_le") == 0;
+}
+
+static bool read_scale(recording *self)
+{
+    const cJSON *item = member(self, "global", "softqam:input_scale");
+    self->scale = softqam_input_default_scale(self->format);
+    if (!item) {
+        return true;
+    }
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= (double)FLT_MIN && item->valuedouble <= (double)FLT_MAX)) {
+        return false;
+    }
+    self->scale = (float)item->valuedouble;
+    return true;
+}
+
+/* Where the samples are. */
+static bool read_place(recording *self)
+{
+    const cJSON *captures = member(self, "captures", NULL), *dataset = member(self, "global", "core:dataset");
+    const double trailer = count_of(member(self, "global", "core:trailing_bytes"), 0);
+    double header = 0;
+    for (const cJSON *capture = captures ? captures->child : NULL; capture; capture = capture->next) {
+        const double n = count_of(cJSON_GetObjectItemCaseSensitive(capture, "core:header_bytes"), 0);
+        if (n < 0 || (n > 0 && capture != captures->child)) {
+            return false;
+        }
+        header += n;
+    }
+    const double rest = (double)self->data_nbytes - header - trailer;
+    const double symbol_nbytes = (double)softqam_input_symbol_nbytes(self->format);
+    if (trailer < 0 || rest < 0 || fmod(rest, symbol_nbytes) != 0) {
+        return false;
+    }
+    self->header = (size_t)header;
+    self->n_symbols = (size_t)(rest / symbol_nbytes);
+    /* In this folder there are two files, and in /dev/shm or /tmp none that a name without a slash could reach. */
+    return !cJSON_IsTrue(member(self, "global", "core:metadata_only")) &&
+           (!dataset || (cJSON_IsString(dataset) && strcmp(dataset->valuestring, DATA_NAME) == 0));
+}
+
+static bool check_hash(const recording *self, const command *how)
+{
+    const cJSON *item = member(self, "global", "core:sha512");
+    char hex[2 * SHA512_NBYTES + 1];
+    if (!item) {
+        return true;
+    }
+    hex_sha512(self->data, self->data_nbytes, hex);
+    return cJSON_IsString(item) && strlen(item->valuestring) == 2 * SHA512_NBYTES &&
+           (!how->to_recording || !how->hash || strcasecmp(item->valuestring, hex) == 0);
+}
+
+/* What is carried over has its places. */
+static bool check_segments(const recording *self, const char *name)
+{
+    const cJSON *array = member(self, name, NULL);
+    if (array && !cJSON_IsArray(array)) {
+        return false;
+    }
+    for (const cJSON *item = array ? array->child : NULL; item; item = item->next) {
+        const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
+        if (!cJSON_IsNumber(start) || !(start->valuedouble >= 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the recording should be taken. The document stays open. */
+static bool read_again(recording *self, const command *how)
+{
+    const char *end = NULL;
+    self->document = cJSON_ParseWithLengthOpts(self->text, self->text_nbytes + 1, &end, 1);
+    if (!cJSON_IsObject(member(self, "global", NULL)) || !read_datatype(self) ||
+        count_of(member(self, "global", "core:num_channels"), 1) != 1 || !read_scale(self) || !read_place(self) ||
+        !check_hash(self, how)) {
+        return false;
+    }
+    return !how->to_recording || (how->format != SOFTQAM_OUTPUT_F16 && check_segments(self, "captures") &&
+                                  check_segments(self, "annotations"));
+}
+
+static uint8_t *expected_output(const recording *self, const command *how, size_t *nbytes)
+{
+    const float noise_var = 0.25F;
+    const size_t component = softqam_input_symbol_nbytes(self->format) / 2, n = 2 * self->n_symbols;
+    uint8_t *samples = malloc(n * component + 1), *out;
+    *nbytes = self->n_symbols * softqam_output_symbol_nbytes(how->format);
+    out = malloc(*nbytes + 1);
+    require(samples && out);
+    memcpy(samples, self->data + self->header, n * component);
+    for (size_t i = 0; i < n * component && self->swap; i++) {
+        const size_t first = i / component * component;
+        samples[i] = self->data[self->header + first + (component - 1 - (i - first))];
+    }
+    softqam_config config;
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.cpu_variant = "portable";
+    config.n_threads = 1;
+    config.input_format = self->format;
+    config.input_scale = self->scale;
+    config.output_format = how->format;
+    softqam_demodulator *demodulator;
+    require(softqam_create(&demodulator, &config) == SOFTQAM_OK);
+    const float *noise = how->format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
+    require(softqam_demodulate(demodulator, samples, noise, self->n_symbols, out) == SOFTQAM_OK);
+    softqam_destroy(demodulator);
+    free(samples);
+    return out;
+}
+
+static void check_segments_written(const recording *self, const cJSON *written, const char *name, int at_least)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(written, name);
+    const int n_before = cJSON_GetArraySize(member(self, name, NULL));
+    double last = 0;
+    require(cJSON_IsArray(array) && cJSON_GetArraySize(array) == (n_before > at_least ? n_before : at_least));
+    for (const cJSON *item = array->child; item; item = item->next) {
+        const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
+        /* Infinite numbers become null in JSON. */
+        const double value = cJSON_IsNumber(start) ? start->valuedouble : INFINITY;
+        require(value >= last && !cJSON_GetObjectItemCaseSensitive(item, "core:header_bytes"));
+        last = value;
+    }
+}
+
+static void check_metadata_written(const recording *self, const command *how, const uint8_t *out, size_t out_nbytes)
+{
+    static const char *const datatypes[] = {"ru8", "ri8", NULL, "rf32_le"};
+    size_t nbytes;
+    char hex[2 * SHA512_NBYTES + 1];
+    char *text = (char *)folder_get("y.sigmf-meta", &nbytes);
+    require(text && strlen(text) == nbytes);
+    cJSON *written = cJSON_Parse(text);
+    const cJSON *global = cJSON_GetObjectItemCaseSensitive(written, "global");
+    const cJSON *hash = cJSON_GetObjectItemCaseSensitive(global, "core:sha512");
+    require(cJSON_GetArraySize(written) == 3 && cJSON_IsObject(global));
+    require(strcmp(cJSON_GetObjectItemCaseSensitive(global, "core:datatype")->valuestring, datatypes[how->format]) ==
+            0);
+    require(count_of(cJSON_GetObjectItemCaseSensitive(global, "core:num_channels"), 0) == 8);
+    require(!cJSON_GetObjectItemCaseSensitive(global, "core:dataset") &&
+            !cJSON_GetObjectItemCaseSensitive(global, "core:trailing_bytes"));
+    hex_sha512(out, out_nbytes, hex);
+    require(how->hash ? cJSON_IsString(hash) && strcmp(hash->valuestring, hex) == 0 : !hash);
+    check_segments_written(self, written, "captures", 1);
+    check_segments_written(self, written, "annotations", 0);
+    cJSON_Delete(written);
+    free(text);
+}
+
+static int call(const command *how)
+{
+    static const char *const formats[] = {"u8", "s8", "f16", "f32"};
+    char input[PATH_MAX], output[PATH_MAX];
+    const char *argv[16] = {"demod", "-q", "--backend", "cpu", "--threads", "1", "-o", formats[how->format]};
+    int argc = 8;
+    if (how->format != SOFTQAM_OUTPUT_U8) {
+        argv[argc++] = "--noise-var";
+        argv[argc++] = "0.25";
+    }
+    if (!how->to_recording) {
+        argv[argc++] = "--no-sigmf";
+    } else if (!how->hash) {
+        argv[argc++] = "--no-hash";
+    }
+    if (how->verify) {
+        argv[argc++] = "--verify";
+    }
+    snprintf(input, sizeof(input), "%s/%s", folder_path(), how->input_name);
+    snprintf(output, sizeof(output), "%s/%s", folder_path(), how->to_recording ? "y.sigmf-data" : "y");
+    argv[argc++] = input;
+    argv[argc++] = output;
+    return demod_call(argc, argv);
+}
+
+static void check(recording *self, const command *how)
+{
+    const bool sound = read_again(self, how);
+    folder_put(META_NAME, self->text, self->text_nbytes);
+    folder_put(DATA_NAME, self->data, self->data_nbytes);
+    const int code = call(how);
+    require(code >= 0 && code <= 2 && (code == 0) == sound);
+    if (sound) {
+        size_t expected_nbytes, nbytes = 0;
+        uint8_t *expected = expected_output(self, how, &expected_nbytes);
+        uint8_t *out = folder_get(how->to_recording ? "y.sigmf-data" : "y", &nbytes);
+        require(out && nbytes == expected_nbytes && memcmp(out, expected, nbytes) == 0);
+        if (how->to_recording) {
+            check_metadata_written(self, how, out, nbytes);
+        }
+        free(out);
+        free(expected);
+    }
+    require(folder_clear() == (size_t)(!sound ? 2 : how->to_recording ? 4 : 3));
+    cJSON_Delete(self->document);
+}
+
+/* How it is called; how much of the end is data, in two bytes; the metadata, or fields of them; the data. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+    static const char *const names[] = {META_NAME, DATA_NAME, "x", META_NAME};
+    if (nbytes < 3) {
+        return 0;
+    }
+    const uint8_t what = data[0];
+    const command how = {.format = (softqam_output_format)(what & 3),
+                         .to_recording = what & 4,
+                         .hash = (what & 0x0c) != 0x0c,
+                         .verify = what & 0x80,
+                         .input_name = names[what >> 4 & 3]};
+    size_t n_data = (size_t)data[1] | (size_t)data[2] << 8;
+    nbytes -= 3;
+    data += 3;
+    n_data = n_data < nbytes ? n_data : nbytes;
+    char text[MAX_TEXT];
+    recording self = {.text = text, .data = data + nbytes - n_data, .data_nbytes = n_data};
+    if (what & 0x40) {
+        self.text_nbytes = nbytes - n_data < MAX_TEXT ? nbytes - n_data : MAX_TEXT - 1;
+        memcpy(text, data, self.text_nbytes);
+        text[self.text_nbytes] = '\0';
+    } else {
+        compose(data, nbytes - n_data, &self, text);
+        self.text_nbytes = strlen(text);
+    }
+    check(&self, &how);
+    return 0;
+}
