@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The CPU sections of softqam-bench. */
 #include "bench_sections.h"
 
 #include <math.h>
