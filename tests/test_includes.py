@@ -27,8 +27,8 @@ LIBRARIES = {
     "Random123/": ("tests/", "tools/"),
     "cmocka.h": ("tests/", "tools/check"),
     "itpp/": ("tests/",),
-    "cjson/": ("tools/bench", "tools/sigmf"),
-    "openssl/": ("tools/sha512.c",),
+    "cjson/": ("tools/bench", "tools/sigmf", "tests/faults/fault_cjson.c", "tests/fuzz/fuzz_sigmf.c"),
+    "openssl/": ("tools/sha512.c", "tests/fuzz/fuzz_sigmf.c"),
     "mpi.h": ("tools/demod_mpi.c",),
     "nvtx3/": ("cuda/ranges.h",),
 }  # fmt: skip
