@@ -357,9 +357,9 @@ typedef struct llr_constants {
     lane_u32 signs;
     lane_f32 factor_of_call; /* NaN where its noise variance is none */
     lane_mask small_call;    /* that factor is small */
-    lane_bytes least;        /* of the bytes of s8 */
-    lane_bytes most;
     bool streaming;
+    lane_bytes least; /* of the bytes of s8 */
+    lane_bytes most;
 } llr_constants;
 
 /* The factors of a step's symbols, with their sign; NaN where the noise variance is none. */
@@ -613,7 +613,7 @@ static void loop_any(const softqam_plan *plan, llr_place at, size_t noise_stride
 LANE llr_place place_after(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
     at.symbols += n_symbols * plan->input_nbytes;
-    at.noise_var += at.noise_var ? n_symbols * noise_stride : 0;
+    at.noise_var += softqam_plan_takes_noise(plan) ? n_symbols * noise_stride : 0;
     at.out += n_symbols * plan->output_nbytes;
     return at;
 }

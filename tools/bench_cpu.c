@@ -54,7 +54,7 @@ struct cpu_run {
 
 static size_t repeats_of(size_t n_symbols)
 {
-    return n_symbols < SAMPLE_SYMBOLS ? SAMPLE_SYMBOLS / n_symbols : 1;
+    return n_symbols > 0 && n_symbols < SAMPLE_SYMBOLS ? SAMPLE_SYMBOLS / n_symbols : 1;
 }
 
 static bool takes_noise(const struct cpu_case *c)
