@@ -127,6 +127,31 @@ static const symbols near_all = {
     .fill = fill_near,
 };
 
+/* The ends of every exponent, of either sign: zeros, subnormals, infinities and what is no number are among them. */
+enum { N_EXPONENTS = 256, N_MANTISSAS = 3, N_EDGES = 2 * N_EXPONENTS * N_MANTISSAS };
+
+static uint32_t edge_bits(size_t k)
+{
+    static const uint32_t mantissas[N_MANTISSAS] = {0, 1, 0x7fffff};
+    return (uint32_t)(k % 2) << 31 | (uint32_t)(k / 2 % N_EXPONENTS) << 23 | mantissas[k / (2 * N_EXPONENTS)];
+}
+
+static void fill_edges(const symbols *self, uint64_t first, size_t n, void *out)
+{
+    (void)self;
+    uint32_t *at = out;
+    for (size_t i = 0; i < n; i++) {
+        at[2 * i] = edge_bits((size_t)(first + i) / N_EDGES);
+        at[2 * i + 1] = edge_bits((size_t)(first + i) % N_EDGES);
+    }
+}
+
+static const symbols edges_all = {
+    .name = "both at the ends of an exponent",
+    .n = (uint64_t)N_EDGES * N_EDGES,
+    .fill = fill_edges,
+};
+
 /* cs16: I in the upper half of the number, Q in the lower. */
 static void fill_pairs(const symbols *self, uint64_t first, size_t n, void *out)
 {
@@ -382,6 +407,7 @@ static void run_format(softqam_output_format output)
             run_set(&set, SOFTQAM_INPUT_CF32, output, (softqam_noise)running, compare);
         }
         run_set(&near_all, SOFTQAM_INPUT_CF32, output, (softqam_noise)running, compare);
+        run_set(&edges_all, SOFTQAM_INPUT_CF32, output, (softqam_noise)running, compare);
     }
 }
 
