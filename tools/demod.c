@@ -11,16 +11,17 @@
 /* What a run writes. */
 struct outputs {
     struct output_file data;
-    struct output_file meta; /* not opened unless the output is SigMF */
-    struct sha512 *hash;     /* of the data; NULL for none */
+    struct output_file meta;  /* not opened unless the output is SigMF */
+    struct demod_names names; /* of both, where the output is SigMF: the files' messages have them */
+    struct sha512 *hash;      /* of the data; NULL for none */
 };
 
-static bool open_metadata(struct demod_run *run, struct outputs *outputs, const char *name)
+static bool open_metadata(struct demod_run *run, struct outputs *outputs)
 {
     const struct demod_options *options = run->options;
     if (!options->output_is_sigmf)
         return true;
-    if (!output_file_open(&outputs->meta, name))
+    if (!output_file_open(&outputs->meta, outputs->names.meta))
         return false;
     if (!options->hash)
         return true;
@@ -35,15 +36,14 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs, const 
 static int open_files(struct demod_run *run, struct outputs *outputs)
 {
     const struct demod_options *options = run->options;
-    struct demod_names names;
     if (!demod_run_open(run) ||
         (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards)))
         return EXIT_FAILED;
-    const int result = demod_metadata_start(run, &names);
+    const int result = demod_metadata_start(run, &outputs->names);
     if (result != EXIT_DONE)
         return result;
-    if (!output_file_open(&outputs->data, options->output_is_sigmf ? names.data : options->output) ||
-        !open_metadata(run, outputs, names.meta))
+    if (!output_file_open(&outputs->data, options->output_is_sigmf ? outputs->names.data : options->output) ||
+        !open_metadata(run, outputs))
         return EXIT_FAILED;
     if (output_file_overwrites(&outputs->data, run->input.fd)) {
         message_print(outputs->data.name, "is INPUT as well, which would be overwritten while it is read");

@@ -31,6 +31,7 @@ struct job {
     const struct demod_options *options;
     struct demod_run run;
     struct output_file data, meta; /* of rank 0 */
+    struct demod_names names;      /* of both, where the output is SigMF: the files' messages have them */
     MPI_File file;                 /* the temporary file behind data, which all write */
     MPI_Datatype symbol;           /* what a symbol becomes */
 };
@@ -88,11 +89,11 @@ static int open_input(struct job *job)
     return result;
 }
 
-static bool open_names(struct job *job, const struct demod_names *names)
+static bool open_names(struct job *job)
 {
     const bool is_sigmf = job->options->output_is_sigmf;
-    if (!output_file_open(&job->data, is_sigmf ? names->data : job->options->output) ||
-        (is_sigmf && !output_file_open(&job->meta, names->meta)))
+    if (!output_file_open(&job->data, is_sigmf ? job->names.data : job->options->output) ||
+        (is_sigmf && !output_file_open(&job->meta, job->names.meta)))
         return false;
     if (!output_file_temporary(&job->data))
         message_print(job->data.name, "not a regular file, in which each rank could have its place");
@@ -120,12 +121,11 @@ static bool check_temporary(const struct job *job, const char *temporary)
 /* Rank 0 makes the temporary file; all open it, and remove it when a signal ends them. */
 static int open_output(struct job *job)
 {
-    struct demod_names names;
     char temporary[PATH_MAX] = "";
-    int result = agree(job, demod_metadata_start(&job->run, &names));
+    int result = agree(job, demod_metadata_start(&job->run, &job->names));
     if (result != EXIT_DONE)
         return result;
-    result = agree_all(job, job->rank > 0 || (open_names(job, &names) && find_temporary(job, temporary)));
+    result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
     if (result != EXIT_DONE)
         return result;
     MPI_Bcast(temporary, sizeof temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
