@@ -45,8 +45,6 @@ struct contender {
     void *context;
 };
 
-enum { MAX_CONTENDERS = 4 };
-
 /* Measures several ways in turns, each sample after a run of its own to warm up, so that whatever changes while they
  * are measured changes for all. Appends one measurement each; returns the first one's index, -1 when a run failed. */
 int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders,
