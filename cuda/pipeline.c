@@ -221,6 +221,7 @@ softqam_status softqam_pipeline_create(softqam_pipeline **out, const softqam_pla
     pipeline->n_workers = n_workers;
     pipeline->staged = pipeline->slots + n_devices * n_streams;
     pipeline->device_memory = (void **)(pipeline->slots + n);
+    softqam_ranges_prepare();
     softqam_status status = find_coherence(&pipeline->coherent, devices, n_devices);
     if (status == SOFTQAM_OK && n_devices > 1)
         status = softqam_pool_create(&pipeline->feeders, n_devices);

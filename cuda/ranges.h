@@ -14,6 +14,19 @@
 
 #ifdef SOFTQAM_HAS_NVTX
 #include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+
+static inline void softqam_ranges_look_for_profiler(void)
+{
+    nvtxInitialize(NULL);
+}
+
+/* Before the first range. NVTX's own first call in a process writes pointers that other threads may be reading. */
+static inline void softqam_ranges_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, softqam_ranges_look_for_profiler);
+}
 
 /* `name` with a number as its payload, on this thread until the matching end. */
 static inline void softqam_range_begin(const char *name, uint64_t number)
@@ -32,6 +45,10 @@ static inline void softqam_range_end(void)
     (void)nvtxRangePop();
 }
 #else
+static inline void softqam_ranges_prepare(void)
+{
+}
+
 static inline void softqam_range_begin(const char *name, uint64_t number)
 {
     (void)name;
