@@ -4,7 +4,6 @@
 #define SOFTQAM_CHECK_H
 
 #include <cuda_runtime_api.h>
-
 #include <softqam/softqam.h>
 
 /* The status for a CUDA error, with the call's name and CUDA's own text as the message; SOFTQAM_OK for cudaSuccess. */

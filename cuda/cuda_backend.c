@@ -225,10 +225,9 @@ static int device_of_call(const cuda_backend *backend)
 {
     int current = 0;
     (void)cudaGetDevice(&current);
-    for (unsigned k = 0; k < backend->n_devices; k++) {
+    for (unsigned k = 0; k < backend->n_devices; k++)
         if (backend->devices[k] == current)
             return current;
-    }
     return backend->devices[0];
 }
 

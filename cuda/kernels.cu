@@ -2,7 +2,6 @@
 /* The kernels: symbols in device memory in, soft bits or LLRs in device memory out. README.md beside this says why they
  * look so. */
 #include <cuda_fp16.h>
-
 #include <softqam/softqam_cuda.h>
 
 #include "kernels.h"

@@ -4,9 +4,10 @@
 #ifndef SOFTQAM_LANE_CUDA_CUH
 #define SOFTQAM_LANE_CUDA_CUH
 
-#include <cuda_fp16.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <cuda_fp16.h>
 
 #include "axis_table.h"
 

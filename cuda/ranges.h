@@ -13,8 +13,9 @@
 #endif
 
 #ifdef SOFTQAM_HAS_NVTX
-#include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
+
+#include <nvtx3/nvToolsExt.h>
 
 static inline void softqam_ranges_look_for_profiler(void)
 {

@@ -28,12 +28,11 @@ double half_to_double(uint16_t half)
 {
     const int exponent = half >> FRACTION_BITS & EXPONENT_SPECIAL, fraction = half & ((1 << FRACTION_BITS) - 1);
     double magnitude;
-    if (exponent == EXPONENT_SPECIAL) {
+    if (exponent == EXPONENT_SPECIAL)
         magnitude = fraction ? NAN : INFINITY;
-    } else if (exponent == 0) {
+    else if (exponent == 0)
         magnitude = ldexp(fraction, LEAST_EXPONENT - FRACTION_BITS);
-    } else {
+    else
         magnitude = ldexp(fraction + (1 << FRACTION_BITS), exponent - EXPONENT_BIAS - FRACTION_BITS);
-    }
     return half & 0x8000 ? -magnitude : magnitude;
 }

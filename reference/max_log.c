@@ -62,9 +62,8 @@ static void measure_points(const float symbol[2], exact_sum metrics[N_POINTS])
         axes[0][label] = x * (x - 2 * (double)symbol[0]);
         axes[1][label] = x * (x - 2 * (double)symbol[1]);
     }
-    for (int point = 0; point < N_POINTS; point++) {
+    for (int point = 0; point < N_POINTS; point++)
         metrics[point] = add_exactly(axes[0][point / N_LEVELS], axes[1][point % N_LEVELS]);
-    }
 }
 
 static double smaller(double a, double b)
@@ -78,16 +77,12 @@ static exact_sum least(const exact_sum metrics[N_POINTS], int b, int value)
 {
     const int stride = bit_stride(b);
     exact_sum best = {INFINITY, INFINITY};
-    for (int first = value * stride; first < N_POINTS; first += 2 * stride) {
-        for (int point = first; point < first + stride; point++) {
+    for (int first = value * stride; first < N_POINTS; first += 2 * stride)
+        for (int point = first; point < first + stride; point++)
             best.high = smaller(metrics[point].high, best.high);
-        }
-    }
-    for (int first = value * stride; first < N_POINTS; first += 2 * stride) {
-        for (int point = first; point < first + stride; point++) {
+    for (int first = value * stride; first < N_POINTS; first += 2 * stride)
+        for (int point = first; point < first + stride; point++)
             best.low = smaller(metrics[point].high == best.high ? metrics[point].low : INFINITY, best.low);
-        }
-    }
     return best;
 }
 
@@ -155,9 +150,8 @@ static max_log_llr make_llr(double component, double metric, double weight)
 void max_log_llrs(const float symbol[2], float noise_var, float scale, max_log_llr llrs[8])
 {
     memset(llrs, 0, N_BITS * sizeof(*llrs));
-    if (!isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise_var) || !(noise_var > 0)) {
+    if (!isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise_var) || !(noise_var > 0))
         return;
-    }
     exact_sum metrics[N_POINTS];
     measure_points(symbol, metrics);
     const double weight = fmin((double)scale / (double)noise_var, FLT_MAX);

@@ -33,9 +33,8 @@ struct oracle {
 oracle *oracle_create(void)
 {
     oracle *self = calloc(1, sizeof(*self));
-    if (!self) {
+    if (!self)
         return NULL;
-    }
     self->modem = modemcf_create(LIQUID_MODEM_QAM256);
     if (!self->modem) {
         free(self);
@@ -46,9 +45,8 @@ oracle *oracle_create(void)
 
 void oracle_destroy(oracle *self)
 {
-    if (!self) {
+    if (!self)
         return;
-    }
     modemcf_destroy(self->modem);
     free(self);
 }
@@ -65,17 +63,15 @@ static unsigned int demodulate(oracle *self, float i, float q, uint8_t soft_bits
     unsigned int symbol = 0;
     unsigned char bytes[N_BITS];
     modemcf_demodulate_soft(self->modem, sample, &symbol, bytes);
-    for (size_t b = 0; b < N_BITS; b++) {
+    for (size_t b = 0; b < N_BITS; b++)
         soft_bits[b] = bytes[byte_of_bit[b]];
-    }
     return symbol;
 }
 
 static float clamp(float x)
 {
-    if (x > clamp_limit) {
+    if (x > clamp_limit)
         return clamp_limit;
-    }
     return x < -clamp_limit ? -clamp_limit : x;
 }
 
@@ -100,16 +96,14 @@ static void oracle_symbol(oracle *self, const float symbol[2], uint8_t soft_bits
 
 void oracle_soft_bits(oracle *self, const float *symbols, size_t n_symbols, uint8_t *soft_bits)
 {
-    for (size_t n = 0; n < n_symbols; n++) {
+    for (size_t n = 0; n < n_symbols; n++)
         oracle_symbol(self, symbols + 2 * n, soft_bits + N_BITS * n);
-    }
 }
 
 void oracle_raw_soft_bits(oracle *self, const float *symbols, size_t n_symbols, uint8_t *soft_bits)
 {
-    for (size_t n = 0; n < n_symbols; n++) {
+    for (size_t n = 0; n < n_symbols; n++)
         demodulate(self, symbols[2 * n], symbols[2 * n + 1], soft_bits + N_BITS * n);
-    }
 }
 
 void oracle_modulate(oracle *self, const uint8_t bits[8], float point[2])

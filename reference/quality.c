@@ -52,9 +52,8 @@ static void die(const char *cause, const char *text)
 static void *allocate(size_t n, size_t nbytes)
 {
     void *memory = calloc(n, nbytes);
-    if (!memory) {
+    if (!memory)
         die("the grid", "out of memory");
-    }
     return memory;
 }
 
@@ -88,9 +87,8 @@ static void fill_grid(grid *self, double noise_var)
         for (int label = 0; label < N_LEVELS; label++) {
             const double distance = ((double)v - max_log_coordinate(label)) / deviation;
             const double weight = exp(-0.5 * distance * distance) * density * step / N_LEVELS;
-            for (int k = 0; k < N_BITS / 2; k++) {
+            for (int k = 0; k < N_BITS / 2; k++)
                 self->weights[n][k][label >> (3 - k) & 1] += weight;
-            }
         }
     }
 }
@@ -120,11 +118,10 @@ static double best_factor(const grid *self, double low, double high)
     double from = log(low), to = log(high);
     while (to - from > 1e-4) {
         const double left = to - ratio * (to - from), right = from + ratio * (to - from);
-        if (information_at(self, exp(left)) < information_at(self, exp(right))) {
+        if (information_at(self, exp(left)) < information_at(self, exp(right)))
             from = left;
-        } else {
+        else
             to = right;
-        }
     }
     return exp((from + to) / 2);
 }
@@ -155,23 +152,19 @@ static void demodulate(grid *self, softqam_output_format format, float noise_var
     softqam_demodulator *demodulator;
     const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
     softqam_status status = softqam_create(&demodulator, &config);
-    if (status == SOFTQAM_OK) {
+    if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, self->symbols, noise, self->n_points, self->out);
-    }
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         die(softqam_status_string(status), softqam_error_message());
-    }
     softqam_destroy(demodulator);
-    for (size_t i = 0; i < N_BITS * self->n_points; i++) {
+    for (size_t i = 0; i < N_BITS * self->n_points; i++)
         self->llrs[i / N_BITS][i % N_BITS] = output_value(format, self->out, i);
-    }
 }
 
 static double log_map_information(grid *self, double noise_var)
 {
-    for (size_t n = 0; n < self->n_points; n++) {
+    for (size_t n = 0; n < self->n_points; n++)
         log_map_llrs(self->symbols + 2 * n, noise_var, self->llrs[n]);
-    }
     return information_at(self, 1);
 }
 
@@ -227,9 +220,8 @@ static void print_scales(grid *self)
     static const float scales[] = {0.5F, 1, 1.5F, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 24, 32};
     printf("\n\n# most that s8 loses between %d and %d dB, by its scale\n#scale  s8_loss\n", MIN_CHECKED_DB,
            MAX_CHECKED_DB);
-    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
         printf("%6g  %9.6f\n", (double)scales[i], worst_loss(self, scales[i]));
-    }
 }
 
 /* True where the default scale is good enough. */

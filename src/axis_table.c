@@ -80,10 +80,9 @@ static double level_of(int j)
 static double nearest_level(double v, unsigned place, unsigned value)
 {
     double nearest = INFINITY;
-    for (int j = 0; j < AXIS_LEVELS; j++) {
+    for (int j = 0; j < AXIS_LEVELS; j++)
         if (bit_at((unsigned)j, place) == value && fabs(v - level_of(j)) < fabs(v - nearest))
             nearest = level_of(j);
-    }
     return nearest;
 }
 

@@ -62,10 +62,9 @@ static softqam_status check_block(const softqam_plan *plan, const softqam_block 
                         sizeof(float));
     if (!fits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold", n);
-    for (int k = 0; k < n_inputs; k++) {
+    for (int k = 0; k < n_inputs; k++)
         if (overlap(&inputs[k], &out))
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
-    }
     return SOFTQAM_OK;
 }
 

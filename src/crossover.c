@@ -149,10 +149,9 @@ bool softqam_crossover_is_gpu_faster(const softqam_crossover_line *line, size_t 
 /* The smallest size at which the GPU is faster, to a few per cent. */
 static size_t smallest_for_gpu(const softqam_crossover *found)
 {
-    for (size_t n = 1; n <= LARGEST; n += n / 32 + 1) {
+    for (size_t n = 1; n <= LARGEST; n += n / 32 + 1)
         if (softqam_crossover_is_gpu_faster(&found->reached, n) || softqam_crossover_is_gpu_faster(&found->staged, n))
             return n;
-    }
     return LARGEST;
 }
 

@@ -9,10 +9,9 @@ static _Thread_local softqam_error_note message;
 /* What a caller's text brings along must not break the line, nor control a terminal. */
 static void keep_to_one_line(char *text)
 {
-    for (; *text; text++) {
+    for (; *text; text++)
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
             *text = '?';
-    }
 }
 
 softqam_status softqam_fail(softqam_status status, const char *format, ...)

@@ -37,9 +37,8 @@ void api_assert_refused(const softqam_config *config, softqam_status expected, c
     int anything;
     softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&anything;
     softqam_status status = softqam_create(&demodulator, config);
-    if (status != expected) {
+    if (status != expected)
         fail_msg("%s: \"%s\" instead of \"%s\"", what, softqam_status_string(status), softqam_status_string(expected));
-    }
     assert_null(demodulator);
     api_assert_one_line(softqam_error_message());
 }

@@ -12,9 +12,8 @@ enum { STREAM_SAMPLE = 1 };
 
 void device_assert_cuda(cudaError_t error, const char *call)
 {
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         fail_msg("%s: %s", call, cudaGetErrorString(error));
-    }
 }
 
 bool device_is_instrumented(void)
@@ -22,12 +21,10 @@ bool device_is_instrumented(void)
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096];
     bool found = false;
-    while (maps && !found && fgets(line, sizeof(line), maps)) {
+    while (maps && !found && fgets(line, sizeof(line), maps))
         found = strstr(line, "compute-sanitizer/") || strstr(line, "libsanitizer-collection");
-    }
-    if (maps) {
+    if (maps)
         fclose(maps);
-    }
     return found;
 }
 
@@ -77,9 +74,8 @@ void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, siz
                     cudaStream_t stream)
 {
     softqam_status status = softqam_cuda_demodulate(demodulator, d_symbols, NULL, n_symbols, d_out, stream);
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         fail_msg("softqam_cuda_demodulate: %s: %s", softqam_status_string(status), softqam_error_message());
-    }
 }
 
 device_output device_open_output(softqam_output_format format, size_t max_symbols)
@@ -114,11 +110,9 @@ void device_check_output(device_output *self, const char *what, const float *val
     CUDA(cudaMemcpy(self->h_block, self->d_block, end + DEVICE_MARGIN, cudaMemcpyDeviceToHost));
     assert_true(harness_outputs_equal(what, self->format, values, expected, self->h_block + start,
                                       self->nbytes / self->symbol_nbytes));
-    for (size_t i = 0; i < end + DEVICE_MARGIN; i++) {
-        if ((i < start || i >= end) && self->h_block[i] != DEVICE_CANARY) {
+    for (size_t i = 0; i < end + DEVICE_MARGIN; i++)
+        if ((i < start || i >= end) && self->h_block[i] != DEVICE_CANARY)
             fail_msg("%s: byte %td from the start of %zu was overwritten", what, (ptrdiff_t)(i - start), self->nbytes);
-        }
-    }
 }
 
 cudaStream_t device_open_stream(void)

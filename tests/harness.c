@@ -39,15 +39,13 @@ static void die(const char *cause, const char *text)
 static uint64_t environment_number(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
-    if (!text || !*text) {
+    if (!text || !*text)
         return otherwise;
-    }
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 0);
-    if (errno || *end || strchr(text, '-')) {
+    if (errno || *end || strchr(text, '-'))
         die(name, "not a number");
-    }
     return number;
 }
 
@@ -59,9 +57,8 @@ static uint64_t seed(void)
 size_t harness_symbol_count(size_t otherwise)
 {
     size_t count = (size_t)environment_number("SOFTQAM_TEST_SYMBOLS", otherwise);
-    if (count == 0) {
+    if (count == 0)
         die("SOFTQAM_TEST_SYMBOLS", "must not be 0");
-    }
     return count;
 }
 
@@ -74,15 +71,12 @@ static const char *backend_text(void)
 softqam_backend harness_backend(void)
 {
     const char *text = backend_text();
-    if (strcmp(text, "cpu") == 0) {
+    if (strcmp(text, "cpu") == 0)
         return SOFTQAM_BACKEND_CPU;
-    }
-    if (strcmp(text, "cuda") == 0) {
+    if (strcmp(text, "cuda") == 0)
         return SOFTQAM_BACKEND_CUDA;
-    }
-    if (strcmp(text, "auto") != 0) {
+    if (strcmp(text, "auto") != 0)
         die("SOFTQAM_TEST_BACKEND is not cpu, cuda or auto", text);
-    }
     return SOFTQAM_BACKEND_AUTO;
 }
 
@@ -107,13 +101,11 @@ bool harness_cuda_is_usable(void)
 void harness_require_cuda(void)
 {
     softqam_status status = probe_cuda();
-    if (status == SOFTQAM_OK) {
+    if (status == SOFTQAM_OK)
         return;
-    }
     const char *require = getenv("SOFTQAM_REQUIRE_GPU");
-    if (status != SOFTQAM_ERROR_BACKEND_UNAVAILABLE || (require && strcmp(require, "1") == 0)) {
+    if (status != SOFTQAM_ERROR_BACKEND_UNAVAILABLE || (require && strcmp(require, "1") == 0))
         die("FAILED, CUDA is required", softqam_error_message());
-    }
     printf("skipped, no CUDA: %s\n", softqam_error_message());
     exit(HARNESS_SKIPPED);
 }
@@ -137,27 +129,21 @@ static void require_cpu_variant(void)
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";
-    if (argc > 2) {
+    if (argc > 2)
         die("one pattern at most", argv[2]);
-    }
     require_cpu_variant();
-    if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
+    if (harness_backend() == SOFTQAM_BACKEND_CUDA)
         harness_require_cuda();
-    }
     struct CMUnitTest *chosen = calloc(n_tests, sizeof(*chosen));
-    if (!chosen) {
+    if (!chosen)
         die(argv[0], "out of memory");
-    }
     size_t n_chosen = 0;
-    for (size_t i = 0; i < n_tests; i++) {
-        if (fnmatch(pattern, tests[i].name, 0) == 0) {
+    for (size_t i = 0; i < n_tests; i++)
+        if (fnmatch(pattern, tests[i].name, 0) == 0)
             chosen[n_chosen++] = tests[i];
-        }
-    }
     if (n_chosen == 0) {
-        for (size_t i = 0; i < n_tests; i++) {
+        for (size_t i = 0; i < n_tests; i++)
             fprintf(stderr, "  %s\n", tests[i].name);
-        }
         die("no test but those above, and none like", pattern);
     }
     printf("backend %s, SOFTQAM_TEST_SEED=0x%" PRIx64 "\n", backend_text(), seed());
@@ -221,18 +207,16 @@ softqam_demodulator *harness_create(const softqam_config *config)
 {
     softqam_demodulator *demodulator;
     softqam_status status = softqam_create(&demodulator, config);
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         fail_msg("softqam_create: %s: %s", softqam_status_string(status), softqam_error_message());
-    }
     assert_non_null(demodulator);
     return demodulator;
 }
 
 static void assert_ok(softqam_status status, const char *call)
 {
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         fail_msg("%s: %s: %s", call, softqam_status_string(status), softqam_error_message());
-    }
 }
 
 void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out)

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-
 #include <softqam/softqam.h>
 
 /* Exit status that CTest counts as a skip. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness's memory: buffers between guard pages, poison, and comparisons that say what differed. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "harness.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "half.h"
+#include "harness.h"
 
 #define CANARY  0xC5
 #define MAX_GAP 64
@@ -57,11 +56,9 @@ void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap
 
 static void check_canaries(const harness_buffer *self, const uint8_t *from, const uint8_t *to)
 {
-    for (const uint8_t *byte = from; byte < to; byte++) {
-        if (*byte != CANARY) {
+    for (const uint8_t *byte = from; byte < to; byte++)
+        if (*byte != CANARY)
             fail_msg("a byte %td from the start of a buffer of %zu was overwritten", byte - self->data, self->nbytes);
-        }
-    }
 }
 
 void harness_buffer_check(const harness_buffer *self)
@@ -86,9 +83,8 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
         word = ~word;
         memcpy(out + i, &word, sizeof(word));
     }
-    for (; i < nbytes; i++) {
+    for (; i < nbytes; i++)
         out[i] = (uint8_t)~expected[i];
-    }
 }
 
 /* One symbol's values: integers as numbers, floats to the last bit. */
@@ -121,15 +117,13 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
                            const void *got, size_t n_symbols)
 {
     size_t nbytes = softqam_output_symbol_nbytes(format);
-    if (memcmp(expected, got, n_symbols * nbytes) == 0) {
+    if (memcmp(expected, got, n_symbols * nbytes) == 0)
         return true;
-    }
     size_t n_different = 0;
     for (size_t i = 0; i < n_symbols; i++) {
         const uint8_t *want = (const uint8_t *)expected + i * nbytes, *have = (const uint8_t *)got + i * nbytes;
-        if (memcmp(want, have, nbytes) == 0) {
+        if (memcmp(want, have, nbytes) == 0)
             continue;
-        }
         if (n_different++ < MAX_PRINTED) {
             uint32_t bits[2];
             memcpy(bits, symbols + 2 * i, sizeof(bits));

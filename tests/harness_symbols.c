@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness's symbols and noise variances: random ones, and those worth trying. */
-#include "harness.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "half.h"
+#include "harness.h"
 
 /* -limit .. +limit, evenly, every value exact before the last product. */
 static float random_uniform(harness_random *random, float limit)
@@ -17,9 +16,8 @@ static float random_uniform(harness_random *random, float limit)
 static float random_normal(harness_random *random)
 {
     float sum = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         sum += random_uniform(random, 1);
-    }
     return sum * sqrtf(0.75F);
 }
 
@@ -35,21 +33,18 @@ static float multiple_of_alpha(int k)
 /* The float that lies n_ulp floats above v. */
 static float step_ulps(float v, int n_ulp)
 {
-    for (; n_ulp > 0; n_ulp--) {
+    for (; n_ulp > 0; n_ulp--)
         v = nextafterf(v, INFINITY);
-    }
-    for (; n_ulp < 0; n_ulp++) {
+    for (; n_ulp < 0; n_ulp++)
         v = nextafterf(v, -INFINITY);
-    }
     return v;
 }
 
 static void fill_uniform(harness_random *random, float limit, size_t first, size_t n_symbols, float *symbols)
 {
     (void)first;
-    for (size_t i = 0; i < 2 * n_symbols; i++) {
+    for (size_t i = 0; i < 2 * n_symbols; i++)
         symbols[i] = random_uniform(random, limit);
-    }
 }
 
 static void fill_noisy(harness_random *random, float snr_db, size_t first, size_t n_symbols, float *symbols)
@@ -111,11 +106,10 @@ static const uint32_t special_bits[] = {
 
 static void put_special(size_t k, float *value)
 {
-    if (k < N_MULTIPLES) {
+    if (k < N_MULTIPLES)
         *value = multiple_of_alpha((int)k - MAX_MULTIPLE);
-    } else {
+    else
         memcpy(value, &special_bits[k - N_MULTIPLES], sizeof(*value));
-    }
 }
 
 /* Every special value and every exact multiple of alpha, crossed with the same on the other axis. */
@@ -147,9 +141,8 @@ static void fill_exponent(harness_random *random, float exponent, size_t first, 
         bits |= (lowest + (uint32_t)harness_random_below(random, n_exponents)) << 23;
         memcpy(&symbols[i], &bits, sizeof(bits));
     }
-    for (size_t i = 0; i < n_symbols; i += 2) {
+    for (size_t i = 0; i < n_symbols; i += 2)
         symbols[2 * i + harness_random_below(random, 2)] = random_uniform(random, 1.4F);
-    }
 }
 
 static void fill_zeros(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols)
@@ -243,7 +236,6 @@ static float sample_at(softqam_input_format format, const uint8_t *samples, size
 void harness_widen(softqam_input_format format, float scale, const void *samples, size_t n_symbols, float *values)
 {
     float factor = scale == 0 ? softqam_input_default_scale(format) : scale;
-    for (size_t i = 0; i < 2 * n_symbols; i++) {
+    for (size_t i = 0; i < 2 * n_symbols; i++)
         values[i] = sample_at(format, samples, i) * factor;
-    }
 }

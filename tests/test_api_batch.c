@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The misuse of a batch: each block that is wrong is refused, whatever its place, and nothing is written. */
-#include "api_fixture.h"
-
 #include <string.h>
+
+#include "api_fixture.h"
 
 /* A good block of API_SYMBOLS, then one that is not: nothing may be written to the good one's output. */
 static void assert_block_refused(softqam_demodulator *demodulator, softqam_output_format format, softqam_block bad,
@@ -18,9 +18,8 @@ static void assert_block_refused(softqam_demodulator *demodulator, softqam_outpu
         blocks[2].n_symbols = 0;
         blocks[place] = bad;
         softqam_status status = softqam_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks));
-        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
             fail_msg("%s: %s", what, softqam_status_string(status));
-        }
         api_assert_one_line(softqam_error_message());
         assert_memory_equal(out, untouched, sizeof(out));
     }
@@ -83,9 +82,8 @@ static void test_batch_misuse(void **state)
     assert_int_equal(softqam_demodulate_batch(demodulator, NULL, 0), SOFTQAM_OK);
     api_assert_works(demodulator);
     softqam_destroy(demodulator);
-    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
+    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++)
         check_batch_misuse((softqam_output_format)format);
-    }
 }
 
 /* What only LLRs have: noise variances in strides. */

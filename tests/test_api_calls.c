@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The misuse of a call on host memory: null pointers, overlaps, misalignment and counts that no memory holds. After
  * every refusal the output is untouched and the demodulator works. */
-#include "api_fixture.h"
-
 #include <string.h>
+
+#include "api_fixture.h"
 
 static void test_null_demodulator(void **state)
 {
@@ -23,9 +23,8 @@ static void assert_call_refused(softqam_demodulator *demodulator, const void *in
                                 size_t n_symbols, void *out)
 {
     softqam_status status = softqam_demodulate(demodulator, in, noise_var, n_symbols, out);
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
         fail_msg("%zu symbols from %p to %p: %s", n_symbols, in, out, softqam_status_string(status));
-    }
     api_assert_one_line(softqam_error_message());
     api_assert_works(demodulator);
 }
@@ -93,9 +92,8 @@ static void test_noise_var_overlap(void **state)
         const size_t noise_nbytes = sizeof(float) * (noise == SOFTQAM_NOISE_PER_SYMBOL ? API_SYMBOLS : 1), out = 32;
         for (size_t at = 0; at <= 96; at += sizeof(float)) {
             float block[32];
-            for (size_t i = 0; i < HARNESS_COUNT(block); i++) {
+            for (size_t i = 0; i < HARNESS_COUNT(block); i++)
                 block[i] = api_low_noise;
-            }
             bool overlap = at + noise_nbytes > out && at < out + sizeof(api_soft_bits);
             softqam_status status = softqam_demodulate(demodulator, api_symbols, block + at / sizeof(float),
                                                        API_SYMBOLS, (uint8_t *)block + out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration in softqam.h: defaults, every value out of range, and its growth between versions. */
-#include "api_fixture.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "api_fixture.h"
 
 static void test_defaults(void **state)
 {
@@ -127,11 +127,10 @@ static void test_formats_without_steps(void **state)
         }
         softqam_config config = api_llr_config(formats[k]);
         config.llr_scale = 1;
-        if (formats[k] == SOFTQAM_OUTPUT_U8) {
+        if (formats[k] == SOFTQAM_OUTPUT_U8)
             api_assert_accepted(&config);
-        } else {
+        else
             assert_llrs_accepted(&config);
-        }
     }
 }
 
@@ -260,9 +259,8 @@ static void test_init_stays_inside(void **state)
         } whole;
         memset(&whole, API_OUT_BYTE, sizeof(whole));
         softqam_config_init_nbytes(&whole.config, nbytes);
-        for (size_t i = nbytes; i < sizeof(whole.bytes); i++) {
+        for (size_t i = nbytes; i < sizeof(whole.bytes); i++)
             assert_int_equal(whole.bytes[i], API_OUT_BYTE);
-        }
         if (nbytes % _Alignof(softqam_config) == 0) {
             harness_buffer_place_at_end(&buffer, nbytes, 0);
             softqam_config_init_nbytes((softqam_config *)(void *)buffer.data, nbytes);

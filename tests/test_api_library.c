@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version. */
 #define _GNU_SOURCE /* kill, sigtimedwait */
-#include "api_fixture.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "api_fixture.h"
 
 static void test_host_memory(void **state)
 {
@@ -96,14 +96,12 @@ static void test_status_strings(void **state)
     for (size_t i = 0; i < HARNESS_COUNT(statuses); i++) {
         api_assert_one_line(softqam_status_string(statuses[i]));
         assert_string_not_equal(softqam_status_string(statuses[i]), "unknown status");
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; k < i; k++)
             assert_string_not_equal(softqam_status_string(statuses[i]), softqam_status_string(statuses[k]));
-        }
     }
     static const int unknown[] = {-1, 6, 99, INT32_MIN, INT32_MAX};
-    for (size_t i = 0; i < HARNESS_COUNT(unknown); i++) {
+    for (size_t i = 0; i < HARNESS_COUNT(unknown); i++)
         assert_string_equal(softqam_status_string((softqam_status)unknown[i]), "unknown status");
-    }
 }
 
 /* Fails in a way of its own and notes its message before and after. */
@@ -154,9 +152,8 @@ static void test_backend_names(void **state)
 static void test_cuda_unavailable(void **state)
 {
     (void)state;
-    if (harness_cuda_is_usable()) {
+    if (harness_cuda_is_usable())
         skip();
-    }
     softqam_config config = harness_config();
     config.backend = SOFTQAM_BACKEND_CUDA;
     api_assert_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CUDA without a device");
@@ -173,11 +170,10 @@ static void test_absent_device(void **state)
     (void)state;
     softqam_config config = harness_config();
     config.device = 100000;
-    if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
+    if (harness_backend() == SOFTQAM_BACKEND_CUDA)
         api_assert_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "device 100000");
-    } else {
+    else
         api_assert_accepted(&config);
-    }
 }
 
 /* A signal to the process that the caller's threads block waits for them, and for none of the library's. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrong arguments by the hundred, as tables: each row with the message that must come beside
  * SOFTQAM_ERROR_INVALID_ARGUMENT. Whatever the row, not a byte of memory changes and the demodulator still works. */
-#include "harness.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "harness.h"
 
 /* A configuration that is wrong. */
 typedef struct config_row {
@@ -80,12 +80,10 @@ static void check_refusal(softqam_status status, const char *expected, const cha
 {
     const char *message = softqam_error_message();
     bool printable = true;
-    for (const char *c = message; *c; c++) {
+    for (const char *c = message; *c; c++)
         printable = printable && *c >= ' ' && *c != 0x7f;
-    }
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !printable || strncmp(message, expected, strlen(expected)) != 0) {
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !printable || strncmp(message, expected, strlen(expected)) != 0)
         fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
-    }
 }
 
 static void test_configurations(void **state)
@@ -93,9 +91,8 @@ static void test_configurations(void **state)
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
         softqam_config config = config_rows[k].config;
-        if (config.backend == SOFTQAM_BACKEND_AUTO) {
+        if (config.backend == SOFTQAM_BACKEND_AUTO)
             config.backend = harness_backend();
-        }
         const softqam_config before = config;
         softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
         check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
@@ -231,9 +228,8 @@ static void *at(size_t offset)
 static void fill_memory(uint8_t *expected)
 {
     const float one = 1;
-    for (size_t i = 0; i < sizeof(memory); i += sizeof(one)) {
+    for (size_t i = 0; i < sizeof(memory); i += sizeof(one))
         memcpy(memory + i, &one, sizeof(one));
-    }
     memcpy(expected, memory, sizeof(memory));
 }
 
@@ -273,9 +269,8 @@ static void check_row(softqam_demodulator *demodulators[2], const call_row *row,
     good.noise_stride = 0;
     good.out = at(OUT + 1024);
     const softqam_block blocks[3] = {good, bad, good};
-    for (size_t first = 0; first < 2; first++) {
+    for (size_t first = 0; first < 2; first++)
         check_call(softqam_demodulate_batch(demodulators[0], blocks + first, 2), row, number);
-    }
     check_call(softqam_demodulate_batch(demodulators[0], &bad, 1), row, number);
     if (!bad.symbols_q && bad.symbol_stride <= 1 && bad.noise_stride <= 1) {
         softqam_demodulator *demodulator = demodulators[bad.noise_stride];
@@ -317,9 +312,8 @@ static void test_sum_of_counts(void **state)
     /* Never touched. */
     void *far_away = (void *)((uintptr_t)memory + (size_t)PTRDIFF_MAX / 4 + MEMORY_NBYTES);
     softqam_block blocks[40];
-    for (size_t k = 0; k < HARNESS_COUNT(blocks); k++) {
+    for (size_t k = 0; k < HARNESS_COUNT(blocks); k++)
         blocks[k] = (softqam_block){.n_symbols = PTRDIFF_MAX / 8, .symbols = memory, .out = far_away};
-    }
     check_refusal(softqam_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks)),
                   "the batch has more symbols than memory can hold", "sum", 0);
     check_refusal(softqam_demodulate_batch(demodulator, NULL, SIZE_MAX), "blocks is NULL", "no blocks", 0);

@@ -2,10 +2,10 @@
 /* The CUDA backend against the CPU backend, host memory to host memory, on as many symbols as SOFTQAM_TEST_SYMBOLS
  * says: for numbers at which the references are too slow. Every output format; floats are compared as they are, since
  * bytes would hide most differences. Memory that is staged and memory that is used in place take turns. */
-#include "harness.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "harness.h"
 
 /* Not a multiple of the chunk below. */
 #define BLOCK         (((size_t)1 << 20) + 4321)
@@ -95,9 +95,8 @@ static void compare(fixture *self, const char *what, size_t k, size_t kind, size
     for (size_t to = 0; to < 2; to++) {
         harness_poison(self->out[to], self->expected, nbytes);
         harness_demodulate_llrs(self->cuda[k], self->in[kind], noise_var, n, self->out[to]);
-        if (!harness_outputs_equal(what, format, self->values, self->expected, self->out[to], n)) {
+        if (!harness_outputs_equal(what, format, self->values, self->expected, self->out[to], n))
             fail_msg("%s", outputs[k].name);
-        }
     }
 }
 
@@ -115,9 +114,8 @@ static void compare_all(fixture *self, softqam_input_format format, const char *
     size_t kind = memory_kind(block);
     harness_fill_noise(random, noises[block % HARNESS_COUNT(noises)], n, self->noise_var[kind]);
     harness_widen(format, 0, self->in[kind], n, self->values);
-    for (size_t k = 0; k < N_OUTPUTS; k++) {
+    for (size_t k = 0; k < N_OUTPUTS; k++)
         compare(self, what, k, kind, n);
-    }
 }
 
 static void test_cf32(void **state)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam_cuda_demodulate(): lengths, offsets, formats, streams, devices and misuse, soft bits against the oracle. */
-#include "device_fixture.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "device_fixture.h"
 
 static void check_lengths_and_offsets(softqam_input_format format, const char *what)
 {
@@ -59,9 +59,8 @@ static void assert_refused(device_fixture *self, const void *d_symbols, const fl
 {
     softqam_status status =
         softqam_cuda_demodulate(self->demodulator, d_symbols, d_noise_var, n_symbols, d_out, self->stream);
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
         fail_msg("%s: %s", what, softqam_status_string(status));
-    }
     assert_true(strlen(softqam_error_message()) > 0);
     CUDA(cudaStreamSynchronize(self->stream));
 }
@@ -76,12 +75,10 @@ static void check_misuse(softqam_input_format format)
     assert_refused(&self, NULL, NULL, n, d_out, "no input");
     assert_refused(&self, d_in, NULL, n, NULL, "no output");
     assert_refused(&self, d_in, (const float *)(void *)d_in, n, d_out, "a noise variance");
-    for (size_t i = 1; i < symbol_nbytes; i++) {
+    for (size_t i = 1; i < symbol_nbytes; i++)
         assert_refused(&self, d_in + i, NULL, n, d_out, "misaligned input");
-    }
-    for (size_t i = 1; i < HARNESS_SYMBOL_BITS; i++) {
+    for (size_t i = 1; i < HARNESS_SYMBOL_BITS; i++)
         assert_refused(&self, d_in, NULL, n, d_out + i, "misaligned output");
-    }
     assert_refused(&self, d_out, NULL, n, d_out, "in place");
     assert_refused(&self, d_out + (n - 1) * HARNESS_SYMBOL_BITS, NULL, n, d_out, "input begins in the output");
     assert_refused(&self, d_out + HARNESS_SYMBOL_BITS - n * symbol_nbytes, NULL, n, d_out, "input ends in the output");
@@ -90,9 +87,8 @@ static void check_misuse(softqam_input_format format)
     assert_refused(&self, d_in, NULL, PTRDIFF_MAX / 8 + 1, d_out, "more bytes than PTRDIFF_MAX");
     /* Nothing was launched, and nothing is broken. */
     CUDA(cudaMemcpy(self.output.h_block, d_out, self.output.nbytes, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < self.output.nbytes; i++) {
+    for (size_t i = 0; i < self.output.nbytes; i++)
         assert_int_equal(self.output.h_block[i], (uint8_t)~self.part.expected[i]);
-    }
     device_check_call(&self, "after misuse", n, 0, 0, self.stream);
     device_close_fixture(&self);
 }

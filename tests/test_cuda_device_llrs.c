@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* LLRs and batches in device memory, against the CPU backend, which test_llr.c holds against brute force. */
-#include "device_fixture.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "device_fixture.h"
 
 enum { STREAM_NOISE = 2, STREAM_BATCH };
 
@@ -103,11 +103,10 @@ typedef struct batch {
 /* New contents in the same places, on both sides, and what they must give. */
 static void fill_batch(batch *self, harness_random *random)
 {
-    if (self->in == SOFTQAM_INPUT_CF32) {
+    if (self->in == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(random, N_COMPONENTS / 2, (float *)(void *)self->symbols);
-    } else {
+    else
         harness_random_fill(random, self->symbols, self->in_nbytes);
-    }
     harness_fill_noise(random, HARNESS_NOISE_ANY, N_NOISE, self->noise_var);
     memset(self->expected, DEVICE_CANARY, self->out_nbytes);
     softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, self->in, self->out, SOFTQAM_NOISE_PER_CALL);
@@ -128,13 +127,11 @@ static void fill_batch(batch *self, harness_random *random)
 static void check_filled_batch(batch *self, const char *what)
 {
     CUDA(cudaMemcpy(self->got, self->d_out, self->out_nbytes, cudaMemcpyDeviceToHost));
-    if (memcmp(self->got, self->expected, self->out_nbytes) == 0) {
+    if (memcmp(self->got, self->expected, self->out_nbytes) == 0)
         return;
-    }
     size_t at = 0;
-    while (self->got[at] == self->expected[at]) {
+    while (self->got[at] == self->expected[at])
         at++;
-    }
     fail_msg("%s, input %d, output %d: byte %zu of %zu is %d, not %d", what, (int)self->in, (int)self->out, at,
              self->out_nbytes, self->got[at], self->expected[at]);
 }
@@ -185,9 +182,8 @@ static void open_batch(batch *self, softqam_input_format in, softqam_output_form
     CUDA(cudaMalloc((void **)&self->d_noise_var, N_NOISE * sizeof(float)));
     CUDA(cudaMalloc((void **)&self->d_out, self->out_nbytes));
     size_t end = 0;
-    for (size_t k = 0; k < N_BLOCKS; k++) {
+    for (size_t k = 0; k < N_BLOCKS; k++)
         lay_out_block(self, random, k, &end);
-    }
 }
 
 static void close_batch(batch *self)
@@ -256,18 +252,16 @@ static void test_batch_graph_capture(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_BATCH << 8);
-    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
+    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++)
         check_captured_batch((softqam_output_format)format, &random);
-    }
 }
 
 static void assert_block_refused(softqam_demodulator *demodulator, softqam_block block, const char *what)
 {
     softqam_block blocks[2] = {{0}, block};
     softqam_status status = softqam_cuda_demodulate_batch(demodulator, blocks, 2, 0);
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
         fail_msg("%s: %s", what, softqam_status_string(status));
-    }
     assert_true(strlen(softqam_error_message()) > 0);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Kinds of memory: mapped, pinned by the caller, managed, and more than 32 bits count. */
-#include "device_fixture.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "device_fixture.h"
 
 static void test_mapped_host_memory(void **state)
 {

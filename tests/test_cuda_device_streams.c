@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The caller's stream: graphs, asynchrony, and a plan that is gone before its work is done. */
-#include "device_fixture.h"
-
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+
+#include "device_fixture.h"
 
 /* Captured once, replayed on new symbols: a graph holds the launch, and nothing else may happen in the call. */
 static void test_graph_capture(void **state)
@@ -53,9 +53,8 @@ static void CUDART_CB wait_at_gate(void *argument)
     gate *self = argument;
     const struct timespec millisecond = {.tv_nsec = 1000000};
     int n_waits = 0;
-    while (!atomic_load(&self->is_open) && n_waits++ < 2000) {
+    while (!atomic_load(&self->is_open) && n_waits++ < 2000)
         nanosleep(&millisecond, NULL);
-    }
     self->timed_out = !atomic_load(&self->is_open);
 }
 
@@ -63,9 +62,8 @@ static void CUDART_CB wait_at_gate(void *argument)
 static void test_call_is_asynchronous(void **state)
 {
     (void)state;
-    if (device_is_instrumented()) {
+    if (device_is_instrumented())
         skip();
-    }
     const size_t n = 100003;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The library against the oracle, through the public API, on the backend that SOFTQAM_TEST_BACKEND names: no byte may
  * differ, whatever the symbols, lengths, alignments, formats, threads, chunks and memory. */
-#include "harness.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness.h"
 #include "oracle.h"
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
@@ -103,9 +102,8 @@ static void test_symbol_sets(void **state)
     (void)state;
     softqam_config config = harness_config();
     softqam_demodulator *demodulator = harness_create(&config);
-    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
+    for (size_t i = 0; i < harness_n_symbol_sets; i++)
         check_set(demodulator, &harness_symbol_sets[i], ((uint32_t)i << 8) | STREAM_SETS);
-    }
     softqam_destroy(demodulator);
 }
 
@@ -158,14 +156,12 @@ static void test_lengths(void **state)
         config.chunk_symbols = plans[i].chunk_symbols;
         config.n_threads = (unsigned)i % 4;
         softqam_demodulator *demodulator = harness_create(&config);
-        for (size_t n = 0; n <= 70; n++) {
+        for (size_t n = 0; n <= 70; n++)
             check_length(demodulator, n);
-        }
         size_t chunk = plans[i].chunk_symbols, ring = plans[i].n_streams * chunk;
         const size_t others[] = {257, 997, chunk + 1, 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
-        for (size_t k = 0; k < HARNESS_COUNT(others); k++) {
+        for (size_t k = 0; k < HARNESS_COUNT(others); k++)
             check_length(demodulator, others[k]);
-        }
         if (chunk) {
             check_length(demodulator, chunk - 1);
             check_length(demodulator, chunk);
@@ -182,9 +178,8 @@ static void test_large_lengths(void **state)
     softqam_config config = harness_config();
     config.n_threads = 3;
     softqam_demodulator *demodulator = harness_create(&config);
-    for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
+    for (size_t i = 0; i < HARNESS_COUNT(lengths); i++)
         check_length(demodulator, lengths[i]);
-    }
     softqam_destroy(demodulator);
 }
 
@@ -224,12 +219,10 @@ static void test_thread_counts(void **state)
         config.n_threads = n_threads[i];
         softqam_demodulator *demodulator = harness_create(&config);
         check_sample(demodulator, "all of the sample", *shared_sample());
-        for (size_t n = 1; n <= 70; n++) {
+        for (size_t n = 1; n <= 70; n++)
             check_sample(demodulator, "a few symbols", part_of_sample(n, n));
-        }
-        for (size_t n = 16381; n < 1000000; n = 2 * n + 1) {
+        for (size_t n = 16381; n < 1000000; n = 2 * n + 1)
             check_sample(demodulator, "a part of the sample", part_of_sample(n % 100, n));
-        }
         softqam_destroy(demodulator);
     }
 }
@@ -273,9 +266,8 @@ static void test_cs16(void **state)
         samples[2 * i] = value;
         samples[2 * (N_INT16 + i) + 1] = value;
     }
-    for (size_t i = 0; i < HARNESS_COUNT(cs16_scales); i++) {
+    for (size_t i = 0; i < HARNESS_COUNT(cs16_scales); i++)
         check_integers(SOFTQAM_INPUT_CS16, "cs16", cs16_scales[i], samples, n_symbols);
-    }
     free(samples);
 }
 
@@ -289,9 +281,8 @@ static void test_cs8(void **state)
         samples[2 * i] = (int8_t)((int)(i / 256) - 128);
         samples[2 * i + 1] = (int8_t)((int)(i % 256) - 128);
     }
-    for (size_t i = 0; i < HARNESS_COUNT(cs8_scales); i++) {
+    for (size_t i = 0; i < HARNESS_COUNT(cs8_scales); i++)
         check_integers(SOFTQAM_INPUT_CS8, "cs8", cs8_scales[i], samples, n_symbols);
-    }
     free(samples);
 }
 
@@ -358,9 +349,8 @@ static void check_placed(softqam_demodulator *demodulator, const char *what, uin
     memcpy(in + in_gap, part.symbols, part.n_symbols * CF32_NBYTES);
     harness_poison(out + out_gap, part.expected, part.n_symbols * HARNESS_SYMBOL_BITS);
     harness_demodulate(demodulator, in + in_gap, part.n_symbols, out + out_gap);
-    if (!harness_soft_bits_equal(what, part.symbols, part.expected, out + out_gap, part.n_symbols)) {
+    if (!harness_soft_bits_equal(what, part.symbols, part.expected, out + out_gap, part.n_symbols))
         fail_msg("%zu symbols, gaps of %zu and %zu bytes", part.n_symbols, in_gap, out_gap);
-    }
 }
 
 /* Memory of softqam_host_alloc() and of malloc, each for input and output, for calls of one chunk and of several,

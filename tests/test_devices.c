@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls divided among several GPUs, and AUTO's choice between backends: the same bytes as the CPU's, in memory of any
  * kind. With one GPU, a list of one; with the fake runtime, any number. */
-#include "harness.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "harness.h"
 
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE };
 
@@ -90,10 +90,9 @@ static void check_all_kinds(const softqam_config *config)
 {
     static const size_t sizes[] = {1, 1000, 45864, 300000, N_SYMBOLS};
     softqam_demodulator *demodulator = harness_create(config);
-    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
+    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
         for (unsigned kind = 0; kind < 4; kind++)
             check_call(demodulator, sizes[k], kind & 1, kind & 2);
-    }
     softqam_destroy(demodulator);
 }
 

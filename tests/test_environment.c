@@ -2,12 +2,12 @@
 /* What a caller's thread may be set to, and must not matter: rounding mode, flushing of subnormals, exceptions that
  * trap, and the locale. Set before a demodulator is made, so that its tables and threads begin under it. */
 #define _GNU_SOURCE /* feenableexcept */
-#include "harness.h"
-
 #include <fenv.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "harness.h"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -41,9 +41,8 @@ static answers answer(void)
 
 static void close_answers(answers *self)
 {
-    for (int format = 0; format < N_FORMATS; format++) {
+    for (int format = 0; format < N_FORMATS; format++)
         free(self->out[format]);
-    }
 }
 
 static answers usual;
@@ -127,9 +126,8 @@ static void test_traps(void **state)
 {
     (void)state;
     const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
-    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable()) {
+    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip();
-    }
     open_usual();
     feclearexcept(FE_ALL_EXCEPT);
     if (feenableexcept(traps) < 0) {

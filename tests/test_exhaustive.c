@@ -7,8 +7,6 @@
  * SOFTQAM_TEST_STRIDE says which: every one with 1, one in 2039 without it. Those around levels and boundaries are
  * never left out. SOFTQAM_TEST_THREADS is how many threads share the work, one per CPU without it. */
 #define _GNU_SOURCE /* sched.h */
-#include "harness.h"
-
 #include <fnmatch.h>
 #include <math.h>
 #include <pthread.h>
@@ -21,6 +19,7 @@
 
 #include "config.h"
 #include "cpu_variant.h"
+#include "harness.h"
 #include "oracle.h"
 
 enum { BLOCK_SYMBOLS = 1 << 16, CUDA_BLOCK_SYMBOLS = 1 << 20, MAX_OUT_NBYTES = 32, MAX_THREADS = 256 };
@@ -171,9 +170,8 @@ static void widen(const job *self, const worker *w, size_t n, float *values)
 /* Prints what differs. */
 static bool outputs_equal(const job *self, const worker *w, const char *what, size_t n)
 {
-    if (memcmp(w->expected, w->got, n * self->plan.output_nbytes) == 0) {
+    if (memcmp(w->expected, w->got, n * self->plan.output_nbytes) == 0)
         return true;
-    }
     float *values = malloc(n * 2 * sizeof(float));
     if (values) {
         widen(self, w, n, values);
@@ -196,9 +194,8 @@ static bool compare_variants(const job *self, worker *w, size_t n)
     softqam_cpu_loop_portable(&self->plan, w->in, w->noise_var, noise_stride(self), n, w->expected);
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
-        if (variant->loop == softqam_cpu_loop_portable || !variant->runs_here()) {
+        if (variant->loop == softqam_cpu_loop_portable || !variant->runs_here())
             continue;
-        }
         harness_poison(w->got, w->expected, n * self->plan.output_nbytes);
         variant->loop(&self->plan, w->in, w->noise_var, noise_stride(self), n, w->got);
         equal = outputs_equal(self, w, variant->name, n) && equal;
@@ -221,12 +218,10 @@ static bool compare_cuda(const job *self, worker *w, size_t n)
     const float *noise_var = self->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : w->noise_var;
     softqam_status status = softqam_demodulate(w->cpu, w->in, noise_var, n, w->expected);
     harness_poison(w->got, w->expected, n * self->plan.output_nbytes);
-    if (status == SOFTQAM_OK) {
+    if (status == SOFTQAM_OK)
         status = softqam_demodulate(w->cuda, w->in, noise_var, n, w->got);
-    }
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         fprintf(stderr, "softqam_demodulate: %s\n", softqam_error_message());
-    }
     return status == SOFTQAM_OK && outputs_equal(self, w, "CUDA", n);
 }
 
@@ -236,15 +231,13 @@ static void *work(void *argument)
     job *all = self->job;
     while (!atomic_load(&all->failed)) {
         const uint64_t first = atomic_fetch_add(&all->next_block, 1) * all->block_symbols;
-        if (first >= all->set->n) {
+        if (first >= all->set->n)
             break;
-        }
         const uint64_t left = all->set->n - first;
         const size_t n = left < all->block_symbols ? (size_t)left : all->block_symbols;
         all->set->fill(all->set, first, n, self->in);
-        if (!all->compare(all, self, n)) {
+        if (!all->compare(all, self, n))
             atomic_store(&all->failed, true);
-        }
     }
     return NULL;
 }
@@ -269,18 +262,16 @@ static worker open_worker(job *of)
 {
     worker self = {.job = of, .oracle = oracle_create(), .cpu = create(of->config, SOFTQAM_BACKEND_CPU)};
     assert_non_null(self.oracle);
-    if (of->compare == compare_cuda) {
+    if (of->compare == compare_cuda)
         self.cuda = create(of->config, SOFTQAM_BACKEND_CUDA);
-    }
     const size_t n = of->block_symbols;
     self.in = allocate(&self, n * of->plan.input_nbytes);
     self.noise_var = allocate(&self, n * sizeof(float));
     self.expected = allocate(&self, n * of->plan.output_nbytes);
     self.got = allocate(&self, n * of->plan.output_nbytes);
     /* 1/2 to 2^-14 in turn, and one of no power of two. */
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         self.noise_var[i] = i % 15 ? ldexpf(1, -(int)(i % 15)) : 0.013F;
-    }
     return self;
 }
 
@@ -300,9 +291,8 @@ static uint64_t environment_count(const char *name, uint64_t otherwise, uint64_t
     const char *text = getenv(name);
     char *end = NULL;
     const uint64_t n = text ? strtoull(text, &end, 0) : otherwise;
-    if (n < 1 || n > max || (end && *end)) {
+    if (n < 1 || n > max || (end && *end))
         fail_msg("%s is \"%s\"", name, text);
-    }
     return n;
 }
 
@@ -327,9 +317,8 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
                     bool (*compare)(const job *, worker *, size_t))
 {
     const char *pattern = getenv("SOFTQAM_TEST_SET");
-    if (pattern && fnmatch(pattern, set->name, 0) != 0) {
+    if (pattern && fnmatch(pattern, set->name, 0) != 0)
         return;
-    }
     static job shared;
     static worker workers[MAX_THREADS];
     static pthread_t threads[MAX_THREADS];
@@ -345,13 +334,11 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     shared.config.noise = noise;
     assert_int_equal(softqam_config_resolve(&resolved, &shared.config), SOFTQAM_OK);
     softqam_plan_make(&shared.plan, &resolved);
-    for (size_t k = 0; k < n_threads; k++) {
+    for (size_t k = 0; k < n_threads; k++)
         workers[k] = open_worker(&shared);
-    }
     const double start = seconds();
-    for (size_t k = 0; k < n_threads; k++) {
+    for (size_t k = 0; k < n_threads; k++)
         assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
-    }
     for (size_t k = 0; k < n_threads; k++) {
         pthread_join(threads[k], NULL);
         close_worker(&workers[k]);
@@ -450,9 +437,8 @@ static void test_cs16(void **state)
 static void test_oracle(void **state)
 {
     (void)state;
-    if (on_cuda()) {
+    if (on_cuda())
         skip();
-    }
     const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     const symbols set = {
         .name = "all of 2^-13 <= |I| < 8, Q on a level",

@@ -112,18 +112,16 @@ typedef struct specification {
 static specification specify(float scale, float limit)
 {
     specification self = {.scale = scale, .limit = limit};
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 32; i++)
         self.segments[i / 4][i % 4] = max_log_segment_at(i / 4, i % 4);
-    }
     return self;
 }
 
 static float specified_llr(const specification *self, const float *symbol, float noise_var, size_t b)
 {
     const float v = symbol[b % 2], u = fabsf(v), rows_per_unit = (float)(sqrt(170) / 2);
-    if (!isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise_var) || !(noise_var > 0)) {
+    if (!isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise_var) || !(noise_var > 0))
         return 0;
-    }
     const max_log_segment *segment = &self->segments[(int)fminf(u * rows_per_unit, 7)][b / 2];
     float distance = fmaf((float)segment->slope, u, (float)segment->intercept);
     distance = b < 2 && signbit(v) ? -distance : distance;
@@ -246,9 +244,8 @@ static void print_tally(const char *what, softqam_output_format format, const ta
 {
     print_message("%s, %s: %zu LLRs, %zu could be two values, %zu not the exact one rounded", what,
                   format_names[format], seen->n_llrs, seen->n_undecided, seen->n_not_nearest);
-    if (format == SOFTQAM_OUTPUT_F32) {
+    if (format == SOFTQAM_OUTPUT_F32)
         print_message(", error up to %.3f of the bound", seen->worst);
-    }
     print_message("\n");
 }
 
@@ -256,12 +253,10 @@ static void check_brute_force(harness_noise noise, const char *what)
 {
     harness_random random = harness_random_stream((uint32_t)noise << 8 | STREAM_BRUTE_FORCE);
     tally seen[HARNESS_COUNT(llr_formats)] = {{0}};
-    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
+    for (size_t i = 0; i < harness_n_symbol_sets; i++)
         check_set(&harness_symbol_sets[i], noise, &random, seen);
-    }
-    for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
+    for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++)
         print_tally(what, llr_formats[k], &seen[k]);
-    }
 }
 
 static void test_usual_noise(void **state)
@@ -331,9 +326,8 @@ static void test_s8_rarely_undecided(void **state)
     (void)state;
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
-        if (strcmp(set->name, "constellation at 20 dB") != 0 && strcmp(set->name, "constellation at 28 dB") != 0) {
+        if (strcmp(set->name, "constellation at 20 dB") != 0 && strcmp(set->name, "constellation at 28 dB") != 0)
             continue;
-        }
         input in = open_input(20000);
         harness_random random = harness_random_stream(STREAM_RARE);
         set->fill(&random, set->parameter, 0, in.n_symbols, in.symbols);
@@ -359,9 +353,8 @@ static void test_fixed_point(void **state)
     softqam_config config = harness_plan(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
     uint8_t *out = harness_answer(&config, symbols, &noise_var, 1);
     memcpy(llrs, out, sizeof(llrs));
-    for (int b = 0; b < N_BITS; b++) {
+    for (int b = 0; b < N_BITS; b++)
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
-    }
     free(out);
 }
 
@@ -418,9 +411,8 @@ static void check_spoilt(const softqam_config *config, const input *whole, const
     const uint8_t zeros[sizeof(float) * N_BITS] = {0};
     uint8_t *before = harness_answer(config, whole->symbols, whole->noise_var, whole->n_symbols);
     uint8_t *after = harness_answer(config, spoilt->symbols, spoilt->noise_var, spoilt->n_symbols);
-    for (size_t i = 0; i < whole->n_symbols; i++) {
+    for (size_t i = 0; i < whole->n_symbols; i++)
         assert_memory_equal(after + i * nbytes, i % 3 ? before + i * nbytes : zeros, nbytes);
-    }
     free(after);
     free(before);
 }
@@ -454,9 +446,8 @@ static void test_erasures_per_call(void **state)
             softqam_config config = harness_plan(llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
             config.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
             uint8_t *out = harness_answer(&config, in.symbols, &noise_var, in.n_symbols);
-            for (size_t byte = 0; byte < in.n_symbols * softqam_output_symbol_nbytes(llr_formats[k / 2]); byte++) {
+            for (size_t byte = 0; byte < in.n_symbols * softqam_output_symbol_nbytes(llr_formats[k / 2]); byte++)
                 assert_int_equal(out[byte], 0);
-            }
             free(out);
         }
     }
@@ -505,9 +496,8 @@ static void test_random_bits(void **state)
     harness_random random = harness_random_stream(STREAM_BITS);
     harness_random_fill(&random, in.symbols, in.n_symbols * 2 * sizeof(float));
     harness_random_fill(&random, in.noise_var, in.n_symbols * sizeof(float));
-    for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
+    for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++)
         check_all_finite(llr_formats[k], &in);
-    }
     /* Symbols that a receiver has, over every noise variance; then the reverse. */
     const harness_symbol_set *uniform = &harness_symbol_sets[0];
     uniform->fill(&random, uniform->parameter, 0, in.n_symbols, in.symbols);
@@ -528,9 +518,8 @@ static void test_opposite_sign_of_llrs(void **state)
         uint8_t *plain = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
         config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
         uint8_t *opposite = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
-        for (size_t i = 0; i < in.n_symbols * N_BITS; i++) {
+        for (size_t i = 0; i < in.n_symbols * N_BITS; i++)
             assert_true(value_at(llr_formats[k], opposite, i) == -value_at(llr_formats[k], plain, i));
-        }
         free(opposite);
         free(plain);
     }
@@ -612,11 +601,9 @@ static void test_symmetries(void **state)
         {"I and Q exchanged and negated", -1, -1, true},
     };
     input in = open_mixture(STREAM_SYMMETRY, HARNESS_NOISE_ANY, 50021);
-    for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
-        for (size_t i = 0; i < HARNESS_COUNT(symmetries); i++) {
+    for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++)
+        for (size_t i = 0; i < HARNESS_COUNT(symmetries); i++)
             check_symmetry(llr_formats[k], &in, &symmetries[i]);
-        }
-    }
     close_input(&in);
 }
 
@@ -629,16 +616,14 @@ static void test_powers_of_two(void **state)
     memcpy(usual, in.noise_var, in.n_symbols * sizeof(float));
     uint8_t *before = answer_per_symbol(SOFTQAM_OUTPUT_F32, &in);
     for (int k = -60; k <= 60; k += 12) {
-        for (size_t i = 0; i < in.n_symbols; i++) {
+        for (size_t i = 0; i < in.n_symbols; i++)
             in.noise_var[i] = ldexpf(usual[i], k);
-        }
         uint8_t *after = answer_per_symbol(SOFTQAM_OUTPUT_F32, &in);
         for (size_t i = 0; i < in.n_symbols * N_BITS; i++) {
             double llr = value_at(SOFTQAM_OUTPUT_F32, before, i), expected = ldexp(llr, -k);
             double least = fmin(fabs(llr), fabs(expected)), most = fmax(fabs(llr), fabs(expected));
-            if (least == 0 || (least >= (double)FLT_MIN && most < (double)FLT_MAX)) {
+            if (least == 0 || (least >= (double)FLT_MIN && most < (double)FLT_MAX))
                 assert_true(value_at(SOFTQAM_OUTPUT_F32, after, i) == expected);
-            }
         }
         free(after);
     }

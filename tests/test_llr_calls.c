@@ -2,12 +2,12 @@
 /* How calls for LLRs are made must not show in a byte: noise variances given once or for each symbol, lengths,
  * alignments, splits, threads, chunks, input formats, and batches of blocks with strides and planes. On the backend
  * that SOFTQAM_TEST_BACKEND names; what the LLRs are worth is test_llr.c's. */
-#include "harness.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "harness.h"
 
 enum {
     STREAM_SAMPLE = 1,
@@ -71,9 +71,8 @@ static void test_noise_per_call(void **state)
     const sample *all = shared_sample();
     float *constant = harness_alloc(n * sizeof(float));
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < n; k++)
             constant[k] = noise_vars[i];
-        }
         for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
             softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
             uint8_t *expected = harness_answer(&config, all->symbols, constant, n);
@@ -244,9 +243,8 @@ static void test_memory_kinds(void **state)
     const sample *all = shared_sample();
     for (unsigned kinds = 0; kinds < 8 * N_OUTPUT_FORMATS; kinds++) {
         softqam_config config = harness_plan((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
-        if (config.output_format == SOFTQAM_OUTPUT_U8) {
+        if (config.output_format == SOFTQAM_OUTPUT_U8)
             continue;
-        }
         size_t sizes[] = {n * 2 * sizeof(float), n * sizeof(float),
                           n * softqam_output_symbol_nbytes(config.output_format)};
         config.chunk_symbols = 10000;
@@ -266,9 +264,8 @@ static void test_memory_kinds(void **state)
         harness_demodulate_llrs(demodulator, memory[0], memory[1], n, memory[2]);
         assert_true(
             harness_outputs_equal("kinds of memory", config.output_format, all->symbols, expected, memory[2], n));
-        for (unsigned k = 0; k < 3; k++) {
+        for (unsigned k = 0; k < 3; k++)
             (kinds >> k & 1 ? softqam_host_free : free)(memory[k]);
-        }
         softqam_destroy(demodulator);
     }
 }
@@ -287,9 +284,8 @@ static void check_input(softqam_input_format format, float scale, const void *sa
         config.input_scale = scale;
         config.chunk_symbols = 30011;
         uint8_t *got = harness_answer(&config, samples, noise, n_symbols);
-        if (!harness_outputs_equal("input format", config.output_format, values, expected, got, n_symbols)) {
+        if (!harness_outputs_equal("input format", config.output_format, values, expected, got, n_symbols))
             fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, output_names[k]);
-        }
         free(got);
         free(expected);
     }
@@ -338,9 +334,8 @@ static uint8_t *scatter(const uint8_t *items, size_t n, size_t step, size_t stri
     size_t memory_nbytes = misalignment + (stride ? n * stride : 1) * nbytes;
     uint8_t *memory = harness_alloc(memory_nbytes);
     memset(memory, 0x3f, memory_nbytes);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         memcpy(memory + misalignment + i * stride * nbytes, items + i * step * nbytes, nbytes);
-    }
     return memory;
 }
 
@@ -386,9 +381,8 @@ static piece make_piece(harness_random *random, softqam_config config)
     memcpy(samples, self.values, nbytes < n * 2 * sizeof(float) ? nbytes : n * 2 * sizeof(float));
     harness_widen(config.input_format, 0, samples, n, self.values);
     harness_fill_noise(random, HARNESS_NOISE_ANY, n, noise_var);
-    for (size_t i = 1; self.block.noise_stride == 0 && i < n; i++) {
+    for (size_t i = 1; self.block.noise_stride == 0 && i < n; i++)
         noise_var[i] = noise_var[0];
-    }
     lay_out_symbols(&self, random, config.input_format, samples);
     bool takes_noise = config.output_format != SOFTQAM_OUTPUT_U8;
     if (takes_noise) {
@@ -436,9 +430,8 @@ static void run_batch(softqam_demodulator *demodulator, softqam_output_format fo
                      one->block.n_symbols, one->block.symbol_stride, one->block.symbols_q ? "planes" : "interleaved",
                      one->block.noise_stride);
         }
-        for (; end < one->out_at; end++) {
+        for (; end < one->out_at; end++)
             assert_int_equal(out->data[end], CANARY);
-        }
         end += one->block.n_symbols * symbol_nbytes;
     }
     assert_int_equal(end, out->nbytes);
@@ -465,9 +458,8 @@ static void check_batch(const softqam_config *config, size_t n_pieces, harness_r
     run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
     softqam_destroy(demodulator);
     harness_buffer_close(&out);
-    for (size_t k = 0; k < n_pieces; k++) {
+    for (size_t k = 0; k < n_pieces; k++)
         free_piece(&pieces[k]);
-    }
     free(pieces);
 }
 

@@ -5,8 +5,6 @@
  *
  * It runs for SOFTQAM_TEST_SECONDS, 3 without it; 600 is the long test. */
 #define _GNU_SOURCE /* pthread_barrier_t */
-#include "harness.h"
-
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "harness.h"
 
 #ifdef LOAD_CUDA
 #include <cuda_runtime_api.h>
@@ -129,19 +129,17 @@ static softqam_demodulator *create_definition(worker *self, softqam_config confi
     config.cpu_variant = "portable";
     config.n_threads = 1;
     const softqam_status status = softqam_create(&demodulator, &config);
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         report_failure(self, &config, "the definition", status);
-    }
     return demodulator;
 }
 
 static void fill_symbols(worker *self, const softqam_config *config, size_t n_symbols)
 {
-    if (config->input_format == SOFTQAM_INPUT_CF32) {
+    if (config->input_format == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(&self->random, n_symbols, (float *)(void *)self->in);
-    } else {
+    else
         harness_random_fill(&self->random, self->in, n_symbols * softqam_input_symbol_nbytes(config->input_format));
-    }
     harness_fill_noise(&self->random, HARNESS_NOISE_ANY, n_symbols, self->noise_var);
 }
 
@@ -149,9 +147,8 @@ static void check_output(worker *self, const softqam_config *config, softqam_sta
                          const void *out, const char *what)
 {
     const size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
-    if (status != SOFTQAM_OK || memcmp(out, self->expected, nbytes) != 0) {
+    if (status != SOFTQAM_OK || memcmp(out, self->expected, nbytes) != 0)
         report_failure(self, config, what, status);
-    }
     atomic_fetch_add(&self->load->n_calls, 1);
     atomic_fetch_add(&self->load->n_symbols, n_symbols);
 }
@@ -179,9 +176,8 @@ static void call_in_place(worker *self, const softqam_config *config, softqam_de
     const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
     void *in = NULL, *out = NULL;
     softqam_status status = softqam_host_alloc(demodulator, in_nbytes, &in);
-    if (status == SOFTQAM_OK) {
+    if (status == SOFTQAM_OK)
         status = softqam_host_alloc(demodulator, out_nbytes, &out);
-    }
     if (status == SOFTQAM_OK) {
         fill_symbols(self, config, n + 1);
         memcpy(in, self->in, in_nbytes);
@@ -219,9 +215,8 @@ static void call_batch(worker *self, const softqam_config *config, softqam_demod
             block->noise_var = self->noise_var + used;
             block->noise_stride = below(self, 2) * stride;
         }
-        for (size_t i = 0; i < n && status == SOFTQAM_OK; i++) {
+        for (size_t i = 0; i < n && status == SOFTQAM_OK; i++)
             memcpy(self->side_by_side + i * in_nbytes, self->in + (used + i * stride) * in_nbytes, in_nbytes);
-        }
         softqam_block plain = *block;
         plain.symbols = self->side_by_side;
         plain.symbol_stride = 1;
@@ -252,19 +247,16 @@ static void work_once(worker *self)
     const softqam_config config = random_config(self);
     softqam_demodulator *demodulator, *definition = create_definition(self, config);
     const softqam_status status = softqam_create(&demodulator, &config);
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         report_failure(self, &config, "softqam_create", status);
-    }
-    for (int k = 0; k < N_CALLS && !atomic_load(&self->load->ends); k++) {
+    for (int k = 0; k < N_CALLS && !atomic_load(&self->load->ends); k++)
         call_somehow(self, &config, demodulator, definition);
-    }
     softqam_destroy(demodulator);
     softqam_destroy(definition);
     const size_t k = below(self, N_SHARED);
     definition = create_definition(self, self->load->shared_configs[k]);
-    if (!atomic_load(&self->load->ends)) {
+    if (!atomic_load(&self->load->ends))
         call_somehow(self, &self->load->shared_configs[k], self->load->shared[k], definition);
-    }
     softqam_destroy(definition);
     atomic_fetch_add(&self->load->n_demodulators, 3);
 }
@@ -274,9 +266,8 @@ static void *work(void *argument)
     worker *self = argument;
     /* All at once, also into what the library finds out only once in a process. */
     pthread_barrier_wait(&self->load->start);
-    while (!atomic_load(&self->load->ends)) {
+    while (!atomic_load(&self->load->ends))
         work_once(self);
-    }
     return NULL;
 }
 
@@ -323,17 +314,14 @@ static usage measure(void)
     usage now = {.allocated = info.uordblks + info.hblkhd};
     size_t total, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%zu %zu", &total, &resident) == 2) {
+    if (file && fscanf(file, "%zu %zu", &total, &resident) == 2)
         now.resident = resident * (size_t)sysconf(_SC_PAGESIZE);
-    }
-    if (file) {
+    if (file)
         fclose(file);
-    }
 #ifdef LOAD_CUDA
     size_t n_free = 0, n_total = 0;
-    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess) {
+    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
         now.device = n_total - n_free;
-    }
 #endif
     return now;
 }
@@ -343,9 +331,8 @@ static double wanted_seconds(void)
     const char *text = getenv("SOFTQAM_TEST_SECONDS");
     char *end;
     const double time = text ? strtod(text, &end) : 3;
-    if (!(time > 0) || (text && *end)) {
+    if (!(time > 0) || (text && *end))
         fail_msg("SOFTQAM_TEST_SECONDS is \"%s\"", text);
-    }
     return time;
 }
 
@@ -379,17 +366,14 @@ static usage run(load *self, worker workers[N_THREADS], double time)
     pthread_t threads[N_THREADS];
     pthread_barrier_init(&self->start, NULL, N_THREADS + 1);
     atomic_store(&self->ends, false);
-    for (uint32_t k = 0; k < N_THREADS; k++) {
+    for (uint32_t k = 0; k < N_THREADS; k++)
         assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
-    }
     pthread_barrier_wait(&self->start);
-    for (const double end = seconds() + time; seconds() < end && !atomic_load(&self->ends);) {
+    for (const double end = seconds() + time; seconds() < end && !atomic_load(&self->ends);)
         usleep(20000);
-    }
     atomic_store(&self->ends, true);
-    for (size_t k = 0; k < N_THREADS; k++) {
+    for (size_t k = 0; k < N_THREADS; k++)
         pthread_join(threads[k], NULL);
-    }
     pthread_barrier_destroy(&self->start);
     return measure();
 }
@@ -402,18 +386,15 @@ static void test_load(void **state)
     const double time = wanted_seconds();
     shared.have_cuda = harness_cuda_is_usable();
     open_shared(&shared);
-    for (uint32_t k = 0; k < N_THREADS; k++) {
+    for (uint32_t k = 0; k < N_THREADS; k++)
         workers[k] = open_worker(&shared, k);
-    }
     const usage before = run(&shared, workers, time / 3);
     assert_false(shared.failed);
     const usage after = run(&shared, workers, time * 2 / 3);
-    for (size_t k = 0; k < N_THREADS; k++) {
+    for (size_t k = 0; k < N_THREADS; k++)
         close_worker(&workers[k]);
-    }
-    for (size_t k = 0; k < N_SHARED; k++) {
+    for (size_t k = 0; k < N_SHARED; k++)
         softqam_destroy(shared.shared[k]);
-    }
     print_message("%s: %lu demodulators, %lu calls, %llu symbols in %.0f s by %d threads\n",
                   shared.have_cuda ? "CPU and CUDA" : "CPU", shared.n_demodulators, shared.n_calls, shared.n_symbols,
                   time, N_THREADS);
@@ -427,17 +408,15 @@ static void test_load(void **state)
 static void test_device_memory_comes_back(void **state)
 {
     (void)state;
-    if (!harness_cuda_is_usable()) {
+    if (!harness_cuda_is_usable())
         skip();
-    }
     softqam_config config;
     softqam_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
     softqam_destroy(harness_create(&config));
     const size_t before = measure().device;
-    for (int k = 0; k < 20; k++) {
+    for (int k = 0; k < 20; k++)
         softqam_destroy(harness_create(&config));
-    }
     assert_true(measure().device <= before);
 }
 #endif

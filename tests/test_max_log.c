@@ -26,12 +26,10 @@ static void test_bound_on_every_segment(void **state)
         for (int step = 0; step <= 1000; step++) {
             double width = number == N_SEGMENTS - 1 ? 1e3 : 2, u = (2 * number + width * step / 1000) / sqrt(170);
             double error = fabs(here.slope) * u + fabs(here.intercept) + fabs(here.slope * u + here.intercept);
-            if (step == 0 && number > 0) {
+            if (step == 0 && number > 0)
                 error += 2 * u * fabs(max_log_segment_at(number - 1, place).slope - here.slope);
-            }
-            if (step == 1000 && number < N_SEGMENTS - 1) {
+            if (step == 1000 && number < N_SEGMENTS - 1)
                 error += 2 * u * fabs(max_log_segment_at(number + 1, place).slope - here.slope);
-            }
             worst = fmax(worst, error / (1 + 5 * u));
         }
     }
@@ -51,9 +49,8 @@ static void test_plain_formula(void **state)
         harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 1, symbol);
         max_log_llrs(symbol, 0.01F, 1, llrs);
         double least[N_BITS][2];
-        for (int b = 0; b < N_BITS; b++) {
+        for (int b = 0; b < N_BITS; b++)
             least[b][0] = least[b][1] = INFINITY;
-        }
         for (int point = 0; point < N_LABELS * N_LABELS; point++) {
             int labels[2] = {point / N_LABELS, point % N_LABELS};
             double distance = hypot((double)symbol[0] - max_log_coordinate(labels[0]),
@@ -63,9 +60,8 @@ static void test_plain_formula(void **state)
                 *best = fmin(*best, distance * distance);
             }
         }
-        for (int b = 0; b < N_BITS; b++) {
+        for (int b = 0; b < N_BITS; b++)
             assert_true(fabs(llrs[b].value - (least[b][1] - least[b][0]) / (double)0.01F) < 1e-11);
-        }
     }
 }
 
@@ -84,9 +80,8 @@ static void test_outliers(void **state)
         max_log_llrs(symbol, 0.01F, 6, alone);
         symbol[1 - axis] = others[(size_t)n / 2 % HARNESS_COUNT(others)];
         max_log_llrs(symbol, 0.01F, 6, beside);
-        for (size_t b = axis; b < N_BITS; b += 2) {
+        for (size_t b = axis; b < N_BITS; b += 2)
             assert_true(fabs(beside[b].value - alone[b].value) < 1e-10);
-        }
     }
 }
 

@@ -32,9 +32,8 @@ static float alpha(void)
 
 static void bits_of(unsigned int number, uint8_t bits[N_BITS])
 {
-    for (unsigned int b = 0; b < N_BITS; b++) {
+    for (unsigned int b = 0; b < N_BITS; b++)
         bits[b] = (uint8_t)(number >> (N_BITS - 1 - b) & 1u);
-    }
 }
 
 /* One axis of 3GPP TS 38.211 clause 5.1.6, as the odd number in front of 1/sqrt(170). */
@@ -73,9 +72,8 @@ static void modulates_by_the_standard(void **state)
 
 static void assert_signs(const uint8_t soft_bits[N_BITS], const uint8_t bits[N_BITS])
 {
-    for (size_t b = 0; b < N_BITS; b++) {
+    for (size_t b = 0; b < N_BITS; b++)
         assert_int_equal(soft_bits[b] > MIDPOINT, bits[b] == 0);
-    }
 }
 
 static void above_the_midpoint_is_bit_0(void **state)
@@ -141,9 +139,8 @@ static void compare_with_raw(oracle *self, const float *symbols, size_t n_symbol
         const float i = symbols[2 * n];
         const float q = symbols[2 * n + 1];
         for (size_t b = 0; b < N_BITS; b++) {
-            if (soft_bits[N_BITS * n + b] == raw[N_BITS * n + b]) {
+            if (soft_bits[N_BITS * n + b] == raw[N_BITS * n + b])
                 continue;
-            }
             if (b == 7 && in_cell(i, 0) && in_cell(q, 1)) {
                 seen->n_symbol_1++;
             } else if (b == 6 && in_cell(i, 1) && in_cell(q, 0)) {
@@ -176,9 +173,8 @@ static void raw_differs_only_next_to_symbol_0(void **state)
     harness_random random = harness_random_stream(2);
     float *symbols = harness_alloc(N * 2 * sizeof(*symbols));
     for (size_t s = 0; s < HARNESS_COUNT(squares); s++) {
-        for (size_t c = 0; c < (size_t)2 * N; c++) {
+        for (size_t c = 0; c < (size_t)2 * N; c++)
             symbols[c] = squares[s][0] + squares[s][1] * uniform(&random);
-        }
         defects seen = {0, 0};
         compare_with_raw(*state, symbols, N, &seen);
         assert_defects_seen(&seen);
@@ -192,12 +188,10 @@ static void raw_differs_only_next_to_symbol_0_on_boundaries(void **state)
     float values[N_AXIS];
     for (int m = -16; m <= 16; m++) {
         float v = (float)m * alpha();
-        for (int k = 0; k < REACH; k++) {
+        for (int k = 0; k < REACH; k++)
             v = nextafterf(v, -INFINITY);
-        }
-        for (int k = 0; k < N_OFFSETS; k++, v = nextafterf(v, INFINITY)) {
+        for (int k = 0; k < N_OFFSETS; k++, v = nextafterf(v, INFINITY))
             values[(m + 16) * N_OFFSETS + k] = v;
-        }
     }
     defects seen = {0, 0};
     for (size_t i = 0; i < N_AXIS; i++) {
@@ -214,9 +208,8 @@ static void raw_differs_only_next_to_symbol_0_on_boundaries(void **state)
 static size_t n_flipped(const uint8_t soft_bits[N_BITS], const uint8_t bits[N_BITS])
 {
     size_t n = 0;
-    for (size_t b = 0; b < N_BITS; b++) {
+    for (size_t b = 0; b < N_BITS; b++)
         n += (soft_bits[b] > MIDPOINT) != (bits[b] == 0);
-    }
     return n;
 }
 
@@ -233,9 +226,8 @@ static void follow_way_out(oracle *self, const way_out *way, double squared_dist
     float symbol[2];
     uint8_t soft_bits[N_BITS];
     formula_point(way->bits, symbol);
-    for (size_t c = 0; c < 2; c++) {
+    for (size_t c = 0; c < 2; c++)
         symbol[c] = (float)(symbol[c] + step * way->direction[c]);
-    }
     oracle_soft_bits(self, symbol, 1, soft_bits);
     assert_signs(soft_bits, way->bits);
     oracle_raw_soft_bits(self, symbol, 1, soft_bits);
@@ -260,12 +252,10 @@ static void far_outliers_keep_their_signs(void **state)
     static const double within[] = {1.0, 5.0, 7.9, 7.99};
     static const double beyond[] = {8.1, 9.0, 16.0, 100.0, 1e5};
     for (size_t w = 0; w < HARNESS_COUNT(ways); w++) {
-        for (size_t k = 0; k < HARNESS_COUNT(within); k++) {
+        for (size_t k = 0; k < HARNESS_COUNT(within); k++)
             follow_way_out(*state, &ways[w], within[k], 0);
-        }
-        for (size_t k = 0; k < HARNESS_COUNT(beyond); k++) {
+        for (size_t k = 0; k < HARNESS_COUNT(beyond); k++)
             follow_way_out(*state, &ways[w], beyond[k], 1);
-        }
     }
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <itpp/itcomm.h>
-
 #include <softqam/softqam.h>
 
 extern "C" {
@@ -44,14 +43,12 @@ static void check_labels(const itpp::QAM &qam)
     for (int number = 0; number < n_points; number++) {
         const itpp::bvec bits = itpp::dec2bin(n_bits, number);
         int label[2] = {0, 0};
-        for (int b = 0; b < n_bits; b++) {
+        for (int b = 0; b < n_bits; b++)
             label[b % 2] = 2 * label[b % 2] + ((int)bits(source_of(b)) ^ (int)is_complement(b));
-        }
         const std::complex<double> point = qam.modulate_bits(bits)(0);
         if (std::fabs(point.real() - max_log_coordinate(label[0])) > 1e-12 ||
-            std::fabs(point.imag() - max_log_coordinate(label[1])) > 1e-12) {
+            std::fabs(point.imag() - max_log_coordinate(label[1])) > 1e-12)
             fail("IT++'s labels are not what this test takes them for");
-        }
     }
 }
 
@@ -64,12 +61,10 @@ static std::vector<float> demodulate(const std::vector<float> &symbols, float no
     config.output_format = SOFTQAM_OUTPUT_F32;
     softqam_demodulator *demodulator;
     softqam_status status = softqam_create(&demodulator, &config);
-    if (status == SOFTQAM_OK) {
+    if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
-    }
-    if (status != SOFTQAM_OK) {
+    if (status != SOFTQAM_OK)
         fail(softqam_error_message());
-    }
     softqam_destroy(demodulator);
     return llrs;
 }
@@ -87,9 +82,8 @@ static double compare(const itpp::QAM &qam, const std::vector<float> &symbols, f
 {
     const int n_symbols = (int)(symbols.size() / 2);
     itpp::cvec received(n_symbols);
-    for (int i = 0; i < n_symbols; i++) {
+    for (int i = 0; i < n_symbols; i++)
         received(i) = std::complex<double>((double)symbols[2 * i], (double)symbols[2 * i + 1]);
-    }
     const itpp::vec theirs = qam.demodulate_soft_bits(received, (double)noise_var, itpp::APPROX);
     const std::vector<float> ours = demodulate(symbols, noise_var);
     double worst = 0;
@@ -122,9 +116,8 @@ static void compare_log_map(const itpp::QAM &qam, const std::vector<float> &symb
         log_map_llrs(&symbols[2 * i], noise_var, ours);
         for (int b = 0; b < n_bits; b++) {
             const double llr = theirs(source_of(b)) * (is_complement(b) ? -1 : 1);
-            if (!(std::fabs(ours[b] - llr) <= 1e-9 * (1 + std::fabs(llr)))) {
+            if (!(std::fabs(ours[b] - llr) <= 1e-9 * (1 + std::fabs(llr))))
                 fail("the reference's log-MAP differs from IT++'s");
-            }
         }
     }
 }
@@ -132,9 +125,8 @@ static void compare_log_map(const itpp::QAM &qam, const std::vector<float> &symb
 static std::vector<float> random_symbols(std::mt19937 &random, float limit, size_t n_symbols)
 {
     std::vector<float> symbols(2 * n_symbols);
-    for (float &component : symbols) {
+    for (float &component : symbols)
         component = ((float)(random() >> 8) * 0x1p-23F - 1) * limit;
-    }
     return symbols;
 }
 

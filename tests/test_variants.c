@@ -50,14 +50,12 @@ static size_t list_tested(tested_loop loops[MAX_TESTED])
     size_t n = 0;
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
-        if (!variant->runs_here() || variant->loop == softqam_cpu_loop_portable) {
+        if (!variant->runs_here() || variant->loop == softqam_cpu_loop_portable)
             continue;
-        }
         assert_true(n + 2 <= MAX_TESTED);
         loops[n++] = (tested_loop){variant->name, "ordinary", variant->loop};
-        if (variant->streaming_loop) {
+        if (variant->streaming_loop)
             loops[n++] = (tested_loop){variant->name, "streaming", variant->streaming_loop};
-        }
     }
     return n;
 }
@@ -116,9 +114,8 @@ static data open_mixture(uint32_t stream, size_t n_symbols)
 static void compare(const tested_loop *loop, const softqam_plan *plan, const uint8_t *symbols, const uint8_t *expected,
                     const uint8_t *got, size_t n_symbols)
 {
-    if (memcmp(expected, got, n_symbols * plan->output_nbytes) == 0) {
+    if (memcmp(expected, got, n_symbols * plan->output_nbytes) == 0)
         return;
-    }
     float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(plan->input_format, plan->input_scale, symbols, n_symbols, values);
     harness_outputs_equal(loop->variant, plan->output_format, values, expected, got, n_symbols);
@@ -275,9 +272,8 @@ static void for_all_plans(uint32_t stream, size_t max_symbols,
     for (int k = 0; k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
         softqam_plan plan = plan_of(k / N_NOISES / N_OUTPUT_FORMATS, k / N_NOISES % N_OUTPUT_FORMATS, k % N_NOISES);
         softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, plan.noise, max_symbols, self.expected);
-        for (size_t i = 0; i < n_loops; i++) {
+        for (size_t i = 0; i < n_loops; i++)
             check(&loops[i], &plan, &self, &memory);
-        }
     }
     close_buffers(&memory);
     close_data(&self);
@@ -300,11 +296,9 @@ static void test_lengths(void **state)
 
 static void check_places(const tested_loop *loop, const softqam_plan *plan, const data *self, buffers *memory)
 {
-    for (size_t gap = 0; gap < 64; gap++) {
-        for (size_t other = 0; other < 64; other += 1 + gap % 7) {
+    for (size_t gap = 0; gap < 64; gap++)
+        for (size_t other = 0; other < 64; other += 1 + gap % 7)
             check_guarded(loop, plan, self, self->n_symbols - other % 3, memory, gap, other, gap % 2);
-        }
-    }
 }
 
 static void test_misalignment(void **state)
@@ -323,17 +317,14 @@ static void test_worst_inputs(void **state)
     data self = open_data(1000);
     float *symbols = (float *)(void *)self.symbols;
     for (size_t k = 0; k < HARNESS_COUNT(worst); k++) {
-        for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+        for (size_t i = 0; i < 2 * self.n_symbols; i++)
             symbols[i] = worst[k];
-        }
         harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise_var);
         check_outputs(SOFTQAM_INPUT_CF32, &self);
-        for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+        for (size_t i = 0; i < 2 * self.n_symbols; i++)
             symbols[i] = i % 67 == 0 ? worst[k] : alpha * (float)(2 * (int)harness_random_below(&random, 16) - 15);
-        }
-        for (size_t i = 0; i < self.n_symbols; i += 41) {
+        for (size_t i = 0; i < self.n_symbols; i += 41)
             harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise_var[i]);
-        }
         check_outputs(SOFTQAM_INPUT_CF32, &self);
     }
     close_data(&self);
@@ -404,9 +395,8 @@ static void test_zeros_and_unknown(void **state)
     for (size_t i = 0; i < self.n_symbols; i++) {
         const size_t rare = harness_random_below(&random, 16 + i / 512 % 64) == 0;
         const size_t n = rare ? HARNESS_COUNT(values) : i / 4096 % 2 ? N_ZEROS : N_UNKNOWN;
-        for (size_t axis = 0; axis < 2; axis++) {
+        for (size_t axis = 0; axis < 2; axis++)
             symbols[2 * i + axis] = values[harness_random_below(&random, n)];
-        }
     }
     harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise_var);
     check_outputs(SOFTQAM_INPUT_CF32, &self);
@@ -444,9 +434,8 @@ static void test_rounding_mode(void **state)
         softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, 1, self.n_symbols, self.expected);
         for (size_t k = 0; k < HARNESS_COUNT(modes) * softqam_n_cpu_variants; k++) {
             const softqam_cpu_variant *variant = &softqam_cpu_variants[k % softqam_n_cpu_variants];
-            if (!variant->runs_here()) {
+            if (!variant->runs_here())
                 continue;
-            }
             softqam_config config;
             softqam_config_init(&config);
             config.backend = SOFTQAM_BACKEND_CPU;
@@ -482,9 +471,8 @@ static void test_large_call(void **state)
     softqam_cpu_loop_portable(&plan, self.symbols, NULL, 0, n, self.expected);
     for (size_t k = 0; k < 2 * softqam_n_cpu_variants; k++) {
         const softqam_cpu_variant *variant = &softqam_cpu_variants[k / 2];
-        if (!variant->runs_here() || !variant->streaming_loop) {
+        if (!variant->runs_here() || !variant->streaming_loop)
             continue;
-        }
         softqam_config config;
         softqam_config_init(&config);
         config.backend = SOFTQAM_BACKEND_CPU;
@@ -546,9 +534,8 @@ static inline void stream_groups(const data *self, size_t n_in, size_t n_noise, 
     for (size_t group = self->n_symbols / 8; group > 0; group--) {
         for (size_t k = 0; k < n_out; k++) {
             out[k] = in[k % n_in];
-            if (n_noise) {
+            if (n_noise)
                 out[k] ^= noise[k % n_noise];
-            }
         }
         in += n_in;
         noise += n_noise;
@@ -561,19 +548,18 @@ static void stream(const softqam_plan *plan, const data *self)
 {
     const size_t n_in = plan->input_nbytes / 2, n_noise = plan->noise ? 2 : 0, n_out = plan->output_nbytes / 2;
     /* With the counts known the compiler writes the loops out. */
-    if (n_in == 4 && n_out == 4 && n_noise == 0) {
+    if (n_in == 4 && n_out == 4 && n_noise == 0)
         stream_groups(self, 4, 0, 4);
-    } else if (n_in == 4 && n_out == 4) {
+    else if (n_in == 4 && n_out == 4)
         stream_groups(self, 4, 2, 4);
-    } else if (n_in == 4 && n_out == 8) {
+    else if (n_in == 4 && n_out == 8)
         stream_groups(self, 4, n_noise, 8);
-    } else if (n_in == 4) {
+    else if (n_in == 4)
         stream_groups(self, 4, n_noise, 16);
-    } else if (n_in == 2) {
+    else if (n_in == 2)
         stream_groups(self, 2, n_noise, n_out);
-    } else {
+    else
         stream_groups(self, 1, n_noise, n_out);
-    }
 }
 
 typedef enum bench_input { BENCH_28_DB, BENCH_5_DB, BENCH_ZEROS, BENCH_BOUNDARIES, BENCH_NAN } bench_input;
@@ -585,21 +571,18 @@ static void fill_bench(bench_input kind, const softqam_plan *plan, data *self)
     harness_random random = harness_random_stream(STREAM_BENCH);
     float *symbols = harness_alloc(self->n_symbols * 2 * sizeof(float));
     const float snr_db = kind == BENCH_5_DB ? 5 : 28, alpha = (float)(1 / sqrt(170.0));
-    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
-        if (strcmp(harness_symbol_sets[i].name, "constellation at 28 dB") == 0) {
+    for (size_t i = 0; i < harness_n_symbol_sets; i++)
+        if (strcmp(harness_symbol_sets[i].name, "constellation at 28 dB") == 0)
             harness_symbol_sets[i].fill(&random, snr_db, 0, self->n_symbols, symbols);
-        }
-    }
     for (size_t i = 0; i < 2 * self->n_symbols && kind >= BENCH_ZEROS; i++) {
         symbols[i] = kind == BENCH_ZEROS        ? 0
                      : kind == BENCH_BOUNDARIES ? alpha * (float)(2 * (int)harness_random_below(&random, 15) - 14)
                                                 : NAN;
     }
-    if (plan->input_format == SOFTQAM_INPUT_CF32) {
+    if (plan->input_format == SOFTQAM_INPUT_CF32)
         memcpy(self->symbols, symbols, self->n_symbols * 2 * sizeof(float));
-    } else {
+    else
         harness_random_fill(&random, self->symbols, self->n_symbols * plan->input_nbytes);
-    }
     harness_fill_noise(&random, HARNESS_NOISE_USUAL, self->n_symbols, self->noise_var);
     free(symbols);
 }
@@ -637,9 +620,8 @@ static int bench(void)
         const softqam_cpu_variant *variant = &softqam_cpu_variants[i];
         for (int k = 0; variant->runs_here() && k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
             const int input = k / N_NOISES / N_OUTPUT_FORMATS, output = k / N_NOISES % N_OUTPUT_FORMATS;
-            if (output == SOFTQAM_OUTPUT_U8 && k % N_NOISES) {
+            if (output == SOFTQAM_OUTPUT_U8 && k % N_NOISES)
                 continue;
-            }
             softqam_plan plan = plan_of(input, output, k % N_NOISES);
             for (int kind = BENCH_28_DB; kind <= (input ? BENCH_28_DB : BENCH_NAN); kind++) {
                 fill_bench((bench_input)kind, &plan, &self);
@@ -661,9 +643,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_large_call),    cmocka_unit_test(test_zeros_and_unknown),
     };
-    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0)
         return bench();
-    }
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k].name,
                softqam_cpu_variants[k].runs_here() ? "runs here" : "skipped, this processor does not run it");

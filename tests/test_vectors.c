@@ -12,9 +12,8 @@
 static int open_vectors(void **state)
 {
     vector_list *list = harness_alloc(sizeof(*list));
-    if (!vector_list_open(list, SOFTQAM_VECTORS_DIR)) {
+    if (!vector_list_open(list, SOFTQAM_VECTORS_DIR))
         fail_msg("%s", list->problem);
-    }
     *state = list;
     return 0;
 }
@@ -92,9 +91,8 @@ static void library_agrees_with_all(void **state, size_t call)
 {
     const vector_list *list = *state;
     bool equal = true;
-    for (size_t v = 0; v < list->n_items; v++) {
+    for (size_t v = 0; v < list->n_items; v++)
         equal &= library_agrees(&list->items[v], call);
-    }
     assert_true(equal);
 }
 

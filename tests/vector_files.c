@@ -30,11 +30,9 @@ static bool refuse(vector_list *self, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(self->problem, sizeof(self->problem), format, arguments);
     va_end(arguments);
-    for (char *c = self->problem; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f) {
+    for (char *c = self->problem; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
-        }
-    }
     return false;
 }
 
@@ -58,21 +56,18 @@ static uint8_t *read_file(vector_list *self, const char *directory, const char *
     /* Asked before, as opening a pipe waits for somebody to write. */
     FILE *file = is_regular(path) ? fopen(path, "rb") : NULL;
     long size = -1;
-    if (file && fseek(file, 0, SEEK_END) == 0) {
+    if (file && fseek(file, 0, SEEK_END) == 0)
         size = ftell(file);
-    }
     uint8_t *bytes = size >= 0 && fseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)size + 1) : NULL;
     if (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
         free(bytes);
         bytes = NULL;
     }
-    if (file) {
+    if (file)
         fclose(file);
-    }
     *nbytes = size >= 0 ? (size_t)size : 0;
-    if (!bytes) {
+    if (!bytes)
         refuse(self, "%.*s%s: missing, or no file that can be read", stem, name, suffix);
-    }
     return bytes;
 }
 
@@ -80,9 +75,8 @@ static bool has_other_input(const vector_list *self, const char *name, size_t st
 {
     for (size_t v = 0; v < self->n_items; v++) {
         const char *other = self->items[v].name;
-        if (strncmp(other, name, stem_length) == 0 && strrchr(other, '.') == other + stem_length) {
+        if (strncmp(other, name, stem_length) == 0 && strrchr(other, '.') == other + stem_length)
             return true;
-        }
     }
     return false;
 }
@@ -92,44 +86,36 @@ static bool add_vector(vector_list *self, const char *directory, const char *nam
 {
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
     size_t nbytes;
-    if (has_other_input(self, name, stem_length)) {
+    if (has_other_input(self, name, stem_length))
         return refuse(self, "%s: another input has the same soft bits", name);
-    }
     vector *items = realloc(self->items, (self->n_items + 1) * sizeof(*items));
-    if (!items) {
+    if (!items)
         return refuse(self, "%s: out of memory", name);
-    }
     self->items = items;
     vector *item = &items[self->n_items++];
     *item = (vector){.format = format};
     snprintf(item->name, sizeof(item->name), "%s", name);
     item->samples = read_file(self, directory, name, strlen(name), "", &nbytes);
-    if (!item->samples) {
+    if (!item->samples)
         return false;
-    }
-    if (nbytes == 0 || nbytes % symbol_nbytes != 0) {
+    if (nbytes == 0 || nbytes % symbol_nbytes != 0)
         return refuse(self, "%s: %zu bytes are not a whole number of symbols, or none", name, nbytes);
-    }
     item->n_symbols = nbytes / symbol_nbytes;
     item->soft_bits = read_file(self, directory, name, stem_length, ".u8", &nbytes);
-    if (item->soft_bits && nbytes != item->n_symbols * N_SYMBOL_BITS) {
+    if (item->soft_bits && nbytes != item->n_symbols * N_SYMBOL_BITS)
         return refuse(self, "%s: %zu symbols, but %zu bytes of soft bits", name, item->n_symbols, nbytes);
-    }
     return item->soft_bits != NULL;
 }
 
 static bool add_file(vector_list *self, const char *directory, const char *name, size_t *n_soft_bits)
 {
     const char *suffix = strrchr(name, '.');
-    if (!suffix || suffix == name) {
+    if (!suffix || suffix == name)
         return true;
-    }
     *n_soft_bits += strcmp(suffix, ".u8") == 0;
-    for (size_t k = 0; k < N_INPUTS; k++) {
-        if (strcmp(suffix, inputs[k].suffix) == 0) {
+    for (size_t k = 0; k < N_INPUTS; k++)
+        if (strcmp(suffix, inputs[k].suffix) == 0)
             return add_vector(self, directory, name, (size_t)(suffix - name), inputs[k].format);
-        }
-    }
     return true;
 }
 
@@ -137,22 +123,18 @@ bool vector_list_open(vector_list *self, const char *directory)
 {
     *self = (vector_list){NULL, 0, ""};
     DIR *entries = opendir(directory);
-    if (!entries) {
+    if (!entries)
         return refuse(self, "%s: %s", directory, strerror(errno));
-    }
     size_t n_soft_bits = 0;
     bool sound = true;
-    for (const struct dirent *entry; sound && (entry = readdir(entries)) != NULL;) {
+    for (const struct dirent *entry; sound && (entry = readdir(entries)) != NULL;)
         sound = add_file(self, directory, entry->d_name, &n_soft_bits);
-    }
     closedir(entries);
-    if (sound && self->n_items == 0) {
+    if (sound && self->n_items == 0)
         return refuse(self, "%s: no vectors", directory);
-    }
     /* Each input has its own, so that more of them are without one. */
-    if (sound && self->n_items != n_soft_bits) {
+    if (sound && self->n_items != n_soft_bits)
         return refuse(self, "%s: %zu inputs, %zu u8 files", directory, self->n_items, n_soft_bits);
-    }
     return sound;
 }
 

@@ -3,12 +3,12 @@
 #ifndef SOFTQAM_TESTS_VECTOR_FILES_H
 #define SOFTQAM_TESTS_VECTOR_FILES_H
 
-#include <softqam/softqam.h>
-
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
 
 /* An input, and the soft bits that it must give. */
 typedef struct vector {

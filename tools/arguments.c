@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "arguments.h"
 
-#include "message.h"
-
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "message.h"
 
 static const struct option *find_option(const struct option *options, int letter)
 {

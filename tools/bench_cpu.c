@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU sections of softqam-bench. */
-#include "bench_sections.h"
-
 #include <math.h>
 #include <sched.h>
 #include <stdint.h>
@@ -12,6 +10,7 @@
 #include <softqam/softqam.h>
 
 #include "bench_liquid.h"
+#include "bench_sections.h"
 #include "bench_stream.h"
 #include "message.h"
 
@@ -396,10 +395,9 @@ void bench_cpu(struct report *report, const struct bench_input *input, const str
     struct cpu_bench bench = {.report = report, .n_symbols = input->n_symbols};
     bench.n_largest = options->sections & 1u << BENCH_SIZES ? options->n_largest : 0;
     if (prepare(&bench, input)) {
-        for (unsigned k = 0; k < sizeof sections / sizeof sections[0]; k++) {
+        for (unsigned k = 0; k < sizeof sections / sizeof sections[0]; k++)
             if (options->sections & 1u << k)
                 sections[k](&bench);
-        }
     } else {
         message_print("cpu", "out of memory");
         report->failed = true;

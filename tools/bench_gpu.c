@@ -98,10 +98,9 @@ static void release(struct gpu_bench *bench)
     (void)cudaFree(bench->d_in);
     (void)cudaFree(bench->d_noise_var);
     (void)cudaFree(bench->d_out);
-    for (int k = 0; k < GPU_MAX_STREAMS; k++) {
+    for (int k = 0; k < GPU_MAX_STREAMS; k++)
         if (bench->streams[k])
             (void)cudaStreamDestroy(bench->streams[k]);
-    }
     if (bench->start)
         (void)cudaEventDestroy(bench->start);
     if (bench->stop)
@@ -149,10 +148,9 @@ static void measure(struct gpu_bench *bench, unsigned chosen)
         [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,   [BENCH_HOST] = gpu_bench_host,
         [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice, [BENCH_DEVICES] = gpu_bench_devices,
     };
-    for (unsigned k = BENCH_DEVICE; k < N_BENCH_SECTIONS; k++) {
+    for (unsigned k = BENCH_DEVICE; k < N_BENCH_SECTIONS; k++)
         if (chosen & 1u << k)
             sections[k](bench);
-    }
 }
 
 void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)

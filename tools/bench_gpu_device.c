@@ -55,13 +55,12 @@ static double run_demodulator(void *context)
     struct gpu_bench *bench = c->bench;
     if (!gpu_clock_start(bench))
         return -1;
-    for (size_t k = 0; k < c->n_calls; k++) {
+    for (size_t k = 0; k < c->n_calls; k++)
         if (!gpu_softqam_good(bench,
                               softqam_cuda_demodulate(c->demodulator, bench->d_in, c->d_noise_var, c->n_symbols,
                                                       bench->d_out, bench->streams[0]),
                               "cuda"))
             return -1;
-    }
     return gpu_clock_stop(bench) / (double)c->n_calls;
 }
 
@@ -149,10 +148,9 @@ static bool make_table(struct gpu_bench *bench, cudaArray_t *array, cudaTextureO
     softqam_destroy(demodulator);
     if (!gpu_softqam_good(bench, status, "texture table"))
         return false;
-    for (int k = 0; k < BENCH_TABLE_POINTS; k++) {
+    for (int k = 0; k < BENCH_TABLE_POINTS; k++)
         for (int bit = 0; bit < BENCH_TABLE_BITS; bit++)
             texels[k][bit] = llrs[k][2 * bit];
-    }
     const struct cudaChannelFormatDesc format = {16, 16, 16, 16, cudaChannelFormatKindFloat};
     if (!gpu_good(bench, cudaMallocArray(array, &format, BENCH_TABLE_POINTS, 0, 0), "cudaMallocArray") ||
         !gpu_good(bench,
@@ -251,10 +249,9 @@ void gpu_bench_device(struct gpu_bench *bench)
     measure_copy(bench, 8, 0, 8, limits[LIMIT_MEMCPY]);
     measure_copy(bench, 8, sizeof(float), 8, limits[LIMIT_MEMCPY]);
     measure_copy(bench, 8, 0, 16, limits[LIMIT_MEMCPY]);
-    for (size_t k = 0; k < sizeof device_cases / sizeof device_cases[0]; k++) {
+    for (size_t k = 0; k < sizeof device_cases / sizeof device_cases[0]; k++)
         if (measure_case(bench, &device_cases[k], limits) >= 0 && k == 0)
             verify_soft_bits(bench, device_cases[k].what);
-    }
     measure_sizes(bench);
     measure_texture(bench, limits[LIMIT_MEMCPY]);
     if (report_measure(bench->report, "cuda baseline: branchy, a byte a store, cf32 to u8", n, 16 * n,
@@ -276,10 +273,9 @@ static double run_graph(void *context)
     struct gpu_bench *bench = c->bench;
     if (!gpu_clock_start(bench))
         return -1;
-    for (int k = 0; k < GRAPH_REPLAYS; k++) {
+    for (int k = 0; k < GRAPH_REPLAYS; k++)
         if (!gpu_good(bench, cudaGraphLaunch(c->graph, bench->streams[0]), "cudaGraphLaunch"))
             return -1;
-    }
     return gpu_clock_stop(bench) / GRAPH_REPLAYS;
 }
 

@@ -38,12 +38,11 @@ static double run_host(void *context)
 {
     const struct host_run *run = context;
     const double start = bench_seconds();
-    for (size_t k = 0; k < run->n_repeats; k++) {
+    for (size_t k = 0; k < run->n_repeats; k++)
         if (!gpu_softqam_good(run->bench,
                               softqam_demodulate(run->demodulator, run->symbols, NULL, run->n_symbols, run->out),
                               "host to host"))
             return -1;
-    }
     return (bench_seconds() - start) / (double)run->n_repeats;
 }
 
@@ -265,10 +264,9 @@ static void take_down_devices(struct several_case *c)
     for (int k = 0; k < c->n_devices; k++) {
         (void)cudaSetDevice(k);
         (void)cudaFree(c->buffers[k]);
-        for (int way = 0; way < 2; way++) {
+        for (int way = 0; way < 2; way++)
             if (c->streams[k][way])
                 (void)cudaStreamDestroy(c->streams[k][way]);
-        }
     }
 }
 

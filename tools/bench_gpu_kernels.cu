@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_gpu_kernels.h"
+#include <stdint.h>
 
 #include <cuda_fp16.h>
-#include <stdint.h>
+
+#include "bench_gpu_kernels.h"
 
 enum { COPY_THREADS = 256, COPY_LOADS = 4, TEXTURE_THREADS = 256, BRANCHY_THREADS = 1024 };
 
@@ -116,12 +117,11 @@ static __device__ void branchy_axis(float v, unsigned char *out)
     const float alpha = 0.0766965f;
     const float edges[4] = {0.0f, 8.0f * alpha, 12.0f * alpha, 14.0f * alpha};
     float level = -15.0f * alpha;
-    for (int k = 0; k < 15; k++) {
+    for (int k = 0; k < 15; k++)
         if (v > level + alpha)
             level += 2.0f * alpha;
         else
             break;
-    }
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         const float other = level > edges[k] ? edges[k] - alpha : edges[k] + alpha;

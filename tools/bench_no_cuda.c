@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of bench_gpu*.c in a build without CUDA. */
 #include "bench_sections.h"
-
 #include "message.h"
 
 void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of bench_liquid.c in a build without liquid-dsp. */
 #include "bench_liquid.h"
-
 #include "message.h"
 
 void bench_liquid(struct report *report, const float *symbols, size_t n_symbols)

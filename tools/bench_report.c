@@ -97,12 +97,11 @@ int report_measure_in_turns(struct report *report, const struct contender *conte
                    take_sample(&report->measurements[first + k], run, contenders[k].context);
         }
     }
-    for (size_t k = first; k < report->n_measurements; k++) {
+    for (size_t k = first; k < report->n_measurements; k++)
         if (good)
             qsort(report->measurements[k].seconds, report->n_samples, sizeof(double), by_value);
         else
             free(report->measurements[k].seconds);
-    }
     if (good)
         return (int)first;
     report->n_measurements = first;

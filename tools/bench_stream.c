@@ -92,10 +92,9 @@ bool stream_run(const struct stream *stream, unsigned n_threads)
         parts[k].out += 8 * k * part;
         parts[k].n_symbols = k + 1 < n_threads ? part : stream->n_symbols - k * part;
     }
-    for (; n_started + 1 < n_threads; n_started++) {
+    for (; n_started + 1 < n_threads; n_started++)
         if (pthread_create(&threads[n_started], NULL, run_part_of_thread, &parts[n_started]) != 0)
             break;
-    }
     const bool all = n_started + 1 == n_threads;
     if (all)
         run_part(&parts[n_threads - 1]);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of the tools' parts that no command line reaches: that a wrong byte or LLR is caught wherever it is, that the
  * statistics add up, and how good the arithmetic of the noise is. With arguments, only the tests of those names. */
-#include "binary16.h"
-#include "check_verify.h"
-#include "noise_estimate.h"
-#include "normal.h"
-#include "sample_format.h"
-#include "statistics.h"
-
-#include "half.h"
-
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "binary16.h"
+#include "check_verify.h"
+#include "half.h"
+#include "noise_estimate.h"
+#include "normal.h"
+#include "sample_format.h"
+#include "statistics.h"
 /* needs the four above */
-#include <cmocka.h>
 #include <math.h>
+
+#include <cmocka.h>
 
 static void test_statistics(void **state)
 {

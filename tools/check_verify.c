@@ -2,18 +2,18 @@
 /* --verify on soft bits, which must be liquid-dsp's. */
 #include "check_verify.h"
 
-#include "sample_format.h"
-#include "verify.h"
-
-#include "oracle.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "oracle.h"
+#include "sample_format.h"
+#include "verify.h"
 /* needs the four above */
-#include <cmocka.h>
 #include <math.h>
+
+#include <cmocka.h>
 
 enum { N_SYMBOLS = 3000 };
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* --verify on LLRs, which must lie within the bound of double-precision max-log. */
-#include "check_verify.h"
-
-#include "verify.h"
-
-#include "half.h"
-#include "max_log.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "check_verify.h"
+#include "half.h"
+#include "max_log.h"
+#include "verify.h"
 /* needs the four above */
-#include <cmocka.h>
 #include <math.h>
+
+#include <cmocka.h>
 
 /* Max-log by brute force takes its time. */
 enum { N_LLR_SYMBOLS = 400 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of --help, for both softqam-demod. Man pages and bash completion are made from it. */
-#include "demod_options.h"
-
 #include <stdio.h>
+
+#include "demod_options.h"
 
 /* clang-format off */
 static const struct {
@@ -153,9 +153,8 @@ const char *demod_help(bool is_mpi)
 {
     static char help[8192];
     size_t length = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].where == IN_BOTH || (parts[i].where == IN_MPI) == is_mpi)
             length += (size_t)snprintf(help + length, sizeof help - length, "%s", parts[i].text);
-    }
     return help;
 }

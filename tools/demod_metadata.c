@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "demod_metadata.h"
 
-#include "message.h"
-#include "sigmf_name.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#include "message.h"
+#include "sigmf_name.h"
 
 static struct sigmf_output describe(const struct demod_run *run, const char *tool)
 {

@@ -4,11 +4,11 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_METADATA_H
 #define SOFTQAM_TOOLS_DEMOD_METADATA_H
 
-#include "demod_run.h"
-#include "output_file.h"
-
 #include <limits.h>
 #include <stdbool.h>
+
+#include "demod_run.h"
+#include "output_file.h"
 
 struct demod_names {
     char data[PATH_MAX];

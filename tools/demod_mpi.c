@@ -5,15 +5,6 @@
  *
  * Whatever a rank finds wrong waits for the next place where all ranks agree; there the lowest of those that failed
  * says why, and all give up. Rank 0 owns the names: it makes the temporary file that all write, and renames it. */
-#include "cuda_devices.h"
-#include "demod_metadata.h"
-#include "demod_options.h"
-#include "demod_report.h"
-#include "demod_run.h"
-#include "message.h"
-#include "output_file.h"
-#include "progress.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -22,6 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cuda_devices.h"
+#include "demod_metadata.h"
+#include "demod_options.h"
+#include "demod_report.h"
+#include "demod_run.h"
+#include "message.h"
+#include "output_file.h"
+#include "progress.h"
 
 /* Bounds the memory that collective writing takes, and the counts of its calls. */
 static const size_t max_block_symbols = 4 << 20;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "demod_options.h"
 
-#include "arguments.h"
-#include "demod_rules.h"
-#include "message.h"
-#include "normal.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "arguments.h"
+#include "demod_rules.h"
+#include "message.h"
+#include "normal.h"
 
 /* Ranges that softqam.h gives. */
 enum {

@@ -3,11 +3,11 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_OPTIONS_H
 #define SOFTQAM_TOOLS_DEMOD_OPTIONS_H
 
-#include "noise_source.h"
+#include <stdbool.h>
 
 #include <softqam/softqam.h>
 
-#include <stdbool.h>
+#include "noise_source.h"
 
 struct demod_options {
     const char *input;

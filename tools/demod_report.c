@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "demod_report.h"
 
-#include "message.h"
-#include "progress.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "message.h"
+#include "progress.h"
 
 /* What more of the LLRs than this share of them saturated is worth a warning, if it may cost the decoder this much
  * information, in bits a symbol: the most that reference/ lets s8 lose at its default scale. Alone the share says

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "demod_rules.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "file_name.h"
 #include "message.h"
 #include "sample_format.h"
 #include "sigmf.h"
 #include "sigmf_name.h"
 #include "verify.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* What softqam.h says a 0 in the configuration stands for. */
 static const float default_llr_scale = 6;

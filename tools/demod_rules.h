@@ -3,9 +3,9 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_RULES_H
 #define SOFTQAM_TOOLS_DEMOD_RULES_H
 
-#include "demod_options.h"
-
 #include <stdbool.h>
+
+#include "demod_options.h"
 
 enum demod_sigmf { SIGMF_BY_NAME, SIGMF_YES, SIGMF_NO };
 enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };

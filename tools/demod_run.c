@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "demod_run.h"
 
-#include "message.h"
-#include "progress.h"
-#include "sample_format.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "message.h"
+#include "progress.h"
+#include "sample_format.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
  * reading, demodulating and writing. The GPU's blocks are longer, because a call costs it more, but not much longer,
@@ -196,10 +196,9 @@ int demod_run_prepare(struct demod_run *run, size_t max_block_symbols)
     if (result != EXIT_DONE)
         return result;
     run->block_symbols = choose_block_symbols(run, max_block_symbols);
-    for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
+    for (int i = 0; i < BLOCK_RING_SLOTS; i++)
         if (!allocate_block(run, &run->ring.blocks[i]))
             return EXIT_FAILED;
-    }
     if (run->options->verify && !verify_start(&run->verifier, &run->config)) {
         message_print("--verify", "out of memory");
         return EXIT_FAILED;

@@ -4,6 +4,12 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_RUN_H
 #define SOFTQAM_TOOLS_DEMOD_RUN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
 #include "block_ring.h"
 #include "demod_options.h"
 #include "input_file.h"
@@ -12,12 +18,6 @@
 #include "sigmf.h"
 #include "statistics.h"
 #include "verify.h"
-
-#include <softqam/softqam.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* One run, from the files to the report. demod_run_init() makes one that holds nothing. */
 struct demod_run {

@@ -23,10 +23,9 @@ int file_name_descriptor(const char *path, int standard)
         [STDIN_FILENO] = "/dev/stdin", [STDOUT_FILENO] = "/dev/stdout", [STDERR_FILENO] = "/dev/stderr"};
     if (!strcmp(path, "-"))
         return standard;
-    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (!strcmp(path, streams[fd]))
             return fd;
-    }
     const int number = number_after(path, "/dev/fd/");
     return number >= 0 ? number : number_after(path, "/proc/self/fd/");
 }

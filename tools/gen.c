@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-gen: random 256QAM symbols with noise, and their bits, block by block. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "gen_options.h"
 #include "message.h"
 #include "output_file.h"
 #include "transmitter.h"
-
-#include <inttypes.h>
-#include <pthread.h>
-#include <stdlib.h>
 
 enum { BLOCK_SYMBOLS = 1 << 20 };
 

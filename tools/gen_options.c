@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen_options.h"
 
-#include "arguments.h"
-#include "message.h"
-#include "sample_format.h"
-
 #include <math.h>
 #include <sched.h>
 #include <string.h>
+
+#include "arguments.h"
+#include "message.h"
+#include "sample_format.h"
 
 enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 

@@ -3,10 +3,10 @@
 #ifndef SOFTQAM_TOOLS_GEN_OPTIONS_H
 #define SOFTQAM_TOOLS_GEN_OPTIONS_H
 
-#include <softqam/softqam.h>
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
 
 struct gen_options {
     const char *output;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "input_file.h"
 
-#include "file_name.h"
-#include "message.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,6 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "file_name.h"
+#include "message.h"
 
 static int64_t remaining_nbytes(int fd, const struct stat *status)
 {

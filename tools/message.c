@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 
-#include <softqam/softqam.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <softqam/softqam.h>
 
 enum { LINE_NBYTES = 2 * PATH_MAX };
 
@@ -29,10 +29,9 @@ static atomic_bool reader_left;
 static void keep_standard_descriptors(void)
 {
     static const int flags[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
-    for (int fd = 0; fd < 3; fd++) {
+    for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
             _exit(EXIT_FAILED);
-    }
 }
 
 void message_start(const char *program)

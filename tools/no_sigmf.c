@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of sigmf_*.c and sha512.c in a build without cJSON or libcrypto. */
-#include "sigmf.h"
-
 #include <stddef.h>
+
+#include "sigmf.h"
 
 bool sigmf_is_available(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "noise_estimate.h"
 
-#include "sample_format.h"
-
 #include <float.h>
 #include <math.h>
+
+#include "sample_format.h"
 
 /* The levels of an axis are the odd multiples, -15 to 15, of 1/sqrt(170): 3GPP TS 38.211 clause 5.1.6. */
 enum {

@@ -5,10 +5,10 @@
 #ifndef SOFTQAM_TOOLS_NOISE_ESTIMATE_H
 #define SOFTQAM_TOOLS_NOISE_ESTIMATE_H
 
-#include <softqam/softqam.h>
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
 
 /* All zero before the first symbol. */
 struct noise_estimate {

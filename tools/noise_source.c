@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "noise_source.h"
 
-#include "message.h"
-#include "noise_estimate.h"
-
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+
+#include "message.h"
+#include "noise_estimate.h"
 
 static const char item[] = "noise variance";
 

@@ -3,13 +3,13 @@
 #ifndef SOFTQAM_TOOLS_NOISE_SOURCE_H
 #define SOFTQAM_TOOLS_NOISE_SOURCE_H
 
-#include "input_file.h"
-
-#include <softqam/softqam.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "input_file.h"
 
 enum noise_kind {
     NOISE_NONE,  /* none is taken */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "output_file.h"
 
-#include "file_name.h"
-#include "message.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "file_name.h"
+#include "message.h"
 
 /* The temporary files that exist, for the signal handler: static storage, because the handler may run in any thread
  * while another one gives a file up. */
@@ -29,10 +29,9 @@ enum { N_DEADLY_SIGNALS = sizeof deadly_signals / sizeof deadly_signals[0], MAX_
 
 static void remove_pending_and_die(int number)
 {
-    for (size_t i = 0; i < sizeof pending_files / sizeof pending_files[0]; i++) {
+    for (size_t i = 0; i < sizeof pending_files / sizeof pending_files[0]; i++)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
-    }
     message_clear_transient_in_signal();
     raise(number); /* SA_RESETHAND has restored the default */
 }

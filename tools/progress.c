@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
-#include "message.h"
-
 #include <inttypes.h>
 #include <time.h>
+
+#include "message.h"
 
 static const double seconds_between_lines = 0.25;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_format.h"
 
-#include "binary16.h"
-#include "message.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "binary16.h"
+#include "message.h"
 
 struct named_format {
     const char *name;
@@ -128,19 +128,18 @@ void sample_format_widen(softqam_input_format format, const void *samples, size_
                          float *components)
 {
     const size_t n = 2 * n_symbols;
-    if (format == SOFTQAM_INPUT_CS16) {
+    if (format == SOFTQAM_INPUT_CS16)
         for (size_t i = 0; i < n; i++)
             components[i] = (float)((const int16_t *)samples)[i] * scale;
-    } else if (format == SOFTQAM_INPUT_CS8) {
+    else if (format == SOFTQAM_INPUT_CS8)
         for (size_t i = 0; i < n; i++)
             components[i] = (float)((const int8_t *)samples)[i] * scale;
-    } else if (format == SOFTQAM_INPUT_CF16) {
+    else if (format == SOFTQAM_INPUT_CF16)
         for (size_t i = 0; i < n; i++)
             components[i] = binary16_to_float(((const uint16_t *)samples)[i]) * scale;
-    } else {
+    else
         for (size_t i = 0; i < n; i++)
             components[i] = ((const float *)samples)[i] * scale;
-    }
 }
 
 /* A component as a whole number from -limit - 1 to limit; counts it when it was outside. */
@@ -166,18 +165,17 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
 {
     const size_t n = 2 * n_symbols;
     uint64_t n_clipped = 0;
-    if (format == SOFTQAM_INPUT_CS16) {
+    if (format == SOFTQAM_INPUT_CS16)
         for (size_t i = 0; i < n; i++)
             ((int16_t *)samples)[i] = (int16_t)clip(components[i], scale, INT16_MAX, &n_clipped);
-    } else if (format == SOFTQAM_INPUT_CS8) {
+    else if (format == SOFTQAM_INPUT_CS8)
         for (size_t i = 0; i < n; i++)
             ((int8_t *)samples)[i] = (int8_t)clip(components[i], scale, INT8_MAX, &n_clipped);
-    } else if (format == SOFTQAM_INPUT_CF16) {
+    else if (format == SOFTQAM_INPUT_CF16)
         for (size_t i = 0; i < n; i++)
             ((uint16_t *)samples)[i] = narrow(components[i], scale, &n_clipped);
-    } else {
+    else
         for (size_t i = 0; i < n; i++)
             ((float *)samples)[i] = (float)(components[i] / scale);
-    }
     return n_clipped;
 }

@@ -3,11 +3,11 @@
 #ifndef SOFTQAM_TOOLS_SAMPLE_FORMAT_H
 #define SOFTQAM_TOOLS_SAMPLE_FORMAT_H
 
-#include <softqam/softqam.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
 
 /* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, else cf32. Says what is
  * wrong and returns false for a name that is none. */

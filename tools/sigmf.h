@@ -4,13 +4,13 @@
 #ifndef SOFTQAM_TOOLS_SIGMF_H
 #define SOFTQAM_TOOLS_SIGMF_H
 
-#include "sha512.h"
-
-#include <softqam/softqam.h>
-
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "sha512.h"
 
 struct cJSON;
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SigMF metadata that are read: where a recording's samples are, and what they mean. */
-#include "sigmf.h"
-
-#include "input_file.h"
-#include "message.h"
-#include "sigmf_name.h"
-
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "input_file.h"
+#include "message.h"
+#include "sigmf.h"
+#include "sigmf_name.h"
 
 /* More metadata than this is a mistake. */
 static const int64_t max_meta_nbytes = (int64_t)1 << 30;

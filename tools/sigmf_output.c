@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SigMF metadata that are written: the input's, carried over, and what is known of soft bits or LLRs. */
-#include "sigmf.h"
-
-#include "message.h"
-#include "sample_format.h"
-
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "message.h"
+#include "sample_format.h"
+#include "sigmf.h"
 
 static const char extension_name[] = "softqam", extension_version[] = "1.0.0";
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "statistics.h"
 
-#include "binary16.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "binary16.h"
 
 enum { N_BITS = 8 };
 
@@ -16,10 +16,9 @@ static uint64_t count_bytes(const uint8_t *bytes, size_t n, uint8_t one, uint8_t
     uint64_t count = 0;
     while (n >= N_LANES) {
         uint8_t lanes[N_LANES] = {0};
-        for (int row = 0; row < MAX_ROWS && n >= N_LANES; row++, bytes += N_LANES, n -= N_LANES) {
+        for (int row = 0; row < MAX_ROWS && n >= N_LANES; row++, bytes += N_LANES, n -= N_LANES)
             for (int k = 0; k < N_LANES; k++)
                 lanes[k] = (uint8_t)(lanes[k] + (bytes[k] == one || bytes[k] == other));
-        }
         for (int k = 0; k < N_LANES; k++)
             count += lanes[k];
     }

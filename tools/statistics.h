@@ -3,12 +3,12 @@
 #ifndef SOFTQAM_TOOLS_STATISTICS_H
 #define SOFTQAM_TOOLS_STATISTICS_H
 
-#include "noise_estimate.h"
+#include <stddef.h>
+#include <stdint.h>
 
 #include <softqam/softqam.h>
 
-#include <stddef.h>
-#include <stdint.h>
+#include "noise_estimate.h"
 
 struct statistics {
     uint64_t n_symbols;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "transmitter.h"
 
-#include "normal.h"
-#include "sample_format.h"
+#include <math.h>
 
 #include <Random123/philox.h>
-#include <math.h>
+
+#include "normal.h"
+#include "sample_format.h"
 
 enum { PART_SYMBOLS = 1024 };
 
@@ -49,10 +50,9 @@ static void generate_symbol(const struct transmitter *transmitter, uint64_t inde
     const unsigned byte = draw(transmitter->seed, index, STREAM_BITS).v[0] & 0xff;
     component[0] = transmitter->points[byte][0];
     component[1] = transmitter->points[byte][1];
-    if (bits) {
+    if (bits)
         for (int i = 0; i < 8; i++)
             bits[i] = byte >> i & 1;
-    }
     if (transmitter->sigma == 0)
         return;
     const philox4x32_ctr_t random = draw(transmitter->seed, index, STREAM_NOISE);

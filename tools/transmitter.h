@@ -5,10 +5,10 @@
 #ifndef SOFTQAM_TOOLS_TRANSMITTER_H
 #define SOFTQAM_TOOLS_TRANSMITTER_H
 
-#include <softqam/softqam.h>
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
 
 struct transmitter {
     uint64_t seed;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify.h"
 
-#include "sample_format.h"
-
-#include "half.h"
-#include "max_log.h"
-#include "oracle.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "half.h"
+#include "max_log.h"
+#include "oracle.h"
+#include "sample_format.h"
 
 enum { N_BITS = 8 };
 
@@ -149,10 +149,9 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
                  size_t n_symbols, struct verify_difference *difference)
 {
     const uint64_t first = verifier->n_seen, end = first + n_symbols;
-    for (uint64_t i = first; i < end && i < verifier->n_all; i++) {
+    for (uint64_t i = first; i < end && i < verifier->n_all; i++)
         if (!check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
-    }
     /* A whole number of runs lies before n_all; a run that two blocks share is looked at in both. */
     const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
     for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {

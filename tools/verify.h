@@ -5,11 +5,11 @@
 #ifndef SOFTQAM_TOOLS_VERIFY_H
 #define SOFTQAM_TOOLS_VERIFY_H
 
-#include <softqam/softqam.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <softqam/softqam.h>
 
 /* The first ones: what takes a few seconds. Whole numbers of runs. */
 #define VERIFY_ALL_SYMBOLS     ((uint64_t)16 << 20)

@@ -7,7 +7,6 @@
 #define SOFTQAM_SOFTQAM_CUDA_H
 
 #include <cuda_runtime_api.h>
-
 #include <softqam/softqam.h>
 
 #ifdef __cplusplus

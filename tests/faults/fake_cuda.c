@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
-#include "fault.h"
-
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fault.h"
 
 /* Work put off. */
 typedef struct operation {
@@ -56,9 +56,8 @@ static void set_up(void)
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 16; k++)
         default_streams[k].device = k;
-    }
 }
 
 static void lock(void)
@@ -70,9 +69,8 @@ static void lock(void)
 static cudaError_t unlock(cudaError_t error)
 {
     pthread_mutex_unlock(&mutex);
-    if (error != cudaSuccess && error != cudaErrorNotReady) {
+    if (error != cudaSuccess && error != cudaErrorNotReady)
         last_error = error;
-    }
     return error;
 }
 
@@ -117,30 +115,25 @@ static void lose(cudaStream_t stream)
 void fault_lose_device(void)
 {
     lock();
-    for (cudaStream_t stream = streams; stream; stream = stream->next) {
-        if (stream->device == current_device) {
+    for (cudaStream_t stream = streams; stream; stream = stream->next)
+        if (stream->device == current_device)
             lose(stream);
-        }
-    }
     unlock(cudaSuccess);
 }
 
 /* Everything in a stream up to an operation of it. */
 static void run_until(cudaStream_t stream, uint64_t number)
 {
-    while (stream->first && stream->n_done < number) {
+    while (stream->first && stream->n_done < number)
         run_one(stream);
-    }
 }
 
 static void run_device(int device)
 {
     run_until(&default_streams[device], UINT64_MAX);
-    for (cudaStream_t stream = streams; stream; stream = stream->next) {
-        if (stream->device == device) {
+    for (cudaStream_t stream = streams; stream; stream = stream->next)
+        if (stream->device == device)
             run_until(stream, UINT64_MAX);
-        }
-    }
 }
 
 /* Takes `context` over, whatever happens. */
@@ -154,11 +147,10 @@ static cudaError_t enqueue(cudaStream_t stream, void (*work)(void *), void *cont
         return one ? cudaErrorInvalidResourceHandle : cudaErrorMemoryAllocation;
     }
     *one = (operation){.work = work, .context = context, .number = ++to->n_enqueued};
-    if (to->first) {
+    if (to->first)
         to->last->next = one;
-    } else {
+    else
         to->first = one;
-    }
     to->last = one;
     return cudaSuccess;
 }
@@ -166,11 +158,9 @@ static cudaError_t enqueue(cudaStream_t stream, void (*work)(void *), void *cont
 static const block *find_block(const void *memory, size_t nbytes)
 {
     const unsigned char *first = memory;
-    for (const block *b = blocks; b; b = b->next) {
-        if (first >= b->memory && first < b->memory + b->nbytes && nbytes <= (size_t)(b->memory + b->nbytes - first)) {
+    for (const block *b = blocks; b; b = b->next)
+        if (first >= b->memory && first < b->memory + b->nbytes && nbytes <= (size_t)(b->memory + b->nbytes - first))
             return b;
-        }
-    }
     return NULL;
 }
 
@@ -192,12 +182,10 @@ size_t fake_cuda_live(void)
 {
     lock();
     size_t n = n_events;
-    for (cudaStream_t stream = streams; stream; stream = stream->next) {
+    for (cudaStream_t stream = streams; stream; stream = stream->next)
         n++;
-    }
-    for (const block *b = blocks; b; b = b->next) {
+    for (const block *b = blocks; b; b = b->next)
         n++;
-    }
     unlock(cudaSuccess);
     return n;
 }
@@ -207,9 +195,8 @@ size_t fake_cuda_live(void)
 static cudaError_t add_block(void *memory, size_t nbytes, enum cudaMemoryType type, bool owned)
 {
     block *b = memory ? malloc(sizeof(*b)) : NULL;
-    if (!b) {
+    if (!b)
         return cudaErrorMemoryAllocation;
-    }
     *b = (block){blocks, memory, nbytes, type, type == cudaMemoryTypeDevice ? current_device : -1, owned};
     blocks = b;
     return cudaSuccess;
@@ -232,16 +219,13 @@ static cudaError_t remove_block(void *memory, enum cudaMemoryType type, bool own
 {
     for (block **at = &blocks; *at; at = &(*at)->next) {
         block *b = *at;
-        if (b->memory != memory || b->type != type || b->owned != owned) {
+        if (b->memory != memory || b->type != type || b->owned != owned)
             continue;
-        }
-        for (int device = 0; device < 16; device++) {
+        for (int device = 0; device < 16; device++)
             run_device(device);
-        }
         *at = b->next;
-        if (owned) {
+        if (owned)
             free(memory);
-        }
         free(b);
         return cudaSuccess;
     }
@@ -313,9 +297,8 @@ cudaError_t cudaMemGetInfo(size_t *n_free, size_t *n_total)
     lock();
     *n_total = (size_t)64 << 30;
     *n_free = *n_total;
-    for (const block *b = blocks; b; b = b->next) {
+    for (const block *b = blocks; b; b = b->next)
         *n_free -= b->type == cudaMemoryTypeDevice && b->device == current_device ? b->nbytes : 0;
-    }
     return unlock(cudaSuccess);
 }
 
@@ -343,13 +326,11 @@ static cudaError_t copy_async(void *to, const void *from, size_t nbytes, enum cu
     const enum cudaMemoryType wanted_from = kind == cudaMemcpyHostToDevice ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
     const enum cudaMemoryType wanted_to = kind == cudaMemcpyDeviceToHost ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
     if (type_of(from, nbytes) != wanted_from || type_of(to, nbytes) != wanted_to || !reaches(from, nbytes) ||
-        !reaches(to, nbytes)) {
+        !reaches(to, nbytes))
         return cudaErrorInvalidValue;
-    }
     copy *self = malloc(sizeof(*self));
-    if (!self) {
+    if (!self)
         return cudaErrorMemoryAllocation;
-    }
     *self = (copy){to, from, nbytes};
     return enqueue(stream, do_copy, self);
 }
@@ -388,9 +369,8 @@ cudaError_t cudaGetDevice(int *device)
 cudaError_t cudaSetDevice(int device)
 {
     lock();
-    if (device < 0 || device >= count_devices()) {
+    if (device < 0 || device >= count_devices())
         return unlock(cudaErrorInvalidDevice);
-    }
     current_device = device;
     return unlock(cudaSuccess);
 }
@@ -432,9 +412,8 @@ cudaError_t cudaDeviceSynchronize(void)
 static cudaError_t create_stream(cudaStream_t *stream)
 {
     cudaStream_t fresh = calloc(1, sizeof(*fresh));
-    if (!fresh) {
+    if (!fresh)
         return cudaErrorMemoryAllocation;
-    }
     fresh->device = current_device;
     fresh->next = streams;
     streams = fresh;
@@ -475,9 +454,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     lock();
     cudaStream_t at = resolve(stream);
-    if (at->first) {
+    if (at->first)
         run_one(at);
-    }
     return unlock(at->first ? cudaErrorNotReady : cudaSuccess);
 }
 
@@ -496,9 +474,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 {
     lock();
     host_function *self = malloc(sizeof(*self));
-    if (!self) {
+    if (!self)
         return unlock(cudaErrorMemoryAllocation);
-    }
     *self = (host_function){function, argument};
     return unlock(enqueue(stream, do_host_function, self));
 }
@@ -512,9 +489,8 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void *
     lock();
     const fake_kernel *description = kernel;
     void *copied = malloc(description->argument_nbytes);
-    if (!copied) {
+    if (!copied)
         return unlock(cudaErrorMemoryAllocation);
-    }
     memcpy(copied, arguments[0], description->argument_nbytes);
     return unlock(enqueue(stream, description->run, copied));
 }
@@ -554,9 +530,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     lock();
-    if (event->stream) {
+    if (event->stream)
         run_until(event->stream, event->number);
-    }
     return unlock(cudaSuccess);
 }
 
@@ -564,9 +539,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     lock();
     const bool waits = event->stream && event->stream->first && event->stream->n_done < event->number;
-    if (waits) {
+    if (waits)
         run_one(event->stream);
-    }
     return unlock(waits ? cudaErrorNotReady : cudaSuccess);
 }
 
@@ -580,13 +554,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 {
     (void)flags;
     lock();
-    if (!event->stream) {
+    if (!event->stream)
         return unlock(cudaSuccess);
-    }
     cudaEvent_t as_it_is = malloc(sizeof(*as_it_is));
-    if (!as_it_is) {
+    if (!as_it_is)
         return unlock(cudaErrorMemoryAllocation);
-    }
     *as_it_is = *event;
     return unlock(enqueue(stream, do_wait, as_it_is));
 }

@@ -66,9 +66,8 @@ static void run_kernel(void *context)
 static bool is_reached(const softqam_plan *plan, const softqam_block *block)
 {
     const size_t n = block->n_symbols;
-    if (block->symbols_q || block->symbol_stride > 1) {
+    if (block->symbols_q || block->symbol_stride > 1)
         return true;
-    }
     return fake_cuda_reaches(block->symbols, n * plan->input_nbytes) &&
            fake_cuda_reaches(block->out, n * plan->output_nbytes) &&
            (!block->noise_var || fake_cuda_reaches(block->noise_var, (block->noise_stride ? n : 1) * sizeof(float)));
@@ -79,12 +78,10 @@ cudaError_t softqam_kernel_launch(const softqam_plan *plan, const softqam_block 
 {
     cudaError_t error = cudaSuccess;
     for (size_t k = 0; k < n_blocks && error == cudaSuccess; k++) {
-        if (blocks[k].n_symbols == 0) {
+        if (blocks[k].n_symbols == 0)
             continue;
-        }
-        if (!is_reached(plan, &blocks[k])) {
+        if (!is_reached(plan, &blocks[k]))
             return cudaErrorIllegalAddress;
-        }
         static const fake_kernel fake = {run_kernel, sizeof(kernel)};
         kernel argument = {*plan, blocks[k], noise_var};
         void *arguments[] = {&argument};

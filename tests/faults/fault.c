@@ -70,13 +70,11 @@ long fault_live_threads(void)
 
 static bool count_call(const char *function)
 {
-    if (!atomic_load(&armed) || cuda_depth > 0) {
+    if (!atomic_load(&armed) || cuda_depth > 0)
         return false;
-    }
     const unsigned long n = atomic_fetch_add(&n_calls, 1) + 1;
-    if (n == fails_at) {
+    if (n == fails_at)
         atomic_store(&struck, function);
-    }
     return n == fails_at;
 }
 
@@ -134,9 +132,8 @@ bool fault_is_due_in_cuda(const char *function)
 
 static bool fails(const char *function, int error)
 {
-    if (!fault_is_due(function)) {
+    if (!fault_is_due(function))
         return false;
-    }
     errno = error;
     return true;
 }
@@ -149,9 +146,8 @@ static bool fails_or_falls_short(const char *function, int error, size_t *nbytes
         return count_call(function);
     }
     if (kind == FAULT_SHORT) {
-        if (*nbytes > 1 && count_call(function)) {
+        if (*nbytes > 1 && count_call(function))
             *nbytes = 1;
-        }
         return false;
     }
     return fails(function, error);
@@ -159,9 +155,8 @@ static bool fails_or_falls_short(const char *function, int error, size_t *nbytes
 
 static void *note_block(void *block)
 {
-    if (block && cuda_depth == 0) {
+    if (block && cuda_depth == 0)
         atomic_fetch_add(&live_blocks, 1);
-    }
     return block;
 }
 
@@ -219,30 +214,26 @@ WRAP_ALLOCATION(strdup, (const char *text), (text))
 
 WRAP(void *, realloc, void *block, size_t nbytes)
 {
-    if (fails("realloc", ENOMEM)) {
+    if (fails("realloc", ENOMEM))
         return NULL;
-    }
     void *moved = __real_realloc(block, nbytes);
     return block ? moved : note_block(moved);
 }
 
 WRAP(int, posix_memalign, void **block, size_t alignment, size_t nbytes)
 {
-    if (fails("posix_memalign", errno)) {
+    if (fails("posix_memalign", errno))
         return ENOMEM;
-    }
     const int error = __real_posix_memalign(block, alignment, nbytes);
-    if (!error) {
+    if (!error)
         note_block(*block);
-    }
     return error;
 }
 
 WRAP(void, free, void *block)
 {
-    if (block && cuda_depth == 0) {
+    if (block && cuda_depth == 0)
         atomic_fetch_sub(&live_blocks, 1);
-    }
     __real_free(block);
 }
 
@@ -292,31 +283,27 @@ WRAP_FAILING(void *, dlsym, (void *library, const char *name), (library, name), 
 
 WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
-    if (fails("pthread_create", errno)) {
+    if (fails("pthread_create", errno))
         return EAGAIN;
-    }
     const int error = __real_pthread_create(thread, attributes, start, argument);
-    if (!error && cuda_depth == 0) {
+    if (!error && cuda_depth == 0)
         atomic_fetch_add(&live_threads, 1);
-    }
     return error;
 }
 
 /* Cannot fail where it is used rightly, so it only counts. */
 WRAP(int, pthread_join, pthread_t thread, void **result)
 {
-    if (cuda_depth == 0) {
+    if (cuda_depth == 0)
         atomic_fetch_sub(&live_threads, 1);
-    }
     return __real_pthread_join(thread, result);
 }
 
 /* Never fails on a clock that there is. */
 WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
 {
-    if (!atomic_load(&fast_gpu)) {
+    if (!atomic_load(&fast_gpu))
         return __real_clock_gettime(clock, now);
-    }
     const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000000;
     const long long ns = atomic_fetch_add(&pretended_ns, passed) + passed;
     now->tv_sec = (time_t)(ns / 1000000000);
@@ -329,9 +316,8 @@ static int count_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
     int n = 0;
-    if (!directory) {
+    if (!directory)
         return -1;
-    }
     for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         const int fd = atoi(entry->d_name);
         n += fd > STDERR_FILENO && fd != dirfd(directory);
@@ -359,16 +345,13 @@ __attribute__((constructor)) static void arm_from_environment(void)
 {
     static const char *const kinds[] = {"error", "lasting", "interrupt", "short"};
     const char *at = getenv("SOFTQAM_FAULT_AT"), *how = getenv("SOFTQAM_FAULT_KIND");
-    if (!at || !getenv("SOFTQAM_FAULT_REPORT")) {
+    if (!at || !getenv("SOFTQAM_FAULT_REPORT"))
         return;
-    }
     int chosen = FAULT_ERROR;
-    while (how && chosen < FAULT_SHORT && strcmp(how, kinds[chosen]) != 0) {
+    while (how && chosen < FAULT_SHORT && strcmp(how, kinds[chosen]) != 0)
         chosen++;
-    }
-    if (getenv("SOFTQAM_FAULT_FAST_GPU")) {
+    if (getenv("SOFTQAM_FAULT_FAST_GPU"))
         fault_pretend_fast_gpu();
-    }
     atexit(report);
     fault_arm(strtoul(at, NULL, 10), (fault_kind)chosen);
 }

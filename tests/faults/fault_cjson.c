@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cJSON, a shared library in which nothing is wrapped, allocates where what is wrapped can fail. */
-#include <cjson/cJSON.h>
 #include <stdlib.h>
+
+#include <cjson/cJSON.h>
 
 __attribute__((constructor)) static void hand_over_allocation(void)
 {

@@ -2,13 +2,13 @@
 /* Every call that the library makes of the system and of CUDA fails once, in turn, through the whole life of a
  * demodulator: a status and a message come back or the work is done, nothing leaks, nothing hangs, and the demodulator
  * works again. fault.h says how. */
-#include "fault.h"
-#include "harness.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "fault.h"
+#include "harness.h"
 
 #ifdef FAULTS_CUDA
 #include <softqam/softqam_cuda.h>
@@ -52,34 +52,29 @@ static life *open_life(unsigned n_threads, softqam_output_format format)
     self->config.n_threads = n_threads;
     self->config.n_streams = N_STREAMS;
     self->config.chunk_symbols = CHUNK_SYMBOLS;
-    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->config.backend != SOFTQAM_BACKEND_CPU) {
+    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->config.backend != SOFTQAM_BACKEND_CPU)
         self->config.n_devices = SOFTQAM_ALL_DEVICES;
-    }
     return self;
 }
 
 /* A call's status is success, or a failure as the header documents it, which is told in one line. */
 static bool succeeded(softqam_status status, const char *call)
 {
-    if (status == SOFTQAM_OK) {
+    if (status == SOFTQAM_OK)
         return true;
-    }
     const char *message = softqam_error_message();
-    if (!fault_struck()) {
+    if (!fault_struck())
         fail_msg("%s failed by itself: %s", call, message);
-    }
     if (status == SOFTQAM_ERROR_INVALID_ARGUMENT || status > SOFTQAM_ERROR_CUDA || !*message ||
-        strpbrk(message, "\r\n")) {
+        strpbrk(message, "\r\n"))
         fail_msg("%s, with %s failing: status %d, message \"%s\"", call, fault_struck(), (int)status, message);
-    }
     return false;
 }
 
 static void check_output(const life *self, const void *out, const char *call)
 {
-    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, self->expected, out, N_SYMBOLS)) {
+    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, self->expected, out, N_SYMBOLS))
         fail_msg("%s, with %s failing: it returned SOFTQAM_OK", call, fault_struck() ? fault_struck() : "nothing");
-    }
 }
 
 typedef softqam_status demodulate_function(softqam_demodulator *demodulator, const life *self, const void *symbols,
@@ -149,9 +144,8 @@ static void try_call(softqam_demodulator *demodulator, life *self, demodulate_fu
         check_output(self, out, name);
         return;
     }
-    if (self->config.backend != SOFTQAM_BACKEND_CUDA) {
+    if (self->config.backend != SOFTQAM_BACKEND_CUDA)
         fail_msg("%s, with %s failing: %s", name, fault_struck(), softqam_error_message());
-    }
     if (kind == FAULT_ERROR) {
         assert_true(succeeded(demodulate(demodulator, self, symbols, out), name));
         check_output(self, out, name);
@@ -164,9 +158,8 @@ static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_
     const bool have_in = succeeded(softqam_host_alloc(demodulator, sizeof(self->symbols), &in), "softqam_host_alloc");
     const bool have_out = succeeded(softqam_host_alloc(demodulator, sizeof(self->out), &out), "softqam_host_alloc");
     assert_true(have_in == (in != NULL) && have_out == (out != NULL));
-    if (self->config.backend == SOFTQAM_BACKEND_AUTO && fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0) {
+    if (self->config.backend == SOFTQAM_BACKEND_AUTO && fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0)
         assert_true(have_in && have_out);
-    }
     if (have_in && have_out) {
         memcpy(in, self->symbols, sizeof(self->symbols));
         try_call(demodulator, self, demodulate_whole, in, out, kind,
@@ -206,9 +199,8 @@ static holdings count_holdings(void)
     now.cuda = fake_cuda_live();
 #elif defined(FAULTS_CUDA)
     size_t n_free = 0, n_total = 0;
-    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess) {
+    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
         now.cuda = n_total - n_free;
-    }
 #endif
     now.blocks = fault_live_blocks();
     now.threads = fault_live_threads();
@@ -269,9 +261,8 @@ static void test_every_call_fails_once(void **state)
 static void test_device_is_lost(void **state)
 {
     (void)state;
-    if (harness_backend() == SOFTQAM_BACKEND_CPU) {
+    if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
-    }
     fail_in_all_lives(FAULT_LASTING);
 }
 
@@ -299,9 +290,8 @@ static void test_no_affinity(void **state)
 static void test_device_calls(void **state)
 {
     (void)state;
-    if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable()) {
+    if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable())
         skip();
-    }
     life *self = open_life(1, SOFTQAM_OUTPUT_U8);
     softqam_demodulator *demodulator = harness_create(&self->config);
     void *d_in, *d_out;

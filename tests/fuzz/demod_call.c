@@ -4,11 +4,10 @@ int demod_main(int argc, char *argv[]);
 #include "../../tools/demod.c" /* NOLINT(bugprone-suspicious-include) */
 #undef main
 
-#include "demod_call.h"
-
-#include "fuzz.h"
-
 #include <getopt.h>
+
+#include "demod_call.h"
+#include "fuzz.h"
 
 int demod_call(int argc, const char *argv[])
 {

@@ -15,9 +15,8 @@ static int directory = -1;
 
 void require(bool condition)
 {
-    if (!condition) {
+    if (!condition)
         abort();
-    }
 }
 
 static void remove_folder(void)
@@ -50,9 +49,8 @@ uint8_t *folder_get(const char *name, size_t *nbytes)
 {
     struct stat status;
     const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         return NULL;
-    }
     require(fstat(fd, &status) == 0);
     *nbytes = (size_t)status.st_size;
     uint8_t *data = malloc(*nbytes + 1);
@@ -68,9 +66,8 @@ size_t folder_clear(void)
     DIR *entries = opendir(path);
     require(entries);
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        }
         require(unlinkat(directory, entry->d_name, 0) == 0 || unlinkat(directory, entry->d_name, AT_REMOVEDIR) == 0);
         n++;
     }

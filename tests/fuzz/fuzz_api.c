@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Any configuration, any blocks: a refusal is documented and says why, and what is accepted gives the definition's
  * bytes, reads nothing beside its inputs and writes nothing beside its output. */
-#include "fuzz.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include <softqam/softqam.h>
 
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 enum { MAX_BLOCKS = 3, MAX_SYMBOLS = 255, MAX_STRIDE = 4, MAX_DEVICES = 70 };
 
@@ -39,9 +39,8 @@ static int take_choice(source *self, int n_valid)
 {
     const uint8_t byte = take_byte(self);
     int32_t any;
-    if (byte < 0xf0) {
+    if (byte < 0xf0)
         return byte % n_valid;
-    }
     take(self, &any, sizeof(any));
     return any;
 }
@@ -52,9 +51,8 @@ static int *take_devices(source *self, softqam_config *config)
     config->n_devices = (unsigned)take_choice(self, 4);
     const size_t n = config->n_devices <= MAX_DEVICES ? config->n_devices : 0;
     int *devices = n ? malloc(n * sizeof(*devices)) : NULL;
-    for (size_t k = 0; devices && k < n; k++) {
+    for (size_t k = 0; devices && k < n; k++)
         devices[k] = take_choice(self, 3);
-    }
     config->devices = devices;
     return devices;
 }
@@ -72,12 +70,10 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
     config->llr_limit = config->output_format == SOFTQAM_OUTPUT_S8 ? take_choice(self, 128) : 0;
     config->cpu_variant = variants[take_byte(self) % 6];
     config->n_threads = 1;
-    if (unusual & 1) {
+    if (unusual & 1)
         take(self, &config->input_scale, sizeof(config->input_scale));
-    }
-    if (unusual & 2) {
+    if (unusual & 2)
         take(self, &config->llr_scale, sizeof(config->llr_scale));
-    }
     if (unusual & 4) {
         take(self, variant, 15);
         config->cpu_variant = variant;
@@ -95,9 +91,8 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
     if (unusual & 32) {
         /* No more than there is. */
         config->struct_nbytes = (size_t)take_choice(self, (int)sizeof(*config) + 1);
-        if (config->struct_nbytes > sizeof(*config) && config->struct_nbytes <= 4096) {
+        if (config->struct_nbytes > sizeof(*config) && config->struct_nbytes <= 4096)
             config->struct_nbytes = sizeof(*config);
-        }
     }
     return unusual & 64 ? take_devices(self, config) : NULL;
 }
@@ -106,9 +101,8 @@ static void check_refusal(softqam_status status)
 {
     const char *message = softqam_error_message();
     require(status > SOFTQAM_OK && status <= SOFTQAM_ERROR_CUDA && *message);
-    for (; *message; message++) {
+    for (; *message; message++)
         require((unsigned char)*message >= 0x20 && *message != 0x7f);
-    }
 }
 
 /* A block whose memory is no larger than it must be, so that every byte too many is seen. */
@@ -126,9 +120,8 @@ static void *fill(source *self, size_t nbytes)
 {
     uint8_t *memory = malloc(nbytes);
     require(memory || nbytes == 0);
-    if (memory) {
+    if (memory)
         take(self, memory, nbytes);
-    }
     return memory;
 }
 
@@ -183,9 +176,8 @@ static void expect(piece *p, softqam_demodulator *definition, const softqam_conf
     plain.symbol_stride = 1;
     plain.out = p->expected;
     require(softqam_demodulate_batch(definition, &plain, 1) == SOFTQAM_OK);
-    for (size_t i = 0; i < p->block.n_symbols * softqam_output_symbol_nbytes(config->output_format); i++) {
+    for (size_t i = 0; i < p->block.n_symbols * softqam_output_symbol_nbytes(config->output_format); i++)
         p->out[i] = (uint8_t)~p->expected[i];
-    }
 }
 
 /* Counts and strides past what memory holds, beside a block that is in order. */
@@ -196,11 +188,10 @@ static void call_wildly(source *self, softqam_demodulator *demodulator, const so
     take(self, &wild, sizeof(wild));
     wild |= (uint64_t)1 << 62;
     blocks[1].n_symbols = good->n_symbols < 3 ? 3 : good->n_symbols;
-    if (take_byte(self) % 2) {
+    if (take_byte(self) % 2)
         blocks[1].n_symbols = (size_t)wild;
-    } else {
+    else
         blocks[1].symbol_stride = (size_t)wild;
-    }
     const softqam_status status = softqam_demodulate_batch(demodulator, blocks, 2);
     require(status == SOFTQAM_ERROR_INVALID_ARGUMENT);
     check_refusal(status);
@@ -225,9 +216,8 @@ static void use(source *self, softqam_demodulator *demodulator, const softqam_co
         expect(&pieces[k], definition, config);
         blocks[k] = pieces[k].block;
     }
-    if (n_blocks > 0) {
+    if (n_blocks > 0)
         call_wildly(self, demodulator, &blocks[0]);
-    }
     require(softqam_demodulate_batch(demodulator, blocks, n_blocks) == SOFTQAM_OK);
     for (size_t k = 0; k < n_blocks; k++) {
         const size_t n = blocks[k].n_symbols * softqam_output_symbol_nbytes(config->output_format);
@@ -253,9 +243,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     }
     free(devices);
     /* Fields behind the structure that was told of have their defaults. */
-    if (config.struct_nbytes == sizeof(config)) {
+    if (config.struct_nbytes == sizeof(config))
         use(&self, demodulator, &config);
-    }
     softqam_destroy(demodulator);
     return 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Any command line, arguments separated by NUL, the first byte for the tool: the parsers end, and what they accept is
  * in the ranges that the library documents. */
-#include "demod_options.h"
-#include "fuzz.h"
-#include "gen_options.h"
-
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "demod_options.h"
+#include "fuzz.h"
+#include "gen_options.h"
 
 enum { MAX_ARGUMENTS = 40 };
 
@@ -20,9 +20,8 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
     const enum demod_action action = demod_options_parse(argc, argv, is_mpi, &options);
     check_messages(action == DEMOD_WRONG, "");
     require(action == DEMOD_RUN || action == DEMOD_HELP || action == DEMOD_VERSION || action == DEMOD_WRONG);
-    if (action != DEMOD_RUN) {
+    if (action != DEMOD_RUN)
         return;
-    }
     require(options.input && options.output);
     /* The library has nothing to object to, but for a GPU that is not there and, as tools go, the threads of a large
      * machine. */
@@ -51,22 +50,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     char name[] = "tool";
     char *argv[MAX_ARGUMENTS + 2] = {name};
     int argc = 1;
-    if (nbytes < 1) {
+    if (nbytes < 1)
         return 0;
-    }
     char *text = malloc(nbytes);
     require(text);
     memcpy(text, data + 1, nbytes - 1);
     text[nbytes - 1] = '\0';
-    for (size_t at = 0; at < nbytes && argc <= MAX_ARGUMENTS; at += strlen(text + at) + 1) {
+    for (size_t at = 0; at < nbytes && argc <= MAX_ARGUMENTS; at += strlen(text + at) + 1)
         argv[argc++] = text + at;
-    }
     optind = 0; /* getopt starts again */
-    if (data[0] % 2) {
+    if (data[0] % 2)
         parse_for_gen(argc, argv);
-    } else {
+    else
         parse_for_demod(argc, argv, data[0] & 2);
-    }
     free(text);
     return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Any file of symbols, with any file of noise variances: softqam-demod as a whole, in this process, from files in
  * memory to /dev/null. It succeeds just where both are whole and fit together. */
-#include "demod_call.h"
-#include "fuzz.h"
-
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "demod_call.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
@@ -24,9 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     static const char *const inputs[] = {"cf32", "cs16", "cs8", "cf16"}, *const outputs[] = {"u8", "s8", "f16", "f32"};
     static const size_t sizes[4] = {8, 4, 2, 4};
-    if (nbytes < 2) {
+    if (nbytes < 2)
         return 0;
-    }
     const unsigned input = data[0] & 3, output = data[0] >> 2 & 3, noise = data[0] >> 4 & 3;
     const bool verify = (data[0] & 0xc0) == 0xc0, stats = data[0] >> 6 & 1;
     size_t n_noise = output && noise == 3 ? data[1] * sizeof(float) + (data[1] & 1 ? 0 : data[1] >> 6) : 0;
@@ -42,12 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
         argv[argc++] = noise == 3 ? "--noise-file" : noise == 2 ? "--noise-var" : "--snr-db";
         argv[argc++] = noise == 3 ? noise_path : noise == 2 ? "auto" : "20";
     }
-    if (verify) {
+    if (verify)
         argv[argc++] = "--verify";
-    }
-    if (stats) {
+    if (stats)
         argv[argc++] = "--stats";
-    }
     argv[argc++] = symbols_path;
     argv[argc++] = "/dev/null";
     const int code = demod_call(argc, argv);

@@ -2,12 +2,6 @@
 /* Any metadata beside any data: softqam-demod as a whole takes a recording just where a second reading of its metadata
  * does, gives the library's bytes for the samples that lie between what are none, and writes metadata that say so;
  * where it refuses, one line says why and no file is left. */
-#include "demod_call.h"
-#include "fuzz.h"
-
-#include <softqam/softqam.h>
-
-#include <cjson/cJSON.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -16,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include <cjson/cJSON.h>
+#include <softqam/softqam.h>
+
+#include "demod_call.h"
+#include "fuzz.h"
 
 #define DATA_NAME "x.sigmf-data"
 #define META_NAME "x.sigmf-meta"
@@ -48,9 +48,8 @@ static void hex_sha512(const uint8_t *data, size_t nbytes, char hex[2 * SHA512_N
 {
     unsigned char digest[SHA512_NBYTES];
     require(EVP_Digest(data, nbytes, digest, NULL, EVP_sha512(), NULL) == 1);
-    for (size_t i = 0; i < SHA512_NBYTES; i++) {
+    for (size_t i = 0; i < SHA512_NBYTES; i++)
         snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-    }
 }
 
 /* Metadata from a few bytes, most of them in order: where fields lie is then nothing that a fuzzer must find. */
@@ -68,11 +67,10 @@ static void compose(const uint8_t *fields, size_t n_fields, const recording *sel
     char hash[2 * SHA512_NBYTES + 1] = "";
     memcpy(f, fields, n_fields < sizeof(f) ? n_fields : sizeof(f));
     hex_sha512(self->data, self->data_nbytes, hash);
-    if (f[5] % 4 == 2) {
+    if (f[5] % 4 == 2)
         hash[f[6] % (2 * SHA512_NBYTES)] ^= 1;
-    } else if (f[5] % 4 == 3) {
+    else if (f[5] % 4 == 3)
         hash[f[6] % (2 * SHA512_NBYTES)] = '\0';
-    }
     int n = snprintf(text, MAX_TEXT, "{\"global\":{\"core:datatype\":\"%s\"%s%s%s,\"core:trailing_bytes\":%d",
                      datatypes[f[0] % 8], channels[f[1] % 4], scales[f[2] % 5], sets[f[3] % 5], f[4] % 32);
     n += snprintf(text + n, (size_t)(MAX_TEXT - n), f[5] % 4 ? ",\"core:sha512\":\"%s\"}" : "}", hash);
@@ -102,18 +100,16 @@ static bool read_datatype(recording *self)
     const char *text = cJSON_GetStringValue(member(self, "global", "core:datatype"));
     const char *const end = text && strlen(text) > 3 ? text + strlen(text) - 3 : "";
     self->swap = strcmp(end, "_be") == 0;
-    if (!text) {
+    if (!text)
         return false;
-    }
-    if (strcmp(text, "ci8") == 0) {
+    if (strcmp(text, "ci8") == 0)
         self->format = SOFTQAM_INPUT_CS8;
-    } else if (strncmp(text, "cf32_", 5) == 0 && end == text + 4) {
+    else if (strncmp(text, "cf32_", 5) == 0 && end == text + 4)
         self->format = SOFTQAM_INPUT_CF32;
-    } else if (strncmp(text, "ci16_", 5) == 0 && end == text + 4) {
+    else if (strncmp(text, "ci16_", 5) == 0 && end == text + 4)
         self->format = SOFTQAM_INPUT_CS16;
-    } else {
+    else
         return false;
-    }
     return self->format == SOFTQAM_INPUT_CS8 || self->swap || strcmp(end, "_le") == 0;
 }
 
@@ -121,12 +117,10 @@ static bool read_scale(recording *self)
 {
     const cJSON *item = member(self, "global", "softqam:input_scale");
     self->scale = softqam_input_default_scale(self->format);
-    if (!item) {
+    if (!item)
         return true;
-    }
-    if (!cJSON_IsNumber(item) || !(item->valuedouble >= (double)FLT_MIN && item->valuedouble <= (double)FLT_MAX)) {
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= (double)FLT_MIN && item->valuedouble <= (double)FLT_MAX))
         return false;
-    }
     self->scale = (float)item->valuedouble;
     return true;
 }
@@ -139,16 +133,14 @@ static bool read_place(recording *self)
     double header = 0;
     for (const cJSON *capture = captures ? captures->child : NULL; capture; capture = capture->next) {
         const double n = count_of(cJSON_GetObjectItemCaseSensitive(capture, "core:header_bytes"), 0);
-        if (n < 0 || (n > 0 && capture != captures->child)) {
+        if (n < 0 || (n > 0 && capture != captures->child))
             return false;
-        }
         header += n;
     }
     const double rest = (double)self->data_nbytes - header - trailer;
     const double symbol_nbytes = (double)softqam_input_symbol_nbytes(self->format);
-    if (trailer < 0 || rest < 0 || fmod(rest, symbol_nbytes) != 0) {
+    if (trailer < 0 || rest < 0 || fmod(rest, symbol_nbytes) != 0)
         return false;
-    }
     self->header = (size_t)header;
     self->n_symbols = (size_t)(rest / symbol_nbytes);
     /* In this folder there are two files, and in /dev/shm or /tmp none that a name without a slash could reach. */
@@ -160,9 +152,8 @@ static bool check_hash(const recording *self, const command *how)
 {
     const cJSON *item = member(self, "global", "core:sha512");
     char hex[2 * SHA512_NBYTES + 1];
-    if (!item) {
+    if (!item)
         return true;
-    }
     hex_sha512(self->data, self->data_nbytes, hex);
     return cJSON_IsString(item) && strlen(item->valuestring) == 2 * SHA512_NBYTES &&
            (!how->to_recording || !how->hash || strcasecmp(item->valuestring, hex) == 0);
@@ -172,14 +163,12 @@ static bool check_hash(const recording *self, const command *how)
 static bool check_segments(const recording *self, const char *name)
 {
     const cJSON *array = member(self, name, NULL);
-    if (array && !cJSON_IsArray(array)) {
+    if (array && !cJSON_IsArray(array))
         return false;
-    }
     for (const cJSON *item = array ? array->child : NULL; item; item = item->next) {
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        if (!cJSON_IsNumber(start) || !(start->valuedouble >= 0)) {
+        if (!cJSON_IsNumber(start) || !(start->valuedouble >= 0))
             return false;
-        }
     }
     return true;
 }
@@ -191,9 +180,8 @@ static bool read_again(recording *self, const command *how)
     self->document = cJSON_ParseWithLengthOpts(self->text, self->text_nbytes + 1, &end, 1);
     if (!cJSON_IsObject(member(self, "global", NULL)) || !read_datatype(self) ||
         count_of(member(self, "global", "core:num_channels"), 1) != 1 || !read_scale(self) || !read_place(self) ||
-        !check_hash(self, how)) {
+        !check_hash(self, how))
         return false;
-    }
     return !how->to_recording || (how->format != SOFTQAM_OUTPUT_F16 && check_segments(self, "captures") &&
                                   check_segments(self, "annotations"));
 }
@@ -277,14 +265,12 @@ static int call(const command *how)
         argv[argc++] = "--noise-var";
         argv[argc++] = "0.25";
     }
-    if (!how->to_recording) {
+    if (!how->to_recording)
         argv[argc++] = "--no-sigmf";
-    } else if (!how->hash) {
+    else if (!how->hash)
         argv[argc++] = "--no-hash";
-    }
-    if (how->verify) {
+    if (how->verify)
         argv[argc++] = "--verify";
-    }
     snprintf(input, sizeof(input), "%s/%s", folder_path(), how->input_name);
     snprintf(output, sizeof(output), "%s/%s", folder_path(), how->to_recording ? "y.sigmf-data" : "y");
     argv[argc++] = input;
@@ -304,9 +290,8 @@ static void check(recording *self, const command *how)
         uint8_t *expected = expected_output(self, how, &expected_nbytes);
         uint8_t *out = folder_get(how->to_recording ? "y.sigmf-data" : "y", &nbytes);
         require(out && nbytes == expected_nbytes && memcmp(out, expected, nbytes) == 0);
-        if (how->to_recording) {
+        if (how->to_recording)
             check_metadata_written(self, how, out, nbytes);
-        }
         free(out);
         free(expected);
     }
@@ -318,9 +303,8 @@ static void check(recording *self, const command *how)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     static const char *const names[] = {META_NAME, DATA_NAME, "x", META_NAME};
-    if (nbytes < 3) {
+    if (nbytes < 3)
         return 0;
-    }
     const uint8_t what = data[0];
     const command how = {.format = (softqam_output_format)(what & 3),
                          .to_recording = what & 4,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Any folder of vectors: the reader takes it just where every input is whole and has its soft bits, and gives what the
  * files hold; and any samples in it get from every vector loop what liquid-dsp says of them. */
-#include "fuzz.h"
-#include "harness.h"
-#include "oracle.h"
-#include "vector_files.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "fuzz.h"
+#include "harness.h"
+#include "oracle.h"
+#include "vector_files.h"
 
 enum { N_STEMS = 4, N_SUFFIXES = 8, N_INPUT_FORMATS = 4, SOFT_BITS = 4, MAX_FILES = 8, N_VARIANTS = 4 };
 
@@ -53,9 +53,8 @@ static void put(entry *to, const char *stem, const char *suffix, const uint8_t *
 {
     char name[64];
     snprintf(name, sizeof(name), "%s%s", stem, suffix);
-    if (to->kind == A_FOLDER) {
+    if (to->kind == A_FOLDER)
         return;
-    }
     if (folder && to->kind == NOTHING) {
         char path[PATH_MAX];
         snprintf(path, sizeof(path), "%s/%s", folder_path(), name);
@@ -92,9 +91,8 @@ static void put_all(const uint8_t *data, size_t nbytes)
         const size_t n = data[1] < nbytes - 2 ? data[1] : nbytes - 2;
         const int stem = what & 3, suffix = what >> 2 & 7;
         put(&entries[stem][suffix], stems[stem], suffixes[suffix], data + 2, n, what & 0x20 && what & 0x40);
-        if (suffix < N_INPUT_FORMATS && what & 0x80) {
+        if (suffix < N_INPUT_FORMATS && what & 0x80)
             put_soft_bits(entries[stem], stems[stem], suffix);
-        }
         data += 2 + n;
         nbytes -= 2 + n;
     }
@@ -109,20 +107,17 @@ static bool is_sound(void)
         int n_own = 0;
         for (int f = 0; f < N_INPUT_FORMATS; f++) {
             const entry *input = &entries[s][f];
-            if (input->kind == NOTHING) {
+            if (input->kind == NOTHING)
                 continue;
-            }
             n_own++;
             const size_t symbol_nbytes = softqam_input_symbol_nbytes(formats[f]);
             if (input->kind != A_FILE || soft_bits->kind != A_FILE || input->nbytes == 0 ||
                 input->nbytes % symbol_nbytes != 0 ||
-                input->nbytes * HARNESS_SYMBOL_BITS != soft_bits->nbytes * symbol_nbytes) {
+                input->nbytes * HARNESS_SYMBOL_BITS != soft_bits->nbytes * symbol_nbytes)
                 return false;
-            }
         }
-        if (n_own != (soft_bits->kind != NOTHING)) {
+        if (n_own != (soft_bits->kind != NOTHING))
             return false;
-        }
         n_inputs += n_own;
     }
     return n_inputs > 0;
@@ -134,9 +129,8 @@ static const entry *find_entry(const char *name)
         for (int k = 0; k < N_SUFFIXES; k++) {
             char own[64];
             snprintf(own, sizeof(own), "%s%s", stems[s], suffixes[k]);
-            if (strcmp(own, name) == 0) {
+            if (strcmp(own, name) == 0)
                 return &entries[s][k];
-            }
         }
     }
     return NULL;
@@ -166,20 +160,17 @@ static void check_vector(const vector *self)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
-    if (!reference) {
+    if (!reference)
         set_up();
-    }
     put_all(data, nbytes);
     vector_list list;
     const bool sound = vector_list_open(&list, folder_path());
     require(sound == is_sound());
     require(sound == !*list.problem);
-    for (const char *c = list.problem; *c; c++) {
+    for (const char *c = list.problem; *c; c++)
         require((unsigned char)*c >= ' ' && *c != 0x7f);
-    }
-    for (size_t v = 0; sound && v < list.n_items; v++) {
+    for (size_t v = 0; sound && v < list.n_items; v++)
         check_vector(&list.items[v]);
-    }
     vector_list_close(&list);
     folder_clear();
     return 0;

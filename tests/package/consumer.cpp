@@ -20,9 +20,8 @@ demodulator_ptr make_demodulator()
     softqam_config_init(&config);
     config.output_format = SOFTQAM_OUTPUT_S8;
     softqam_demodulator *demodulator = nullptr;
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK) {
+    if (softqam_create(&demodulator, &config) != SOFTQAM_OK)
         throw std::runtime_error(softqam_error_message());
-    }
     return {demodulator, softqam_destroy};
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <cuda_runtime_api.h>
-
 #include <softqam/softqam_cuda.h>
 
 static int demodulate_on_device(softqam_demodulator *demodulator)
@@ -16,9 +15,8 @@ static int demodulate_on_device(softqam_demodulator *demodulator)
     void *d_symbol, *d_soft_bits;
     cudaStream_t stream;
     if (cudaMalloc(&d_symbol, sizeof(symbol)) != cudaSuccess || cudaMalloc(&d_soft_bits, 8) != cudaSuccess ||
-        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) {
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
         return 1;
-    }
     cudaMemcpyAsync(d_symbol, symbol, sizeof(symbol), cudaMemcpyHostToDevice, stream);
     const softqam_status status = softqam_cuda_demodulate(demodulator, d_symbol, NULL, 1, d_soft_bits, stream);
     cudaMemcpyAsync(soft_bits, d_soft_bits, sizeof(soft_bits), cudaMemcpyDeviceToHost, stream);

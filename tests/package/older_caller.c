@@ -27,9 +27,8 @@ int main(void)
     } memory;
     memset(&memory, CANARY, sizeof(memory));
     softqam_config_init(&memory.config);
-    if (!is_intact(memory.behind, sizeof(memory.behind))) {
+    if (!is_intact(memory.behind, sizeof(memory.behind)))
         return 1;
-    }
     /* Were they read, the canaries would be a sign, a noise mode and an LLR scale that no version knows. */
     memory.config.backend = SOFTQAM_BACKEND_CPU;
     softqam_demodulator *demodulator;

@@ -89,9 +89,8 @@ static FILE *open_file(const char *suffix, char path[FILENAME_MAX])
         fail(current.name);
     }
     FILE *file = fopen(path, "wb");
-    if (!file) {
+    if (!file)
         fail(path);
-    }
     return file;
 }
 
@@ -100,15 +99,12 @@ static void end(void)
     char path[FILENAME_MAX];
     FILE *file = open_file(current.suffix, path);
     for (size_t n = 0; n < current.n_symbols; n++) {
-        for (size_t c = 0; c < 2; c++) {
-            for (size_t byte = 0; byte < current.component_nbytes; byte++) {
+        for (size_t c = 0; c < 2; c++)
+            for (size_t byte = 0; byte < current.component_nbytes; byte++)
                 putc((int)(current.components[n][c] >> 8 * byte & 0xff), file);
-            }
-        }
     }
-    if (ferror(file) || fclose(file)) {
+    if (ferror(file) || fclose(file))
         fail(path);
-    }
 
     file = open_file("u8", path);
     for (size_t n = 0; n < current.n_symbols; n++) {
@@ -117,9 +113,8 @@ static void end(void)
         oracle_soft_bits(reference, symbol, 1, soft_bits);
         fwrite(soft_bits, 1, N_BITS, file);
     }
-    if (ferror(file) || fclose(file)) {
+    if (ferror(file) || fclose(file))
         fail(path);
-    }
 }
 
 /* Half the distance of neighbouring levels. */
@@ -131,9 +126,8 @@ static float alpha(void)
 static void modulate(unsigned int number, float point[2])
 {
     uint8_t bits[N_BITS];
-    for (unsigned int b = 0; b < N_BITS; b++) {
+    for (unsigned int b = 0; b < N_BITS; b++)
         bits[b] = (uint8_t)(number >> (N_BITS - 1 - b) & 1u);
-    }
     oracle_modulate(reference, bits, point);
 }
 
@@ -200,9 +194,8 @@ static void make_boundaries(void)
     /* Even multiples of alpha are decision boundaries, odd ones levels. */
     for (int m = -N_LEVELS; m <= N_LEVELS; m++) {
         float v = (float)m * a;
-        for (int k = 0; k < REACH; k++) {
+        for (int k = 0; k < REACH; k++)
             v = nextafterf(v, -FLT_MAX);
-        }
         for (int k = -REACH; k <= REACH; k++, v = nextafterf(v, FLT_MAX)) {
             for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); o++) {
                 add(v, others[o]);
@@ -226,11 +219,9 @@ static void make_crossings(void)
         values[3 * k + 2] = nextafterf(boundary, FLT_MAX);
     }
     begin("crossings", "cf32", 4, 1);
-    for (size_t i = 0; i < N_AXIS; i++) {
-        for (size_t q = 0; q < N_AXIS; q++) {
+    for (size_t i = 0; i < N_AXIS; i++)
+        for (size_t q = 0; q < N_AXIS; q++)
             add(values[i], values[q]);
-        }
-    }
     end();
 }
 
@@ -270,11 +261,9 @@ static void make_extremes(void)
     };
     const size_t n_values = 2 * sizeof(positive) / sizeof(positive[0]);
     begin("extremes", "cf32", 4, 1);
-    for (size_t i = 0; i < n_values; i++) {
-        for (size_t q = 0; q < n_values; q++) {
+    for (size_t i = 0; i < n_values; i++)
+        for (size_t q = 0; q < n_values; q++)
             add_bits(positive[i / 2] | (uint32_t)(i % 2) << 31, positive[q / 2] | (uint32_t)(q % 2) << 31);
-        }
-    }
     end();
 }
 
@@ -292,11 +281,9 @@ static void make_outliers(void)
                               10.0f,  1000.0f};
     const size_t n_values = 2 * sizeof(positive) / sizeof(positive[0]);
     begin("outliers", "cf32", 4, 1);
-    for (size_t i = 0; i < n_values; i++) {
-        for (size_t q = 0; q < n_values; q++) {
+    for (size_t i = 0; i < n_values; i++)
+        for (size_t q = 0; q < n_values; q++)
             add(i % 2 ? -positive[i / 2] : positive[i / 2], q % 2 ? -positive[q / 2] : positive[q / 2]);
-        }
-    }
     end();
 }
 
@@ -329,9 +316,8 @@ int main(int argc, char **argv)
     }
     folder = argv[1];
     reference = oracle_create();
-    if (!reference) {
+    if (!reference)
         fail("oracle");
-    }
     make_points();
     make_noisy();
     make_boundaries();

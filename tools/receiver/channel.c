@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "channel.h"
 
+#include <math.h>
+
+#include <Random123/philox.h>
+
 #include "normal.h"
 #include "numerology.h"
 #include "ofdm.h"
-
-#include <Random123/philox.h>
-#include <math.h>
 
 enum stream { STREAM_PATHS, STREAM_NOISE };
 
@@ -49,10 +50,9 @@ void channel_pass(const struct channel *channel, uint32_t slot, double n0, const
 {
     for (uint32_t n = 0; n < SLOT_SAMPLES; n++) {
         double complex sum = sqrt(n0) * draw(channel, slot, n, STREAM_NOISE);
-        for (int k = 0; k < CHANNEL_PATHS; k++) {
+        for (int k = 0; k < CHANNEL_PATHS; k++)
             if (n >= channel->delay[k])
                 sum += channel->gain[k] * sent[n - channel->delay[k]];
-        }
         received[n] = (float complex)sum;
     }
 }

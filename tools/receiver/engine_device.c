@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The receiver's use of the library on the GPU: device memory and a stream of its own. */
-#include "engine.h"
-
 #include <stdlib.h>
 
 #include <softqam/softqam_cuda.h>
 
+#include "engine.h"
 #include "message.h"
 
 struct device {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ofdm.h"
 
-#include <liquid/liquid.h>
 #include <math.h>
 #include <string.h>
+
+#include <liquid/liquid.h>
 
 #include "numerology.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "slot.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "normal.h"
 #include "ofdm.h"
 #include "transmitter.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
 {
@@ -91,10 +91,9 @@ static double axis_bit_error_rate(double sigma)
 double carrier_bit_error_rate(const struct carrier *carrier)
 {
     double sum = 0;
-    for (uint32_t layer = 0; layer < LAYERS; layer++) {
+    for (uint32_t layer = 0; layer < LAYERS; layer++)
         for (size_t k = 0; k < SUBCARRIERS; k++)
             sum += axis_bit_error_rate(sqrt((double)carrier->noise_var[layer][k] / 2));
-    }
     return sum / (LAYERS * SUBCARRIERS);
 }
 
