@@ -54,12 +54,14 @@ static uint64_t seed(void)
     return environment_number("SOFTQAM_TEST_SEED", DEFAULT_SEED);
 }
 
-size_t harness_symbol_count(size_t otherwise)
+size_t harness_symbol_count(size_t usual)
 {
-    size_t count = (size_t)environment_number("SOFTQAM_TEST_SYMBOLS", otherwise);
-    if (count == 0)
-        die("SOFTQAM_TEST_SYMBOLS", "must not be 0");
-    return count;
+    const size_t least = usual < 1000 ? usual : 1000;
+    const uint64_t percent = environment_number("SOFTQAM_TEST_PERCENT", 100);
+    if (percent > 1000000)
+        die("SOFTQAM_TEST_PERCENT", "more than 1000000");
+    const size_t count = (size_t)(usual * percent / 100);
+    return count < least ? least : count;
 }
 
 static const char *backend_text(void)

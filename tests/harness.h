@@ -37,8 +37,8 @@ softqam_backend harness_backend(void);
 /* True where a demodulator of the CUDA backend can be made. */
 bool harness_cuda_is_usable(void);
 
-/* A count from SOFTQAM_TEST_SYMBOLS, or the given one without it. */
-size_t harness_symbol_count(size_t otherwise);
+/* SOFTQAM_TEST_PERCENT of the usual number, where that is set; but not less than 1000, or the usual number. */
+size_t harness_symbol_count(size_t usual);
 
 /* Random numbers: philox, keyed by the seed, so that a stream's numbers depend on nothing that ran before it. */
 typedef struct harness_random {

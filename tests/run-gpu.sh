@@ -19,7 +19,7 @@ sanitize() {
     local tool=$1 program=$2 log
     shift 2
     log=$results/$tool.$program.log
-    SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_SYMBOLS=4096 compute-sanitizer --tool "$tool" --error-exitcode 1 \
+    SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_PERCENT=1 compute-sanitizer --tool "$tool" --error-exitcode 1 \
         "build/gpu/tests/$program" "$@" >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
     echo "$program: $(grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$log")"
 }
@@ -27,7 +27,7 @@ sanitize() {
 run_step() {
     case "$1" in
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
-    compare) SOFTQAM_TEST_SYMBOLS=$((1 << 27)) build/gpu/tests/test_cpu_cuda ;;
+    compare) SOFTQAM_TEST_PERCENT=3200 build/gpu/tests/test_cpu_cuda ;;
     memcheck | initcheck)
         for program in "${api_programs[@]}" "${device_programs[@]}" test_vectors test_demodulate test_llr; do
             sanitize "$1" "$program"

@@ -9,8 +9,11 @@
 
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE };
 
-/* More than one chunk for every stream of several devices, however short the chunks. */
-enum { N_SYMBOLS = 700001 };
+/* More than one chunk for every stream of several devices. */
+static size_t n_symbols(void)
+{
+    return harness_symbol_count(700001);
+}
 
 typedef struct sample {
     float *symbols;
@@ -33,16 +36,17 @@ static const sample *shared_sample(void)
 {
     static sample made;
     if (!made.symbols) {
+        const size_t n = n_symbols();
         harness_random random = harness_random_stream(STREAM_SYMBOLS);
-        made.symbols = harness_alloc(2 * sizeof(float) * N_SYMBOLS);
-        harness_fill_mixture(&random, N_SYMBOLS, made.symbols);
+        made.symbols = harness_alloc(2 * sizeof(float) * n);
+        harness_fill_mixture(&random, n, made.symbols);
         random = harness_random_stream(STREAM_NOISE);
-        made.noise_var = harness_alloc(sizeof(float) * N_SYMBOLS);
-        harness_fill_noise(&random, HARNESS_NOISE_USUAL, N_SYMBOLS, made.noise_var);
-        made.expected = harness_alloc(HARNESS_SYMBOL_BITS * N_SYMBOLS);
+        made.noise_var = harness_alloc(sizeof(float) * n);
+        harness_fill_noise(&random, HARNESS_NOISE_USUAL, n, made.noise_var);
+        made.expected = harness_alloc(HARNESS_SYMBOL_BITS * n);
         const softqam_config config = llr_config(SOFTQAM_BACKEND_CPU);
         softqam_demodulator *demodulator = harness_create(&config);
-        harness_demodulate_llrs(demodulator, made.symbols, made.noise_var, N_SYMBOLS, made.expected);
+        harness_demodulate_llrs(demodulator, made.symbols, made.noise_var, n, made.expected);
         softqam_destroy(demodulator);
     }
     return &made;
@@ -88,7 +92,8 @@ static void check_call(softqam_demodulator *demodulator, size_t n, bool pinned_i
 
 static void check_all_kinds(const softqam_config *config)
 {
-    static const size_t sizes[] = {1, 1000, 45864, 300000, N_SYMBOLS};
+    const size_t all = n_symbols();
+    const size_t sizes[] = {1, 1000, all / 16, all / 2, all};
     softqam_demodulator *demodulator = harness_create(config);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
         for (unsigned kind = 0; kind < 4; kind++)
@@ -136,8 +141,8 @@ static void test_lists(void **state)
         char expected[16];
         snprintf(expected, sizeof expected, "%u x ", n);
         assert_true(n == 1 || strncmp(softqam_backend_detail(demodulator), expected, strlen(expected)) == 0);
-        check_call(demodulator, N_SYMBOLS, true, true);
-        check_call(demodulator, N_SYMBOLS, false, false);
+        check_call(demodulator, n_symbols(), true, true);
+        check_call(demodulator, n_symbols(), false, false);
         softqam_destroy(demodulator);
     }
 }
@@ -151,7 +156,7 @@ static void test_auto(void **state)
     check_all_kinds(&config);
     check_all_kinds(&config);
     softqam_demodulator *demodulator = harness_create(&config);
-    for (size_t n = 2; n < N_SYMBOLS; n *= 2) {
+    for (size_t n = 2; n < n_symbols(); n *= 2) {
         check_call(demodulator, n - 1, true, true);
         check_call(demodulator, n, false, false);
     }

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 
+from mpi_environment import MPI_ENVIRONMENT
 from tools_harness import ToolTest, main, tool
 
 PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench", "softqam-plot")
             if os.path.exists(tool(name))]  # fmt: skip
 # A program that works without operands, with as little work as may be: the GPU's part of a section of the CPU's.
 NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cuda", "--section", "overhead"]}
+ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 LONG_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 # What the completion of a command line gives, whose last word is at the cursor. The words are those that bash makes.
@@ -45,12 +47,12 @@ class Help(Documents):
     def test_every_option_is_listed(self):
         """No option without its line in --help."""
         for program in PROGRAMS:
-            exact = set()
-            for option in self.compiled(program) - self.listed(program):
+            exact, listed = set(), self.listed(program)
+            for option in self.compiled(program) - listed:
                 # An abbreviation of one that is listed is not another.
-                if any(known.startswith(option) for known in self.listed(program)):
+                if any(known.startswith(option) for known in listed):
                     continue
-                if "no such option" not in self.run_tool(tool(program), option).err:
+                if "no such option" not in self.run_tool(tool(program), option, env=ENVIRONMENT).err:
                     exact.add(option)
             self.assertEqual(exact, set(), program)
 
@@ -106,7 +108,7 @@ class Completion(Documents):
             self.assertEqual(offered, self.listed(program), program)
             self.assertTrue({"--help", "--version"} <= offered)
             for option in offered:
-                error = self.run_tool(tool(program), *NOTHING_TO_DO.get(program, []), option, data=b"").err
+                error = self.run_tool(tool(program), *NOTHING_TO_DO.get(program, []), option, data=b"", env=ENVIRONMENT).err
                 self.assertNotIn("no such option", error, f"{program} {option}")
                 self.assertNotIn("could be more than one", error, f"{program} {option}")
         self.assertEqual(self.complete("softqam-demod", "--ver"), ["--verify", "--version"])

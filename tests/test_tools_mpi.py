@@ -14,6 +14,7 @@ import stat
 import sys
 import time
 
+from mpi_environment import MPI_ENVIRONMENT
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, DEMOD_MPI, SKIPPED, TIMEOUT, Result, ToolTest, default_signals, main, pack,
 )  # fmt: skip
@@ -21,12 +22,7 @@ from tools_harness import (
 MPIRUN = shutil.which("mpirun")
 PROGRAM = "softqam-demod-mpi"
 
-# More ranks than CPUs; no remote hosts, so no ssh; memory of other processes is not to be read where that is forbidden.
-ENVIRONMENT = dict(
-    os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm_rsh_agent="",
-    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
-    OMPI_MCA_mpi_yield_when_idle="1",
-)  # fmt: skip
+ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 
 
 class MpiTest(ToolTest):

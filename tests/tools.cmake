@@ -20,7 +20,6 @@ add_tools_test(files 600 cuda)
 add_tools_test(long 600 cuda)
 add_tools_test(sigmf 600)
 add_tools_test(command 600)
-add_tools_test(documents 600)
 # Open MPI's own code makes no sense to ThreadSanitizer, and never frees all its memory.
 if(NOT SOFTQAM_SANITIZE MATCHES thread)
   add_tools_test(mpi 900 cuda)
@@ -43,10 +42,11 @@ if(TARGET softqam-receiver)
   endforeach()
 endif()
 
-# What follows measures, or is Python: a sanitizer would find nothing.
+# What follows measures, or looks at texts, or is Python: a sanitizer would find nothing.
 if(SOFTQAM_SANITIZE)
   return()
 endif()
+add_tools_test(documents 600)
 if(TARGET softqam-bench)
   add_test_run(bench TIMEOUT 300 COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test_bench.py
     $<TARGET_FILE:softqam-bench>)

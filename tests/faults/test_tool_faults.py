@@ -20,13 +20,12 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+from mpi_environment import MPI_ENVIRONMENT
+
 DEMOD = GEN = MPI = ""
 MPIRUN = shutil.which("mpirun")
-# More ranks than CPUs, root or not; no remote hosts; memory of other processes is not to be read where that is forbidden.
-MPI_ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm_rsh_agent": "",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
-}  # fmt: skip
 FAKE_CUDA = QUICK = False
 TIMEOUT = 60
 MAX_POINTS = 2000
@@ -42,6 +41,8 @@ class Outcome:
         environment = {
             "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": report,
             "SOFTQAM_FAULT_FAST_GPU": "1",
+            # mpirun has nothing to wait for when a rank has failed: the others have come to their end.
+            "OMPI_MCA_odls_base_sigkill_timeout": "0",
         }  # fmt: skip
         if os.path.exists(report):
             os.remove(report)
