@@ -187,6 +187,9 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
     }
 }
 
+const char *const harness_input_names[] = {"cf32", "cs16", "cs8", "cf16"};
+const char *const harness_output_names[] = {"u8", "s8", "f16", "f32"};
+
 softqam_config harness_config(void)
 {
     softqam_config config;

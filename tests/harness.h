@@ -113,6 +113,10 @@ bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols);
 
+/* Of the formats, by their values. */
+extern const char *const harness_input_names[];
+extern const char *const harness_output_names[];
+
 /* The default configuration with the backend under test. */
 softqam_config harness_config(void);
 /* The same for an output format, and for one noise variance or one a symbol. */

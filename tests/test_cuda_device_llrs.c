@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LLRs and batches in device memory, against the CPU backend, which test_llr.c holds against brute force. */
+/* LLRs and batches in device memory, against the CPU backend, which test_llr_values.c holds against brute force. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -310,8 +310,6 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
-
 /* All of a set, by all threads. */
 static void run_set(const symbols *set, softqam_input_format input, softqam_output_format output, softqam_noise noise,
                     bool (*compare)(const job *, worker *, size_t))
@@ -344,7 +342,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
         close_worker(&workers[k]);
     }
     assert_false(shared.failed);
-    print_message("%s: %s, %llu symbols, %.1f s\n", output_names[output], set->name, (unsigned long long)set->n,
+    print_message("%s: %s, %llu symbols, %.1f s\n", harness_output_names[output], set->name, (unsigned long long)set->n,
                   seconds() - start);
 }
 
