@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <Random123/philox.h>
 
@@ -54,12 +55,24 @@ static uint64_t seed(void)
     return environment_number("SOFTQAM_TEST_SEED", DEFAULT_SEED);
 }
 
+uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_t max)
+{
+    const uint64_t count = environment_number(name, otherwise);
+    if (count == 0 || count > max)
+        die(name, "out of range");
+    return count;
+}
+
 size_t harness_symbol_count(size_t otherwise)
 {
-    size_t count = (size_t)environment_number("SOFTQAM_TEST_SYMBOLS", otherwise);
-    if (count == 0)
-        die("SOFTQAM_TEST_SYMBOLS", "must not be 0");
-    return count;
+    return (size_t)harness_environment_count("SOFTQAM_TEST_SYMBOLS", otherwise, SIZE_MAX);
+}
+
+double harness_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static const char *backend_text(void)

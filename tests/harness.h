@@ -37,7 +37,12 @@ softqam_backend harness_backend(void);
 /* True where a demodulator of the CUDA backend can be made. */
 bool harness_cuda_is_usable(void);
 
-/* A count from SOFTQAM_TEST_SYMBOLS, or the given one without it. */
+/* A clock that only runs forward. */
+double harness_seconds(void);
+
+/* A number from 1 to `max` in the environment, or `otherwise` without it. Anything else there ends the program. */
+uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_t max);
+/* That of SOFTQAM_TEST_SYMBOLS. */
 size_t harness_symbol_count(size_t otherwise);
 
 /* Random numbers: philox, keyed by the seed, so that a stream's numbers depend on nothing that ran before it. */

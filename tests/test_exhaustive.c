@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "config.h"
 #include "cpu_variant.h"
@@ -286,28 +285,12 @@ static void close_worker(worker *self)
     oracle_destroy(self->oracle);
 }
 
-static uint64_t environment_count(const char *name, uint64_t otherwise, uint64_t max)
-{
-    const char *text = getenv(name);
-    char *end = NULL;
-    const uint64_t n = text ? strtoull(text, &end, 0) : otherwise;
-    if (n < 1 || n > max || (end && *end))
-        fail_msg("%s is \"%s\"", name, text);
-    return n;
-}
-
 static size_t count_threads(void)
 {
     cpu_set_t set;
     const int n_cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-    return (size_t)environment_count("SOFTQAM_TEST_THREADS", (uint64_t)(n_cpus < 64 ? n_cpus : 64), MAX_THREADS);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (size_t)harness_environment_count("SOFTQAM_TEST_THREADS", (uint64_t)(n_cpus < 64 ? n_cpus : 64),
+                                             MAX_THREADS);
 }
 
 /* All of a set, by all threads. */
@@ -334,7 +317,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     softqam_plan_make(&shared.plan, &resolved);
     for (size_t k = 0; k < n_threads; k++)
         workers[k] = open_worker(&shared);
-    const double start = seconds();
+    const double start = harness_seconds();
     for (size_t k = 0; k < n_threads; k++)
         assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
     for (size_t k = 0; k < n_threads; k++) {
@@ -343,7 +326,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     }
     assert_false(shared.failed);
     print_message("%s: %s, %llu symbols, %.1f s\n", harness_output_names[output], set->name, (unsigned long long)set->n,
-                  seconds() - start);
+                  harness_seconds() - start);
 }
 
 /* What the component that stays can be. */
@@ -364,7 +347,7 @@ static const char *const running_names[2][N_FIXED] = {
 
 static symbols running_set(unsigned running, int fixed)
 {
-    const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     return (symbols){
         .name = running_names[running][fixed],
         .n = (ALL_BITS - 1) / stride + 1,
@@ -424,7 +407,7 @@ static void test_f32(void **state)
 static void test_cs16(void **state)
 {
     (void)state;
-    const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     const symbols set = {.name = "all cs16", .n = (ALL_BITS - 1) / stride + 1, .fill = fill_pairs, .stride = stride};
     bool (*compare)(const job *, worker *, size_t) = on_cuda() ? compare_cuda : compare_variants;
     run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, compare);
@@ -437,7 +420,7 @@ static void test_oracle(void **state)
     (void)state;
     if (on_cuda())
         skip();
-    const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     const symbols set = {
         .name = "all of 2^-13 <= |I| < 8, Q on a level",
         .n = (((uint64_t)1 << 28) - 1) / stride + 1,
