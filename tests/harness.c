@@ -147,7 +147,7 @@ int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n
     require_cpu_variant();
     if (harness_backend() == SOFTQAM_BACKEND_CUDA)
         harness_require_cuda();
-    struct CMUnitTest *chosen = calloc(n_tests, sizeof(*chosen));
+    struct CMUnitTest *chosen = calloc(n_tests, sizeof *chosen);
     if (!chosen)
         die(argv[0], "out of memory");
     size_t n_chosen = 0;
@@ -180,7 +180,7 @@ uint32_t harness_random_u32(harness_random *self)
         philox4x32_ctr_t counter = {{(uint32_t)self->n_blocks, (uint32_t)(self->n_blocks >> 32), self->stream, 0}};
         philox4x32_key_t key = {{self->key[0], self->key[1]}};
         counter = philox4x32(counter, key);
-        memcpy(self->words, counter.v, sizeof(self->words));
+        memcpy(self->words, counter.v, sizeof self->words);
         self->n_blocks++;
         self->n_left = HARNESS_COUNT(self->words);
     }
@@ -196,7 +196,7 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i += sizeof(uint32_t)) {
         uint32_t word = harness_random_u32(self);
-        memcpy((uint8_t *)bytes + i, &word, nbytes - i < sizeof(word) ? nbytes - i : sizeof(word));
+        memcpy((uint8_t *)bytes + i, &word, nbytes - i < sizeof word ? nbytes - i : sizeof word);
     }
 }
 

@@ -45,11 +45,11 @@ double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
     case SOFTQAM_OUTPUT_S8:
         return (int8_t)out[i];
     case SOFTQAM_OUTPUT_F16:
-        memcpy(&half, out + i * sizeof(half), sizeof(half));
+        memcpy(&half, out + i * sizeof half, sizeof half);
         return half_to_double(half);
     case SOFTQAM_OUTPUT_F32:
         break;
     }
-    memcpy(&llr, out + i * sizeof(llr), sizeof(llr));
+    memcpy(&llr, out + i * sizeof llr, sizeof llr);
     return (double)llr;
 }

@@ -74,9 +74,9 @@ static void test_cs16(void **state)
 {
     (void)state;
     size_t n_symbols = 2 * N_INT16;
-    int16_t *samples = harness_alloc(2 * n_symbols * sizeof(*samples));
+    int16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
     harness_random random = harness_random_stream(STREAM_INTEGERS);
-    harness_random_fill(&random, samples, 2 * n_symbols * sizeof(*samples));
+    harness_random_fill(&random, samples, 2 * n_symbols * sizeof *samples);
     for (size_t i = 0; i < N_INT16; i++) {
         int16_t value = (int16_t)((int)i - 32768);
         samples[2 * i] = value;

@@ -35,7 +35,7 @@ static float multiple_of_alpha(int k)
 static uint32_t bits_of(float value)
 {
     uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
+    memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
@@ -288,7 +288,7 @@ static void close_worker(worker *self)
 static size_t count_threads(void)
 {
     cpu_set_t set;
-    const int n_cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+    const int n_cpus = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
     return (size_t)harness_environment_count("SOFTQAM_TEST_THREADS", (uint64_t)(n_cpus < 64 ? n_cpus : 64),
                                              MAX_THREADS);
 }
@@ -305,7 +305,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     static pthread_t threads[MAX_THREADS];
     const size_t n_threads = count_threads();
     softqam_config resolved;
-    memset(&shared, 0, sizeof(shared));
+    memset(&shared, 0, sizeof shared);
     shared.set = set;
     shared.compare = compare;
     shared.block_symbols = compare == compare_cuda ? CUDA_BLOCK_SYMBOLS : BLOCK_SYMBOLS;

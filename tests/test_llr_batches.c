@@ -113,7 +113,7 @@ static void run_batch(softqam_demodulator *demodulator, softqam_output_format fo
                       const harness_buffer *out)
 {
     size_t symbol_nbytes = softqam_output_symbol_nbytes(format);
-    softqam_block *blocks = harness_alloc(n_pieces * sizeof(*blocks));
+    softqam_block *blocks = harness_alloc(n_pieces * sizeof *blocks);
     memset(out->data, CANARY, out->nbytes);
     for (size_t k = 0; k < n_pieces; k++) {
         pieces[k].block.out = out->data + pieces[k].out_at;
@@ -140,7 +140,7 @@ static void run_batch(softqam_demodulator *demodulator, softqam_output_format fo
 
 static void check_batch(const softqam_config *config, size_t n_pieces, harness_random *random)
 {
-    piece *pieces = harness_alloc(n_pieces * sizeof(*pieces));
+    piece *pieces = harness_alloc(n_pieces * sizeof *pieces);
     size_t end = 0;
     for (size_t k = 0; k < n_pieces; k++) {
         pieces[k] = make_piece(random, *config);

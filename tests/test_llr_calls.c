@@ -298,9 +298,9 @@ static void test_input_formats(void **state)
     (void)state;
     static const float scales[] = {0, 0.7F / 128, 1.3F, 1e37F, 1e-42F};
     const size_t n_symbols = 2 * N_16_BITS;
-    uint16_t *samples = harness_alloc(2 * n_symbols * sizeof(*samples));
+    uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
     harness_random random = harness_random_stream(STREAM_INPUTS);
-    harness_random_fill(&random, samples, 2 * n_symbols * sizeof(*samples));
+    harness_random_fill(&random, samples, 2 * n_symbols * sizeof *samples);
     for (size_t i = 0; i < N_16_BITS; i++) {
         samples[2 * i] = (uint16_t)i;
         samples[2 * (N_16_BITS + i) + 1] = (uint16_t)i;

@@ -73,7 +73,7 @@ static void test_erasures_per_call(void **state)
     llr_input in = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_USUAL, 333);
     for (size_t i = 0; i < HARNESS_COUNT(not_a_variance); i++) {
         float noise_var;
-        memcpy(&noise_var, &not_a_variance[i], sizeof(noise_var));
+        memcpy(&noise_var, &not_a_variance[i], sizeof noise_var);
         for (size_t k = 0; k < 2 * LLR_FORMATS; k++) {
             softqam_config config = harness_plan(llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
             config.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;

@@ -152,7 +152,7 @@ static void check_halves(const llr_input *in)
     uint8_t *floats = llr_answer(SOFTQAM_OUTPUT_F32, in), *halves = llr_answer(SOFTQAM_OUTPUT_F16, in);
     for (size_t i = 0; i < in->n_symbols * HARNESS_SYMBOL_BITS; i++) {
         uint16_t expected = half_from_double(llr_at(SOFTQAM_OUTPUT_F32, floats, i)), got;
-        memcpy(&got, halves + i * sizeof(got), sizeof(got));
+        memcpy(&got, halves + i * sizeof got, sizeof got);
         assert_int_equal(got, expected);
     }
     free(halves);
@@ -287,7 +287,7 @@ static void test_fixed_point(void **state)
     float llrs[HARNESS_SYMBOL_BITS];
     softqam_config config = harness_plan(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
     uint8_t *out = harness_answer(&config, symbols, &noise_var, 1);
-    memcpy(llrs, out, sizeof(llrs));
+    memcpy(llrs, out, sizeof llrs);
     for (int b = 0; b < HARNESS_SYMBOL_BITS; b++)
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
     free(out);

@@ -85,8 +85,8 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     fake_lock();
-    memset(properties, 0, sizeof(*properties));
-    snprintf(properties->name, sizeof(properties->name), "no GPU, number %d", device);
+    memset(properties, 0, sizeof *properties);
+    snprintf(properties->name, sizeof properties->name, "no GPU, number %d", device);
     properties->multiProcessorCount = 4;
     properties->major = 9;
     properties->integrated = 0;
@@ -131,7 +131,7 @@ cudaError_t cudaPeekAtLastError(void)
 const char *cudaGetErrorString(cudaError_t error)
 {
     static _Thread_local char text[32];
-    snprintf(text, sizeof(text), "CUDA error %d", (int)error);
+    snprintf(text, sizeof text, "CUDA error %d", (int)error);
     return text;
 }
 

@@ -51,7 +51,7 @@ size_t fake_live_blocks(void)
 
 static cudaError_t add_block(void *memory, size_t nbytes, enum cudaMemoryType type, bool owned)
 {
-    block *b = memory ? malloc(sizeof(*b)) : NULL;
+    block *b = memory ? malloc(sizeof *b) : NULL;
     if (!b)
         return cudaErrorMemoryAllocation;
     *b = (block){blocks, memory, nbytes, type, type == cudaMemoryTypeDevice ? fake_device : -1, owned};
@@ -141,7 +141,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 {
     fake_lock();
     const block *found = find_block(memory, 1);
-    memset(attributes, 0, sizeof(*attributes));
+    memset(attributes, 0, sizeof *attributes);
     attributes->type = found ? found->type : cudaMemoryTypeUnregistered;
     attributes->device = found ? found->device : -1;
     attributes->hostPointer = found && found->type == cudaMemoryTypeHost ? (void *)(uintptr_t)memory : NULL;
@@ -185,7 +185,7 @@ static cudaError_t copy_async(void *to, const void *from, size_t nbytes, enum cu
     if (type_of(from, nbytes) != wanted_from || type_of(to, nbytes) != wanted_to || !reaches(from, nbytes) ||
         !reaches(to, nbytes))
         return cudaErrorInvalidValue;
-    copy *self = malloc(sizeof(*self));
+    copy *self = malloc(sizeof *self);
     if (!self)
         return cudaErrorMemoryAllocation;
     *self = (copy){to, from, nbytes};

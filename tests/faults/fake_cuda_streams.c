@@ -87,7 +87,7 @@ void fake_run_device(int device)
 cudaError_t fake_enqueue(cudaStream_t stream, void (*work)(void *), void *context)
 {
     cudaStream_t to = resolve(stream);
-    operation *one = malloc(sizeof(*one));
+    operation *one = malloc(sizeof *one);
     if (!one || to->device != fake_device) {
         free(one);
         free(context);
@@ -114,7 +114,7 @@ size_t fake_live_streams(void)
 
 static cudaError_t create_stream(cudaStream_t *stream)
 {
-    cudaStream_t fresh = calloc(1, sizeof(*fresh));
+    cudaStream_t fresh = calloc(1, sizeof *fresh);
     if (!fresh)
         return cudaErrorMemoryAllocation;
     fresh->device = fake_device;
@@ -176,7 +176,7 @@ static void do_host_function(void *context)
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument)
 {
     fake_lock();
-    host_function *self = malloc(sizeof(*self));
+    host_function *self = malloc(sizeof *self);
     if (!self)
         return fake_unlock(cudaErrorMemoryAllocation);
     *self = (host_function){function, argument};
@@ -204,7 +204,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     (void)flags;
     fake_lock();
-    *event = calloc(1, sizeof(**event));
+    *event = calloc(1, sizeof **event);
     n_events += *event != NULL;
     return fake_unlock(*event ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -259,7 +259,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     fake_lock();
     if (!event->stream)
         return fake_unlock(cudaSuccess);
-    cudaEvent_t as_it_is = malloc(sizeof(*as_it_is));
+    cudaEvent_t as_it_is = malloc(sizeof *as_it_is);
     if (!as_it_is)
         return fake_unlock(cudaErrorMemoryAllocation);
     *as_it_is = *event;
