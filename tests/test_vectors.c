@@ -39,6 +39,7 @@ static void default_scales_are_those_of_the_files(void **state)
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF32) == 1.0f);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS16) == 1.0f / 32768);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS8) == 1.0f / 128);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF16) == 1.0f);
 }
 
 static void files_are_what_the_oracle_says(void **state)
