@@ -149,7 +149,7 @@ static max_log_llr make_llr(double component, double metric, double weight)
 
 void max_log_llrs(const float symbol[2], float noise_var, float scale, max_log_llr llrs[8])
 {
-    memset(llrs, 0, N_BITS * sizeof(*llrs));
+    memset(llrs, 0, N_BITS * sizeof *llrs);
     if (!isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise_var) || !(noise_var > 0))
         return;
     exact_sum metrics[N_POINTS];

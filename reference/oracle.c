@@ -32,7 +32,7 @@ struct oracle {
 
 oracle *oracle_create(void)
 {
-    oracle *self = calloc(1, sizeof(*self));
+    oracle *self = calloc(1, sizeof *self);
     if (!self)
         return NULL;
     self->modem = modemcf_create(LIQUID_MODEM_QAM256);
@@ -58,7 +58,7 @@ static unsigned int demodulate(oracle *self, float i, float q, uint8_t soft_bits
      * signs of zero. */
     const float parts[2] = {i, q};
     liquid_float_complex sample;
-    memcpy(&sample, parts, sizeof(sample));
+    memcpy(&sample, parts, sizeof sample);
 
     unsigned int symbol = 0;
     unsigned char bytes[N_BITS];
@@ -116,7 +116,7 @@ void oracle_modulate(oracle *self, const uint8_t bits[8], float point[2])
     }
     liquid_float_complex sample;
     modemcf_modulate(self->modem, symbol, &sample);
-    memcpy(point, &sample, sizeof(sample));
+    memcpy(point, &sample, sizeof sample);
 }
 
 const char *oracle_version(void)

@@ -60,9 +60,9 @@ static void *allocate(size_t n, size_t nbytes)
 static grid open_grid(size_t n_points)
 {
     grid self = {.n_points = n_points};
-    self.symbols = allocate(n_points, 2 * sizeof(*self.symbols));
-    self.weights = allocate(n_points, sizeof(*self.weights));
-    self.llrs = allocate(n_points, sizeof(*self.llrs));
+    self.symbols = allocate(n_points, 2 * sizeof *self.symbols);
+    self.weights = allocate(n_points, sizeof *self.weights);
+    self.llrs = allocate(n_points, sizeof *self.llrs);
     self.out = allocate(n_points, N_BITS * sizeof(float));
     return self;
 }
@@ -80,7 +80,7 @@ static void fill_grid(grid *self, double noise_var)
 {
     const double deviation = sqrt(noise_var / 2), reach = 15 / sqrt(170) + 9 * deviation;
     const double step = 2 * reach / (double)self->n_points, density = 1 / (deviation * sqrt(2 * acos(-1)));
-    memset(self->weights, 0, self->n_points * sizeof(*self->weights));
+    memset(self->weights, 0, self->n_points * sizeof *self->weights);
     for (size_t n = 0; n < self->n_points; n++) {
         const float v = (float)(((double)n + 0.5) * step - reach);
         self->symbols[2 * n] = self->symbols[2 * n + 1] = v;
@@ -220,7 +220,7 @@ static void print_scales(grid *self)
     static const float scales[] = {0.5F, 1, 1.5F, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 24, 32};
     printf("\n\n# most that s8 loses between %d and %d dB, by its scale\n#scale  s8_loss\n", MIN_CHECKED_DB,
            MAX_CHECKED_DB);
-    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++)
         printf("%6g  %9.6f\n", (double)scales[i], worst_loss(self, scales[i]));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* THE arithmetic: what every backend computes, defined once. It is written in the operations of a lane header, which
- * must be included before: lane_scalar.h in portable C, lane_avx2.h and lane_avx512.h with several symbols in a lane's
- * registers, cuda/lane_cuda.cuh on the GPU. README.md beside this derives it.
+ * must be included before: lane_scalar.h in portable C, lane_avx2.h, lane_avx512.h and lane_neon.h with several symbols
+ * in a lane's registers, cuda/lane_cuda.cuh on the GPU. README.md beside this derives it.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
  * LLRs: exact max-log. No branch depends on a symbol. */

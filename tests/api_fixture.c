@@ -20,10 +20,10 @@ void api_assert_one_line(const char *message)
 
 void api_assert_works(softqam_demodulator *demodulator)
 {
-    uint8_t out[sizeof(api_soft_bits)];
-    memset(out, API_OUT_BYTE, sizeof(out));
+    uint8_t out[sizeof api_soft_bits];
+    memset(out, API_OUT_BYTE, sizeof out);
     harness_demodulate(demodulator, api_symbols, API_SYMBOLS, out);
-    assert_memory_equal(out, api_soft_bits, sizeof(api_soft_bits));
+    assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
 }
 
 softqam_demodulator *api_create_default(void)
@@ -58,11 +58,11 @@ void api_assert_accepted(const softqam_config *config)
 /* The LLRs of the symbols above have the signs of their soft bits. */
 void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format)
 {
-    uint8_t out[sizeof(api_soft_bits) * sizeof(float)];
+    uint8_t out[sizeof api_soft_bits * sizeof(float)];
     size_t nbytes = softqam_output_symbol_nbytes(format) / HARNESS_SYMBOL_BITS;
     const float noise_vars[API_SYMBOLS] = {api_low_noise, api_low_noise, api_low_noise, api_low_noise};
     harness_demodulate_llrs(demodulator, api_symbols, noise_vars, API_SYMBOLS, out);
-    for (size_t i = 0; i < sizeof(api_soft_bits); i++) {
+    for (size_t i = 0; i < sizeof api_soft_bits; i++) {
         /* The sign is the last byte's highest bit in every format. */
         assert_int_equal(out[(i + 1) * nbytes - 1] >> 7, api_soft_bits[i] == 0);
     }

@@ -21,7 +21,7 @@ bool device_is_instrumented(void)
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096];
     bool found = false;
-    while (maps && !found && fgets(line, sizeof(line), maps))
+    while (maps && !found && fgets(line, sizeof line, maps))
         found = strstr(line, "compute-sanitizer/") || strstr(line, "libsanitizer-collection");
     if (maps)
         fclose(maps);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <Random123/philox.h>
 
@@ -54,14 +55,27 @@ static uint64_t seed(void)
     return environment_number("SOFTQAM_TEST_SEED", DEFAULT_SEED);
 }
 
+uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_t max)
+{
+    const uint64_t count = environment_number(name, otherwise);
+    if (count == 0 || count > max)
+        die(name, "out of range");
+    return count;
+}
+
 size_t harness_symbol_count(size_t usual)
 {
     const size_t least = usual < 1000 ? usual : 1000;
-    const uint64_t percent = environment_number("SOFTQAM_TEST_PERCENT", 100);
-    if (percent > 1000000)
-        die("SOFTQAM_TEST_PERCENT", "more than 1000000");
+    const uint64_t percent = harness_environment_count("SOFTQAM_TEST_PERCENT", 100, 1000000);
     const size_t count = (size_t)(usual * percent / 100);
     return count < least ? least : count;
+}
+
+double harness_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static const char *backend_text(void)
@@ -136,7 +150,7 @@ int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n
     require_cpu_variant();
     if (harness_backend() == SOFTQAM_BACKEND_CUDA)
         harness_require_cuda();
-    struct CMUnitTest *chosen = calloc(n_tests, sizeof(*chosen));
+    struct CMUnitTest *chosen = calloc(n_tests, sizeof *chosen);
     if (!chosen)
         die(argv[0], "out of memory");
     size_t n_chosen = 0;
@@ -169,7 +183,7 @@ uint32_t harness_random_u32(harness_random *self)
         philox4x32_ctr_t counter = {{(uint32_t)self->n_blocks, (uint32_t)(self->n_blocks >> 32), self->stream, 0}};
         philox4x32_key_t key = {{self->key[0], self->key[1]}};
         counter = philox4x32(counter, key);
-        memcpy(self->words, counter.v, sizeof(self->words));
+        memcpy(self->words, counter.v, sizeof self->words);
         self->n_blocks++;
         self->n_left = HARNESS_COUNT(self->words);
     }
@@ -185,9 +199,12 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i += sizeof(uint32_t)) {
         uint32_t word = harness_random_u32(self);
-        memcpy((uint8_t *)bytes + i, &word, nbytes - i < sizeof(word) ? nbytes - i : sizeof(word));
+        memcpy((uint8_t *)bytes + i, &word, nbytes - i < sizeof word ? nbytes - i : sizeof word);
     }
 }
+
+const char *const harness_input_names[] = {"cf32", "cs16", "cs8", "cf16"};
+const char *const harness_output_names[] = {"u8", "s8", "f16", "f32"};
 
 softqam_config harness_config(void)
 {

@@ -37,6 +37,11 @@ softqam_backend harness_backend(void);
 /* True where a demodulator of the CUDA backend can be made. */
 bool harness_cuda_is_usable(void);
 
+/* A clock that only runs forward. */
+double harness_seconds(void);
+
+/* A number from 1 to `max` in the environment, or `otherwise` without it. Anything else there ends the program. */
+uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_t max);
 /* SOFTQAM_TEST_PERCENT of the usual number, where that is set; but not less than 1000, or the usual number. */
 size_t harness_symbol_count(size_t usual);
 
@@ -112,6 +117,10 @@ bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8
 /* The same for any output format. */
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols);
+
+/* Of the formats, by their values. */
+extern const char *const harness_input_names[];
+extern const char *const harness_output_names[];
 
 /* The default configuration with the backend under test. */
 softqam_config harness_config(void);

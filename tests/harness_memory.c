@@ -78,10 +78,10 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
 {
     /* By words: a sanitizer's check of every access makes bytes the slowest part of the tests. */
     size_t i = 0;
-    for (uint64_t word; i + sizeof(word) <= nbytes; i += sizeof(word)) {
-        memcpy(&word, expected + i, sizeof(word));
+    for (uint64_t word; i + sizeof word <= nbytes; i += sizeof word) {
+        memcpy(&word, expected + i, sizeof word);
         word = ~word;
-        memcpy(out + i, &word, sizeof(word));
+        memcpy(out + i, &word, sizeof word);
     }
     for (; i < nbytes; i++)
         out[i] = (uint8_t)~expected[i];
@@ -102,11 +102,11 @@ static void print_values(const char *label, softqam_output_format format, const 
             fprintf(stderr, " %4d", (int8_t)values[b]);
             break;
         case SOFTQAM_OUTPUT_F16:
-            memcpy(&half, values + (size_t)b * sizeof(half), sizeof(half));
+            memcpy(&half, values + (size_t)b * sizeof half, sizeof half);
             fprintf(stderr, " 0x%04x", half);
             break;
         case SOFTQAM_OUTPUT_F32:
-            memcpy(&llr, values + (size_t)b * sizeof(llr), sizeof(llr));
+            memcpy(&llr, values + (size_t)b * sizeof llr, sizeof llr);
             fprintf(stderr, " %a", (double)llr);
             break;
         }
@@ -126,7 +126,7 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
             continue;
         if (n_different++ < MAX_PRINTED) {
             uint32_t bits[2];
-            memcpy(bits, symbols + 2 * i, sizeof(bits));
+            memcpy(bits, symbols + 2 * i, sizeof bits);
             fprintf(stderr, "symbol %zu (%a, %a) = (0x%08" PRIx32 ", 0x%08" PRIx32 "):", i, (double)symbols[2 * i],
                     (double)symbols[2 * i + 1], bits[0], bits[1]);
             print_values("got", format, have);

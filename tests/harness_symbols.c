@@ -109,7 +109,7 @@ static void put_special(size_t k, float *value)
     if (k < N_MULTIPLES)
         *value = multiple_of_alpha((int)k - MAX_MULTIPLE);
     else
-        memcpy(value, &special_bits[k - N_MULTIPLES], sizeof(*value));
+        memcpy(value, &special_bits[k - N_MULTIPLES], sizeof *value);
 }
 
 /* Every special value and every exact multiple of alpha, crossed with the same on the other axis. */
@@ -127,7 +127,7 @@ static void fill_bits(harness_random *random, float parameter, size_t first, siz
 {
     (void)parameter;
     (void)first;
-    harness_random_fill(random, symbols, 2 * n_symbols * sizeof(*symbols));
+    harness_random_fill(random, symbols, 2 * n_symbols * sizeof *symbols);
 }
 
 /* Random signs and mantissas under an exponent of at least `exponent`; with 0, a subnormal on one axis or both. */
@@ -139,7 +139,7 @@ static void fill_exponent(harness_random *random, float exponent, size_t first, 
     for (size_t i = 0; i < 2 * n_symbols; i++) {
         uint32_t bits = harness_random_u32(random) & 0x807fffff;
         bits |= (lowest + (uint32_t)harness_random_below(random, n_exponents)) << 23;
-        memcpy(&symbols[i], &bits, sizeof(bits));
+        memcpy(&symbols[i], &bits, sizeof bits);
     }
     for (size_t i = 0; i < n_symbols; i += 2)
         symbols[2 * i + harness_random_below(random, 2)] = random_uniform(random, 1.4F);
@@ -150,7 +150,7 @@ static void fill_zeros(harness_random *random, float parameter, size_t first, si
     (void)random;
     (void)parameter;
     (void)first;
-    memset(symbols, 0, 2 * n_symbols * sizeof(*symbols));
+    memset(symbols, 0, 2 * n_symbols * sizeof *symbols);
 }
 
 const harness_symbol_set harness_symbol_sets[] = {
@@ -191,7 +191,7 @@ static float random_positive(harness_random *random, uint32_t lowest, uint32_t h
     uint32_t bits = harness_random_u32(random) & 0x007fffff;
     bits |= (lowest + (uint32_t)harness_random_below(random, highest - lowest + 1)) << 23;
     float value;
-    memcpy(&value, &bits, sizeof(value));
+    memcpy(&value, &bits, sizeof value);
     return value;
 }
 
@@ -204,10 +204,10 @@ void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, fl
         } else if (kind == HARNESS_NOISE_POSITIVE) {
             noise_var[i] = random_positive(random, 0, 254);
         } else if (harness_random_below(random, 2)) {
-            harness_random_fill(random, &noise_var[i], sizeof(noise_var[i]));
+            harness_random_fill(random, &noise_var[i], sizeof noise_var[i]);
         } else {
             memcpy(&noise_var[i], &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))],
-                   sizeof(noise_var[i]));
+                   sizeof noise_var[i]);
         }
     }
 }
@@ -219,17 +219,17 @@ static float sample_at(softqam_input_format format, const uint8_t *samples, size
     uint16_t cf16;
     switch (format) {
     case SOFTQAM_INPUT_CS16:
-        memcpy(&cs16, samples + i * sizeof(cs16), sizeof(cs16));
+        memcpy(&cs16, samples + i * sizeof cs16, sizeof cs16);
         return cs16;
     case SOFTQAM_INPUT_CS8:
         return (int8_t)samples[i];
     case SOFTQAM_INPUT_CF16:
-        memcpy(&cf16, samples + i * sizeof(cf16), sizeof(cf16));
+        memcpy(&cf16, samples + i * sizeof cf16, sizeof cf16);
         return (float)half_to_double(cf16);
     case SOFTQAM_INPUT_CF32:
         break;
     }
-    memcpy(&cf32, samples + i * sizeof(cf32), sizeof(cf32));
+    memcpy(&cf32, samples + i * sizeof cf32, sizeof cf32);
     return cf32;
 }
 

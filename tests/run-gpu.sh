@@ -14,6 +14,7 @@ mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,calls,batch,library})
 device_programs=(test_cuda_device_{calls,streams,memory,llrs})
+value_programs=(test_vectors test_demodulate_{symbols,calls} test_llr_{values,properties})
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -29,7 +30,7 @@ run_step() {
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
     compare) SOFTQAM_TEST_PERCENT=3200 build/gpu/tests/test_cpu_cuda ;;
     memcheck | initcheck)
-        for program in "${api_programs[@]}" "${device_programs[@]}" test_vectors test_demodulate test_llr; do
+        for program in "${api_programs[@]}" "${device_programs[@]}" "${value_programs[@]}"; do
             sanitize "$1" "$program"
         done
         ;;
@@ -39,8 +40,9 @@ run_step() {
             sanitize racecheck "$program"
         done
         sanitize racecheck test_vectors
-        sanitize racecheck test_demodulate test_symbol_sets
-        sanitize racecheck test_llr 'test_s*'
+        sanitize racecheck test_demodulate_symbols test_symbol_sets
+        sanitize racecheck test_llr_values 'test_s*'
+        sanitize racecheck test_llr_properties 'test_s*'
         sanitize racecheck test_cuda_device_calls test_misuse
         sanitize racecheck test_cuda_device_streams 'test_graph*'
         sanitize racecheck test_cuda_device_memory 'test_m*'

@@ -8,9 +8,9 @@
 static void assert_block_refused(softqam_demodulator *demodulator, softqam_output_format format, softqam_block bad,
                                  const char *what)
 {
-    uint8_t out[sizeof(api_soft_bits) * sizeof(float)], untouched[sizeof(out)];
-    memset(out, API_OUT_BYTE, sizeof(out));
-    memset(untouched, API_OUT_BYTE, sizeof(untouched));
+    uint8_t out[sizeof api_soft_bits * sizeof(float)], untouched[sizeof out];
+    memset(out, API_OUT_BYTE, sizeof out);
+    memset(untouched, API_OUT_BYTE, sizeof untouched);
     const float *noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : &api_low_noise;
     const softqam_block good = {.n_symbols = API_SYMBOLS, .symbols = api_symbols, .noise_var = noise_var, .out = out};
     for (size_t place = 0; place < 3; place++) {
@@ -21,13 +21,13 @@ static void assert_block_refused(softqam_demodulator *demodulator, softqam_outpu
         if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
             fail_msg("%s: %s", what, softqam_status_string(status));
         api_assert_one_line(softqam_error_message());
-        assert_memory_equal(out, untouched, sizeof(out));
+        assert_memory_equal(out, untouched, sizeof out);
     }
 }
 
 static void check_batch_misuse(softqam_output_format format)
 {
-    uint8_t memory[64 + sizeof(api_soft_bits) * sizeof(float)], *out = memory + 64;
+    uint8_t memory[64 + sizeof api_soft_bits * sizeof(float)], *out = memory + 64;
     softqam_config config = api_llr_config(format);
     softqam_demodulator *demodulator = harness_create(&config);
     const float *noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : &api_low_noise;

@@ -11,7 +11,7 @@ static void test_null_demodulator(void **state)
     softqam_config config = harness_config();
     assert_int_equal(softqam_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
-    uint8_t out[sizeof(api_soft_bits)];
+    uint8_t out[sizeof api_soft_bits];
     assert_int_equal(softqam_demodulate(NULL, api_symbols, NULL, API_SYMBOLS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
     softqam_destroy(NULL);
@@ -33,15 +33,15 @@ static void test_null_buffers(void **state)
 {
     (void)state;
     softqam_demodulator *demodulator = api_create_default();
-    uint8_t out[sizeof(api_soft_bits)], untouched[sizeof(api_soft_bits)];
-    memset(untouched, API_OUT_BYTE, sizeof(untouched));
-    memset(out, API_OUT_BYTE, sizeof(out));
+    uint8_t out[sizeof api_soft_bits], untouched[sizeof api_soft_bits];
+    memset(untouched, API_OUT_BYTE, sizeof untouched);
+    memset(out, API_OUT_BYTE, sizeof out);
     const float noise_var[API_SYMBOLS] = {1, 1, 1, 1};
     assert_call_refused(demodulator, NULL, NULL, API_SYMBOLS, out);
     assert_call_refused(demodulator, api_symbols, NULL, API_SYMBOLS, NULL);
     assert_call_refused(demodulator, NULL, NULL, API_SYMBOLS, NULL);
     assert_call_refused(demodulator, api_symbols, noise_var, API_SYMBOLS, out);
-    assert_memory_equal(out, untouched, sizeof(out));
+    assert_memory_equal(out, untouched, sizeof out);
     softqam_destroy(demodulator);
 }
 
@@ -65,16 +65,16 @@ static void test_noise_var_misuse(void **state)
             softqam_config config = api_llr_config((softqam_output_format)format);
             config.noise = (softqam_noise)noise;
             softqam_demodulator *demodulator = harness_create(&config);
-            uint8_t out[sizeof(api_soft_bits) * sizeof(float)], untouched[sizeof(out)];
-            memset(out, API_OUT_BYTE, sizeof(out));
-            memset(untouched, API_OUT_BYTE, sizeof(untouched));
+            uint8_t out[sizeof api_soft_bits * sizeof(float)], untouched[sizeof out];
+            memset(out, API_OUT_BYTE, sizeof out);
+            memset(untouched, API_OUT_BYTE, sizeof untouched);
             for (size_t i = 0; i < HARNESS_COUNT(misaligned); i++) {
                 assert_llr_call_refused(demodulator, config.output_format, api_symbols, misaligned[i], API_SYMBOLS,
                                         out);
             }
             assert_llr_call_refused(demodulator, config.output_format, NULL, noise_vars, API_SYMBOLS, out);
             assert_llr_call_refused(demodulator, config.output_format, api_symbols, noise_vars, API_SYMBOLS, NULL);
-            assert_memory_equal(out, untouched, sizeof(out));
+            assert_memory_equal(out, untouched, sizeof out);
             assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
             softqam_destroy(demodulator);
         }
@@ -94,7 +94,7 @@ static void test_noise_var_overlap(void **state)
             float block[32];
             for (size_t i = 0; i < HARNESS_COUNT(block); i++)
                 block[i] = api_low_noise;
-            bool overlap = at + noise_nbytes > out && at < out + sizeof(api_soft_bits);
+            bool overlap = at + noise_nbytes > out && at < out + sizeof api_soft_bits;
             softqam_status status = softqam_demodulate(demodulator, api_symbols, block + at / sizeof(float),
                                                        API_SYMBOLS, (uint8_t *)block + out);
             assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
@@ -147,7 +147,7 @@ static void test_overflowing_counts(void **state)
             assert_int_equal(softqam_demodulate(demodulator, api_symbols, noise_var, counts[i], out),
                              SOFTQAM_ERROR_INVALID_ARGUMENT);
             api_assert_one_line(softqam_error_message());
-            assert_memory_equal(out, "\0\0\0\0\0\0\0", sizeof(out));
+            assert_memory_equal(out, "\0\0\0\0\0\0\0", sizeof out);
         }
         softqam_destroy(demodulator);
     }
@@ -156,17 +156,17 @@ static void test_overflowing_counts(void **state)
 /* An input of API_SYMBOLS at byte `in` of a block, and an output at byte `out`. */
 static void check_layout(softqam_demodulator *demodulator, size_t in, size_t out, bool overlap)
 {
-    uint8_t block[4 * sizeof(api_symbols)], before[sizeof(block)];
-    memset(block, API_OUT_BYTE, sizeof(block));
-    memcpy(block + in, api_symbols, sizeof(api_symbols));
-    memcpy(before, block, sizeof(block));
+    uint8_t block[4 * sizeof api_symbols], before[sizeof block];
+    memset(block, API_OUT_BYTE, sizeof block);
+    memcpy(block + in, api_symbols, sizeof api_symbols);
+    memcpy(before, block, sizeof block);
     if (overlap) {
         assert_call_refused(demodulator, block + in, NULL, API_SYMBOLS, block + out);
-        assert_memory_equal(block, before, sizeof(block));
+        assert_memory_equal(block, before, sizeof block);
     } else {
         harness_demodulate(demodulator, block + in, API_SYMBOLS, block + out);
-        memcpy(before + out, api_soft_bits, sizeof(api_soft_bits));
-        assert_memory_equal(block, before, sizeof(block));
+        memcpy(before + out, api_soft_bits, sizeof api_soft_bits);
+        assert_memory_equal(block, before, sizeof block);
     }
 }
 
@@ -176,7 +176,7 @@ static void test_overlap(void **state)
     softqam_demodulator *demodulator = api_create_default();
     const size_t middle = 48;
     for (size_t out = 0; out <= 2 * middle; out++) {
-        bool overlap = out + sizeof(api_soft_bits) > middle && out < middle + sizeof(api_symbols);
+        bool overlap = out + sizeof api_soft_bits > middle && out < middle + sizeof api_symbols;
         check_layout(demodulator, middle, out, overlap);
     }
     softqam_destroy(demodulator);
@@ -190,9 +190,9 @@ static void test_overlap_of_unequal_sizes(void **state)
     config.input_format = SOFTQAM_INPUT_CS8;
     softqam_demodulator *demodulator = harness_create(&config);
     uint8_t block[64];
-    memset(block, API_OUT_BYTE, sizeof(block));
+    memset(block, API_OUT_BYTE, sizeof block);
     for (size_t in = 0; in <= 56; in++) {
-        bool overlap = in + 2 * API_SYMBOLS > 16 && in < 16 + sizeof(api_soft_bits);
+        bool overlap = in + 2 * API_SYMBOLS > 16 && in < 16 + sizeof api_soft_bits;
         softqam_status status = softqam_demodulate(demodulator, block + in, NULL, API_SYMBOLS, block + 16);
         assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
     }

@@ -9,9 +9,9 @@ static void test_defaults(void **state)
 {
     (void)state;
     softqam_config config;
-    memset(&config, 0xff, sizeof(config));
+    memset(&config, 0xff, sizeof config);
     softqam_config_init(&config);
-    assert_int_equal(config.struct_nbytes, sizeof(config));
+    assert_int_equal(config.struct_nbytes, sizeof config);
     assert_int_equal(config.backend, SOFTQAM_BACKEND_AUTO);
     assert_int_equal(config.constellation, SOFTQAM_CONSTELLATION_256QAM);
     assert_int_equal(config.input_format, SOFTQAM_INPUT_CF32);
@@ -26,7 +26,7 @@ static void test_defaults(void **state)
     assert_true(config.llr_scale == 0 && !signbit(config.llr_scale));
     assert_int_equal(config.llr_limit, 0);
     softqam_config_init(NULL);
-    softqam_config_init_nbytes(NULL, sizeof(config));
+    softqam_config_init_nbytes(NULL, sizeof config);
 }
 
 static void test_null_config(void **state)
@@ -214,7 +214,7 @@ static void test_config_sizes(void **state)
     api_assert_accepted(&config);
     /* Not a byte behind it may be read. */
     harness_buffer buffer;
-    harness_buffer_open(&buffer, sizeof(config));
+    harness_buffer_open(&buffer, sizeof config);
     harness_buffer_place_at_end(&buffer, MIN_CONFIG_NBYTES, 0);
     memcpy(buffer.data, &config, MIN_CONFIG_NBYTES);
     api_assert_accepted((const softqam_config *)(void *)buffer.data);
@@ -230,7 +230,7 @@ static void test_later_config(void **state)
         uint8_t bytes[sizeof(softqam_config) + 40];
     } later;
     for (size_t more = 1; more <= 40; more++) {
-        memset(&later, 0xff, sizeof(later));
+        memset(&later, 0xff, sizeof later);
         size_t nbytes = sizeof(softqam_config) + more;
         softqam_config_init_nbytes(&later.config, nbytes);
         assert_int_equal(later.config.struct_nbytes, nbytes);
@@ -257,9 +257,9 @@ static void test_init_stays_inside(void **state)
             softqam_config config;
             uint8_t bytes[sizeof(softqam_config) + 41];
         } whole;
-        memset(&whole, API_OUT_BYTE, sizeof(whole));
+        memset(&whole, API_OUT_BYTE, sizeof whole);
         softqam_config_init_nbytes(&whole.config, nbytes);
-        for (size_t i = nbytes; i < sizeof(whole.bytes); i++)
+        for (size_t i = nbytes; i < sizeof whole.bytes; i++)
             assert_int_equal(whole.bytes[i], API_OUT_BYTE);
         if (nbytes % _Alignof(softqam_config) == 0) {
             harness_buffer_place_at_end(&buffer, nbytes, 0);

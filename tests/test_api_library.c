@@ -53,13 +53,13 @@ static void test_host_memory_outlives_demodulator(void **state)
     (void)state;
     softqam_demodulator *first = api_create_default();
     void *in, *out;
-    assert_int_equal(softqam_host_alloc(first, sizeof(api_symbols), &in), SOFTQAM_OK);
-    assert_int_equal(softqam_host_alloc(first, sizeof(api_soft_bits), &out), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(first, sizeof api_symbols, &in), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(first, sizeof api_soft_bits, &out), SOFTQAM_OK);
     softqam_destroy(first);
-    memcpy(in, api_symbols, sizeof(api_symbols));
+    memcpy(in, api_symbols, sizeof api_symbols);
     softqam_demodulator *second = api_create_default();
     harness_demodulate(second, in, API_SYMBOLS, out);
-    assert_memory_equal(out, api_soft_bits, sizeof(api_soft_bits));
+    assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
     softqam_destroy(second);
     softqam_host_free(out);
     softqam_host_free(in);
@@ -121,7 +121,7 @@ static void test_messages_belong_to_threads(void **state)
     config.n_streams = 65;
     api_assert_invalid(&config, "n_streams");
     char mine[256] = {0}, theirs[2][256] = {{0}};
-    strncpy(mine, softqam_error_message(), sizeof(mine) - 1);
+    strncpy(mine, softqam_error_message(), sizeof mine - 1);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, theirs), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -200,7 +200,7 @@ static void test_version(void **state)
 {
     (void)state;
     char version[64];
-    snprintf(version, sizeof(version), "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
+    snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
     assert_string_equal(softqam_version(), version);
 }
 

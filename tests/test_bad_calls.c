@@ -97,7 +97,7 @@ static void test_configurations(void **state)
         softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
         check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
         assert_null(demodulator);
-        assert_memory_equal(&config, &before, sizeof(config));
+        assert_memory_equal(&config, &before, sizeof config);
     }
     print_message("%zu rows\n", HARNESS_COUNT(config_rows));
 }
@@ -109,8 +109,8 @@ static void test_variant_with_control_characters(void **state)
     softqam_config config = harness_config();
     softqam_demodulator *demodulator;
     char name[2000];
-    memset(name, 'x', sizeof(name));
-    name[sizeof(name) - 1] = '\0';
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
     config.cpu_variant = name;
     check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
     config.cpu_variant = "a\nb\x1b[2J";
@@ -213,7 +213,7 @@ static const call_row call_rows[] = {
 static void check_call(softqam_status status, const call_row *row, size_t number)
 {
     char expected[128];
-    snprintf(expected, sizeof(expected), row->message == too_large ? "%zu%s" : "%.0zu%s",
+    snprintf(expected, sizeof expected, row->message == too_large ? "%zu%s" : "%.0zu%s",
              row->message == too_large ? row->n_symbols : 0, row->message);
     check_refusal(status, expected, "call", number);
 }
@@ -228,9 +228,9 @@ static void *at(size_t offset)
 static void fill_memory(uint8_t *expected)
 {
     const float one = 1;
-    for (size_t i = 0; i < sizeof(memory); i += sizeof(one))
-        memcpy(memory + i, &one, sizeof(one));
-    memcpy(expected, memory, sizeof(memory));
+    for (size_t i = 0; i < sizeof memory; i += sizeof one)
+        memcpy(memory + i, &one, sizeof one);
+    memcpy(expected, memory, sizeof memory);
 }
 
 static void assert_works(softqam_demodulator *demodulator, softqam_output_format format)
@@ -238,7 +238,7 @@ static void assert_works(softqam_demodulator *demodulator, softqam_output_format
     const float symbol[2] = {0.5F, -0.5F}, noise_var = 1;
     uint8_t out[32] = {0}, nothing[32] = {0};
     harness_demodulate_llrs(demodulator, symbol, format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, 1, out);
-    assert_memory_not_equal(out, nothing, sizeof(out));
+    assert_memory_not_equal(out, nothing, sizeof out);
 }
 
 static softqam_block block_of(const call_row *row)
@@ -257,7 +257,7 @@ static softqam_block block_of(const call_row *row)
 /* In a batch, beside a good block on either side; and where it is one, as a simple call. */
 static void check_row(softqam_demodulator *demodulators[2], const call_row *row, size_t number)
 {
-    uint8_t expected[sizeof(memory)];
+    uint8_t expected[sizeof memory];
     fill_memory(expected);
     const softqam_block bad = block_of(row);
     softqam_block good = bad;
@@ -276,7 +276,7 @@ static void check_row(softqam_demodulator *demodulators[2], const call_row *row,
         softqam_demodulator *demodulator = demodulators[bad.noise_stride];
         check_call(softqam_demodulate(demodulator, bad.symbols, bad.noise_var, bad.n_symbols, bad.out), row, number);
     }
-    assert_memory_equal(memory, expected, sizeof(memory));
+    assert_memory_equal(memory, expected, sizeof memory);
 }
 
 static void test_calls(void **state)

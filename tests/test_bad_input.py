@@ -1,27 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is wrong with a command, a file or its name, by the hundred, as tables: each row with the exit status and the one
-line that must come. Whatever the row, standard output stays empty, no file appears or changes, and nothing of the input
-is taken for a format, a command or a line end.
-
-    test_bad_input.py --demod PATH --gen PATH [TEST...]
+"""What is wrong with a command, a file or its name, by the hundred, as tables: nothing of the input is taken for a
+format, a command or a line end. Called as bad_input_harness.py says.
 """
-import argparse
-import json
 import os
-import resource
-import signal
 import socket
 import subprocess
-import sys
-import tempfile
-import time
-import unittest
 
-DEMOD = GEN = ""
-TIMEOUT = 60
+import bad_input_harness
+from bad_input_harness import DEMOD, GEN, BadInputTest
+
 SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4}
-OLD = b"what was there before"
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
 HOSTILE = [
@@ -67,59 +56,7 @@ def not_a_count(option, shown, ends):
     return f"{option}: '{shown}' is not a whole number from {ends[0]} to {ends[1]}"
 
 
-class BadInput(unittest.TestCase):
-    n_rows = 0
-
-    @classmethod
-    def tearDownClass(cls):
-        print(f"{BadInput.n_rows} rows so far", flush=True)
-
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.directory = os.path.join(self.temporary.name, "work")
-        os.mkdir(self.directory)
-        self.put("x.cf32", bytes(80))
-        self.put("x.u8", OLD)
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def put(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-
-    def snapshot(self):
-        """Every name below the directory, with what is behind it."""
-        found = {}
-        for directory, directories, files in os.walk(self.directory):
-            for name in directories + files:
-                path = os.path.join(directory, name)
-                content = None
-                if os.path.isfile(path) and os.access(path, os.R_OK):
-                    with open(path, "rb") as file:
-                        content = file.read()
-                found[path] = content
-        return found
-
-    def row(self, program, arguments, code, message, data=b"", **options):
-        """One row: the message without the program's name before it."""
-        BadInput.n_rows += 1
-        before = self.snapshot()
-        with self.subTest(program=os.path.basename(program), arguments=[a[:60] for a in arguments]):
-            result = subprocess.run(
-                [os.fsencode(argument) for argument in [program, *arguments]],
-                cwd=self.directory,
-                input=data,
-                capture_output=True,
-                timeout=TIMEOUT,
-                check=False,
-                **options,
-            )
-            expected = os.fsencode(f"{os.path.basename(program)}: {message}\n")
-            self.assertEqual((result.stderr, result.returncode, result.stdout), (expected, code, b""))
-            self.assertEqual(self.snapshot(), before)
-
+class BadInput(BadInputTest):
     # Options.
 
     def test_hostile_values(self):
@@ -161,7 +98,7 @@ class BadInput(unittest.TestCase):
         """A line has an end, whatever it is about."""
         for value in (100000 * "9", 60000 * "%s", 100000 * "\n"):
             for arguments in (["--threads", value, "x.cf32", "x.u8"], ["--" + value], [value, "x.u8"], ["x.cf32", value]):
-                BadInput.n_rows += 1
+                BadInputTest.n_rows += 1
                 result = subprocess.run([DEMOD, *arguments], cwd=self.directory, capture_output=True, check=False)
                 self.assertIn(result.returncode, (1, 2))
                 self.assertRegex(result.stderr, rb"\Asoftqam-demod: [^\n]+\n\Z")
@@ -196,19 +133,6 @@ class BadInput(unittest.TestCase):
             )
 
     # Names.
-
-    def commands(self, name):
-        """A name in each place where a file is read, then in each where one is written."""
-        readers = [
-            (DEMOD, [name, "x.u8"]),
-            (DEMOD, ["--noise-file", name, "x.cf32", "x.s8"]),
-        ]
-        writers = [
-            (DEMOD, ["x.cf32", name]),
-            (GEN, ["-q", "--symbols", "1", name]),
-            (GEN, ["-q", "--symbols", "1", "--bits", name, "y.cf32"]),
-        ]
-        return readers, writers
 
     def test_names_of_what_is_not_there(self):
         readers, writers = self.commands("none/x")
@@ -265,7 +189,7 @@ class BadInput(unittest.TestCase):
         for name, shown in HOSTILE[:10]:
             if "/" in name:
                 continue
-            BadInput.n_rows += 1
+            BadInputTest.n_rows += 1
             self.put(name, bytes(80))
             result = subprocess.run(
                 [DEMOD, "--backend", "cpu", "--verify", os.fsencode("./" + name), os.fsencode("./" + name + ".u8")],
@@ -279,14 +203,6 @@ class BadInput(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("pwned")))
 
     # Recordings: x.sigmf-data with metadata.
-
-    def put_recording(self, captures=(), **members):
-        """The members have __ for a colon in their names."""
-        members = {"core__datatype": "cf32_le", **members}
-        document = {"global": {k.replace("__", ":"): v for k, v in members.items()}, "captures": list(captures)}
-        text = json.dumps(document, ensure_ascii=False)
-        self.put("x.sigmf-meta", text.encode("utf-8", "surrogateescape"))
-        self.put("x.sigmf-data", bytes(80))
 
     def recording_row(self, code, message):
         for name in ("x.sigmf-meta", "x.sigmf-data"):
@@ -394,127 +310,6 @@ class BadInput(unittest.TestCase):
             for program, arguments in sum(self.commands(name), []):
                 self.row(program, arguments, 1, f"{name}: Permission denied", **nobody)
 
-    # Files that change, and the system's limits.
-
-    def test_limit_on_the_size_of_files(self):
-        """As `ulimit -f` sets it: the system's answer would be to kill."""
-
-        def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40))
-
-        self.row(DEMOD, ["--backend", "cpu", "x.cf32", "x.u8"], 1, "x.u8: File too large", preexec_fn=limit)
-        self.row(DEMOD, ["--backend", "cpu", "x.cf32", "y.u8"], 1, "y.u8: File too large", preexec_fn=limit)
-        self.row(GEN, ["x.u8"], 1, "x.u8: File too large", preexec_fn=limit)
-        self.row(GEN, ["--bits", "x.u8", "y.cf32"], 1, "y.cf32: File too large", preexec_fn=limit)
-
-    def has_open(self, process, name):
-        """Whether a process has a file of the directory open."""
-        for fd in os.listdir(f"/proc/{process.pid}/fd"):
-            try:
-                if os.readlink(f"/proc/{process.pid}/fd/{fd}") == os.path.realpath(self.path(name)):
-                    return True
-            except OSError:
-                pass
-        return False
-
-    def test_files_that_are_truncated_while_they_are_read(self):
-        """Until somebody reads the FIFO, which is opened after the files, nothing of them is read."""
-        os.mkfifo(self.path("out"))
-        shrunk = "became shorter while it was read: {} bytes, but there were {}"
-        self.put("n0", bytes(40))
-        for name, n, arguments, message in (
-            ("x.cf32", 24, ["x.cf32"], "x.cf32: " + shrunk.format(24, 80)),
-            ("x.cf32", 29, ["x.cf32"], "x.cf32: " + shrunk.format(29, 80)),
-            ("x.cf32", 0, ["x.cf32"], "x.cf32: " + shrunk.format(0, 80)),
-            ("x.cf32", 24, ["--noise-var", "0.1", "-o", "s8", "x.cf32"], "x.cf32: " + shrunk.format(24, 80)),
-            ("n0", 12, ["--noise-file", "n0", "-o", "s8", "x.cf32"], "n0: " + shrunk.format(12, 40)),
-            ("x.sigmf-data", 24, ["x.sigmf-meta"], "x.sigmf-data: " + shrunk.format(24, 80)),
-            ("x.sigmf-data", 24, ["y.sigmf-meta"], "x.sigmf-data: " + shrunk.format(16, 64)),
-        ):
-            BadInput.n_rows += 1
-            self.put_recording([{"core:header_bytes": 8}], core__trailing_bytes=8, core__dataset="x.sigmf-data")
-            os.rename(self.path("x.sigmf-meta"), self.path("y.sigmf-meta"))
-            self.put_recording()
-            self.put("x.cf32", bytes(80))
-            with self.subTest(name=name, n=n, arguments=arguments), subprocess.Popen(
-                [DEMOD, "--backend", "cpu", *arguments, "out"], cwd=self.directory, stderr=subprocess.PIPE
-            ) as process:
-                self.wait_for(lambda: self.has_open(process, name))
-                time.sleep(0.05)
-                os.truncate(self.path(name), n)
-                with open(self.path("out"), "rb") as out:
-                    out.read()
-                self.assertEqual(process.wait(TIMEOUT), 1)
-                self.assertEqual(process.stderr.read().decode(), f"softqam-demod: {message}\n")
-
-    def wait_for(self, condition):
-        deadline = time.monotonic() + TIMEOUT
-        while not condition():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.005)
-
-    @staticmethod
-    def default_signals():
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU):
-            signal.signal(number, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    def test_signals_leave_nothing(self):
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU):
-            BadInput.n_rows += 1
-            before = self.snapshot()
-            with subprocess.Popen(
-                [DEMOD, "--backend", "cpu", "-", "x.u8"],
-                cwd=self.directory, stdin=subprocess.PIPE, preexec_fn=self.default_signals,
-            ) as process:  # fmt: skip
-                self.wait_for(lambda: len(self.snapshot()) > len(before))
-                process.send_signal(number)
-                self.assertEqual(process.wait(TIMEOUT), -number)
-            self.assertEqual(self.snapshot(), before)
-
-    def test_fifo_without_the_other_end(self):
-        """It waits, as every program does, can be ended, and leaves nothing."""
-        os.mkfifo(self.path("f"))
-        for program, arguments in sum(self.commands("f"), []):
-            BadInput.n_rows += 1
-            before = self.snapshot()
-            with subprocess.Popen(
-                [program, *arguments], cwd=self.directory, preexec_fn=self.default_signals, stderr=subprocess.PIPE
-            ) as process:
-                with self.assertRaises(subprocess.TimeoutExpired):
-                    process.wait(0.3)
-                process.terminate()
-                self.assertEqual(process.wait(TIMEOUT), -signal.SIGTERM)
-                self.assertEqual(process.stderr.read(), b"")
-            self.assertEqual(self.snapshot(), before)
-
-    def test_fifo_whose_writer_leaves(self):
-        """Nothing, or half a symbol, came."""
-        os.mkfifo(self.path("f"))
-        cause = "f: not a whole number of symbols: 3 bytes left over (a symbol has 8)"
-        for data, code, message in ((b"", 0, ""), (bytes(83), 1, cause)):
-            BadInput.n_rows += 1
-            with subprocess.Popen([DEMOD, "f", "y.u8"], cwd=self.directory, stderr=subprocess.PIPE) as process:
-                with open(self.path("f"), "wb") as writer:
-                    writer.write(data)
-                self.assertEqual(process.wait(TIMEOUT), code)
-                self.assertEqual(process.stderr.read().decode(), f"softqam-demod: {message}\n" if code else "")
-            self.assertEqual(os.path.exists(self.path("y.u8")), code == 0)
-            if code == 0:
-                os.remove(self.path("y.u8"))
-
-
-def main():
-    global DEMOD, GEN
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--demod", required=True)
-    parser.add_argument("--gen", required=True)
-    parser.add_argument("tests", nargs="*")
-    arguments = parser.parse_args()
-    DEMOD, GEN = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen)
-    unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
-
 
 if __name__ == "__main__":
-    main()
+    bad_input_harness.main()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend against the CPU backend, host memory to host memory, on numbers of symbols at which the references are
- * too slow. Every output format; floats are compared as they are, since bytes would hide most differences. Memory that is
- * staged and memory that is used in place take turns. */
+/* The CUDA backend against the CPU backend, host memory to host memory, on numbers of symbols at which the references
+ * are too slow. Every output format; floats are compared as they are, since bytes would hide most differences. Memory
+ * that is staged and memory that is used in place take turns. */
 #include <stdio.h>
 #include <stdlib.h>
 

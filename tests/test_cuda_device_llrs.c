@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LLRs and batches in device memory, against the CPU backend, which test_llr.c holds against brute force. */
+/* LLRs and batches in device memory, against the CPU backend, which test_llr_values.c holds against brute force. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,7 +230,7 @@ static void check_captured_batch(softqam_output_format format, harness_random *r
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     assert_int_equal(softqam_cuda_demodulate_batch(cuda, self.d_blocks, N_BLOCKS, stream), SOFTQAM_OK);
     CUDA(cudaStreamEndCapture(stream, &graph));
-    memset(self.d_blocks, 0xff, sizeof(self.d_blocks));
+    memset(self.d_blocks, 0xff, sizeof self.d_blocks);
     softqam_destroy(cuda);
     size_t n_nodes = 0;
     CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));

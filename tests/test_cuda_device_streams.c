@@ -58,6 +58,16 @@ static void CUDART_CB wait_at_gate(void *argument)
     self->timed_out = !atomic_load(&self->is_open);
 }
 
+/* A call on a stream that the gate holds up. */
+static void enqueue_behind(gate *held, device_fixture *self, size_t n_symbols)
+{
+    CUDA(cudaMemcpy(self->d_symbols, self->part.symbols, n_symbols * 2 * sizeof(float), cudaMemcpyHostToDevice));
+    device_prepare_output(&self->output, 0, self->part.expected, n_symbols);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(self->stream, wait_at_gate, held));
+    device_enqueue(self->demodulator, self->d_symbols, n_symbols, self->output.d_out, self->stream);
+}
+
 /* With the stream held up, a call that returns has waited for nothing. */
 static void test_call_is_asynchronous(void **state)
 {
@@ -67,11 +77,7 @@ static void test_call_is_asynchronous(void **state)
     const size_t n = 100003;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};
-    CUDA(cudaMemcpy(self.d_symbols, self.part.symbols, n * 8, cudaMemcpyHostToDevice));
-    device_prepare_output(&self.output, 0, self.part.expected, n);
-    CUDA(cudaDeviceSynchronize());
-    CUDA(cudaLaunchHostFunc(self.stream, wait_at_gate, &held));
-    device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    enqueue_behind(&held, &self, n);
     atomic_store(&held.is_open, true);
     CUDA(cudaStreamSynchronize(self.stream));
     assert_false(held.timed_out);
@@ -86,11 +92,7 @@ static void test_destroyed_before_it_ran(void **state)
     const size_t n = 100003;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};
-    CUDA(cudaMemcpy(self.d_symbols, self.part.symbols, n * 8, cudaMemcpyHostToDevice));
-    device_prepare_output(&self.output, 0, self.part.expected, n);
-    CUDA(cudaDeviceSynchronize());
-    CUDA(cudaLaunchHostFunc(self.stream, wait_at_gate, &held));
-    device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    enqueue_behind(&held, &self, n);
     softqam_destroy(self.demodulator);
     self.demodulator = NULL;
     atomic_store(&held.is_open, true);

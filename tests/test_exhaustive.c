@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "config.h"
 #include "cpu_variant.h"
@@ -36,7 +35,7 @@ static float multiple_of_alpha(int k)
 static uint32_t bits_of(float value)
 {
     uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
+    memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
@@ -286,31 +285,13 @@ static void close_worker(worker *self)
     oracle_destroy(self->oracle);
 }
 
-static uint64_t environment_count(const char *name, uint64_t otherwise, uint64_t max)
-{
-    const char *text = getenv(name);
-    char *end = NULL;
-    const uint64_t n = text ? strtoull(text, &end, 0) : otherwise;
-    if (n < 1 || n > max || (end && *end))
-        fail_msg("%s is \"%s\"", name, text);
-    return n;
-}
-
 static size_t count_threads(void)
 {
     cpu_set_t set;
-    const int n_cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-    return (size_t)environment_count("SOFTQAM_TEST_THREADS", (uint64_t)(n_cpus < 64 ? n_cpus : 64), MAX_THREADS);
+    const int n_cpus = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    return (size_t)harness_environment_count("SOFTQAM_TEST_THREADS", (uint64_t)(n_cpus < 64 ? n_cpus : 64),
+                                             MAX_THREADS);
 }
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
 
 /* All of a set, by all threads. */
 static void run_set(const symbols *set, softqam_input_format input, softqam_output_format output, softqam_noise noise,
@@ -324,7 +305,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     static pthread_t threads[MAX_THREADS];
     const size_t n_threads = count_threads();
     softqam_config resolved;
-    memset(&shared, 0, sizeof(shared));
+    memset(&shared, 0, sizeof shared);
     shared.set = set;
     shared.compare = compare;
     shared.block_symbols = compare == compare_cuda ? CUDA_BLOCK_SYMBOLS : BLOCK_SYMBOLS;
@@ -336,7 +317,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     softqam_plan_make(&shared.plan, &resolved);
     for (size_t k = 0; k < n_threads; k++)
         workers[k] = open_worker(&shared);
-    const double start = seconds();
+    const double start = harness_seconds();
     for (size_t k = 0; k < n_threads; k++)
         assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
     for (size_t k = 0; k < n_threads; k++) {
@@ -344,8 +325,8 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
         close_worker(&workers[k]);
     }
     assert_false(shared.failed);
-    print_message("%s: %s, %llu symbols, %.1f s\n", output_names[output], set->name, (unsigned long long)set->n,
-                  seconds() - start);
+    print_message("%s: %s, %llu symbols, %.1f s\n", harness_output_names[output], set->name, (unsigned long long)set->n,
+                  harness_seconds() - start);
 }
 
 /* What the component that stays can be. */
@@ -366,7 +347,7 @@ static const char *const running_names[2][N_FIXED] = {
 
 static symbols running_set(unsigned running, int fixed)
 {
-    const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     return (symbols){
         .name = running_names[running][fixed],
         .n = (ALL_BITS - 1) / stride + 1,
@@ -426,7 +407,7 @@ static void test_f32(void **state)
 static void test_cs16(void **state)
 {
     (void)state;
-    const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     const symbols set = {.name = "all cs16", .n = (ALL_BITS - 1) / stride + 1, .fill = fill_pairs, .stride = stride};
     bool (*compare)(const job *, worker *, size_t) = on_cuda() ? compare_cuda : compare_variants;
     run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, compare);
@@ -439,7 +420,7 @@ static void test_oracle(void **state)
     (void)state;
     if (on_cuda())
         skip();
-    const uint64_t stride = environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     const symbols set = {
         .name = "all of 2^-13 <= |I| < 8, Q on a level",
         .n = (((uint64_t)1 << 28) - 1) / stride + 1,

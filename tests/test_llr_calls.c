@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How calls for LLRs are made must not show in a byte: noise variances given once or for each symbol, lengths,
- * alignments, splits, threads, chunks, input formats, and batches of blocks with strides and planes. On the backend
- * that SOFTQAM_TEST_BACKEND names; what the LLRs are worth is test_llr.c's. */
+ * alignments, splits, threads, chunks, memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; what the
+ * LLRs are worth is test_llr_values.c's, and batches are test_llr_batches.c's. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +12,9 @@ enum {
     STREAM_SAMPLE = 1,
     STREAM_SPLIT,
     STREAM_INPUTS,
-    STREAM_BATCH,
 };
 
-enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4 };
-
-static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
+enum { N_OUTPUT_FORMATS = 4 };
 
 #define SAMPLE_SYMBOLS ((size_t)200003)
 
@@ -58,7 +54,8 @@ static void check_part(softqam_demodulator *demodulator, softqam_output_format f
     harness_poison(out, expected, n * nbytes);
     harness_demodulate_llrs(demodulator, all->symbols + 2 * first,
                             format == SOFTQAM_OUTPUT_U8 ? NULL : all->noise_var + first, n, out);
-    assert_true(harness_outputs_equal(output_names[format], format, all->symbols + 2 * first, expected, out, n));
+    assert_true(
+        harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n));
     free(out);
 }
 
@@ -134,7 +131,7 @@ static void check_guarded(guarded *self, softqam_demodulator *demodulator, softq
     harness_demodulate_llrs(demodulator, self->symbols.data, (const float *)(void *)self->noise_var.data, n,
                             self->out.data);
     if (!harness_outputs_equal("between guard pages", format, all->symbols + 2 * first, expected, self->out.data, n)) {
-        fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", output_names[format], n, at.symbols,
+        fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_output_names[format], n, at.symbols,
                  at.noise_var, at.out, at.at_end ? "end" : "start");
     }
     harness_buffer_check(&self->symbols);
@@ -285,7 +282,7 @@ static void check_input(softqam_input_format format, float scale, const void *sa
         config.chunk_symbols = 30011;
         uint8_t *got = harness_answer(&config, samples, noise, n_symbols);
         if (!harness_outputs_equal("input format", config.output_format, values, expected, got, n_symbols))
-            fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, output_names[k]);
+            fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, harness_output_names[k]);
         free(got);
         free(expected);
     }
@@ -301,9 +298,9 @@ static void test_input_formats(void **state)
     (void)state;
     static const float scales[] = {0, 0.7F / 128, 1.3F, 1e37F, 1e-42F};
     const size_t n_symbols = 2 * N_16_BITS;
-    uint16_t *samples = harness_alloc(2 * n_symbols * sizeof(*samples));
+    uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
     harness_random random = harness_random_stream(STREAM_INPUTS);
-    harness_random_fill(&random, samples, 2 * n_symbols * sizeof(*samples));
+    harness_random_fill(&random, samples, 2 * n_symbols * sizeof *samples);
     for (size_t i = 0; i < N_16_BITS; i++) {
         samples[2 * i] = (uint16_t)i;
         samples[2 * (N_16_BITS + i) + 1] = (uint16_t)i;
@@ -316,237 +313,13 @@ static void test_input_formats(void **state)
     }
     free(samples);
 }
-
-/* A block of a batch, where it lies in the batch's output, and what must be there. */
-typedef struct piece {
-    softqam_block block;
-    uint8_t *memory[2]; /* of symbols and symbols_q */
-    float *noise_var;
-    float *values;
-    uint8_t *expected;
-    size_t out_at;
-} piece;
-
-/* Copies every step-th of the items of nbytes, n of them, to memory where they lie `stride` items apart. Between them
- * lies what would show. */
-static uint8_t *scatter(const uint8_t *items, size_t n, size_t step, size_t stride, size_t nbytes, size_t misalignment)
-{
-    size_t memory_nbytes = misalignment + (stride ? n * stride : 1) * nbytes;
-    uint8_t *memory = harness_alloc(memory_nbytes);
-    memset(memory, 0x3f, memory_nbytes);
-    for (size_t i = 0; i < n; i++)
-        memcpy(memory + misalignment + i * stride * nbytes, items + i * step * nbytes, nbytes);
-    return memory;
-}
-
-static size_t random_length(harness_random *random)
-{
-    switch (harness_random_below(random, 8)) {
-    case 0:
-        return 0;
-    case 1:
-        return 1 + harness_random_below(random, 7000);
-    default:
-        return harness_random_below(random, 300);
-    }
-}
-
-static void lay_out_symbols(piece *self, harness_random *random, softqam_input_format format, const uint8_t *samples)
-{
-    softqam_block *block = &self->block;
-    size_t nbytes = softqam_input_symbol_nbytes(format), misalignment = harness_random_below(random, 16);
-    size_t stride = block->symbol_stride ? block->symbol_stride : 1;
-    if (harness_random_below(random, 2)) {
-        self->memory[0] = scatter(samples, block->n_symbols, 1, stride, nbytes, misalignment);
-    } else {
-        size_t misalignment_q = harness_random_below(random, 16);
-        self->memory[0] = scatter(samples, block->n_symbols, 2, stride, nbytes / 2, misalignment);
-        self->memory[1] = scatter(samples + nbytes / 2, block->n_symbols, 2, stride, nbytes / 2, misalignment_q);
-        block->symbols_q = self->memory[1] + misalignment_q;
-    }
-    block->symbols = self->memory[0] + misalignment;
-}
-
-/* A random block, and what a call on its symbols side by side, with a noise variance for each, gives. */
-static piece make_piece(harness_random *random, softqam_config config)
-{
-    piece self = {.block = {.n_symbols = random_length(random),
-                            .symbol_stride = harness_random_below(random, 5),
-                            .noise_stride = harness_random_below(random, 4)}};
-    size_t n = self.block.n_symbols, nbytes = n * softqam_input_symbol_nbytes(config.input_format);
-    uint8_t *samples = harness_alloc(nbytes);
-    float *noise_var = harness_alloc(n * sizeof(float));
-    self.values = harness_alloc(n * 2 * sizeof(float));
-    harness_fill_mixture(random, n, self.values);
-    memcpy(samples, self.values, nbytes < n * 2 * sizeof(float) ? nbytes : n * 2 * sizeof(float));
-    harness_widen(config.input_format, 0, samples, n, self.values);
-    harness_fill_noise(random, HARNESS_NOISE_ANY, n, noise_var);
-    for (size_t i = 1; self.block.noise_stride == 0 && i < n; i++)
-        noise_var[i] = noise_var[0];
-    lay_out_symbols(&self, random, config.input_format, samples);
-    bool takes_noise = config.output_format != SOFTQAM_OUTPUT_U8;
-    if (takes_noise) {
-        self.noise_var =
-            (float *)(void *)scatter((uint8_t *)noise_var, n, 1, self.block.noise_stride, sizeof(float), 0);
-        self.block.noise_var = self.noise_var;
-    }
-    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-    config.backend = SOFTQAM_BACKEND_CPU;
-    self.expected = harness_answer(&config, samples, takes_noise ? noise_var : NULL, n);
-    free(noise_var);
-    free(samples);
-    return self;
-}
-
-static void free_piece(piece *self)
-{
-    free(self->expected);
-    free(self->values);
-    free(self->noise_var);
-    free(self->memory[1]);
-    free(self->memory[0]);
-}
-
-#define CANARY 0x5A
-
-/* Outputs one behind the other with a few bytes between, in one buffer between guard pages. */
-static void run_batch(softqam_demodulator *demodulator, softqam_output_format format, piece *pieces, size_t n_pieces,
-                      const harness_buffer *out)
-{
-    size_t symbol_nbytes = softqam_output_symbol_nbytes(format);
-    softqam_block *blocks = harness_alloc(n_pieces * sizeof(*blocks));
-    memset(out->data, CANARY, out->nbytes);
-    for (size_t k = 0; k < n_pieces; k++) {
-        pieces[k].block.out = out->data + pieces[k].out_at;
-        harness_poison(pieces[k].block.out, pieces[k].expected, pieces[k].block.n_symbols * symbol_nbytes);
-        blocks[k] = pieces[k].block;
-    }
-    harness_demodulate_batch(demodulator, blocks, n_pieces);
-    size_t end = 0;
-    for (size_t k = 0; k < n_pieces; k++) {
-        const piece *one = &pieces[k];
-        if (!harness_outputs_equal("batch", format, one->values, one->expected, one->block.out, one->block.n_symbols)) {
-            fail_msg("block %zu of %zu: %zu symbols, stride %zu, %s, noise stride %zu", k, n_pieces,
-                     one->block.n_symbols, one->block.symbol_stride, one->block.symbols_q ? "planes" : "interleaved",
-                     one->block.noise_stride);
-        }
-        for (; end < one->out_at; end++)
-            assert_int_equal(out->data[end], CANARY);
-        end += one->block.n_symbols * symbol_nbytes;
-    }
-    assert_int_equal(end, out->nbytes);
-    harness_buffer_check(out);
-    free(blocks);
-}
-
-static void check_batch(const softqam_config *config, size_t n_pieces, harness_random *random)
-{
-    piece *pieces = harness_alloc(n_pieces * sizeof(*pieces));
-    size_t end = 0;
-    for (size_t k = 0; k < n_pieces; k++) {
-        pieces[k] = make_piece(random, *config);
-        pieces[k].out_at = end + harness_random_below(random, 12);
-        end = pieces[k].out_at + pieces[k].block.n_symbols * softqam_output_symbol_nbytes(config->output_format);
-    }
-    harness_buffer out;
-    harness_buffer_open(&out, end);
-    softqam_demodulator *demodulator = harness_create(config);
-    harness_buffer_place_at_end(&out, end, 0);
-    run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
-    /* Again on the same plan, from another address. */
-    harness_buffer_place_at_start(&out, end, 3);
-    run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
-    softqam_destroy(demodulator);
-    harness_buffer_close(&out);
-    for (size_t k = 0; k < n_pieces; k++)
-        free_piece(&pieces[k]);
-    free(pieces);
-}
-
-static void test_batches(void **state)
-{
-    (void)state;
-    harness_random random = harness_random_stream(STREAM_BATCH);
-    for (int in = 0; in < N_INPUT_FORMATS; in++) {
-        for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-            softqam_config config = harness_plan((softqam_output_format)out, (softqam_noise)(in % 2));
-            config.input_format = (softqam_input_format)in;
-            config.n_threads = 1 + (unsigned)in;
-            check_batch(&config, 40, &random);
-            config.chunk_symbols = 1000;
-            config.n_streams = 2;
-            check_batch(&config, 20, &random);
-            config.chunk_symbols = 1;
-            check_batch(&config, 3, &random);
-        }
-    }
-}
-
-static void test_large_batches(void **state)
-{
-    (void)state;
-    harness_random random = harness_random_stream(STREAM_BATCH << 8);
-    for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-        softqam_config config = harness_plan((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
-        config.n_threads = 3;
-        check_batch(&config, 500, &random);
-        config.chunk_symbols = 20000;
-        check_batch(&config, 129, &random);
-    }
-}
-
-/* Layers side by side, as an equaliser leaves them: the same memory read by several blocks, each with its own output.
- */
-static void test_interleaved_layers(void **state)
-{
-    (void)state;
-    enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
-    const sample *all = shared_sample();
-    softqam_config config = harness_plan(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    softqam_demodulator *demodulator = harness_create(&config);
-    uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
-    softqam_block blocks[N_LAYERS];
-    for (size_t layer = 0; layer < N_LAYERS; layer++) {
-        blocks[layer] = (softqam_block){
-            .n_symbols = N_SYMBOLS,
-            .symbols = all->symbols + 2 * layer,
-            .symbol_stride = N_LAYERS,
-            .noise_var = all->noise_var + layer,
-            .noise_stride = N_LAYERS,
-            .out = out + layer * N_SYMBOLS * HARNESS_SYMBOL_BITS,
-        };
-    }
-    harness_demodulate_batch(demodulator, blocks, N_LAYERS);
-    for (size_t i = 0; i < (size_t)N_LAYERS * N_SYMBOLS; i++) {
-        assert_memory_equal(out + (i % N_LAYERS * N_SYMBOLS + i / N_LAYERS) * HARNESS_SYMBOL_BITS,
-                            all->expected[SOFTQAM_OUTPUT_S8] + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
-    }
-    free(out);
-    softqam_destroy(demodulator);
-}
-
-static void test_empty_batches(void **state)
-{
-    (void)state;
-    softqam_config config = harness_plan(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
-    softqam_demodulator *demodulator = harness_create(&config);
-    softqam_block blocks[100] = {{0}};
-    harness_demodulate_batch(demodulator, NULL, 0);
-    harness_demodulate_batch(demodulator, blocks, 0);
-    harness_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks));
-    check_part(demodulator, config.output_format, 0, 100);
-    softqam_destroy(demodulator);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noise_per_call), cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_misalignment),   cmocka_unit_test(test_threads_and_chunks),
         cmocka_unit_test(test_split_calls),    cmocka_unit_test(test_memory_kinds),
-        cmocka_unit_test(test_input_formats),  cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_large_batches),  cmocka_unit_test(test_interleaved_layers),
-        cmocka_unit_test(test_empty_batches),
+        cmocka_unit_test(test_input_formats),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -71,13 +70,6 @@ typedef struct worker {
     uint8_t *expected;
     uint8_t *side_by_side; /* the symbols of a batch without their strides */
 } worker;
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static size_t below(worker *self, size_t n)
 {
@@ -369,7 +361,7 @@ static usage run(load *self, worker workers[N_THREADS], double time)
     for (uint32_t k = 0; k < N_THREADS; k++)
         assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
     pthread_barrier_wait(&self->start);
-    for (const double end = seconds() + time; seconds() < end && !atomic_load(&self->ends);)
+    for (const double end = harness_seconds() + time; harness_seconds() < end && !atomic_load(&self->ends);)
         usleep(20000);
     atomic_store(&self->ends, true);
     for (size_t k = 0; k < N_THREADS; k++)

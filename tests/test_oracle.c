@@ -64,7 +64,7 @@ static void modulates_by_the_standard(void **state)
         bits_of(n, bits);
         formula_point(bits, expected);
         oracle_modulate(*state, bits, point);
-        assert_memory_equal(point, expected, sizeof(point));
+        assert_memory_equal(point, expected, sizeof point);
         energy += ((double)point[0] * point[0] + (double)point[1] * point[1]) / N_POINTS;
     }
     assert_true(fabs(energy - 1) < 1e-6);
@@ -171,7 +171,7 @@ static void raw_differs_only_next_to_symbol_0(void **state)
     /* Centre and reach of uniform squares: the clamp, the constellation, and the corner of symbols 0, 1, 16, 17. */
     static const float squares[][2] = {{0.0f, 3.0f}, {0.0f, 1.4f}, {-1.0f, 0.4f}};
     harness_random random = harness_random_stream(2);
-    float *symbols = harness_alloc(N * 2 * sizeof(*symbols));
+    float *symbols = harness_alloc(N * 2 * sizeof *symbols);
     for (size_t s = 0; s < HARNESS_COUNT(squares); s++) {
         for (size_t c = 0; c < (size_t)2 * N; c++)
             symbols[c] = squares[s][0] + squares[s][1] * uniform(&random);

@@ -6,5 +6,5 @@ int main(void)
 {
     softqam_config config;
     softqam_config_init(&config);
-    return config.struct_nbytes == sizeof(config) ? 0 : 1;
+    return config.struct_nbytes == sizeof config ? 0 : 1;
 }

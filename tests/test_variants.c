@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Every variant of the CPU's inner loop that this machine runs against the portable one, called directly: all formats,
- * lengths and misalignments, between guard pages, floats compared to the last bit. `test_variants --bench` measures
- * them instead, after a check, beside plain reading and writing of as many bytes. */
+ * lengths and misalignments, between guard pages, floats compared to the last bit. measure_variants.c says how fast
+ * they are. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "cpu_variant.h"
-#include "harness.h"
+#include "variants_fixture.h"
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
 enum {
@@ -23,127 +20,40 @@ enum {
     STREAM_INPUTS,
     STREAM_WORST,
     STREAM_ENVIRONMENT,
-    STREAM_BENCH,
     STREAM_NOISES,
     STREAM_INTEGERS,
     STREAM_LARGE,
     STREAM_ZEROS,
 };
 
-enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
-
-static const char *const input_names[] = {"cf32", "cs16", "cs8", "cf16"};
-static const char *const output_names[] = {"u8", "s8", "f16", "f32"};
-
-/* A loop that is compared with the portable one. */
-typedef struct tested_loop {
-    const char *variant;
-    const char *stores;
-    softqam_cpu_loop *run;
-} tested_loop;
-
-enum { MAX_TESTED = 16 };
-
-/* All that run here: each variant's two. Returns how many. */
-static size_t list_tested(tested_loop loops[MAX_TESTED])
+static variants_data open_mixture(uint32_t stream, size_t n_symbols)
 {
-    size_t n = 0;
-    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
-        if (!variant->runs_here() || variant->loop == softqam_cpu_loop_portable)
-            continue;
-        assert_true(n + 2 <= MAX_TESTED);
-        loops[n++] = (tested_loop){variant->name, "ordinary", variant->loop};
-        if (variant->streaming_loop)
-            loops[n++] = (tested_loop){variant->name, "streaming", variant->streaming_loop};
-    }
-    return n;
-}
-
-static softqam_plan make_plan(const softqam_config *from)
-{
-    softqam_config config;
-    softqam_plan plan;
-    assert_int_equal(softqam_config_resolve(&config, from), SOFTQAM_OK);
-    softqam_plan_make(&plan, &config);
-    return plan;
-}
-
-static softqam_plan plan_of(int input, int output, int noise)
-{
-    softqam_config config;
-    softqam_config_init(&config);
-    config.input_format = (softqam_input_format)input;
-    config.output_format = (softqam_output_format)output;
-    config.noise = (softqam_noise)noise;
-    return make_plan(&config);
-}
-
-/* Symbols in memory of malloc, their noise variances, and room for what comes out. */
-typedef struct data {
-    uint8_t *symbols;
-    float *noise_var;
-    uint8_t *expected;
-    uint8_t *got;
-    size_t n_symbols;
-} data;
-
-static data open_data(size_t n_symbols)
-{
-    return (data){harness_alloc(n_symbols * MAX_IN_NBYTES), harness_alloc(n_symbols * sizeof(float)),
-                  harness_alloc(n_symbols * MAX_OUT_NBYTES), harness_alloc(n_symbols * MAX_OUT_NBYTES), n_symbols};
-}
-
-static void close_data(data *self)
-{
-    free(self->got);
-    free(self->expected);
-    free(self->noise_var);
-    free(self->symbols);
-}
-
-static data open_mixture(uint32_t stream, size_t n_symbols)
-{
-    data self = open_data(n_symbols);
+    variants_data self = variants_open_data(n_symbols);
     harness_random random = harness_random_stream(stream);
     harness_fill_mixture(&random, n_symbols, (float *)(void *)self.symbols);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise_var);
     return self;
 }
 
-static void compare(const tested_loop *loop, const softqam_plan *plan, const uint8_t *symbols, const uint8_t *expected,
-                    const uint8_t *got, size_t n_symbols)
-{
-    if (memcmp(expected, got, n_symbols * plan->output_nbytes) == 0)
-        return;
-    float *values = harness_alloc(n_symbols * 2 * sizeof(float));
-    harness_widen(plan->input_format, plan->input_scale, symbols, n_symbols, values);
-    harness_outputs_equal(loop->variant, plan->output_format, values, expected, got, n_symbols);
-    free(values);
-    fail_msg("%s, %s stores: %s to %s, noise per %s, %zu symbols", loop->variant, loop->stores,
-             input_names[plan->input_format], output_names[plan->output_format], plan->noise ? "symbol" : "call",
-             n_symbols);
-}
-
 /* All of the data, by every variant. */
-static void check_data(const softqam_plan *plan, data *self)
+static void check_data(const softqam_plan *plan, variants_data *self)
 {
     size_t nbytes = self->n_symbols * plan->output_nbytes;
     softqam_cpu_loop_portable(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->expected);
-    tested_loop loops[MAX_TESTED];
-    const size_t n_loops = list_tested(loops);
+    variants_loop loops[VARIANTS_MAX_LOOPS];
+    const size_t n_loops = variants_list(loops);
     for (size_t k = 0; k < n_loops; k++) {
         harness_poison(self->got, self->expected, nbytes);
         loops[k].run(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
-        compare(&loops[k], plan, self->symbols, self->expected, self->got, self->n_symbols);
+        variants_compare(&loops[k], plan, self->symbols, self->expected, self->got, self->n_symbols);
     }
 }
 
-static void check_outputs(int input, data *self)
+static void check_outputs(int input, variants_data *self)
 {
     for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
         for (int noise = 0; noise < N_NOISES; noise++) {
-            softqam_plan plan = plan_of(input, output, noise);
+            softqam_plan plan = variants_plan_of(input, output, noise);
             check_data(&plan, self);
         }
     }
@@ -156,13 +66,13 @@ static void test_symbol_sets(void **state)
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
         harness_random random = harness_random_stream((uint32_t)i << 8 | STREAM_SETS);
-        data self = open_data(set->n_fixed ? set->n_fixed : max_symbols);
+        variants_data self = variants_open_data(set->n_fixed ? set->n_fixed : max_symbols);
         set->fill(&random, set->parameter, 0, self.n_symbols, (float *)(void *)self.symbols);
         for (int kind = HARNESS_NOISE_USUAL; kind <= HARNESS_NOISE_ANY; kind++) {
             harness_fill_noise(&random, (harness_noise)kind, self.n_symbols, self.noise_var);
             check_outputs(SOFTQAM_INPUT_CF32, &self);
         }
-        close_data(&self);
+        variants_close_data(&self);
     }
 }
 
@@ -171,7 +81,7 @@ static void test_input_formats(void **state)
 {
     (void)state;
     static const float scales[] = {0, 1, 1.3F / 32768, 1.3F / 128, 0.37F, 1e36F, 1e-42F};
-    data self = open_data(50021);
+    variants_data self = variants_open_data(harness_symbol_count(50021));
     harness_random random = harness_random_stream(STREAM_INPUTS);
     harness_random_fill(&random, self.symbols, self.n_symbols * MAX_IN_NBYTES);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, self.n_symbols, self.noise_var);
@@ -182,10 +92,10 @@ static void test_input_formats(void **state)
         config.output_format = (softqam_output_format)(k / N_NOISES % N_OUTPUT_FORMATS);
         config.input_format = (softqam_input_format)(k / N_NOISES / N_OUTPUT_FORMATS % N_INPUT_FORMATS);
         config.input_scale = scales[k / N_NOISES / N_OUTPUT_FORMATS / N_INPUT_FORMATS];
-        softqam_plan plan = make_plan(&config);
+        softqam_plan plan = variants_plan(&config);
         check_data(&plan, &self);
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 static void test_signs_scales_and_limits(void **state)
@@ -195,7 +105,7 @@ static void test_signs_scales_and_limits(void **state)
         float scale;
         int limit;
     } plans[] = {{0, 0}, {0, 1}, {6, 120}, {1, 63}, {0x1p-10F, 127}, {0x1p20F, 64}, {20, 31}};
-    data self = open_mixture(STREAM_INPUTS << 8, 20011);
+    variants_data self = open_mixture(STREAM_INPUTS << 8, harness_symbol_count(20011));
     for (size_t k = 0; k < HARNESS_COUNT(plans) * N_NOISES * 2; k++) {
         softqam_config config;
         softqam_config_init(&config);
@@ -204,18 +114,18 @@ static void test_signs_scales_and_limits(void **state)
         config.sign = (softqam_sign)(k / N_NOISES % 2);
         config.llr_scale = plans[k / N_NOISES / 2].scale;
         config.llr_limit = plans[k / N_NOISES / 2].limit;
-        softqam_plan plan = make_plan(&config);
+        softqam_plan plan = variants_plan(&config);
         check_data(&plan, &self);
         config.output_format = SOFTQAM_OUTPUT_F32;
         config.llr_scale = 0;
         config.llr_limit = 0;
-        plan = make_plan(&config);
+        plan = variants_plan(&config);
         check_data(&plan, &self);
         config.output_format = SOFTQAM_OUTPUT_U8;
-        plan = make_plan(&config);
+        plan = variants_plan(&config);
         check_data(&plan, &self);
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 /* Buffers of a call between guard pages. */
@@ -243,7 +153,7 @@ static void close_buffers(buffers *self)
 
 /* The first n symbols of the data, against what is expected of them, the buffers `in_gap` and `out_gap` bytes off a
  * guard page. */
-static void check_guarded(const tested_loop *loop, const softqam_plan *plan, const data *self, size_t n,
+static void check_guarded(const variants_loop *loop, const softqam_plan *plan, const variants_data *self, size_t n,
                           buffers *memory, size_t in_gap, size_t out_gap, bool at_end)
 {
     void (*place)(harness_buffer *, size_t, size_t) =
@@ -257,29 +167,31 @@ static void check_guarded(const tested_loop *loop, const softqam_plan *plan, con
     harness_poison(memory->out.data, self->expected, n * plan->output_nbytes);
     loop->run(plan, memory->in.data, (const float *)(const void *)memory->noise_var.data, plan->noise, n,
               memory->out.data);
-    compare(loop, plan, self->symbols, self->expected, memory->out.data, n);
+    variants_compare(loop, plan, self->symbols, self->expected, memory->out.data, n);
     harness_buffer_check(&memory->out);
 }
 
 /* Calls `check` for every loop and plan, with what the portable loop gives. */
 static void for_all_plans(uint32_t stream, size_t max_symbols,
-                          void (*check)(const tested_loop *, const softqam_plan *, const data *, buffers *))
+                          void (*check)(const variants_loop *, const softqam_plan *, const variants_data *, buffers *))
 {
-    tested_loop loops[MAX_TESTED];
-    const size_t n_loops = list_tested(loops);
-    data self = open_mixture(stream, max_symbols);
+    variants_loop loops[VARIANTS_MAX_LOOPS];
+    const size_t n_loops = variants_list(loops);
+    variants_data self = open_mixture(stream, max_symbols);
     buffers memory = open_buffers(max_symbols);
     for (int k = 0; k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
-        softqam_plan plan = plan_of(k / N_NOISES / N_OUTPUT_FORMATS, k / N_NOISES % N_OUTPUT_FORMATS, k % N_NOISES);
+        softqam_plan plan =
+            variants_plan_of(k / N_NOISES / N_OUTPUT_FORMATS, k / N_NOISES % N_OUTPUT_FORMATS, k % N_NOISES);
         softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, plan.noise, max_symbols, self.expected);
         for (size_t i = 0; i < n_loops; i++)
             check(&loops[i], &plan, &self, &memory);
     }
     close_buffers(&memory);
-    close_data(&self);
+    variants_close_data(&self);
 }
 
-static void check_lengths(const tested_loop *loop, const softqam_plan *plan, const data *self, buffers *memory)
+static void check_lengths(const variants_loop *loop, const softqam_plan *plan, const variants_data *self,
+                          buffers *memory)
 {
     for (size_t n = 0; n <= self->n_symbols; n += n < 100 || n % 16 == 1 ? 1 : 14) {
         check_guarded(loop, plan, self, n, memory, 0, 0, true);
@@ -294,7 +206,8 @@ static void test_lengths(void **state)
     for_all_plans(STREAM_LENGTHS, 300, check_lengths);
 }
 
-static void check_places(const tested_loop *loop, const softqam_plan *plan, const data *self, buffers *memory)
+static void check_places(const variants_loop *loop, const softqam_plan *plan, const variants_data *self,
+                         buffers *memory)
 {
     for (size_t gap = 0; gap < 64; gap++)
         for (size_t other = 0; other < 64; other += 1 + gap % 7)
@@ -314,7 +227,7 @@ static void test_worst_inputs(void **state)
     const float alpha = (float)(1 / sqrt(170.0));
     const float worst[] = {0.0F, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3.0F, -1e30F, INFINITY, NAN};
     harness_random random = harness_random_stream(STREAM_WORST);
-    data self = open_data(1000);
+    variants_data self = variants_open_data(1000);
     float *symbols = (float *)(void *)self.symbols;
     for (size_t k = 0; k < HARNESS_COUNT(worst); k++) {
         for (size_t i = 0; i < 2 * self.n_symbols; i++)
@@ -327,7 +240,7 @@ static void test_worst_inputs(void **state)
             harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise_var[i]);
         check_outputs(SOFTQAM_INPUT_CF32, &self);
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 /* A component whose soft value is so many units of 2^-16, and up to 8 more, from an integer. */
@@ -356,7 +269,7 @@ static void test_near_integers(void **state)
     (void)state;
     enum { GROUP = 64, RUN = 4096 };
     harness_random random = harness_random_stream(STREAM_INTEGERS);
-    data self = open_data(harness_symbol_count((size_t)1 << 21) / RUN * RUN);
+    variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 21) / RUN * RUN);
     float *symbols = (float *)(void *)self.symbols;
     double n_units = 0;
     bool far = false;
@@ -375,10 +288,10 @@ static void test_near_integers(void **state)
         softqam_config config;
         softqam_config_init(&config);
         config.sign = (softqam_sign)sign;
-        softqam_plan plan = make_plan(&config);
+        softqam_plan plan = variants_plan(&config);
         check_data(&plan, &self);
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 /* Symbols of which most are zero, of either sign, or not finite, in runs so long that the loops take the way for such,
@@ -390,7 +303,7 @@ static void test_zeros_and_unknown(void **state)
                                    -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
     enum { N_ZEROS = 4, N_UNKNOWN = 7 };
     harness_random random = harness_random_stream(STREAM_ZEROS);
-    data self = open_data(64 * 4096 + 5);
+    variants_data self = variants_open_data(64 * 4096 + 5);
     float *symbols = (float *)(void *)self.symbols;
     for (size_t i = 0; i < self.n_symbols; i++) {
         const size_t rare = harness_random_below(&random, 16 + i / 512 % 64) == 0;
@@ -403,9 +316,9 @@ static void test_zeros_and_unknown(void **state)
     softqam_config config;
     softqam_config_init(&config);
     config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
-    softqam_plan plan = make_plan(&config);
+    softqam_plan plan = variants_plan(&config);
     check_data(&plan, &self);
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 /* One noise variance for all, of every kind. */
@@ -414,13 +327,14 @@ static void test_noise_of_call(void **state)
     (void)state;
     static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
                                    FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
-    data self = open_mixture(STREAM_NOISES, 5003);
+    variants_data self = open_mixture(STREAM_NOISES, 5003);
     for (size_t k = 0; k < HARNESS_COUNT(noises) * (N_OUTPUT_FORMATS - 1); k++) {
-        softqam_plan plan = plan_of(SOFTQAM_INPUT_CF32, 1 + (int)(k % (N_OUTPUT_FORMATS - 1)), SOFTQAM_NOISE_PER_CALL);
+        softqam_plan plan =
+            variants_plan_of(SOFTQAM_INPUT_CF32, 1 + (int)(k % (N_OUTPUT_FORMATS - 1)), SOFTQAM_NOISE_PER_CALL);
         self.noise_var[0] = noises[k / (N_OUTPUT_FORMATS - 1)];
         check_data(&plan, &self);
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 /* Through the API: the caller's rounding mode does not matter, to the tables neither, and is left alone. */
@@ -428,9 +342,9 @@ static void test_rounding_mode(void **state)
 {
     (void)state;
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    data self = open_mixture(STREAM_ENVIRONMENT, 40000);
+    variants_data self = open_mixture(STREAM_ENVIRONMENT, 40000);
     for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
-        softqam_plan plan = plan_of(SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_PER_SYMBOL);
+        softqam_plan plan = variants_plan_of(SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_PER_SYMBOL);
         softqam_cpu_loop_portable(&plan, self.symbols, self.noise_var, 1, self.n_symbols, self.expected);
         for (size_t k = 0; k < HARNESS_COUNT(modes) * softqam_n_cpu_variants; k++) {
             const softqam_cpu_variant *variant = &softqam_cpu_variants[k % softqam_n_cpu_variants];
@@ -452,12 +366,12 @@ static void test_rounding_mode(void **state)
             fesetround(FE_TONEAREST);
             assert_int_equal(mode_after, mode);
             assert_non_null(strstr(softqam_backend_detail(demodulator), variant->name));
-            const tested_loop through_api = {variant->name, "ordinary", NULL};
-            compare(&through_api, &plan, self.symbols, self.expected, self.got, self.n_symbols);
+            const variants_loop through_api = {variant->name, "ordinary", NULL};
+            variants_compare(&through_api, &plan, self.symbols, self.expected, self.got, self.n_symbols);
             softqam_destroy(demodulator);
         }
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 /* A call whose output no cache holds, through the API: by parts, in whole symbols off a line or not even that. */
@@ -466,8 +380,8 @@ static void test_large_call(void **state)
     (void)state;
     const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     const size_t n = (size_t)(cache > 0 && cache <= 128L << 20 ? cache : 32L << 20) / 16 + 1003;
-    data self = open_mixture(STREAM_LARGE, n);
-    softqam_plan plan = plan_of(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
+    variants_data self = open_mixture(STREAM_LARGE, n);
+    softqam_plan plan = variants_plan_of(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
     softqam_cpu_loop_portable(&plan, self.symbols, NULL, 0, n, self.expected);
     for (size_t k = 0; k < 2 * softqam_n_cpu_variants; k++) {
         const softqam_cpu_variant *variant = &softqam_cpu_variants[k / 2];
@@ -482,11 +396,11 @@ static void test_large_call(void **state)
         const size_t gap = k % 2 ? 13 : 24;
         harness_poison(self.got + gap, self.expected, n * 8);
         harness_demodulate(demodulator, self.symbols, n, self.got + gap);
-        const tested_loop through_api = {variant->name, "streaming", NULL};
-        compare(&through_api, &plan, self.symbols, self.expected, self.got + gap, n);
+        const variants_loop through_api = {variant->name, "streaming", NULL};
+        variants_compare(&through_api, &plan, self.symbols, self.expected, self.got + gap, n);
         softqam_destroy(demodulator);
     }
-    close_data(&self);
+    variants_close_data(&self);
 }
 
 static void test_unknown_names(void **state)
@@ -506,133 +420,6 @@ static void test_unknown_names(void **state)
     }
 }
 
-/* The measurements. */
-
-enum { BENCH_SYMBOLS = 45864, BENCH_REPEATS = 101 };
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-typedef uint64_t words __attribute__((vector_size(16), aligned(1), may_alias));
-
-/* Groups of eight symbols: so many words of symbols, each a power of two, of noise variances and of output. */
-static inline void stream_groups(const data *self, size_t n_in, size_t n_noise, size_t n_out)
-{
-    const words *in = (const words *)(const void *)self->symbols;
-    const words *noise = (const words *)(const void *)self->noise_var;
-    words *out = (words *)(void *)self->got;
-    for (size_t group = self->n_symbols / 8; group > 0; group--) {
-        for (size_t k = 0; k < n_out; k++) {
-            out[k] = in[k % n_in];
-            if (n_noise)
-                out[k] ^= noise[k % n_noise];
-        }
-        in += n_in;
-        noise += n_noise;
-        out += n_out;
-    }
-}
-
-/* Reads as many bytes as the input and writes as many as the output, with as little done to them as can be. */
-static void stream(const softqam_plan *plan, const data *self)
-{
-    const size_t n_in = plan->input_nbytes / 2, n_noise = plan->noise ? 2 : 0, n_out = plan->output_nbytes / 2;
-    /* With the counts known the compiler writes the loops out. */
-    if (n_in == 4 && n_out == 4 && n_noise == 0)
-        stream_groups(self, 4, 0, 4);
-    else if (n_in == 4 && n_out == 4)
-        stream_groups(self, 4, 2, 4);
-    else if (n_in == 4 && n_out == 8)
-        stream_groups(self, 4, n_noise, 8);
-    else if (n_in == 4)
-        stream_groups(self, 4, n_noise, 16);
-    else if (n_in == 2)
-        stream_groups(self, 2, n_noise, n_out);
-    else
-        stream_groups(self, 1, n_noise, n_out);
-}
-
-typedef enum bench_input { BENCH_28_DB, BENCH_5_DB, BENCH_ZEROS, BENCH_BOUNDARIES, BENCH_NAN } bench_input;
-
-static const char *const bench_names[] = {"28 dB", "5 dB", "zeros", "boundaries", "NaN"};
-
-static void fill_bench(bench_input kind, const softqam_plan *plan, data *self)
-{
-    harness_random random = harness_random_stream(STREAM_BENCH);
-    float *symbols = harness_alloc(self->n_symbols * 2 * sizeof(float));
-    const float snr_db = kind == BENCH_5_DB ? 5 : 28, alpha = (float)(1 / sqrt(170.0));
-    for (size_t i = 0; i < harness_n_symbol_sets; i++)
-        if (strcmp(harness_symbol_sets[i].name, "constellation at 28 dB") == 0)
-            harness_symbol_sets[i].fill(&random, snr_db, 0, self->n_symbols, symbols);
-    for (size_t i = 0; i < 2 * self->n_symbols && kind >= BENCH_ZEROS; i++) {
-        symbols[i] = kind == BENCH_ZEROS        ? 0
-                     : kind == BENCH_BOUNDARIES ? alpha * (float)(2 * (int)harness_random_below(&random, 15) - 14)
-                                                : NAN;
-    }
-    if (plan->input_format == SOFTQAM_INPUT_CF32)
-        memcpy(self->symbols, symbols, self->n_symbols * 2 * sizeof(float));
-    else
-        harness_random_fill(&random, self->symbols, self->n_symbols * plan->input_nbytes);
-    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self->n_symbols, self->noise_var);
-    free(symbols);
-}
-
-/* Median times of a variant and of the stream, in turns, so that both see the same machine. */
-static void bench_one(const softqam_cpu_variant *variant, const softqam_plan *plan, const char *what, data *self)
-{
-    double times[BENCH_REPEATS], limits[BENCH_REPEATS];
-    softqam_cpu_loop_portable(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->expected);
-    variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
-    const tested_loop loop = {variant->name, "ordinary", variant->loop};
-    compare(&loop, plan, self->symbols, self->expected, self->got, self->n_symbols);
-    for (size_t k = 0; k < BENCH_REPEATS; k++) {
-        double start = seconds();
-        variant->loop(plan, self->symbols, self->noise_var, plan->noise, self->n_symbols, self->got);
-        double middle = seconds();
-        stream(plan, self);
-        times[k] = middle - start;
-        limits[k] = seconds() - middle;
-    }
-    qsort(times, BENCH_REPEATS, sizeof(double), compare_doubles);
-    qsort(limits, BENCH_REPEATS, sizeof(double), compare_doubles);
-    const double n = 1e-6 * (double)self->n_symbols, median = times[BENCH_REPEATS / 2];
-    printf("%-9s %-5s %-4s %-7s %-11s %8.0f %8.0f %8.0f %6.3f\n", variant->name, input_names[plan->input_format],
-           output_names[plan->output_format], plan->noise ? "symbol" : "call", what, n / median, n / times[0],
-           n / limits[BENCH_REPEATS / 2], limits[BENCH_REPEATS / 2] / median);
-}
-
-static int bench(void)
-{
-    data self = open_data(BENCH_SYMBOLS);
-    memset(self.got, 1, BENCH_SYMBOLS * MAX_OUT_NBYTES);
-    printf("%d symbols, one thread, Msym/s: median, best, stream limit; share of the limit\n", BENCH_SYMBOLS);
-    for (size_t i = 0; i < softqam_n_cpu_variants; i++) {
-        const softqam_cpu_variant *variant = &softqam_cpu_variants[i];
-        for (int k = 0; variant->runs_here() && k < N_INPUT_FORMATS * N_OUTPUT_FORMATS * N_NOISES; k++) {
-            const int input = k / N_NOISES / N_OUTPUT_FORMATS, output = k / N_NOISES % N_OUTPUT_FORMATS;
-            if (output == SOFTQAM_OUTPUT_U8 && k % N_NOISES)
-                continue;
-            softqam_plan plan = plan_of(input, output, k % N_NOISES);
-            for (int kind = BENCH_28_DB; kind <= (input ? BENCH_28_DB : BENCH_NAN); kind++) {
-                fill_bench((bench_input)kind, &plan, &self);
-                bench_one(variant, &plan, input ? "random bits" : bench_names[kind], &self);
-            }
-        }
-    }
-    close_data(&self);
-    return EXIT_SUCCESS;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -643,8 +430,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_large_call),    cmocka_unit_test(test_zeros_and_unknown),
     };
-    if (argc > 1 && strcmp(argv[1], "--bench") == 0)
-        return bench();
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k].name,
                softqam_cpu_variants[k].runs_here() ? "runs here" : "skipped, this processor does not run it");

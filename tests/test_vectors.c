@@ -11,7 +11,7 @@
 
 static int open_vectors(void **state)
 {
-    vector_list *list = harness_alloc(sizeof(*list));
+    vector_list *list = harness_alloc(sizeof *list);
     if (!vector_list_open(list, SOFTQAM_VECTORS_DIR))
         fail_msg("%s", list->problem);
     *state = list;
@@ -28,7 +28,7 @@ static int close_vectors(void **state)
 /* The samples as the oracle takes them. */
 static float *scaled_symbols(const vector *self)
 {
-    float *symbols = harness_alloc(2 * self->n_symbols * sizeof(*symbols));
+    float *symbols = harness_alloc(2 * self->n_symbols * sizeof *symbols);
     harness_widen(self->format, 0, self->samples, self->n_symbols, symbols);
     return symbols;
 }
@@ -39,6 +39,7 @@ static void default_scales_are_those_of_the_files(void **state)
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF32) == 1.0f);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS16) == 1.0f / 32768);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS8) == 1.0f / 128);
+    assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF16) == 1.0f);
 }
 
 static void files_are_what_the_oracle_says(void **state)
@@ -79,7 +80,7 @@ static bool library_agrees(const vector *self, size_t call)
     softqam_destroy(demodulator);
 
     char what[NAME_MAX + 64];
-    snprintf(what, sizeof(what), "%s, %zu symbols a call", self->name, step);
+    snprintf(what, sizeof what, "%s, %zu symbols a call", self->name, step);
     float *symbols = scaled_symbols(self);
     const bool equal = harness_soft_bits_equal(what, symbols, self->soft_bits, soft_bits, self->n_symbols);
     free(symbols);

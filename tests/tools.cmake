@@ -53,6 +53,8 @@ if(TARGET softqam-bench)
   add_test_run(measure TIMEOUT 300 COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/measure_demod.py
     --tools $<TARGET_FILE_DIR:softqam-demod> --symbols 200000 --runs 1)
 endif()
-# A skip without gnuplot.
-add_test_run(plot TIMEOUT 900 COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test_plot.py
-  --tools $<TARGET_FILE_DIR:softqam-demod>)
+# Skips without gnuplot, but for the functions.
+foreach(part functions pictures command)
+  add_test_run(plot.${part} TIMEOUT 900 COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test_plot_${part}.py
+    --tools $<TARGET_FILE_DIR:softqam-demod>)
+endforeach()

@@ -20,7 +20,7 @@ static const struct {
     {".cs8", SOFTQAM_INPUT_CS8},
     {".cf16", SOFTQAM_INPUT_CF16},
 };
-enum { N_INPUTS = sizeof(inputs) / sizeof(inputs[0]) };
+enum { N_INPUTS = sizeof inputs / sizeof inputs[0] };
 
 static bool refuse(vector_list *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -28,7 +28,7 @@ static bool refuse(vector_list *self, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(self->problem, sizeof(self->problem), format, arguments);
+    vsnprintf(self->problem, sizeof self->problem, format, arguments);
     va_end(arguments);
     for (char *c = self->problem; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -49,7 +49,7 @@ static uint8_t *read_file(vector_list *self, const char *directory, const char *
     char path[PATH_MAX];
     const int stem = (int)stem_length;
     errno = ENAMETOOLONG;
-    if (snprintf(path, sizeof(path), "%s/%.*s%s", directory, stem, name, suffix) >= (int)sizeof(path)) {
+    if (snprintf(path, sizeof path, "%s/%.*s%s", directory, stem, name, suffix) >= (int)sizeof path) {
         refuse(self, "%.*s%s: %s", stem, name, suffix, strerror(errno));
         return NULL;
     }
@@ -88,13 +88,13 @@ static bool add_vector(vector_list *self, const char *directory, const char *nam
     size_t nbytes;
     if (has_other_input(self, name, stem_length))
         return refuse(self, "%s: another input has the same soft bits", name);
-    vector *items = realloc(self->items, (self->n_items + 1) * sizeof(*items));
+    vector *items = realloc(self->items, (self->n_items + 1) * sizeof *items);
     if (!items)
         return refuse(self, "%s: out of memory", name);
     self->items = items;
     vector *item = &items[self->n_items++];
     *item = (vector){.format = format};
-    snprintf(item->name, sizeof(item->name), "%s", name);
+    snprintf(item->name, sizeof item->name, "%s", name);
     item->samples = read_file(self, directory, name, strlen(name), "", &nbytes);
     if (!item->samples)
         return false;

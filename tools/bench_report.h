@@ -45,8 +45,10 @@ struct contender {
     void *context;
 };
 
-/* Measures several ways in turns, each sample after a run of its own to warm up, so that whatever changes while they
- * are measured changes for all. Appends one measurement each; returns the first one's index, -1 when a run failed. */
+/* Measures several ways in turns, from the first to the last, then back from the last to the first, and so on, so that
+ * whatever changes while they are measured changes for all, and none always comes after the same one. Each sample
+ * follows a run of its own to warm up. Appends one measurement each; returns the first one's index, -1 when a run
+ * failed. */
 int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders,
                             size_t n_symbols, size_t nbytes, bench_run *run);
 

@@ -36,7 +36,7 @@ static const float *noise_of(const life *self)
 
 static life *open_life(unsigned n_threads, softqam_output_format format)
 {
-    life *self = harness_alloc(sizeof(*self));
+    life *self = harness_alloc(sizeof *self);
     harness_random random = harness_random_stream(1);
     harness_fill_mixture(&random, N_SYMBOLS, self->symbols);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, self->noise_var);
@@ -137,7 +137,7 @@ static void try_call(softqam_demodulator *demodulator, life *self, demodulate_fu
                      void *out, fault_kind kind, const char *name)
 {
     const char *backend = softqam_backend_name(demodulator);
-    harness_poison(out, self->expected, sizeof(self->expected));
+    harness_poison(out, self->expected, sizeof self->expected);
     const bool done = succeeded(demodulate(demodulator, self, symbols, out), name);
     check_backend(demodulator, backend);
     if (done) {
@@ -155,13 +155,13 @@ static void try_call(softqam_demodulator *demodulator, life *self, demodulate_fu
 static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_kind kind)
 {
     void *in = self, *out = self;
-    const bool have_in = succeeded(softqam_host_alloc(demodulator, sizeof(self->symbols), &in), "softqam_host_alloc");
-    const bool have_out = succeeded(softqam_host_alloc(demodulator, sizeof(self->out), &out), "softqam_host_alloc");
+    const bool have_in = succeeded(softqam_host_alloc(demodulator, sizeof self->symbols, &in), "softqam_host_alloc");
+    const bool have_out = succeeded(softqam_host_alloc(demodulator, sizeof self->out, &out), "softqam_host_alloc");
     assert_true(have_in == (in != NULL) && have_out == (out != NULL));
     if (self->config.backend == SOFTQAM_BACKEND_AUTO && fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0)
         assert_true(have_in && have_out);
     if (have_in && have_out) {
-        memcpy(in, self->symbols, sizeof(self->symbols));
+        memcpy(in, self->symbols, sizeof self->symbols);
         try_call(demodulator, self, demodulate_whole, in, out, kind,
                  "softqam_demodulate, memory of softqam_host_alloc");
     }
@@ -295,9 +295,9 @@ static void test_device_calls(void **state)
     life *self = open_life(1, SOFTQAM_OUTPUT_U8);
     softqam_demodulator *demodulator = harness_create(&self->config);
     void *d_in, *d_out;
-    assert_int_equal(cudaMalloc(&d_in, sizeof(self->symbols)), cudaSuccess);
-    assert_int_equal(cudaMalloc(&d_out, sizeof(self->out)), cudaSuccess);
-    assert_int_equal(cudaMemcpy(d_in, self->symbols, sizeof(self->symbols), cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMalloc(&d_in, sizeof self->symbols), cudaSuccess);
+    assert_int_equal(cudaMalloc(&d_out, sizeof self->out), cudaSuccess);
+    assert_int_equal(cudaMemcpy(d_in, self->symbols, sizeof self->symbols, cudaMemcpyHostToDevice), cudaSuccess);
     unsigned long n_points = 0;
     for (bool struck = true; struck; n_points += struck) {
         fault_arm(n_points + 1, FAULT_ERROR);
@@ -307,7 +307,7 @@ static void test_device_calls(void **state)
         assert_true(succeeded(status, "softqam_cuda_demodulate") || struck);
         assert_int_equal(cudaGetLastError(), cudaSuccess);
     }
-    assert_int_equal(cudaMemcpy(self->out, d_out, sizeof(self->out), cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(self->out, d_out, sizeof self->out, cudaMemcpyDeviceToHost), cudaSuccess);
     check_output(self, self->out, "softqam_cuda_demodulate");
     assert_true(n_points >= 2);
     print_message("%lu points of failure\n", n_points);

@@ -28,7 +28,7 @@ static void remove_folder(void)
 const char *folder_path(void)
 {
     if (directory < 0) {
-        snprintf(path, sizeof(path), "%s/softqam-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+        snprintf(path, sizeof path, "%s/softqam-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
         require(mkdtemp(path));
         directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         require(directory >= 0);

@@ -30,7 +30,7 @@ static void take(source *self, void *to, size_t nbytes)
 static uint8_t take_byte(source *self)
 {
     uint8_t byte;
-    take(self, &byte, sizeof(byte));
+    take(self, &byte, sizeof byte);
     return byte;
 }
 
@@ -41,7 +41,7 @@ static int take_choice(source *self, int n_valid)
     int32_t any;
     if (byte < 0xf0)
         return byte % n_valid;
-    take(self, &any, sizeof(any));
+    take(self, &any, sizeof any);
     return any;
 }
 
@@ -50,7 +50,7 @@ static int *take_devices(source *self, softqam_config *config)
 {
     config->n_devices = (unsigned)take_choice(self, 4);
     const size_t n = config->n_devices <= MAX_DEVICES ? config->n_devices : 0;
-    int *devices = n ? malloc(n * sizeof(*devices)) : NULL;
+    int *devices = n ? malloc(n * sizeof *devices) : NULL;
     for (size_t k = 0; devices && k < n; k++)
         devices[k] = take_choice(self, 3);
     config->devices = devices;
@@ -71,9 +71,9 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
     config->cpu_variant = variants[take_byte(self) % 6];
     config->n_threads = 1;
     if (unusual & 1)
-        take(self, &config->input_scale, sizeof(config->input_scale));
+        take(self, &config->input_scale, sizeof config->input_scale);
     if (unusual & 2)
-        take(self, &config->llr_scale, sizeof(config->llr_scale));
+        take(self, &config->llr_scale, sizeof config->llr_scale);
     if (unusual & 4) {
         take(self, variant, 15);
         config->cpu_variant = variant;
@@ -82,7 +82,7 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
         config->constellation = (softqam_constellation)take_choice(self, 1);
         config->device = take_choice(self, 2) - 1;
         config->n_streams = (unsigned)take_choice(self, 65);
-        take(self, &config->chunk_symbols, sizeof(config->chunk_symbols));
+        take(self, &config->chunk_symbols, sizeof config->chunk_symbols);
     }
     if (unusual & 16) {
         const unsigned n_threads = (unsigned)take_choice(self, 4);
@@ -90,9 +90,9 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
     }
     if (unusual & 32) {
         /* No more than there is. */
-        config->struct_nbytes = (size_t)take_choice(self, (int)sizeof(*config) + 1);
-        if (config->struct_nbytes > sizeof(*config) && config->struct_nbytes <= 4096)
-            config->struct_nbytes = sizeof(*config);
+        config->struct_nbytes = (size_t)take_choice(self, (int)sizeof *config + 1);
+        if (config->struct_nbytes > sizeof *config && config->struct_nbytes <= 4096)
+            config->struct_nbytes = sizeof *config;
     }
     return unusual & 64 ? take_devices(self, config) : NULL;
 }
@@ -185,7 +185,7 @@ static void call_wildly(source *self, softqam_demodulator *demodulator, const so
 {
     softqam_block blocks[2] = {*good, *good};
     uint64_t wild;
-    take(self, &wild, sizeof(wild));
+    take(self, &wild, sizeof wild);
     wild |= (uint64_t)1 << 62;
     blocks[1].n_symbols = good->n_symbols < 3 ? 3 : good->n_symbols;
     if (take_byte(self) % 2)
@@ -204,7 +204,7 @@ static void use(source *self, softqam_demodulator *demodulator, const softqam_co
     portable.backend = SOFTQAM_BACKEND_CPU;
     portable.cpu_variant = "portable";
     portable.n_threads = 1;
-    portable.struct_nbytes = sizeof(portable);
+    portable.struct_nbytes = sizeof portable;
     portable.devices = NULL;
     portable.n_devices = 0;
     require(softqam_create(&definition, &portable) == SOFTQAM_OK);
@@ -243,7 +243,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     }
     free(devices);
     /* Fields behind the structure that was told of have their defaults. */
-    if (config.struct_nbytes == sizeof(config))
+    if (config.struct_nbytes == sizeof config)
         use(&self, demodulator, &config);
     softqam_destroy(demodulator);
     return 0;

@@ -65,7 +65,7 @@ static void compose(const uint8_t *fields, size_t n_fields, const recording *sel
                                        ",\"core:dataset\":\"../x\"", ",\"core:metadata_only\":true"};
     uint8_t f[16] = {0};
     char hash[2 * SHA512_NBYTES + 1] = "";
-    memcpy(f, fields, n_fields < sizeof(f) ? n_fields : sizeof(f));
+    memcpy(f, fields, n_fields < sizeof f ? n_fields : sizeof f);
     hex_sha512(self->data, self->data_nbytes, hash);
     if (f[5] % 4 == 2)
         hash[f[6] % (2 * SHA512_NBYTES)] ^= 1;
@@ -271,8 +271,8 @@ static int call(const command *how)
         argv[argc++] = "--no-hash";
     if (how->verify)
         argv[argc++] = "--verify";
-    snprintf(input, sizeof(input), "%s/%s", folder_path(), how->input_name);
-    snprintf(output, sizeof(output), "%s/%s", folder_path(), how->to_recording ? "y.sigmf-data" : "y");
+    snprintf(input, sizeof input, "%s/%s", folder_path(), how->input_name);
+    snprintf(output, sizeof output, "%s/%s", folder_path(), how->to_recording ? "y.sigmf-data" : "y");
     argv[argc++] = input;
     argv[argc++] = output;
     return demod_call(argc, argv);

@@ -52,12 +52,12 @@ static void set_up(void)
 static void put(entry *to, const char *stem, const char *suffix, const uint8_t *data, size_t nbytes, bool folder)
 {
     char name[64];
-    snprintf(name, sizeof(name), "%s%s", stem, suffix);
+    snprintf(name, sizeof name, "%s%s", stem, suffix);
     if (to->kind == A_FOLDER)
         return;
     if (folder && to->kind == NOTHING) {
         char path[PATH_MAX];
-        snprintf(path, sizeof(path), "%s/%s", folder_path(), name);
+        snprintf(path, sizeof path, "%s/%s", folder_path(), name);
         require(mkdir(path, 0700) == 0);
         to->kind = A_FOLDER;
         return;
@@ -73,9 +73,9 @@ static void put_soft_bits(entry *of_stem, const char *stem, int format)
 {
     const entry *input = &of_stem[format];
     const size_t n = input->nbytes / softqam_input_symbol_nbytes(formats[format]);
-    float symbols[2 * sizeof(input->data) / 2];
-    uint8_t soft_bits[HARNESS_SYMBOL_BITS * sizeof(input->data) / 2];
-    if (input->kind == A_FILE && n * HARNESS_SYMBOL_BITS <= sizeof(input->data)) {
+    float symbols[2 * sizeof input->data / 2];
+    uint8_t soft_bits[HARNESS_SYMBOL_BITS * sizeof input->data / 2];
+    if (input->kind == A_FILE && n * HARNESS_SYMBOL_BITS <= sizeof input->data) {
         harness_widen(formats[format], 0, input->data, n, symbols);
         oracle_soft_bits(reference, symbols, n, soft_bits);
         put(&of_stem[SOFT_BITS], stem, suffixes[SOFT_BITS], soft_bits, n * HARNESS_SYMBOL_BITS, false);
@@ -85,7 +85,7 @@ static void put_soft_bits(entry *of_stem, const char *stem, int format)
 /* Records: stem and suffix, whether a folder, whether its soft bits come with it; a length; so many bytes. */
 static void put_all(const uint8_t *data, size_t nbytes)
 {
-    memset(entries, 0, sizeof(entries));
+    memset(entries, 0, sizeof entries);
     for (int k = 0; k < MAX_FILES && nbytes >= 2; k++) {
         const uint8_t what = data[0];
         const size_t n = data[1] < nbytes - 2 ? data[1] : nbytes - 2;
@@ -128,7 +128,7 @@ static const entry *find_entry(const char *name)
     for (int s = 0; s < N_STEMS; s++) {
         for (int k = 0; k < N_SUFFIXES; k++) {
             char own[64];
-            snprintf(own, sizeof(own), "%s%s", stems[s], suffixes[k]);
+            snprintf(own, sizeof own, "%s%s", stems[s], suffixes[k]);
             if (strcmp(own, name) == 0)
                 return &entries[s][k];
         }
@@ -142,7 +142,7 @@ static void check_vector(const vector *self)
     const size_t n = self->n_symbols;
     require(input && input->nbytes == n * softqam_input_symbol_nbytes(self->format));
     require(memcmp(self->samples, input->data, input->nbytes) == 0);
-    float *symbols = malloc(2 * n * sizeof(*symbols));
+    float *symbols = malloc(2 * n * sizeof *symbols);
     uint8_t *expected = malloc(n * HARNESS_SYMBOL_BITS), *out = malloc(n * HARNESS_SYMBOL_BITS);
     require(symbols && expected && out);
     harness_widen(self->format, 0, self->samples, n, symbols);

@@ -8,7 +8,7 @@
 int main(void)
 {
     char header_version[32];
-    snprintf(header_version, sizeof(header_version), "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR,
+    snprintf(header_version, sizeof header_version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR,
              SOFTQAM_VERSION_PATCH);
     if (strcmp(header_version, softqam_version()) != 0) {
         fprintf(stderr, "header %s, library %s\n", header_version, softqam_version());
@@ -29,5 +29,5 @@ int main(void)
     printf("softqam %s: %s, %s\n", softqam_version(), softqam_backend_name(demodulator),
            softqam_backend_detail(demodulator));
     softqam_destroy(demodulator);
-    return status == SOFTQAM_OK && memcmp(soft_bits, expected, sizeof(expected)) == 0 ? 0 : 1;
+    return status == SOFTQAM_OK && memcmp(soft_bits, expected, sizeof expected) == 0 ? 0 : 1;
 }

@@ -14,17 +14,17 @@ static int demodulate_on_device(softqam_demodulator *demodulator)
     unsigned char soft_bits[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     void *d_symbol, *d_soft_bits;
     cudaStream_t stream;
-    if (cudaMalloc(&d_symbol, sizeof(symbol)) != cudaSuccess || cudaMalloc(&d_soft_bits, 8) != cudaSuccess ||
+    if (cudaMalloc(&d_symbol, sizeof symbol) != cudaSuccess || cudaMalloc(&d_soft_bits, 8) != cudaSuccess ||
         cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
         return 1;
-    cudaMemcpyAsync(d_symbol, symbol, sizeof(symbol), cudaMemcpyHostToDevice, stream);
+    cudaMemcpyAsync(d_symbol, symbol, sizeof symbol, cudaMemcpyHostToDevice, stream);
     const softqam_status status = softqam_cuda_demodulate(demodulator, d_symbol, NULL, 1, d_soft_bits, stream);
-    cudaMemcpyAsync(soft_bits, d_soft_bits, sizeof(soft_bits), cudaMemcpyDeviceToHost, stream);
+    cudaMemcpyAsync(soft_bits, d_soft_bits, sizeof soft_bits, cudaMemcpyDeviceToHost, stream);
     const cudaError_t error = cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
     cudaFree(d_soft_bits);
     cudaFree(d_symbol);
-    return status == SOFTQAM_OK && error == cudaSuccess && memcmp(soft_bits, expected, sizeof(expected)) == 0 ? 0 : 1;
+    return status == SOFTQAM_OK && error == cudaSuccess && memcmp(soft_bits, expected, sizeof expected) == 0 ? 0 : 1;
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 int main(void)
 {
     softqam_config config;
-    memset(&config, 0xff, sizeof(config));
+    memset(&config, 0xff, sizeof config);
     softqam_config_init(&config);
     if (config.new_number != 0 || config.new_name) {
         fprintf(stderr, "a field that the library does not know is not zero\n");

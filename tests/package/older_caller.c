@@ -25,9 +25,9 @@ int main(void)
         softqam_config config;
         unsigned char behind[512];
     } memory;
-    memset(&memory, CANARY, sizeof(memory));
+    memset(&memory, CANARY, sizeof memory);
     softqam_config_init(&memory.config);
-    if (!is_intact(memory.behind, sizeof(memory.behind)))
+    if (!is_intact(memory.behind, sizeof memory.behind))
         return 1;
     /* Were they read, the canaries would be a sign, a noise mode and an LLR scale that no version knows. */
     memory.config.backend = SOFTQAM_BACKEND_CPU;

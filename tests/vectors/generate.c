@@ -58,7 +58,7 @@ static void add_bits(uint32_t i, uint32_t q)
 static uint32_t bits_of(float x)
 {
     uint32_t bits;
-    memcpy(&bits, &x, sizeof(bits));
+    memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
@@ -76,7 +76,7 @@ static float component_value(uint32_t bits)
     case 2:
         return (float)(int16_t)bits * current.scale;
     default:
-        memcpy(&value, &bits, sizeof(value));
+        memcpy(&value, &bits, sizeof value);
         return value;
     }
 }
@@ -197,7 +197,7 @@ static void make_boundaries(void)
         for (int k = 0; k < REACH; k++)
             v = nextafterf(v, -FLT_MAX);
         for (int k = -REACH; k <= REACH; k++, v = nextafterf(v, FLT_MAX)) {
-            for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); o++) {
+            for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
                 add(v, others[o]);
                 add(others[o], v);
             }
@@ -259,7 +259,7 @@ static void make_extremes(void)
         0x00000000,      /* zero */
         bits_of(a),      bits_of(15 * a),
     };
-    const size_t n_values = 2 * sizeof(positive) / sizeof(positive[0]);
+    const size_t n_values = 2 * sizeof positive / sizeof positive[0];
     begin("extremes", "cf32", 4, 1);
     for (size_t i = 0; i < n_values; i++)
         for (size_t q = 0; q < n_values; q++)
@@ -279,7 +279,7 @@ static void make_outliers(void)
                               3.5f,   3.9f,
                               4.0f,   5.0f,
                               10.0f,  1000.0f};
-    const size_t n_values = 2 * sizeof(positive) / sizeof(positive[0]);
+    const size_t n_values = 2 * sizeof positive / sizeof positive[0];
     begin("outliers", "cf32", 4, 1);
     for (size_t i = 0; i < n_values; i++)
         for (size_t q = 0; q < n_values; q++)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "llr_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+
+const softqam_output_format llr_formats[LLR_FORMATS] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
+
+llr_input llr_open_input(size_t n_symbols)
+{
+    return (llr_input){harness_alloc(2 * n_symbols * sizeof(float)), harness_alloc(n_symbols * sizeof(float)),
+                       n_symbols};
+}
+
+llr_input llr_open_mixture(uint32_t stream, harness_noise noise, size_t n_symbols)
+{
+    llr_input self = llr_open_input(n_symbols);
+    harness_random random = harness_random_stream(stream);
+    harness_fill_mixture(&random, n_symbols, self.symbols);
+    harness_fill_noise(&random, noise, n_symbols, self.noise_var);
+    return self;
+}
+
+void llr_close_input(llr_input *self)
+{
+    free(self->noise_var);
+    free(self->symbols);
+}
+
+uint8_t *llr_answer(softqam_output_format format, const llr_input *in)
+{
+    softqam_config config = harness_plan(format, SOFTQAM_NOISE_PER_SYMBOL);
+    return harness_answer(&config, in->symbols, in->noise_var, in->n_symbols);
+}
+
+double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
+{
+    uint16_t half;
+    float llr;
+    switch (format) {
+    case SOFTQAM_OUTPUT_U8:
+        return out[i];
+    case SOFTQAM_OUTPUT_S8:
+        return (int8_t)out[i];
+    case SOFTQAM_OUTPUT_F16:
+        memcpy(&half, out + i * sizeof half, sizeof half);
+        return half_to_double(half);
+    case SOFTQAM_OUTPUT_F32:
+        break;
+    }
+    memcpy(&llr, out + i * sizeof llr, sizeof llr);
+    return (double)llr;
+}

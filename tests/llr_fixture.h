@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of LLRs share: inputs of symbols with a noise variance for each, what a plan makes of them, and an LLR
+ * of any format as a number. */
+#ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
+#define SOFTQAM_TESTS_LLR_FIXTURE_H
+
+#include "harness.h"
+
+/* s8's, where the configuration leaves them at 0. */
+#define LLR_S8_SCALE 6.0F
+#define LLR_S8_LIMIT 127
+
+enum { LLR_FORMATS = 3 };
+extern const softqam_output_format llr_formats[LLR_FORMATS];
+
+typedef struct llr_input {
+    float *symbols;
+    float *noise_var;
+    size_t n_symbols;
+} llr_input;
+
+llr_input llr_open_input(size_t n_symbols);
+/* Some of every set of symbols. */
+llr_input llr_open_mixture(uint32_t stream, harness_noise noise, size_t n_symbols);
+void llr_close_input(llr_input *self);
+
+/* harness_answer() with a noise variance for each symbol. */
+uint8_t *llr_answer(softqam_output_format format, const llr_input *in);
+
+/* LLR i, counted in values. */
+double llr_at(softqam_output_format format, const uint8_t *out, size_t i);
+
+#endif

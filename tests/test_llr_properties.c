@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* What is true of all LLRs, whatever they are worth, through the public API, on the backend that SOFTQAM_TEST_BACKEND
+ * names: erasures and special values, the opposite sign, symmetries of the constellation, powers of two. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llr_fixture.h"
+
+/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
+enum {
+    STREAM_BITS = 1,
+    STREAM_SPECIAL,
+    STREAM_SIGN,
+    STREAM_SYMMETRY,
+    STREAM_POWERS,
+};
+
+static const uint32_t not_a_variance[] = {
+    0x00000000, 0x80000000, 0x80000001, 0xbf800000, 0xff7fffff,
+    0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001,
+};
+static const uint32_t not_finite[] = {0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff};
+
+/* Every third symbol is spoilt, in turn by its noise variance, its I and its Q. */
+static void spoil(llr_input *in, size_t round)
+{
+    for (size_t i = 0; i < in->n_symbols; i += 3) {
+        size_t kind = (i / 3) % 3;
+        if (kind == 0) {
+            memcpy(&in->noise_var[i], &not_a_variance[(i / 9 + round) % HARNESS_COUNT(not_a_variance)], sizeof(float));
+        } else {
+            memcpy(&in->symbols[2 * i + kind - 1], &not_finite[(i / 9 + round) % HARNESS_COUNT(not_finite)],
+                   sizeof(float));
+        }
+    }
+}
+
+static void check_spoilt(const softqam_config *config, const llr_input *whole, const llr_input *spoilt)
+{
+    size_t nbytes = softqam_output_symbol_nbytes(config->output_format);
+    const uint8_t zeros[sizeof(float) * HARNESS_SYMBOL_BITS] = {0};
+    uint8_t *before = harness_answer(config, whole->symbols, whole->noise_var, whole->n_symbols);
+    uint8_t *after = harness_answer(config, spoilt->symbols, spoilt->noise_var, spoilt->n_symbols);
+    for (size_t i = 0; i < whole->n_symbols; i++)
+        assert_memory_equal(after + i * nbytes, i % 3 ? before + i * nbytes : zeros, nbytes);
+    free(after);
+    free(before);
+}
+
+/* What is no number gives eight zeros and leaves its neighbours alone. */
+static void test_erasures_per_symbol(void **state)
+{
+    (void)state;
+    for (size_t round = 0; round < HARNESS_COUNT(not_a_variance); round++) {
+        llr_input whole = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
+        llr_input spoilt = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
+        spoil(&spoilt, round);
+        for (size_t k = 0; k < 2 * LLR_FORMATS; k++) {
+            softqam_config config = harness_plan(llr_formats[k / 2], SOFTQAM_NOISE_PER_SYMBOL);
+            config.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
+            check_spoilt(&config, &whole, &spoilt);
+        }
+        llr_close_input(&spoilt);
+        llr_close_input(&whole);
+    }
+}
+
+static void test_erasures_per_call(void **state)
+{
+    (void)state;
+    llr_input in = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_USUAL, 333);
+    for (size_t i = 0; i < HARNESS_COUNT(not_a_variance); i++) {
+        float noise_var;
+        memcpy(&noise_var, &not_a_variance[i], sizeof noise_var);
+        for (size_t k = 0; k < 2 * LLR_FORMATS; k++) {
+            softqam_config config = harness_plan(llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
+            config.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
+            uint8_t *out = harness_answer(&config, in.symbols, &noise_var, in.n_symbols);
+            for (size_t byte = 0; byte < in.n_symbols * softqam_output_symbol_nbytes(llr_formats[k / 2]); byte++)
+                assert_int_equal(out[byte], 0);
+            free(out);
+        }
+    }
+    llr_close_input(&in);
+}
+
+/* A noise variance of which 1 / N0 overflows: what is not on a decision boundary saturates. */
+static void test_subnormal_noise(void **state)
+{
+    (void)state;
+    static const float noise_vars[] = {0x1p-149F, 0x1p-140F, 0x1p-128F};
+    const float symbols[] = {0.25F, -1.1F};
+    for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
+        for (size_t k = 0; k < LLR_FORMATS; k++) {
+            softqam_config config = harness_plan(llr_formats[k], SOFTQAM_NOISE_PER_CALL);
+            uint8_t *out = harness_answer(&config, symbols, &noise_vars[i], 1);
+            for (size_t b = 0; b < HARNESS_SYMBOL_BITS; b++) {
+                static const double least[] = {0, 127, 65504, 1e36};
+                double llr = fabs(llr_at(llr_formats[k], out, b));
+                assert_true(llr >= least[llr_formats[k]] && llr <= (double)FLT_MAX);
+            }
+            free(out);
+        }
+    }
+}
+
+static void check_all_finite(softqam_output_format format, const llr_input *in)
+{
+    uint8_t *out = llr_answer(format, in);
+    for (size_t i = 0; i < in->n_symbols * HARNESS_SYMBOL_BITS; i++) {
+        double llr = llr_at(format, out, i);
+        if (!isfinite(llr) || (format == SOFTQAM_OUTPUT_S8 && llr < -LLR_S8_LIMIT)) {
+            const float *symbol = in->symbols + i / HARNESS_SYMBOL_BITS * 2;
+            fail_msg("(%a, %a), N0 %a: %s has %a", (double)symbol[0], (double)symbol[1],
+                     (double)in->noise_var[i / HARNESS_SYMBOL_BITS], harness_output_names[format], llr);
+        }
+    }
+    free(out);
+}
+
+/* Whatever the bits of symbols and noise variances: neither NaN, nor infinity, nor -128. */
+static void test_random_bits(void **state)
+{
+    (void)state;
+    llr_input in = llr_open_input(harness_symbol_count((size_t)1 << 20));
+    harness_random random = harness_random_stream(STREAM_BITS);
+    harness_random_fill(&random, in.symbols, in.n_symbols * 2 * sizeof(float));
+    harness_random_fill(&random, in.noise_var, in.n_symbols * sizeof(float));
+    for (size_t k = 0; k < LLR_FORMATS; k++)
+        check_all_finite(llr_formats[k], &in);
+    /* Symbols that a receiver has, over every noise variance; then the reverse. */
+    const harness_symbol_set *uniform = &harness_symbol_sets[0];
+    uniform->fill(&random, uniform->parameter, 0, in.n_symbols, in.symbols);
+    check_all_finite(SOFTQAM_OUTPUT_F32, &in);
+    harness_random_fill(&random, in.symbols, in.n_symbols * 2 * sizeof(float));
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, in.n_symbols, in.noise_var);
+    check_all_finite(SOFTQAM_OUTPUT_F32, &in);
+    llr_close_input(&in);
+}
+
+/* The opposite sign negates every LLR exactly, and erasures stay what they are. */
+static void test_opposite_sign_of_llrs(void **state)
+{
+    (void)state;
+    llr_input in = llr_open_mixture(STREAM_SIGN, HARNESS_NOISE_ANY, harness_symbol_count(50021));
+    for (size_t k = 0; k < LLR_FORMATS; k++) {
+        softqam_config config = harness_plan(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+        uint8_t *plain = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
+        config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
+        uint8_t *opposite = harness_answer(&config, in.symbols, in.noise_var, in.n_symbols);
+        for (size_t i = 0; i < in.n_symbols * HARNESS_SYMBOL_BITS; i++)
+            assert_true(llr_at(llr_formats[k], opposite, i) == -llr_at(llr_formats[k], plain, i));
+        free(opposite);
+        free(plain);
+    }
+    llr_close_input(&in);
+}
+
+/* A soft byte is trunc(127 + x), so with the opposite sign it is trunc(127 - x): 254 less the byte, or one less than
+ * that unless x is whole; and where one of them is clamped at one end, so is the other, or almost. */
+static void check_opposite_byte(uint8_t plain, uint8_t opposite, bool erased)
+{
+    if (erased) {
+        assert_int_equal(plain, 127);
+        assert_int_equal(opposite, 127);
+    } else if (plain == 0) {
+        assert_in_range(opposite, 253, 255);
+    } else {
+        assert_in_range(opposite, plain < 253 ? 253 - plain : 0, plain < 254 ? 254 - plain : 0);
+    }
+}
+
+static void test_opposite_sign_of_soft_bits(void **state)
+{
+    (void)state;
+    size_t n_asymmetric = 0;
+    llr_input in = llr_open_mixture(STREAM_SIGN, HARNESS_NOISE_USUAL, harness_symbol_count(50021));
+    softqam_config config = harness_config();
+    uint8_t *plain = harness_answer(&config, in.symbols, NULL, in.n_symbols);
+    config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
+    uint8_t *opposite = harness_answer(&config, in.symbols, NULL, in.n_symbols);
+    for (size_t i = 0; i < in.n_symbols * HARNESS_SYMBOL_BITS; i++) {
+        const float *symbol = in.symbols + i / HARNESS_SYMBOL_BITS * 2;
+        check_opposite_byte(plain[i], opposite[i], !isfinite(symbol[0]) || !isfinite(symbol[1]));
+        n_asymmetric += (plain[i] == 0 && opposite[i] != 255) || (plain[i] == 255 && opposite[i] != 0);
+    }
+    assert_true(n_asymmetric < in.n_symbols / 50);
+    free(opposite);
+    free(plain);
+    llr_close_input(&in);
+}
+
+/* What a symmetry does to a symbol, and to its LLRs: bit b comes from bit source(b), negated where told. */
+typedef struct symmetry {
+    const char *name;
+    float i_factor;
+    float q_factor;
+    bool swap;
+} symmetry;
+
+static void check_symmetry(softqam_output_format format, const llr_input *in, const symmetry *kind)
+{
+    llr_input image = llr_open_input(in->n_symbols);
+    memcpy(image.noise_var, in->noise_var, in->n_symbols * sizeof(float));
+    for (size_t i = 0; i < in->n_symbols; i++) {
+        image.symbols[2 * i + kind->swap] = kind->i_factor * in->symbols[2 * i];
+        image.symbols[2 * i + 1 - kind->swap] = kind->q_factor * in->symbols[2 * i + 1];
+    }
+    uint8_t *before = llr_answer(format, in), *after = llr_answer(format, &image);
+    for (size_t i = 0; i < in->n_symbols * HARNESS_SYMBOL_BITS; i++) {
+        size_t b = i % HARNESS_SYMBOL_BITS;
+        double factor = (double)(b == 0 ? kind->i_factor : b == 1 ? kind->q_factor : 1);
+        double expected = factor * llr_at(format, before, i);
+        if (llr_at(format, after, kind->swap ? i ^ 1 : i) != expected) {
+            fail_msg("%s: b%zu of (%a, %a) in %s", kind->name, b, (double)in->symbols[i / HARNESS_SYMBOL_BITS * 2],
+                     (double)in->symbols[i / HARNESS_SYMBOL_BITS * 2 + 1], harness_output_names[format]);
+        }
+    }
+    free(after);
+    free(before);
+    llr_close_input(&image);
+}
+
+static void test_symmetries(void **state)
+{
+    (void)state;
+    static const symmetry symmetries[] = {
+        {"b0 is odd in I, all others even", -1, 1, false},
+        {"b1 is odd in Q, all others even", 1, -1, false},
+        {"I and Q exchanged", 1, 1, true},
+        {"I and Q exchanged and negated", -1, -1, true},
+    };
+    llr_input in = llr_open_mixture(STREAM_SYMMETRY, HARNESS_NOISE_ANY, harness_symbol_count(50021));
+    for (size_t k = 0; k < LLR_FORMATS; k++)
+        for (size_t i = 0; i < HARNESS_COUNT(symmetries); i++)
+            check_symmetry(llr_formats[k], &in, &symmetries[i]);
+    llr_close_input(&in);
+}
+
+/* Twice the noise variance is half the LLR, exactly, as long as no exponent runs out. */
+static void test_powers_of_two(void **state)
+{
+    (void)state;
+    llr_input in = llr_open_mixture(STREAM_POWERS, HARNESS_NOISE_USUAL, 10007);
+    float *usual = harness_alloc(in.n_symbols * sizeof(float));
+    memcpy(usual, in.noise_var, in.n_symbols * sizeof(float));
+    uint8_t *before = llr_answer(SOFTQAM_OUTPUT_F32, &in);
+    for (int k = -60; k <= 60; k += 12) {
+        for (size_t i = 0; i < in.n_symbols; i++)
+            in.noise_var[i] = ldexpf(usual[i], k);
+        uint8_t *after = llr_answer(SOFTQAM_OUTPUT_F32, &in);
+        for (size_t i = 0; i < in.n_symbols * HARNESS_SYMBOL_BITS; i++) {
+            double llr = llr_at(SOFTQAM_OUTPUT_F32, before, i), expected = ldexp(llr, -k);
+            double least = fmin(fabs(llr), fabs(expected)), most = fmax(fabs(llr), fabs(expected));
+            if (least == 0 || (least >= (double)FLT_MIN && most < (double)FLT_MAX))
+                assert_true(llr_at(SOFTQAM_OUTPUT_F32, after, i) == expected);
+        }
+        free(after);
+    }
+    free(before);
+    free(usual);
+    llr_close_input(&in);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_erasures_per_symbol),
+        cmocka_unit_test(test_erasures_per_call),
+        cmocka_unit_test(test_subnormal_noise),
+        cmocka_unit_test(test_random_bits),
+        cmocka_unit_test(test_opposite_sign_of_llrs),
+        cmocka_unit_test(test_opposite_sign_of_soft_bits),
+        cmocka_unit_test(test_symmetries),
+        cmocka_unit_test(test_powers_of_two),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

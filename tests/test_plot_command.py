@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""softqam-plot's command: hostile names and titles, failures, and the file that it leaves."""
+import os
+import shutil
+import sys
+import time
+
+import plot_harness
+import tools_harness
+from plot_harness import PlotTest
+from tools_harness import PLOT
+
+
+HOSTILE = [
+    "a'b\"c\\d", "`touch pwned`", "$(touch pwned)", "'; system \"touch pwned\"; '", '"; system "touch pwned"; "',
+    "line\nsystem 'touch pwned'\nend", "{/Symbol a}_b^2@x~a{b}&{c}", "%d %s %%", "<svg>&amp;</text>", "|touch pwned",
+    "-", "--output", "@PROJECT_VERSION@", "\u00fc\u221a\u4e2d\u6587", "x.161", "\\", "'", '"', " ", "EOD", "#",
+    "font-family=",
+]  # fmt: skip
+
+
+class Hostile(PlotTest):
+    """No name and no title is taken for anything but text."""
+
+    def as_shown(self, text):
+        return text.replace("\n", "\\n")
+
+    def test_titles(self):
+        pair = self.make_pair(n=100)
+        for title in HOSTILE:
+            with self.subTest(title=title):
+                svg = self.svg(*pair, "--panels", "evm", "--title=" + title, "--size", "2000x600")
+                self.assertIn(self.as_shown(title).strip(), [text.strip() for text in svg.exact_texts()])
+                self.assertEqual(self.files(), ["out.svg", *pair])
+
+    def test_long_title(self):
+        pair = self.make_pair(n=100)
+        texts = self.svg(*pair, "--panels", "evm", "--title", "begin" + 5000 * "x" + "end").texts
+        (title,) = [text for text in texts if text.startswith("beginxxx")]
+        self.assertTrue(title.endswith("xxxend") and len(title) < 60, title)
+
+    def test_names(self):
+        pair = self.make_pair(n=100)
+        for kind in ("png", "svg"):
+            for name in HOSTILE:
+                name = name.replace("/", "\u2215")
+                iq, soft, output = name + "i", name + "s", "-" + name + "." + kind
+                for old, new in zip(pair, (iq, soft)):
+                    shutil.copy(self.path(old), self.path(new))
+                with self.subTest(name=name):
+                    self.ok(self.plot("--panels", "evm", "-icf32", "-su8", "-o" + output, "--", iq, soft))
+                    self.assertEqual(self.files(), sorted([iq, soft, output, *pair]))
+                for new in (iq, soft, output):
+                    os.unlink(self.path(new))
+
+    def test_bytes_that_are_not_utf8(self):
+        iq, soft = self.make_pair(n=100)
+        name = b"x\xff\xc3.cf32"
+        os.rename(self.path(iq), os.path.join(os.fsencode(self.directory), name))
+        svg = self.svg("--panels", "evm", name, soft)
+        self.assertIn("x\\xff\\xc3.cf32", svg.texts)
+        self.fails(self.plot(b"\xff", soft, "-o", "o.png"), 1, "\\xff: No such file or directory")
+
+    def test_settings_of_the_user_are_not_read(self):
+        pair = self.make_pair(n=100)
+        self.write(".gnuplot", b"system 'touch pwned'\nset output 'pwned'\n")
+        environment = dict(os.environ, HOME=self.directory, XDG_CONFIG_HOME=self.directory, LC_ALL="C")
+        self.ok(self.plot(*pair, "-o", "out.png", env=environment))
+        self.assertEqual(self.files(), [".gnuplot", "out.png", *pair])
+
+
+class Failures(PlotTest):
+    """One line that says why, and no output."""
+
+    def setUp(self):
+        super().setUp()
+        self.pair = self.make_pair(n=100)
+        self.write("out.png", b"old")
+
+    def rejects(self, arguments, code, message, **options):
+        with self.subTest(arguments=arguments):
+            before = self.files()
+            result = self.plot(*arguments, **options)
+            self.fails(result, code, message)
+            self.assertEqual(result.out, b"")
+            self.assertEqual(self.files(), before)
+            self.assertEqual(self.read("out.png"), b"old")
+
+    WRONG = [
+        (["--sample", "0"], "--sample: '0' is not a whole number from 1 to 10000000"),
+        (["--sample", "1e3"], "--sample: '1e3' is not a whole number from 1 to 10000000"),
+        (["--sample", "10000001"], "--sample: '10000001' is not a whole number from 1 to 10000000"),
+        (["--sample", 5000 * "9"], f"--sample: '{5000 * '9'}' is not a whole number from 1 to 10000000"),
+        (["--sample", "\u0663"], "--sample: '\u0663' is not a whole number from 1 to 10000000"),
+        (["-i", "cf64"], "--input-format: 'cf64' is not one of cf32, cs16, cs8, cf16"),
+        (["--input-format="], "--input-format: '' is not one of cf32, cs16, cs8, cf16"),
+        (["-s", "u16"], "--soft-format: 'u16' is not one of u8, s8, f16, f32"),
+        (["--panels", "eye"], "--panels: 'eye' is not one of constellation, bits, histograms, evm"),
+        (["--panels", ""], "--panels: '' is not one of constellation, bits, histograms, evm"),
+        (["--panels", "evm,"], "--panels: '' is not one of constellation, bits, histograms, evm"),
+        (["--panels", "evm,bits,evm"], "--panels: 'evm,bits,evm' names a panel twice"),
+        (["-o", "out.pdf"], "--output: 'out.pdf' ends in neither .png nor .svg"),
+        (["-o", ""], "--output: '' ends in neither .png nor .svg"),
+        (["-o", "-"], "--output: '-' ends in neither .png nor .svg"),
+        (["-o", "out.svg", "--small"], "--small: is for PNG only"),
+        (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
+        (["--frobnicate=3"], "--frobnicate: no such option; --help lists them"),
+        (["-x"], "-x: no such option; --help lists them"),
+        (["--help=3"], "--help: takes no value"),
+        (["--s"], "--s: could be more than one option; --help lists them"),
+        (["-s"], "--soft-format: needs a value"),
+        (["--title"], "--title: needs a value"),
+        (["third"], "needs 2 operands (IQ and SOFT), but got 3; --help explains"),
+    ]
+
+    def test_wrong_commands(self):
+        for arguments, message in self.WRONG:
+            self.rejects(["-o", "out.png", *self.pair, *arguments], 2, message)
+        self.rejects(["-o", "out.png", "x.cf32"], 2, "needs 2 operands (IQ and SOFT), but got 1; --help explains")
+        self.rejects([*self.pair], 2, "--output: is needed; --help explains")
+        for text in ("100x100", "1200", "x", "1200x", "-1200x1000", "99999x1000", "1200x10001", "1200X1000"):
+            message = f"--size: '{text}' is not a size from 840x822 to 10000x10000, which so many panels need"
+            self.rejects(["-o", "out.png", *self.pair, "--size", text], 2, message)
+        for text in ("0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "1/2/3", "1e-60", "1e60", "1e400", "0x1", " 1",
+                     "", "1,5", "1e", "1_0", "\u0663"):  # fmt: skip
+            message = f"--input-scale: '{text}' is not a positive number or fraction (such as 0.25 or 1/32768)"
+            self.rejects(["-o", "out.png", *self.pair, "--input-scale", text], 2, message)
+
+    def test_files(self):
+        os.mkdir(self.path("d"))
+        os.mkfifo(self.path("fifo"))
+        self.write("empty", b"")
+        self.write("odd.cf32", bytes(801))
+        self.write("odd.u8", bytes(807))
+        self.write("longer.u8", bytes(808))
+        self.write("a\nb\x1b.u8", bytes(80))
+        to = ["-o", "out.png"]
+        not_regular = "not a regular file, which is needed to read a sample of it"
+        for iq, soft, message in (
+            ("none", "x.u8", "none: No such file or directory"),
+            ("x.cf32", "none", "none: No such file or directory"),
+            ("", "x.u8", "'': No such file or directory"),
+            ("d", "x.u8", "d: Is a directory"),
+            ("fifo", "x.u8", "fifo: " + not_regular),
+            ("x.cf32", "/dev/zero", "/dev/zero: " + not_regular),
+            ("-", "x.u8", "-: No such file or directory"),
+            ("empty", "empty", "empty: has no symbols"),
+            ("odd.cf32", "x.u8", "odd.cf32: not a whole number of symbols: 1 byte left over (a symbol has 8)"),
+            ("x.cf32", "odd.u8", "odd.u8: not a whole number of symbols: 7 bytes left over (a symbol has 8)"),
+            ("x.cf32", "longer.u8", "longer.u8: the soft bits of 101 symbols (u8), but x.cf32 has 100 (cf32)"),
+            ("x.cf32", "a\nb\x1b.u8", "a\\nb\\x1b.u8: the soft bits of 10 symbols (u8), but x.cf32 has 100 (cf32)"),
+        ):
+            self.rejects(to + [iq, soft], 1, message)
+        mismatch = "x.u8: the soft bits of 25 symbols (f32), but x.cf32 has 100 (cf32)"
+        self.rejects(to + ["-s", "f32", *self.pair], 1, mismatch)
+
+    def test_output_that_cannot_be(self):
+        os.mkdir(self.path("d.png"))
+        self.write("file", b"")
+        os.symlink("loop.png", self.path("loop.png"))
+        for output, message in (
+            ("none/o.png", "none/o.png: No such file or directory"),
+            ("file/o.png", "file/o.png: Not a directory"),
+            ("d.png", "d.png: Is a directory"),
+            ("loop.png", "loop.png: Too many levels of symbolic links"),
+            (300 * "y" + ".png", 300 * "y" + ".png: File name too long"),
+        ):
+            self.rejects(["--panels", "evm", *self.pair, "-o", output], 1, message)
+        os.symlink("/dev/full", self.path("full.svg"))
+        self.rejects(["--panels", "evm", *self.pair, "-o", "full.svg"], 1, "full.svg: No space left on device")
+
+    def fake_gnuplot(self, script):
+        """An environment in which gnuplot is another program."""
+        os.makedirs(self.path("bin"), exist_ok=True)
+        self.write("bin/gnuplot", script)
+        os.chmod(self.path("bin/gnuplot"), 0o755)
+        return dict(os.environ, PATH=self.path("bin"))
+
+    def test_gnuplot_fails(self):
+        arguments = [*self.pair, "-o", "out.png"]
+        missing = "gnuplot: not found (Debian has it in the package gnuplot-nox)"
+        self.rejects(arguments, 1, missing, env=dict(os.environ, PATH=self.directory))
+        start_of_png = b"printf '\\211PNG\\r\\n\\032\\nhalf'"
+        complaint = b"echo; echo '         ^' >&2; echo '  line 3: no such terminal' >&2; echo >&2; exit 2"
+        for script, message in (
+            (complaint, "line 3: no such terminal"),
+            (b"exit 3", "made no png (exit status 3)"),
+            (b"exit 0", "made no png (exit status 0)"),
+            (start_of_png, "made no png (exit status 0)"),
+            (b"kill -9 $$", "made no png (exit status -9)"),
+        ):
+            environment = self.fake_gnuplot(b"#!/bin/sh\n" + script + b"\n")
+            self.rejects(arguments, 1, "gnuplot: " + message, env=environment)
+        environment = self.fake_gnuplot(b"#!/no/such/interpreter\n")
+        self.rejects(arguments, 1, f"{self.path('bin/gnuplot')}: No such file or directory", env=environment)
+
+    def test_signals(self):
+        environment = self.fake_gnuplot(b"#!/bin/sh\n: > started\nexec /bin/sleep 100\n")
+        before = self.files()
+        for number in tools_harness.DEADLY_SIGNALS:
+            process = self.start(
+                sys.executable, PLOT, *self.pair, "-o", "out.png", env=environment,
+                preexec_fn=tools_harness.default_signals,
+            )  # fmt: skip
+            deadline = time.monotonic() + 60
+            while not os.path.exists(self.path("started")):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            process.send_signal(number)
+            self.assertEqual(process.wait(60), -number)
+            self.assertEqual(process.stderr.read(), b"")
+            os.unlink(self.path("started"))
+            self.assertEqual(self.files(), before)
+            self.assertEqual(self.read("out.png"), b"old")
+
+
+class Output(PlotTest):
+    def setUp(self):
+        super().setUp()
+        self.pair = [*self.make_pair(n=100), "--panels", "evm"]
+
+    def test_mode(self):
+        self.ok(self.plot(*self.pair, "-o", "y.png", umask=0o027))
+        self.assertEqual(os.stat(self.path("y.png")).st_mode & 0o7777, 0o640)
+        os.chmod(self.path("y.png"), 0o604)
+        self.ok(self.plot(*self.pair, "-o", "y.png", umask=0o077))
+        self.assertEqual(os.stat(self.path("y.png")).st_mode & 0o7777, 0o604)
+
+    def test_replaced_at_once(self):
+        self.write("y.png", b"old")
+        with open(self.path("y.png"), "rb") as old:
+            self.ok(self.plot(*self.pair, "-o", "y.png"))
+            self.assertEqual(old.read(), b"old")
+        self.assertTrue(self.read("y.png").startswith(b"\x89PNG"))
+
+    def test_links_and_devices(self):
+        os.mkdir(self.path("d"))
+        os.symlink("d/target", self.path("y.svg"))
+        os.symlink("/dev/null", self.path("null.png"))
+        for name in ("y.svg", "y.svg", "null.png"):
+            self.ok(self.plot(*self.pair, "-o", name))
+            self.assertTrue(os.path.islink(self.path(name)))
+        self.assertEqual(os.listdir(self.path("d")), ["target"])
+
+    def test_same_picture_again(self):
+        for kind in ("png", "svg"):
+            self.ok(self.plot(*self.pair, "-o", "a." + kind))
+            self.ok(self.plot(*self.pair, "-o", "b." + kind))
+            self.assertEqual(self.read("a." + kind), self.read("b." + kind))
+
+    def test_help_and_version(self):
+        self.assertTrue(os.access(PLOT, os.X_OK))
+        for option in ("-h", "--help"):
+            text = self.ok(self.run_tool(PLOT, option)).out.decode()
+            self.assertTrue(text.startswith("Usage: softqam-plot "))
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        for option in plot_harness.load().LONG_OPTIONS:
+            self.assertIn("--" + option.rstrip("="), text)
+        self.assertIn("the bit that a value above the midpoint means; default: 0", " ".join(text.split()))
+        version = self.ok(self.run_tool(tools_harness.DEMOD, "-V")).out.decode().replace("demod", "plot")
+        for option in ("-V", "--version"):
+            self.assertEqual(self.ok(self.plot(option)).out.decode(), version)
+        with open("/dev/full", "wb") as full:
+            result = self.plot("--help", stdout=full)
+        self.fails(result, 1, "standard output: No space left on device")
+
+
+if __name__ == "__main__":
+    sys.exit(plot_harness.main())
