@@ -176,11 +176,22 @@ typedef struct speed_key {
     uint64_t fields[9];
 } speed_key;
 
+/* The ordinals of the devices as bits, whatever their order; no host has more than 64. */
+static uint64_t devices_of(const softqam_config *config)
+{
+    if (!config->devices)
+        return (uint64_t)1 << (unsigned)config->device % 64;
+    uint64_t devices = 0;
+    for (unsigned k = 0; k < config->n_devices; k++)
+        devices |= (uint64_t)1 << (unsigned)config->devices[k] % 64;
+    return devices;
+}
+
 static speed_key key_of(const softqam_config *config)
 {
     return (speed_key){{(uint64_t)config->input_format, (uint64_t)config->output_format, (uint64_t)config->noise,
-                        config->n_threads, (uint64_t)(config->devices ? config->devices[0] : config->device),
-                        config->n_devices, config->n_streams, config->chunk_symbols,
+                        config->n_threads, devices_of(config), config->n_devices, config->n_streams,
+                        config->chunk_symbols,
                         (uintptr_t)config->cpu_variant /* the variant's own name: one pointer each */}};
 }
 

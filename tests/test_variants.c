@@ -5,6 +5,7 @@
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,12 +375,39 @@ static void test_rounding_mode(void **state)
     variants_close_data(&self);
 }
 
-/* A call whose output no cache holds, through the API: by parts, in whole symbols off a line or not even that. */
+/* The library's calls of the streaming loops come by here: the linker wraps them. */
+static atomic_uint n_streamed;
+
+#define COUNT_STREAMED(loop)                                                                                           \
+    softqam_cpu_loop __real_##loop;                                                                                    \
+    softqam_cpu_loop __wrap_##loop;                                                                                    \
+    void __wrap_##loop(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,     \
+                       size_t n_symbols, void *out)                                                                    \
+    {                                                                                                                  \
+        n_streamed++;                                                                                                  \
+        __real_##loop(plan, symbols, noise_var, noise_stride, n_symbols, out);                                         \
+    }
+
+#if defined(__x86_64__)
+COUNT_STREAMED(softqam_cpu_stream_avx2)
+COUNT_STREAMED(softqam_cpu_stream_avx512)
+#endif
+
+static bool streams(softqam_demodulator *demodulator, const variants_data *data, size_t n_symbols, size_t gap)
+{
+    const unsigned before = n_streamed;
+    harness_demodulate(demodulator, data->symbols, n_symbols, data->got + gap);
+    return n_streamed != before;
+}
+
+/* A call whose output no cache holds, through the API: by parts, in whole symbols off a line or not even that. It is
+ * streamed, and one of half that size is not. */
 static void test_large_call(void **state)
 {
     (void)state;
-    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    const size_t n = (size_t)(cache > 0 && cache <= 128L << 20 ? cache : 32L << 20) / 16 + 1003;
+    const long found = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const size_t cache = found > 0 ? (size_t)found : (size_t)32 << 20, largest = (size_t)128 << 20;
+    const size_t n = (cache < largest ? cache : largest) / 16 + 1003;
     variants_data self = open_mixture(STREAM_LARGE, n);
     softqam_plan plan = variants_plan_of(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
     softqam_cpu_loop_portable(&plan, self.symbols, NULL, 0, n, self.expected);
@@ -395,9 +423,10 @@ static void test_large_call(void **state)
         softqam_demodulator *demodulator = harness_create(&config);
         const size_t gap = k % 2 ? 13 : 24;
         harness_poison(self.got + gap, self.expected, n * 8);
-        harness_demodulate(demodulator, self.symbols, n, self.got + gap);
+        assert_int_equal(streams(demodulator, &self, n, gap), cache <= largest);
         const variants_loop through_api = {variant->name, "streaming", NULL};
         variants_compare(&through_api, &plan, self.symbols, self.expected, self.got + gap, n);
+        assert_false(streams(demodulator, &self, n / 2, gap));
         softqam_destroy(demodulator);
     }
     variants_close_data(&self);
