@@ -12,6 +12,7 @@
 #include "bench_liquid.h"
 #include "bench_sections.h"
 #include "bench_stream.h"
+#include "clock.h"
 #include "message.h"
 
 /* Small sizes are repeated, for the clock's sake, to so many symbols a sample; the outputs of that many are compared.
@@ -70,22 +71,22 @@ static size_t nbytes_of(const struct cpu_case *c)
 static double run_copy(void *context)
 {
     const struct cpu_run *run = context;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats; k++) {
         memcpy(run->stream.out, run->stream.symbols, 8 * run->stream.n_symbols);
         __asm__ volatile("" ::: "memory");
     }
-    return (bench_seconds() - start) / (double)run->n_repeats;
+    return (clock_seconds() - start) / (double)run->n_repeats;
 }
 
 static double run_stream(void *context)
 {
     const struct cpu_run *run = context;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats; k++)
         if (!stream_run(&run->stream, run->n_streams))
             return -1;
-    return (bench_seconds() - start) / (double)run->n_repeats;
+    return (clock_seconds() - start) / (double)run->n_repeats;
 }
 
 static double run_case(void *context)
@@ -94,10 +95,10 @@ static double run_case(void *context)
     const struct cpu_case *c = run->what;
     const float *noise_var = takes_noise(c) ? run->bench->noise_var : NULL;
     softqam_status status = SOFTQAM_OK;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats && status == SOFTQAM_OK; k++)
         status = softqam_demodulate(run->demodulator, c->symbols, noise_var, c->n_symbols, run->bench->out);
-    return status == SOFTQAM_OK ? (bench_seconds() - start) / (double)run->n_repeats : -1;
+    return status == SOFTQAM_OK ? (clock_seconds() - start) / (double)run->n_repeats : -1;
 }
 
 static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *variant,

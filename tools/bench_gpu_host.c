@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench_gpu.h"
+#include "clock.h"
 #include "message.h"
 
 /* Both directions of the bus at once, each the bytes of the whole input. */
@@ -12,7 +13,7 @@ static double run_bus(void *context)
 {
     struct gpu_bench *bench = context;
     const size_t nbytes = 8 * bench->input->n_symbols;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     if (!gpu_good(bench,
                   cudaMemcpyAsync(bench->d_in, bench->pinned_in, nbytes, cudaMemcpyHostToDevice, bench->streams[0]),
                   "cudaMemcpyAsync") ||
@@ -22,7 +23,7 @@ static double run_bus(void *context)
         !gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize") ||
         !gpu_good(bench, cudaStreamSynchronize(bench->streams[1]), "cudaStreamSynchronize"))
         return -1;
-    return bench_seconds() - start;
+    return clock_seconds() - start;
 }
 
 struct host_run {
@@ -37,13 +38,13 @@ struct host_run {
 static double run_host(void *context)
 {
     const struct host_run *run = context;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats; k++)
         if (!gpu_softqam_good(run->bench,
                               softqam_demodulate(run->demodulator, run->symbols, NULL, run->n_symbols, run->out),
                               "host to host"))
             return -1;
-    return (bench_seconds() - start) / (double)run->n_repeats;
+    return (clock_seconds() - start) / (double)run->n_repeats;
 }
 
 static bool gives_right_bytes(struct host_run *run, const char *what)
@@ -152,7 +153,7 @@ static double run_order(void *context)
     const size_t n_chunks = (c->bench->input->n_symbols - 1) / ORDER_CHUNK_SYMBOLS + 1;
     const size_t outer = c->slot_by_slot ? 1 : N_STAGES;
     bool all = true;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (size_t round = 0; round < n_chunks; round += c->n_streams) {
         const size_t end = round + c->n_streams < n_chunks ? round + c->n_streams : n_chunks;
         for (size_t pass = 0; pass < outer; pass++) {
@@ -166,7 +167,7 @@ static double run_order(void *context)
     }
     for (size_t k = 0; k < c->n_streams; k++)
         all = gpu_good(c->bench, cudaStreamSynchronize(c->bench->streams[k]), "cudaStreamSynchronize") && all;
-    return all ? bench_seconds() - start : -1;
+    return all ? clock_seconds() - start : -1;
 }
 
 void gpu_bench_streams(struct gpu_bench *bench)
@@ -277,7 +278,7 @@ static double run_buses(void *context)
     struct gpu_bench *bench = c->bench;
     const size_t share = bench->input->n_symbols / (size_t)c->n_devices;
     bool all = true;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (int k = 0; k < c->n_devices && all; k++) {
         const size_t offset = 8 * share * (size_t)k;
         all = gpu_good(bench, cudaSetDevice(k), "cudaSetDevice") &&
@@ -292,7 +293,7 @@ static double run_buses(void *context)
     }
     for (int k = 0; k < 2 * c->n_devices; k++)
         all = gpu_good(bench, cudaStreamSynchronize(c->streams[k / 2][k % 2]), "cudaStreamSynchronize") && all;
-    return all ? bench_seconds() - start : -1;
+    return all ? clock_seconds() - start : -1;
 }
 
 /* All devices at once on data of their own. */
@@ -309,7 +310,7 @@ static double run_devices(void *context)
     struct several_case *s = c->several;
     const size_t share = s->bench->input->n_symbols / (size_t)s->n_devices;
     bool all = true;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     for (int k = 0; k < DEVICE_REPEATS * s->n_devices && all; k++) {
         const int device = k % s->n_devices;
         all = gpu_good(s->bench, cudaSetDevice(device), "cudaSetDevice") &&
@@ -320,7 +321,7 @@ static double run_devices(void *context)
     }
     for (int k = 0; k < s->n_devices; k++)
         all = gpu_good(s->bench, cudaStreamSynchronize(s->streams[k][0]), "cudaStreamSynchronize") && all;
-    return all ? (bench_seconds() - start) / DEVICE_REPEATS : -1;
+    return all ? (clock_seconds() - start) / DEVICE_REPEATS : -1;
 }
 
 static void measure_devices(struct gpu_bench *bench, int n_devices)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "message.h"
 #include "oracle.h"
 
@@ -18,9 +19,9 @@ struct liquid_run {
 static double run_liquid(void *context)
 {
     const struct liquid_run *run = context;
-    const double start = bench_seconds();
+    const double start = clock_seconds();
     oracle_raw_soft_bits(run->liquid, run->symbols, run->n_symbols, run->out);
-    return bench_seconds() - start;
+    return clock_seconds() - start;
 }
 
 void bench_liquid(struct report *report, const float *symbols, size_t n_symbols)

@@ -69,7 +69,4 @@ bool report_write_json(const struct report *report, const char *path);
 
 void report_free(struct report *report);
 
-/* Seconds on a clock that never steps. */
-double bench_seconds(void);
-
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "message.h"
-#include "progress.h"
 
 /* What more of the LLRs than this share of them saturated is worth a warning, if it may cost the decoder this much
  * information, in bits a symbol: the most that reference/ lets s8 lose at its default scale. Alone the share says
@@ -96,7 +96,7 @@ static void report_statistics(const struct demod_run *run, const char *output)
     message_clear_transient();
     fprintf(stderr, "  %-10s %" PRIu64 "\n", "symbols", run->n_demodulated);
     report_rate("library", run->seconds_in_library, run->n_demodulated);
-    report_rate("overall", progress_clock() - run->started, run->n_demodulated);
+    report_rate("overall", clock_seconds() - run->started, run->n_demodulated);
     fprintf(stderr, "  %-10s %s (%s)\n", "backend", softqam_backend_name(run->demodulator),
             softqam_backend_detail(run->demodulator));
     report_noise(&run->noise);

@@ -8,8 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
-#include "progress.h"
 #include "sample_format.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
@@ -244,10 +244,10 @@ static void *read_blocks(void *argument)
 static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
 {
     const char *backend = softqam_backend_name(run->demodulator);
-    const double started = progress_clock();
+    const double started = clock_seconds();
     const softqam_status status =
         softqam_demodulate(run->demodulator, block->samples, noise_var, block->n_symbols, block->out);
-    run->seconds_in_library += progress_clock() - started;
+    run->seconds_in_library += clock_seconds() - started;
     if (status != SOFTQAM_OK)
         message_print(run->input.name, "%s", softqam_error_message());
     else if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
@@ -304,7 +304,7 @@ bool demod_run_start(struct demod_run *run)
 {
     block_ring_start(&run->ring);
     run->ring_exists = true;
-    run->started = progress_clock();
+    run->started = clock_seconds();
     run->stop_fd = run->input.stop_fd = run->noise.file.stop_fd = eventfd(0, EFD_CLOEXEC);
     run->reader_runs = !pthread_create(&run->reader, NULL, read_blocks, run);
     run->worker_runs = !pthread_create(&run->worker, NULL, process_blocks, run);

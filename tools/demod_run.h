@@ -33,7 +33,7 @@ struct demod_run {
     uint64_t first_symbol;  /* of the part of the input that is demodulated */
     int64_t n_symbols;      /* of that part; -1 when not known beforehand */
     uint64_t n_demodulated; /* and, after the run, this */
-    double started;
+    double started;         /* of clock_seconds() */
     double seconds_in_library;
     struct statistics statistics;
     struct verifier verifier;

@@ -2,24 +2,17 @@
 #include "progress.h"
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "clock.h"
 #include "message.h"
 
 static const double seconds_between_lines = 0.25;
-
-double progress_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void progress_start(struct progress *progress, bool shown, int64_t n_total)
 {
     progress->shown = shown;
     progress->n_total = n_total;
-    progress->started = progress_clock();
+    progress->started = clock_seconds();
     progress->next = progress->started;
 }
 
@@ -27,7 +20,7 @@ void progress_update(struct progress *progress, uint64_t n_done)
 {
     if (!progress->shown)
         return;
-    const double now = progress_clock();
+    const double now = clock_seconds();
     const bool complete = progress->n_total >= 0 && n_done >= (uint64_t)progress->n_total;
     if (now < progress->next && !complete)
         return;

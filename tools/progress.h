@@ -10,11 +10,8 @@ struct progress {
     bool shown;
     int64_t n_total; /* symbols; -1 when not known */
     double started;
-    double next; /* the clock when the line is due again */
+    double next; /* when the line is due again; both are of clock_seconds() */
 };
-
-/* Seconds of a clock that only runs forward. */
-double progress_clock(void);
 
 void progress_start(struct progress *progress, bool shown, int64_t n_total);
 void progress_update(struct progress *progress, uint64_t n_done);

@@ -7,19 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "message.h"
-
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static void wait_until(int64_t nanoseconds, bool spin)
 {
     if (spin) {
-        while (now() < nanoseconds)
+        while (clock_nanoseconds() < nanoseconds)
             ;
         return;
     }
@@ -36,18 +30,18 @@ static void note(struct latency *latency, int64_t nanoseconds)
 /* The first slots make the pages, the caches and the device's clocks those of a receiver that has been running. */
 static bool take_slots(struct pace *pace)
 {
-    int64_t arrival = now() + SLOT_NANOSECONDS;
+    int64_t arrival = clock_nanoseconds() + SLOT_NANOSECONDS;
     for (size_t k = 0; k < pace->n_warm_up + pace->n_slots; k++, arrival += SLOT_NANOSECONDS) {
         const bool counts = k >= pace->n_warm_up;
         wait_until(arrival, pace->spin);
-        const int64_t start = now();
+        const int64_t start = clock_nanoseconds();
         if (start > arrival + SLOT_NANOSECONDS) {
             pace->n_dropped += counts;
             continue;
         }
         if (!pace->engine->demodulate(pace->engine, k % pace->engine->n_slots))
             return false;
-        const int64_t end = now();
+        const int64_t end = clock_nanoseconds();
         if (counts) {
             note(&pace->service, end - start);
             note(&pace->response, end - arrival);
