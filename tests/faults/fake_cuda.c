@@ -9,23 +9,12 @@
 #include "fake_cuda_parts.h"
 #include "fault.h"
 
-static pthread_mutex_t mutex;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local cudaError_t last_error;
 _Thread_local int fake_device;
 
-static void set_up(void)
-{
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&mutex, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-}
-
 void fake_lock(void)
 {
-    pthread_once(&once, set_up);
     pthread_mutex_lock(&mutex);
 }
 
@@ -100,20 +89,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     return fake_unlock(device >= 0 && device < count_devices() ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char *id, int nbytes, int device)
-{
-    fake_lock();
-    snprintf(id, (size_t)nbytes, "0000:%02x:00.0", (unsigned)device);
-    return fake_unlock(device >= 0 && device < count_devices() ? cudaSuccess : cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaDeviceSynchronize(void)
-{
-    fake_lock();
-    fake_run_device(fake_device);
-    return fake_unlock(cudaSuccess);
-}
-
 /* Errors. */
 
 cudaError_t cudaGetLastError(void)
@@ -123,19 +98,9 @@ cudaError_t cudaGetLastError(void)
     return error;
 }
 
-cudaError_t cudaPeekAtLastError(void)
-{
-    return last_error;
-}
-
 const char *cudaGetErrorString(cudaError_t error)
 {
     static _Thread_local char text[32];
     snprintf(text, sizeof text, "CUDA error %d", (int)error);
     return text;
-}
-
-const char *cudaGetErrorName(cudaError_t error)
-{
-    return cudaGetErrorString(error);
 }

@@ -12,7 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
-/* Streams, events, device and pinned blocks that exist. */
+/* Streams, device and pinned blocks that exist. */
 size_t fake_cuda_live(void);
 
 /* Whether a kernel of the current device may use this memory. */

@@ -13,7 +13,6 @@ typedef struct block {
     size_t nbytes;
     enum cudaMemoryType type;
     int device; /* of device memory */
-    bool owned; /* and not only registered */
 } block;
 
 static block *blocks;
@@ -49,12 +48,12 @@ size_t fake_live_blocks(void)
     return n;
 }
 
-static cudaError_t add_block(void *memory, size_t nbytes, enum cudaMemoryType type, bool owned)
+static cudaError_t add_block(void *memory, size_t nbytes, enum cudaMemoryType type)
 {
     block *b = memory ? malloc(sizeof *b) : NULL;
     if (!b)
         return cudaErrorMemoryAllocation;
-    *b = (block){blocks, memory, nbytes, type, type == cudaMemoryTypeDevice ? fake_device : -1, owned};
+    *b = (block){blocks, memory, nbytes, type, type == cudaMemoryTypeDevice ? fake_device : -1};
     blocks = b;
     return cudaSuccess;
 }
@@ -62,7 +61,7 @@ static cudaError_t add_block(void *memory, size_t nbytes, enum cudaMemoryType ty
 static cudaError_t allocate(void **memory, size_t nbytes, enum cudaMemoryType type)
 {
     void *fresh = nbytes <= PTRDIFF_MAX ? aligned_alloc(256, (nbytes + 255) / 256 * 256) : NULL;
-    const cudaError_t error = add_block(fresh, nbytes, type, true);
+    const cudaError_t error = add_block(fresh, nbytes, type);
     if (error != cudaSuccess) {
         free(fresh);
         return error;
@@ -72,17 +71,16 @@ static cudaError_t allocate(void **memory, size_t nbytes, enum cudaMemoryType ty
     return cudaSuccess;
 }
 
-static cudaError_t remove_block(void *memory, enum cudaMemoryType type, bool owned)
+static cudaError_t remove_block(void *memory, enum cudaMemoryType type)
 {
     for (block **at = &blocks; *at; at = &(*at)->next) {
         block *b = *at;
-        if (b->memory != memory || b->type != type || b->owned != owned)
+        if (b->memory != memory || b->type != type)
             continue;
         for (int device = 0; device < FAKE_MAX_DEVICES; device++)
             fake_run_device(device);
         *at = b->next;
-        if (owned)
-            free(memory);
+        free(memory);
         free(b);
         return cudaSuccess;
     }
@@ -98,7 +96,7 @@ cudaError_t cudaMalloc(void **memory, size_t nbytes)
 cudaError_t cudaFree(void *memory)
 {
     fake_lock();
-    return fake_unlock(memory ? remove_block(memory, cudaMemoryTypeDevice, true) : cudaSuccess);
+    return fake_unlock(memory ? remove_block(memory, cudaMemoryTypeDevice) : cudaSuccess);
 }
 
 cudaError_t cudaHostAlloc(void **memory, size_t nbytes, unsigned flags)
@@ -111,21 +109,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t nbytes, unsigned flags)
 cudaError_t cudaFreeHost(void *memory)
 {
     fake_lock();
-    return fake_unlock(memory ? remove_block(memory, cudaMemoryTypeHost, true) : cudaSuccess);
-}
-
-cudaError_t cudaHostRegister(void *memory, size_t nbytes, unsigned flags)
-{
-    (void)flags;
-    fake_lock();
-    return fake_unlock(find_block(memory, 1) ? cudaErrorHostMemoryAlreadyRegistered
-                                             : add_block(memory, nbytes, cudaMemoryTypeHost, false));
-}
-
-cudaError_t cudaHostUnregister(void *memory)
-{
-    fake_lock();
-    return fake_unlock(remove_block(memory, cudaMemoryTypeHost, false));
+    return fake_unlock(memory ? remove_block(memory, cudaMemoryTypeHost) : cudaSuccess);
 }
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the fake CUDA runtime have in common: fake_cuda.c (the lock, devices and errors),
- * fake_cuda_streams.c (streams, events and what is put off on them) and fake_cuda_memory.c. */
+ * fake_cuda_streams.c (streams and what is put off on them) and fake_cuda_memory.c. */
 #ifndef SOFTQAM_TESTS_FAKE_CUDA_PARTS_H
 #define SOFTQAM_TESTS_FAKE_CUDA_PARTS_H
 
@@ -11,8 +11,7 @@ enum { FAKE_MAX_DEVICES = 16 };
 /* The calling thread's current device. */
 extern _Thread_local int fake_device;
 
-/* One lock for all of the runtime, recursive, as work that is waited for may wait for other work. What follows is
- * called with it held. */
+/* One lock for all of the runtime. What follows is called with it held. */
 void fake_lock(void);
 /* Gives the lock back and returns `error`, which becomes the thread's last one unless it is none. */
 cudaError_t fake_unlock(cudaError_t error);
@@ -22,7 +21,7 @@ cudaError_t fake_enqueue(cudaStream_t stream, void (*work)(void *), void *contex
 /* Does all that is put off on a device. */
 void fake_run_device(int device);
 
-/* How many there are: streams and events, blocks of memory. */
+/* How many there are: streams, blocks of memory. */
 size_t fake_live_streams(void);
 size_t fake_live_blocks(void);
 

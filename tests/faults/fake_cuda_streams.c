@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fake CUDA runtime's streams and events. Work on a stream is put off until something waits for it. */
-#include <stdint.h>
+/* The fake CUDA runtime's streams. Work on a stream is put off until something waits for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,24 +11,16 @@ typedef struct operation {
     struct operation *next;
     void (*work)(void *context);
     void *context;
-    uint64_t number; /* from 1 on, in its stream */
 } operation;
 
 struct CUstream_st {
     struct CUstream_st *next; /* of all streams */
     int device;
     operation *first, *last;
-    uint64_t n_enqueued, n_done;
-};
-
-struct CUevent_st {
-    cudaStream_t stream; /* NULL: not recorded */
-    uint64_t number;
 };
 
 static struct CUstream_st *streams;
 static struct CUstream_st default_streams[FAKE_MAX_DEVICES];
-static size_t n_events;
 
 static cudaStream_t resolve(cudaStream_t stream)
 {
@@ -44,7 +35,6 @@ static void run_one(cudaStream_t stream)
     operation *one = stream->first;
     stream->first = one->next;
     one->work(one->context);
-    stream->n_done = one->number;
     free(one->context);
     free(one);
 }
@@ -57,7 +47,6 @@ static void lose(cudaStream_t stream)
         free(one->context);
         free(one);
     }
-    stream->n_done = stream->n_enqueued;
 }
 
 void fault_lose_device(void)
@@ -69,19 +58,18 @@ void fault_lose_device(void)
     fake_unlock(cudaSuccess);
 }
 
-/* Everything in a stream up to an operation of it. */
-static void run_until(cudaStream_t stream, uint64_t number)
+static void run_all(cudaStream_t stream)
 {
-    while (stream->first && stream->n_done < number)
+    while (stream->first)
         run_one(stream);
 }
 
 void fake_run_device(int device)
 {
-    run_until(&default_streams[device], UINT64_MAX);
+    run_all(&default_streams[device]);
     for (cudaStream_t stream = streams; stream; stream = stream->next)
         if (stream->device == device)
-            run_until(stream, UINT64_MAX);
+            run_all(stream);
 }
 
 cudaError_t fake_enqueue(cudaStream_t stream, void (*work)(void *), void *context)
@@ -93,7 +81,7 @@ cudaError_t fake_enqueue(cudaStream_t stream, void (*work)(void *), void *contex
         free(context);
         return one ? cudaErrorInvalidResourceHandle : cudaErrorMemoryAllocation;
     }
-    *one = (operation){.work = work, .context = context, .number = ++to->n_enqueued};
+    *one = (operation){.work = work, .context = context};
     if (to->first)
         to->last->next = one;
     else
@@ -104,13 +92,11 @@ cudaError_t fake_enqueue(cudaStream_t stream, void (*work)(void *), void *contex
 
 size_t fake_live_streams(void)
 {
-    size_t n = n_events;
+    size_t n = 0;
     for (cudaStream_t stream = streams; stream; stream = stream->next)
         n++;
     return n;
 }
-
-/* Streams. */
 
 static cudaError_t create_stream(cudaStream_t *stream)
 {
@@ -136,7 +122,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     fake_lock();
     for (cudaStream_t *at = &streams; *at; at = &(*at)->next) {
         if (*at == stream) {
-            run_until(stream, UINT64_MAX);
+            run_all(stream);
             *at = stream->next;
             free(stream);
             return fake_unlock(cudaSuccess);
@@ -148,39 +134,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     fake_lock();
-    run_until(resolve(stream), UINT64_MAX);
+    run_all(resolve(stream));
     return fake_unlock(cudaSuccess);
-}
-
-/* Done after as many questions as there is work. */
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-    fake_lock();
-    cudaStream_t at = resolve(stream);
-    if (at->first)
-        run_one(at);
-    return fake_unlock(at->first ? cudaErrorNotReady : cudaSuccess);
-}
-
-typedef struct host_function {
-    cudaHostFn_t function;
-    void *argument;
-} host_function;
-
-static void do_host_function(void *context)
-{
-    const host_function *self = context;
-    self->function(self->argument);
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument)
-{
-    fake_lock();
-    host_function *self = malloc(sizeof *self);
-    if (!self)
-        return fake_unlock(cudaErrorMemoryAllocation);
-    *self = (host_function){function, argument};
-    return fake_unlock(fake_enqueue(stream, do_host_function, self));
 }
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void **arguments, size_t shared_nbytes,
@@ -196,72 +151,4 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void *
         return fake_unlock(cudaErrorMemoryAllocation);
     memcpy(copied, arguments[0], description->argument_nbytes);
     return fake_unlock(fake_enqueue(stream, description->run, copied));
-}
-
-/* Events. */
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
-{
-    (void)flags;
-    fake_lock();
-    *event = calloc(1, sizeof **event);
-    n_events += *event != NULL;
-    return fake_unlock(*event ? cudaSuccess : cudaErrorMemoryAllocation);
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, 0);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    fake_lock();
-    n_events -= event != NULL;
-    free(event);
-    return fake_unlock(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    fake_lock();
-    event->stream = resolve(stream);
-    event->number = event->stream->n_enqueued;
-    return fake_unlock(cudaSuccess);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-    fake_lock();
-    if (event->stream)
-        run_until(event->stream, event->number);
-    return fake_unlock(cudaSuccess);
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-    fake_lock();
-    const bool waits = event->stream && event->stream->first && event->stream->n_done < event->number;
-    if (waits)
-        run_one(event->stream);
-    return fake_unlock(waits ? cudaErrorNotReady : cudaSuccess);
-}
-
-static void do_wait(void *context)
-{
-    const struct CUevent_st *event = context;
-    run_until(event->stream, event->number);
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
-{
-    (void)flags;
-    fake_lock();
-    if (!event->stream)
-        return fake_unlock(cudaSuccess);
-    cudaEvent_t as_it_is = malloc(sizeof *as_it_is);
-    if (!as_it_is)
-        return fake_unlock(cudaErrorMemoryAllocation);
-    *as_it_is = *event;
-    return fake_unlock(fake_enqueue(stream, do_wait, as_it_is));
 }

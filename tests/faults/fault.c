@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -46,11 +45,6 @@ void fault_arm(unsigned long at, fault_kind how)
 void fault_disarm(void)
 {
     atomic_store(&armed, false);
-}
-
-unsigned long fault_count(void)
-{
-    return atomic_load(&n_calls);
 }
 
 const char *fault_struck(void)
@@ -220,16 +214,6 @@ WRAP(void *, realloc, void *block, size_t nbytes)
     return block ? moved : note_block(moved);
 }
 
-WRAP(int, posix_memalign, void **block, size_t alignment, size_t nbytes)
-{
-    if (fails("posix_memalign", errno))
-        return ENOMEM;
-    const int error = __real_posix_memalign(block, alignment, nbytes);
-    if (!error)
-        note_block(*block);
-    return error;
-}
-
 WRAP(void, free, void *block)
 {
     if (block && cuda_depth == 0)
@@ -243,8 +227,6 @@ WRAP_TRANSFER(read, (int fd, void *to, size_t nbytes), (fd, to, nbytes), EIO)
 WRAP_TRANSFER(write, (int fd, const void *from, size_t nbytes), (fd, from, nbytes), ENOSPC)
 WRAP_TRANSFER(pread, (int fd, void *to, size_t nbytes, off_t at), (fd, to, nbytes, at), EIO)
 WRAP_TRANSFER(pread64, (int fd, void *to, size_t nbytes, off64_t at), (fd, to, nbytes, at), EIO)
-WRAP_TRANSFER(pwrite, (int fd, const void *from, size_t nbytes, off_t at), (fd, from, nbytes, at), ENOSPC)
-WRAP_TRANSFER(pwrite64, (int fd, const void *from, size_t nbytes, off64_t at), (fd, from, nbytes, at), ENOSPC)
 WRAP_FAILING_LATE(int, close, (int fd), (fd), -1, EIO)
 WRAP_FAILING(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence), -1, EIO)
 WRAP_FAILING(off64_t, lseek64, (int fd, off64_t at, int whence), (fd, at, whence), -1, EIO)
@@ -254,23 +236,14 @@ WRAP_FAILING(int, stat, (const char *path, struct stat *status), (path, status),
 WRAP_FAILING(int, stat64, (const char *path, struct stat64 *status), (path, status), -1, EIO)
 WRAP_FAILING(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1, EACCES)
 WRAP_FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
-WRAP_FAILING(int, ftruncate, (int fd, off_t nbytes), (fd, nbytes), -1, EFBIG)
-WRAP_FAILING(int, ftruncate64, (int fd, off64_t nbytes), (fd, nbytes), -1, EFBIG)
-WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
 WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, EACCES)
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
 WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
              (from_at, from, to_at, to, flags), -1, EINVAL)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
-WRAP_FAILING(void *, mmap, (void *at, size_t nbytes, int protection, int flags, int fd, off_t offset),
-             (at, nbytes, protection, flags, fd, offset), MAP_FAILED, ENOMEM)
-WRAP_FAILING(void *, mmap64, (void *at, size_t nbytes, int protection, int flags, int fd, off64_t offset),
-             (at, nbytes, protection, flags, fd, offset), MAP_FAILED, ENOMEM)
-WRAP_FAILING_LATE(int, munmap, (void *at, size_t nbytes), (at, nbytes), -1, EINVAL)
 WRAP_FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
 WRAP_FAILING(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
-WRAP_FAILING(size_t, fread, (void *to, size_t nbytes, size_t n, FILE *file), (to, nbytes, n, file), 0, EIO)
 WRAP_FAILING(int, fputs, (const char *text, FILE *file), (text, file), EOF, ENOSPC)
 WRAP_FAILING_LATE(int, fclose, (FILE * file), (file), EOF, ENOSPC)
 WRAP_FAILING(int, sched_getaffinity, (pid_t pid, size_t nbytes, cpu_set_t *set), (pid, nbytes, set), -1, EINVAL)
@@ -334,7 +307,7 @@ static void report(void)
     const int descriptors = count_descriptors();
     FILE *file = fopen(getenv("SOFTQAM_FAULT_REPORT"), "w");
     if (file) {
-        fprintf(file, "calls %lu, failed %s, blocks %ld, threads %ld, descriptors %d\n", fault_count(),
+        fprintf(file, "calls %lu, failed %s, blocks %ld, threads %ld, descriptors %d\n", atomic_load(&n_calls),
                 function ? function : "none", blocks, fault_live_threads(), descriptors);
         fclose(file);
     }

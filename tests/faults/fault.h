@@ -24,8 +24,7 @@ void fault_arm(unsigned long at, fault_kind kind);
 /* Back to normal. */
 void fault_disarm(void);
 
-/* Calls counted since it was armed, and the function that failed; NULL when none has. */
-unsigned long fault_count(void);
+/* The function that failed since it was armed; NULL when none has. */
 const char *fault_struck(void);
 
 /* Blocks allocated and not freed, and threads started and not joined, by wrapped calls of this program so far. */
