@@ -61,7 +61,7 @@ static const softqam_cpu_variant *fastest(void)
     return variant;
 }
 
-/* "avx512, avx2, portable", for messages. */
+/* "avx512, avx2, generic, portable", for messages. */
 static void list_names(char *text, size_t nbytes)
 {
     size_t length = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops over symbols for vectors of 128-bit parts, any number of them: included by cpu_avx512.c, cpu_avx2.c and
  * cpu_neon.c after their lane header and arithmetic_shortcuts.h. A step takes LANES symbols, which lie in memory as two
- * registers of components; those that are left at the end go through a small buffer, so that there is one code for
- * every length.
+ * registers of components; the last step goes back to be a whole one, and calls of fewer symbols go through a small
+ * buffer, so that there is one code for every length.
  *
  * Soft bits are computed from a register of I and one of Q, because each axis looks at the other. LLRs are computed
  * from components as they lie in memory, since no axis needs the other. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """How fast softqam-demod is from file to file, beside the two limits of the same run: the library's own rate from host
-memory to host memory (softqam-bench), and what cp makes of as many bytes in the same folder. By hand; not a test.
+memory to host memory (softqam-bench), and what cp makes of as many bytes in the same folder. By hand; the test
+`measure` only sees that it runs.
 
     measure_demod.py --tools DIRECTORY [--backend cpu|cuda] [--folder FOLDER] [--symbols N] [--runs N] [--mpi RANKS]
 

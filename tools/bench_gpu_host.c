@@ -271,7 +271,7 @@ static void take_down_devices(struct several_case *c)
     }
 }
 
-/* Each device its share of both directions, in the chunks that the library uses, so that no engine waits for a turn. */
+/* Each device its share of both directions, whole, on a stream for each. */
 static double run_buses(void *context)
 {
     struct several_case *c = context;

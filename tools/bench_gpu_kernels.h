@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* For each symbol reads in_nbytes (2, 4 or 8), and four more from `noise_var` unless it is NULL, and writes out_nbytes
- * (8 or 16) that depend on them, in 16-byte stores. */
+ * (8, or for in_nbytes of 8 also 16) that depend on them, in 16-byte stores. */
 cudaError_t bench_copy_kernel(const void *in, size_t in_nbytes, const float *noise_var, void *out, size_t out_nbytes,
                               size_t n_symbols, cudaStream_t stream);
 

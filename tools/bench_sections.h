@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of softqam-bench. Each verifies the bytes first, measures its limits, then the work. */
+/* The parts of softqam-bench. Each measures its limits and the work, and verifies bytes: before, or those that were
+ * measured. */
 #ifndef SOFTQAM_TOOLS_BENCH_SECTIONS_H
 #define SOFTQAM_TOOLS_BENCH_SECTIONS_H
 

@@ -23,7 +23,7 @@ struct demod_options {
     bool stats;
     bool quiet;
     bool show_progress;
-    unsigned shard, n_shards; /* --shard: 1 to n_shards, of which 1 is none */
+    unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
 };
 
 /* What main() does next. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of sigmf_*.c and sha512.c in a build without cJSON or libcrypto. */
+/* In place of sigmf_input.c, sigmf_output.c and sha512.c in a build without cJSON or libcrypto. */
 #include <stddef.h>
 
 #include "sigmf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that appears complete or not at all: it is written under a temporary name in the directory of its target and
- * renamed at the end. Until then a file that it replaces stays as it is, and an error, SIGHUP, SIGINT or SIGTERM leaves
- * nothing behind. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a device) is written
- * directly.
+ * renamed at the end. Until then a file that it replaces stays as it is, and an error, SIGHUP, SIGINT, SIGQUIT, SIGTERM
+ * or SIGXCPU leaves nothing behind. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a
+ * device) is written directly.
  *
  * Failures are reported on standard error. At most two of these at a time, and opened before any thread is started: a
  * signal that came to a thread between the making of the temporary file and its entry in the list would leave it. */
