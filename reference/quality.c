@@ -233,8 +233,8 @@ static bool print_rows(grid *self, int min_snr_db, int max_snr_db)
     printf("#snr_db   log_map       f32  f32_best   f16_loss   s8_loss   u8_loss     u8_s  s8_at_limit\n");
     for (int snr_db = min_snr_db; snr_db <= max_snr_db; snr_db += SNR_STEP_DB) {
         const double loss = print_row(self, snr_db);
-        /* The negation catches NaN. */
-        good = good && (snr_db < MIN_CHECKED_DB || snr_db > MAX_CHECKED_DB || !(loss >= checked_loss || isnan(loss)));
+        /* A NaN is not less. */
+        good = good && (snr_db < MIN_CHECKED_DB || snr_db > MAX_CHECKED_DB || loss < checked_loss);
     }
     return good;
 }
