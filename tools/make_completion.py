@@ -65,7 +65,7 @@ def parse(text):
 
 def choices(value, description):
     """The values that an option can have; None for a file; empty where nothing is known."""
-    if value in ("FILE", "F"):
+    if value == "FILE":
         return None
     match = ONE_OF.match(description)
     if match:
