@@ -52,9 +52,12 @@ def build_project(build):
     return run(ARGUMENTS.cmake, "--build", build, "-j", "2", "-v").stdout
 
 
+def dynamic_section(file):
+    return run(os.environ.get("READELF") or "readelf", "-d", file).stdout
+
+
 def needed(program):
-    listing = run(os.environ.get("READELF") or "readelf", "-d", program).stdout
-    return re.findall(r"\(NEEDED\).*\[(.*)\]", listing)
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic_section(program))
 
 
 def files_below(folder):
@@ -74,9 +77,8 @@ class Install(unittest.TestCase):
 
     def test_components(self):
         lib, version = ARGUMENTS.libdir, softqam_version()
-        major = version.split(".")[0]
         headers = ["softqam.h"] + (["softqam_cuda.h"] if ARGUMENTS.cuda else [])
-        runtime = [f"{lib}/libsoftqam.so.{major}", f"{lib}/libsoftqam.so.{version}", "share/doc/softqam/LICENSE"]
+        runtime = [f"{lib}/libsoftqam.so.{major_version()}", f"{lib}/libsoftqam.so.{version}", "share/doc/softqam/LICENSE"]
         self.assertEqual(self.installed("--component", "runtime"), sorted(runtime))
         development = self.installed("--component", "development")
         self.assertEqual([f for f in development if not f.startswith(f"{lib}/cmake/softqam/")], sorted(
@@ -89,8 +91,8 @@ class Install(unittest.TestCase):
         self.assertEqual(self.installed(), sorted(runtime + development + tools))
 
     def test_shared_library_is_named_by_its_major_version(self):
-        listing = run("readelf", "-d", os.path.join(PREFIX, ARGUMENTS.libdir, "libsoftqam.so")).stdout
-        self.assertEqual(re.findall(r"\(SONAME\).*\[(.*)\]", listing), [f"libsoftqam.so.{softqam_version()[0]}"])
+        listing = dynamic_section(os.path.join(PREFIX, ARGUMENTS.libdir, "libsoftqam.so"))
+        self.assertEqual(re.findall(r"\(SONAME\).*\[(.*)\]", listing), [f"libsoftqam.so.{major_version()}"])
         self.assertNotRegex(listing, "RPATH|RUNPATH")
 
     def test_no_paths_of_the_build(self):
@@ -106,6 +108,10 @@ class Install(unittest.TestCase):
 def softqam_version():
     with open(os.path.join(ARGUMENTS.source, "include/softqam/softqam.h"), encoding="utf-8") as file:
         return ".".join(re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read(), re.M))
+
+
+def major_version():
+    return softqam_version().split(".")[0]
 
 
 class CMakePackage(unittest.TestCase):
@@ -134,7 +140,7 @@ class CMakePackage(unittest.TestCase):
         self.assertRegex(re.sub(r"\s+", " ", done.stdout), pattern)
 
     def test_other_major_version_is_refused(self):
-        self.refused("other_version", "compatible with requested version", f"-DVERSION={int(softqam_version()[0]) + 1}.0")
+        self.refused("other_version", "compatible with requested version", f"-DVERSION={int(major_version()) + 1}.0")
 
     def test_unknown_component_is_refused(self):
         self.refused("unknown", "softqam", "-DCOMPONENTS=fortran")
