@@ -2,11 +2,16 @@
 /* Checks of the tools' parts that no command line reaches: that a wrong byte or LLR is caught wherever it is, that the
  * statistics add up, and how good the arithmetic of the noise is. With arguments, only the tests of those names. */
 #include <float.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
 #include "binary16.h"
 #include "check_verify.h"
@@ -15,10 +20,6 @@
 #include "normal.h"
 #include "sample_format.h"
 #include "statistics.h"
-/* needs the four above */
-#include <math.h>
-
-#include <cmocka.h>
 
 static void test_statistics(void **state)
 {

@@ -2,18 +2,19 @@
 /* --verify on soft bits, which must be liquid-dsp's. */
 #include "check_verify.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
 #include "oracle.h"
 #include "sample_format.h"
 #include "verify.h"
-/* needs the four above */
-#include <math.h>
-
-#include <cmocka.h>
 
 enum { N_SYMBOLS = 3000 };
 

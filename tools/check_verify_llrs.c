@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* --verify on LLRs, which must lie within the bound of double-precision max-log. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
 #include "check_verify.h"
 #include "half.h"
 #include "max_log.h"
 #include "verify.h"
-/* needs the four above */
-#include <math.h>
-
-#include <cmocka.h>
 
 /* Max-log by brute force takes its time. */
 enum { N_LLR_SYMBOLS = 400 };
