@@ -59,7 +59,7 @@ static int *take_devices(source *self, softqam_config *config)
 
 static int *take_config(source *self, softqam_config *config, char variant[16])
 {
-    static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon"};
+    static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon", "generic"};
     const uint8_t unusual = take_byte(self);
     softqam_config_init(config);
     config->backend = (softqam_backend)take_choice(self, 3);
@@ -68,7 +68,7 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
     config->sign = (softqam_sign)take_choice(self, 2);
     config->noise = (softqam_noise)take_choice(self, 2);
     config->llr_limit = config->output_format == SOFTQAM_OUTPUT_S8 ? take_choice(self, 128) : 0;
-    config->cpu_variant = variants[take_byte(self) % 6];
+    config->cpu_variant = variants[take_byte(self) % 7];
     config->n_threads = 1;
     if (unusual & 1)
         take(self, &config->input_scale, sizeof config->input_scale);

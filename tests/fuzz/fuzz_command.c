@@ -23,8 +23,8 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
     if (action != DEMOD_RUN)
         return;
     require(options.input && options.output);
-    /* The library has nothing to object to, but for a GPU that is not there and, as tools go, the threads of a large
-     * machine. */
+    /* The library has nothing to object to; here it gets neither a GPU, which may not be there, nor many threads, which
+     * take long to start. */
     options.config.backend = SOFTQAM_BACKEND_CPU;
     options.config.n_threads = options.config.n_threads <= 1024 ? 1 : options.config.n_threads;
     softqam_demodulator *demodulator;

@@ -30,9 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     const bool verify = (data[0] & 0xc0) == 0xc0, stats = data[0] >> 6 & 1;
     size_t n_noise = output && noise == 3 ? data[1] * sizeof(float) + (data[1] & 1 ? 0 : data[1] >> 6) : 0;
     n_noise = n_noise < nbytes - 2 ? n_noise : nbytes - 2;
-    const size_t n_symbols_nbytes = nbytes - 2 - n_noise;
+    const size_t symbols_nbytes = nbytes - 2 - n_noise;
     char symbols_path[32], noise_path[32];
-    const int symbols = make_file(data + 2 + n_noise, n_symbols_nbytes, symbols_path);
+    const int symbols = make_file(data + 2 + n_noise, symbols_nbytes, symbols_path);
     const int noises = make_file(data + 2, n_noise, noise_path);
     const char *argv[20] = {"demod", "-q", "--backend",   "cpu", "--threads",
                             "1",     "-i", inputs[input], "-o",  outputs[output]};
@@ -48,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     argv[argc++] = symbols_path;
     argv[argc++] = "/dev/null";
     const int code = demod_call(argc, argv);
-    const bool whole = n_symbols_nbytes % sizes[input] == 0;
-    const bool fits = !output || noise != 3 || n_noise == n_symbols_nbytes / sizes[input] * sizeof(float);
+    const bool whole = symbols_nbytes % sizes[input] == 0;
+    const bool fits = !output || noise != 3 || n_noise == symbols_nbytes / sizes[input] * sizeof(float);
     /* Without a finite symbol nothing can be estimated. */
     require(code == 0 || code == 1);
     require((code == 0) == (whole && fits) || (code == 1 && output && noise == 2));
