@@ -4,7 +4,7 @@
 # input format between CPU and CUDA, runs compute-sanitizer on the test programs, benchmarks, and times a receiver. Needs what tools/setup.sh
 # installs, or the same in a folder named by CMAKE_PREFIX_PATH. Arguments go to cmake, such as -DCMAKE_CUDA_ARCHITECTURES=90.
 #
-# STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck bench receiver"
+# STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck synccheck bench receiver"
 # RESULTS   folder for logs and bench.json, default build/gpu/results
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,18 +34,18 @@ run_step() {
             sanitize "$1" "$program"
         done
         ;;
-    racecheck)
-        # In parts of the suite: the tool costs milliseconds a launch, and the rest repeats the same kernels.
+    racecheck | synccheck)
+        # In parts of the suite: these cost milliseconds a launch, and the rest repeats the same kernels.
         for program in "${api_programs[@]}"; do
-            sanitize racecheck "$program"
+            sanitize "$1" "$program"
         done
-        sanitize racecheck test_vectors
-        sanitize racecheck test_demodulate_symbols test_symbol_sets
-        sanitize racecheck test_llr_values 'test_s*'
-        sanitize racecheck test_llr_properties 'test_s*'
-        sanitize racecheck test_cuda_device_calls test_misuse
-        sanitize racecheck test_cuda_device_streams 'test_graph*'
-        sanitize racecheck test_cuda_device_memory 'test_m*'
+        sanitize "$1" test_vectors
+        sanitize "$1" test_demodulate_symbols test_symbol_sets
+        sanitize "$1" test_llr_values 'test_s*'
+        sanitize "$1" test_llr_properties 'test_s*'
+        sanitize "$1" test_cuda_device_calls test_misuse
+        sanitize "$1" test_cuda_device_streams 'test_graph*'
+        sanitize "$1" test_cuda_device_memory 'test_m*'
         ;;
     bench) build/gpu/tools/softqam-bench --json "$results/bench.json" ;;
     receiver)
@@ -63,7 +63,7 @@ run_step() {
 echo "== build"
 cmake --preset cuda -B build/gpu "$@" >"$results/configure.log"
 cmake --build build/gpu -j "$(nproc)" >"$results/build.log" || { tail -50 "$results/build.log"; exit 1; }
-for step in ${STEPS:-tests compare memcheck initcheck racecheck bench receiver}; do
+for step in ${STEPS:-tests compare memcheck initcheck racecheck synccheck bench receiver}; do
     echo "== $step ($SECONDS s)"
     run_step "$step"
 done
