@@ -53,7 +53,7 @@ def main():
     for wrong in (["--backend", "abacus"], ["--slots", "0"], ["--snr-db", "loud"], ["extra"]):
         done = run(arguments.receiver, *wrong)
         check(done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, f"{wrong}", done)
-    # Other work on the processors may make it miss slots; then --require says so.
+    # Where processors are busy slots may be missed, which --require is to say.
     done = run(arguments.receiver, "--backend", arguments.backend, "--slots", "50", "--different", "1", "--require", "1")
     counts = re.search(r"^slots met +(\d+) of 50,", done.stdout, re.M)
     check(counts and (int(counts.group(1)) == 50) == (done.returncode == 0), "--require 1", done)
