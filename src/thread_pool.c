@@ -2,6 +2,7 @@
 #include "thread_pool.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,25 +10,51 @@
 
 #include "error.h"
 
+/* A worker sleeps at a semaphore of its own, and no lock is held by whoever works: a thread that was woken and then
+ * finds a lock taken sleeps again and has to be woken again. README.md beside this has what that took. */
+typedef struct pool_worker {
+    softqam_pool *pool;
+    pthread_t thread;
+    sem_t wake;
+} pool_worker;
+
 struct softqam_pool {
     unsigned n_threads;
     unsigned n_started; /* workers that run, the caller not counted */
+    atomic_bool stopping;
 
-    pthread_mutex_t mutex; /* guards what follows, down to next_part */
-    pthread_cond_t job_posted;
-    pthread_cond_t workers_done;
-    unsigned long job;  /* counts the jobs, so that a worker takes part in each once */
-    bool open;          /* the job may be joined */
-    unsigned n_working; /* workers that have joined it and not finished */
-    unsigned n_to_wake; /* workers that it wants still */
-    bool stopping;
+    /* The job: written by the caller while nobody else is at it. */
     softqam_pool_task *task;
     void *context;
     size_t n_parts;
-
+    unsigned n_wanted; /* workers */
+    atomic_uint next_to_wake;
     atomic_size_t next_part;
-    pthread_t workers[];
+
+    /* OPEN while the job may be joined, plus the number of workers that have joined it and not left. */
+    atomic_uint state;
+    sem_t done; /* posted by the last one that leaves a job no longer open */
+    pool_worker workers[];
 };
+
+#define OPEN 0x80000000u
+
+/* Tells a processor that this thread waits. */
+static void let_sibling_run(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void sleep_until_posted(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0) {
+        /* Interrupted by a signal's handler. */
+    }
+}
 
 static void work_through_parts(softqam_pool *pool)
 {
@@ -39,37 +66,55 @@ static void work_through_parts(softqam_pool *pool)
     }
 }
 
-/* Waking a thread takes microseconds, so nobody wakes them all: whoever is awake wakes two more. With the mutex held,
- * which is released. */
-static void wake_two_and_unlock(softqam_pool *pool)
+/* Waking a thread takes a microsecond or two, and ten to hundred until it runs. So nobody wakes them all, and whoever
+ * is awake wakes a few more. */
+static void wake_some(softqam_pool *pool)
 {
-    const unsigned n = pool->n_to_wake < 2 ? pool->n_to_wake : 2;
-    pool->n_to_wake -= n;
-    pthread_mutex_unlock(&pool->mutex);
-    for (unsigned k = 0; k < n; k++)
-        pthread_cond_signal(&pool->job_posted);
+    enum { SOME = 4 };
+    const unsigned first = atomic_fetch_add_explicit(&pool->next_to_wake, SOME, memory_order_relaxed);
+    for (unsigned k = first; k < first + SOME && k < pool->n_wanted; k++)
+        sem_post(&pool->workers[k].wake);
+}
+
+/* False where the job is done already. */
+static bool join_job(softqam_pool *pool)
+{
+    unsigned state = atomic_load_explicit(&pool->state, memory_order_relaxed);
+    while (state & OPEN)
+        if (atomic_compare_exchange_weak_explicit(&pool->state, &state, state + 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
 }
 
 static void *worker_main(void *argument)
 {
-    softqam_pool *pool = argument;
-    unsigned long last_job = 0;
-    pthread_mutex_lock(&pool->mutex);
+    pool_worker *worker = argument;
+    softqam_pool *pool = worker->pool;
     for (;;) {
-        while (!pool->stopping && !(pool->open && pool->job != last_job))
-            pthread_cond_wait(&pool->job_posted, &pool->mutex);
-        if (pool->stopping)
-            break;
-        last_job = pool->job;
-        pool->n_working++;
-        wake_two_and_unlock(pool);
+        sleep_until_posted(&worker->wake);
+        if (atomic_load_explicit(&pool->stopping, memory_order_relaxed))
+            return NULL;
+        if (!join_job(pool))
+            continue;
+        wake_some(pool);
         work_through_parts(pool);
-        pthread_mutex_lock(&pool->mutex);
-        if (--pool->n_working == 0)
-            pthread_cond_signal(&pool->workers_done);
+        if (atomic_fetch_sub_explicit(&pool->state, 1, memory_order_acq_rel) == 1)
+            sem_post(&pool->done);
     }
-    pthread_mutex_unlock(&pool->mutex);
-    return NULL;
+}
+
+/* The last parts take microseconds. Going to sleep for them and being woken takes as long, or several times that on a
+ * virtual machine; 500 looks take 25 us or less. */
+static void wait_for_workers(softqam_pool *pool)
+{
+    enum { LOOKS = 500 };
+    for (int k = 0; k < LOOKS; k++) {
+        if (sem_trywait(&pool->done) == 0)
+            return;
+        let_sibling_run();
+    }
+    sleep_until_posted(&pool->done);
 }
 
 softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads)
@@ -78,12 +123,14 @@ softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads)
     if (!pool)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pool of %u threads", n_threads);
     pool->n_threads = n_threads;
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->job_posted, NULL);
-    pthread_cond_init(&pool->workers_done, NULL);
+    sem_init(&pool->done, 0, 0);
     for (; pool->n_started < n_threads - 1; pool->n_started++) {
-        const int error = pthread_create(&pool->workers[pool->n_started], NULL, worker_main, pool);
+        pool_worker *worker = &pool->workers[pool->n_started];
+        worker->pool = pool;
+        sem_init(&worker->wake, 0, 0);
+        const int error = pthread_create(&worker->thread, NULL, worker_main, worker);
         if (error) {
+            sem_destroy(&worker->wake);
             const softqam_status status = softqam_fail(SOFTQAM_ERROR_SYSTEM, "thread %u of %u could not be started: %s",
                                                        pool->n_started + 2, n_threads, strerror(error));
             softqam_pool_destroy(pool);
@@ -98,15 +145,14 @@ void softqam_pool_destroy(softqam_pool *pool)
 {
     if (!pool)
         return;
-    pthread_mutex_lock(&pool->mutex);
-    pool->stopping = true;
-    pthread_cond_broadcast(&pool->job_posted);
-    pthread_mutex_unlock(&pool->mutex);
+    atomic_store_explicit(&pool->stopping, true, memory_order_relaxed);
     for (unsigned k = 0; k < pool->n_started; k++)
-        pthread_join(pool->workers[k], NULL);
-    pthread_cond_destroy(&pool->workers_done);
-    pthread_cond_destroy(&pool->job_posted);
-    pthread_mutex_destroy(&pool->mutex);
+        sem_post(&pool->workers[k].wake);
+    for (unsigned k = 0; k < pool->n_started; k++) {
+        pthread_join(pool->workers[k].thread, NULL);
+        sem_destroy(&pool->workers[k].wake);
+    }
+    sem_destroy(&pool->done);
     free(pool);
 }
 
@@ -122,23 +168,18 @@ void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context
             task(context, part);
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
     pool->task = task;
     pool->context = context;
     pool->n_parts = n_parts;
+    pool->n_wanted = n_parts - 1 < pool->n_threads - 1 ? (unsigned)(n_parts - 1) : pool->n_threads - 1;
     atomic_store_explicit(&pool->next_part, 0, memory_order_relaxed);
-    pool->n_to_wake = n_parts - 1 < pool->n_threads - 1 ? (unsigned)(n_parts - 1) : pool->n_threads - 1;
-    pool->open = true;
-    pool->job++;
-    wake_two_and_unlock(pool);
+    atomic_store_explicit(&pool->next_to_wake, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->state, OPEN, memory_order_release);
+    wake_some(pool);
 
     work_through_parts(pool);
 
     /* All parts are taken. Workers that wake up now come too late, and are not waited for. */
-    pthread_mutex_lock(&pool->mutex);
-    pool->open = false;
-    pool->n_to_wake = 0;
-    while (pool->n_working > 0)
-        pthread_cond_wait(&pool->workers_done, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+    if (atomic_fetch_and_explicit(&pool->state, ~OPEN, memory_order_acq_rel) != OPEN)
+        wait_for_workers(pool);
 }
