@@ -80,7 +80,7 @@ static int *take_config(source *self, softqam_config *config, char variant[16])
     }
     if (unusual & 8) {
         config->constellation = (softqam_constellation)take_choice(self, 1);
-        config->device = take_choice(self, 2) - 1;
+        config->device = (int)((unsigned)take_choice(self, 2) - 1); /* modulo: there may be nothing below */
         config->n_streams = (unsigned)take_choice(self, 65);
         take(self, &config->chunk_symbols, sizeof config->chunk_symbols);
     }
