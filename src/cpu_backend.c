@@ -26,8 +26,8 @@ static size_t choose_part(size_t n_symbols, unsigned n_threads, size_t short_sym
     return part < short_symbols ? short_symbols : part;
 }
 
-/* The output of a call from which on it is streamed past the caches: half of the last one, because symbols as large go
- * through it too. README.md beside this has what it is worth. */
+/* The output of a call from which on it is streamed past the caches: an eighth of the last one, which the symbols go
+ * through too and which other cores fill. README.md beside this has what it is worth. */
 static size_t streaming_nbytes(void)
 {
     long cache = 0;
@@ -35,7 +35,7 @@ static size_t streaming_nbytes(void)
     cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
     enum { USUAL_CACHE = 32 << 20 };
-    return (size_t)(cache > 0 ? cache : USUAL_CACHE) / 2;
+    return (size_t)(cache > 0 ? cache : USUAL_CACHE) / 8;
 }
 
 typedef struct cpu_backend {

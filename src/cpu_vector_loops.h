@@ -49,15 +49,23 @@ LANE step_input load_step(input_kind kind, const unsigned char *from, lane_f32 s
     return in;
 }
 
-/* Asks for the symbols of a later step. What lies behind the last ones is asked for too, which does no harm. */
-enum { PREFETCH_NBYTES = 2048 };
+/* Asks for the symbols of later steps; what lies behind the last ones is asked for too, which does no harm. A loop that
+ * streams reads memory: its symbols are called into the second cache from far ahead, and from there into the first,
+ * which has too few places for lines on their way to wait for memory and for the lines stored past the caches too. */
+enum { PREFETCH_NBYTES = 2048, PREFETCH_STREAMING_NBYTES = 1024, PREFETCH_FAR_NBYTES = 8192 };
 
-LANE void prefetch_symbols(input_kind kind, const unsigned char *symbols)
+LANE void prefetch_symbols(input_kind kind, const unsigned char *symbols, bool streaming)
 {
-    const uintptr_t ahead = (uintptr_t)symbols + PREFETCH_NBYTES;
-    __builtin_prefetch((const void *)ahead);
-    if (LANES * input_nbytes(kind) > 64)
-        __builtin_prefetch((const void *)(ahead + 64));
+    enum { TO_FIRST = 3, TO_SECOND = 2, LINE = 64 };
+    const uintptr_t here = (uintptr_t)symbols;
+    for (uintptr_t k = 0; k < LANES * input_nbytes(kind); k += LINE) {
+        if (!streaming) {
+            __builtin_prefetch((const void *)(here + PREFETCH_NBYTES + k), 0, TO_FIRST);
+            continue;
+        }
+        __builtin_prefetch((const void *)(here + PREFETCH_STREAMING_NBYTES + k), 0, TO_FIRST);
+        __builtin_prefetch((const void *)(here + PREFETCH_FAR_NBYTES + k), 0, TO_SECOND);
+    }
 }
 
 /* A call of fewer symbols than a step takes: repeated until they fill one. */
@@ -247,7 +255,7 @@ LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, cons
     const lane_f32 scale = lane_splat(plan->input_scale);
     size_t n_doubtful = 0;
     for (size_t k = 0; k < n_steps; k++) {
-        prefetch_symbols(kind, at.in);
+        prefetch_symbols(kind, at.in, streaming);
         doubtful[n_doubtful] = at;
         const step_input in = load_step(kind, at.in, scale);
         n_doubtful += way == WAY_WIDE ? wide_step(&constants, positive_is_1, in, at.out, streaming)
@@ -511,7 +519,7 @@ LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, c
         at.noise_var += noise_per_symbol ? n : 0;
         at.out += n * llr_nbytes(output);
         left -= n;
-        prefetch_symbols(kind, at.symbols);
+        prefetch_symbols(kind, at.symbols, streaming);
         const llr_step next = begin_step(kind, output, noise_per_symbol, &constants, at);
         end_step(kind, output, noise_per_symbol, &constants, &step);
         step = next;
