@@ -8,9 +8,7 @@
 #ifndef SOFTQAM_ARITHMETIC_H
 #define SOFTQAM_ARITHMETIC_H
 
-/* Part of the contract: further out liquid-dsp itself goes wrong (reference/README.md), and what is saturated or not
- * does not change between here and there. */
-#define LIMIT_COMPONENT 3.0f
+#include "axis_table.h"
 
 /* FLT_MAX. */
 #define LARGEST_FLOAT 0x1.fffffep127f

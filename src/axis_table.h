@@ -14,7 +14,11 @@ enum { AXIS_LEVELS = 16, AXIS_BITS = 4 };
  * { soft byte of the last bit, soft byte of the other bit, 0, 0, 0x00, 0xff, 0, 0 }. */
 enum { BYTE_LAST = 0, BYTE_OTHER = 1, BYTE_LOWEST = 4, BYTE_HIGHEST = 5 };
 
-/* Stands for a neighbour that does not exist: so far from any component (limited to +-3) that it is never the nearest,
+/* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong
+ * (reference/README.md), and what is saturated or not does not change between here and there. */
+#define LIMIT_COMPONENT 3.0f
+
+/* Stands for a neighbour that does not exist: so far from any component that it is never the nearest,
  * and its squared distance times the gain still fits an int. */
 #define FAR_LEVEL 64.0f
 

@@ -31,10 +31,12 @@ static void build_linear(softqam_linear *linear, const softqam_axis_table *table
     /* 4 alpha gain; the turns are taken at the rounded slope, so that it meets zero where it should. */
     const double alpha = table->steps[AXIS_BITS - 1];
     linear->units = (float)(4.0 * alpha * table->gain * (1 << LINEAR_FRACTION_BITS));
-    linear->largest = (int32_t)(LINEAR_COMPONENT * (double)linear->units);
+    linear->largest = (int32_t)((double)LINEAR_COMPONENT * (double)linear->units);
+    linear->farthest = (int32_t)((double)LIMIT_COMPONENT * (double)linear->units);
     for (int k = 0; k < AXIS_BITS - 1; k++) {
         linear->turns[k] = (int32_t)lrint(table->steps[k] * (double)linear->units);
         linear->largest -= linear->turns[k];
+        linear->farthest -= linear->turns[k];
     }
     linear->middle = (int16_t)((linear->turns[AXIS_BITS - 2] & ((1 << LINEAR_FRACTION_BITS) - 1)) / 2);
     linear->doubt = LINEAR_DOUBT + 2; /* the middle is rounded */

@@ -32,8 +32,8 @@ enum { LINEAR_DOUBT = 16 };
 
 /* With larger components, limited to 3 as arithmetic.h limits them, they decide where no value is so near to an integer
  * or nearer by 2^-LINEAR_DOUBT_SHIFT units for each byte by which the distance of the symbol's other component to its
- * nearest boundary of the last bit exceeds what it can be inside. */
-enum { LINEAR_INSIDE = 232, LINEAR_DOUBT_SHIFT = 2 };
+ * nearest boundary of the last bit exceeds LINEAR_INSIDE, which is little less than that of LINEAR_COMPONENT. */
+enum { LINEAR_INSIDE = 632, LINEAR_DOUBT_SHIFT = 2 };
 
 /* A component beside zero, beyond doubt: three times LINEAR_DOUBT units. */
 #define LINEAR_BESIDE_ZERO 0x1p-21f
@@ -42,6 +42,7 @@ typedef struct softqam_linear {
     float units;                  /* to a component of 1 */
     int32_t turns[AXIS_BITS - 1]; /* 8, 4, 2 alpha */
     int32_t largest;              /* |x3| of a component of LINEAR_COMPONENT */
+    int32_t farthest;             /* |x3| of one of LIMIT_COMPONENT */
     int16_t middle;               /* half of 2 alpha, modulo 1 */
     int16_t doubt;
 } softqam_linear;

@@ -123,9 +123,10 @@ LANE void soften_step(const lane_table *table, const symbol_distances *symbols, 
 
 typedef struct linear_constants {
     lane_linear linear;
-    lane_bytes middle;  /* half of 2 alpha, modulo 1 */
-    lane_bytes doubt;   /* so near is too near */
-    lane_whole largest; /* |x3| of a component of LINEAR_COMPONENT */
+    lane_bytes middle;   /* half of 2 alpha, modulo 1 */
+    lane_bytes doubt;    /* so near is too near */
+    lane_whole largest;  /* |x3| of a component of LINEAR_COMPONENT */
+    lane_whole farthest; /* |x3| of one of LIMIT_COMPONENT */
 } linear_constants;
 
 LANE linear_constants load_linear(const softqam_linear *from)
@@ -137,6 +138,7 @@ LANE linear_constants load_linear(const softqam_linear *from)
     constants.middle = lane_splat_word(from->middle);
     constants.doubt = lane_splat_word(from->doubt);
     constants.largest = lane_splat_whole(from->largest);
+    constants.farthest = lane_splat_whole(from->farthest);
     return constants;
 }
 
@@ -167,9 +169,18 @@ LANE lane_bytes from_integers(const linear_constants *constants, lane_whole dist
     return lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
 }
 
-/* Returns whether the bytes may be wrong. */
-LANE bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
-                      bool streaming)
+/* What is too near: the further out one component, the coarser the sums in which the other's values are rounded. */
+LANE lane_bytes doubt_far_out(const linear_constants *constants, lane_whole distance_a, lane_whole distance_b)
+{
+    const lane_bytes others = lane_swap_pair_words(lane_upper_words(distance_a, distance_b));
+    const lane_bytes outside = lane_excess_u16(others, lane_splat_word(LINEAR_INSIDE));
+    return lane_add_s16(constants->doubt, lane_shift_right_s16(outside, LINEAR_DOUBT_SHIFT));
+}
+
+/* Returns whether the bytes may be wrong. With components over LINEAR_COMPONENT they may always be unless `far`, with
+ * those over LIMIT_COMPONENT always. */
+LANE bool linear_step(const linear_constants *constants, bool far, bool positive_is_1, step_input in,
+                      unsigned char *out, bool streaming)
 {
     const linear_bits a = demodulate_linear(&constants->linear, in.a);
     const linear_bits b = demodulate_linear(&constants->linear, in.b);
@@ -177,8 +188,9 @@ LANE bool linear_step(const linear_constants *constants, bool positive_is_1, ste
     lane_store(out + 4 * LANES, linear_bytes(positive_is_1, &b), streaming);
     const lane_whole distance_a = lane_abs_s32(a.x[3]);
     const lane_whole distance_b = lane_abs_s32(b.x[3]);
-    return lane_any_less_or_more(from_integers(constants, distance_a, distance_b), constants->doubt,
-                                 lane_max_s32(distance_a, distance_b), constants->largest);
+    const lane_bytes doubt = far ? doubt_far_out(constants, distance_a, distance_b) : constants->doubt;
+    return lane_any_less_or_more(from_integers(constants, distance_a, distance_b), doubt,
+                                 lane_max_s32(distance_a, distance_b), far ? constants->farthest : constants->largest);
 }
 
 /* Components on which the linear functions decide although linear_step() would doubt them: a symbol that is zero is as
@@ -206,7 +218,7 @@ LANE lane_bytes wide_bytes(bool positive_is_1, const wide_input *in)
     return lane_choose_pair_bytes(in->known, linear_bytes(positive_is_1, &in->bits), lane_splat_byte(127));
 }
 
-/* linear_step() for any symbols, in half as many operations more. */
+/* linear_step() for any symbols, in a quarter as many operations more. */
 LANE bool wide_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
                     bool streaming)
 {
@@ -216,11 +228,8 @@ LANE bool wide_step(const linear_constants *constants, bool positive_is_1, step_
     lane_store(out + 4 * LANES, wide_bytes(positive_is_1, &b), streaming);
     const lane_whole distance_a = lane_abs_s32(a.bits.x[3]);
     const lane_whole distance_b = lane_abs_s32(b.bits.x[3]);
-    /* The further out one component, the coarser the sums in which the other's values are rounded. */
-    const lane_bytes others = lane_swap_pair_words(lane_upper_words(distance_a, distance_b));
-    const lane_bytes outside = lane_excess_u16(others, lane_splat_word(LINEAR_INSIDE));
-    const lane_bytes doubt = lane_add_s16(constants->doubt, lane_shift_right_s16(outside, LINEAR_DOUBT_SHIFT));
-    return lane_any_less(from_integers(constants, distance_a, distance_b), doubt);
+    return lane_any_less(from_integers(constants, distance_a, distance_b),
+                         doubt_far_out(constants, distance_a, distance_b));
 }
 
 /* Where a step's symbols lie and where its bytes go. */
@@ -244,8 +253,11 @@ LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_plac
     }
 }
 
-/* The ways to soft bits, the fastest first, which also is the one that decides about the fewest symbols. */
-typedef enum soft_way { WAY_LINEAR, WAY_WIDE, WAY_EXACT } soft_way;
+/* The ways to soft bits, the fastest first, which also is the one that decides about the fewest symbols: by the linear
+ * functions where a constellation and little noise lie, where more noise takes them, for any symbols; and
+ * arithmetic.h's.
+ */
+typedef enum soft_way { WAY_LINEAR, WAY_FAR, WAY_WIDE, WAY_EXACT } soft_way;
 
 /* Steps by the linear functions; returns how many may have wrong bytes, and where. */
 LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at,
@@ -259,7 +271,7 @@ LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, cons
         doubtful[n_doubtful] = at;
         const step_input in = load_step(kind, at.in, scale);
         n_doubtful += way == WAY_WIDE ? wide_step(&constants, positive_is_1, in, at.out, streaming)
-                                      : linear_step(&constants, positive_is_1, in, at.out, streaming);
+                                      : linear_step(&constants, way == WAY_FAR, positive_is_1, in, at.out, streaming);
         at.in += LANES * input_nbytes(kind);
         at.out += LANES * 8;
     }
@@ -272,6 +284,8 @@ LANE size_t linear_steps_of_sign(input_kind kind, bool positive_is_1, soft_way w
 {
     if (way == WAY_WIDE)
         return linear_steps(WAY_WIDE, kind, positive_is_1, plan, at, n_steps, doubtful, streaming);
+    if (way == WAY_FAR)
+        return linear_steps(WAY_FAR, kind, positive_is_1, plan, at, n_steps, doubtful, streaming);
     return streaming ? linear_steps(WAY_LINEAR, kind, positive_is_1, plan, at, n_steps, doubtful, true)
                      : linear_steps(WAY_LINEAR, kind, positive_is_1, plan, at, n_steps, doubtful, false);
 }
@@ -298,7 +312,7 @@ LANE size_t block_steps(input_kind kind, const softqam_plan *plan, soft_course *
                         step_place *doubtful, bool streaming)
 {
     while (course->way < WAY_EXACT) {
-        const size_t most = course->way == WAY_LINEAR ? n_steps / 8 : n_steps / 2;
+        const size_t most = course->way == WAY_WIDE ? n_steps / 2 : n_steps / 8;
         const size_t n = plan->llr_scale.signs
                              ? linear_steps_of_sign(kind, true, course->way, plan, at, n_steps, doubtful, streaming)
                              : linear_steps_of_sign(kind, false, course->way, plan, at, n_steps, doubtful, streaming);

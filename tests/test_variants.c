@@ -254,17 +254,44 @@ static float near_integer(harness_random *random, double n_units)
     return (float)(boundary + (whole + (harness_random_below(random, 2) ? units : -units) / 65536) / steps);
 }
 
-/* Up to 3.2, of either sign. */
-static float far_out(harness_random *random, float from)
+/* Of either sign. */
+static float far_out(harness_random *random, float from, float to)
 {
-    const float value = from + (3.2F - from) * (float)harness_random_below(random, 10000) / 10000;
+    const float value = from + (to - from) * (float)harness_random_below(random, 10000) / 10000;
     return harness_random_below(random, 2) ? value : -value;
+}
+
+/* How a group of symbols lies: so many units from the integers, one component of each far out or not. */
+typedef struct near_group {
+    double n_units;
+    bool far;
+} near_group;
+
+/* Runs of groups, so long that the loops take the way that suits them. With some or all components far out; with values
+ * near to the integers, somewhat further from them, or such once in a while among values far from them, so that what is
+ * in doubt is too little for another way; and with components beyond the limit among the others or not. */
+enum near_run { NEAR_MIXED, NEAR_FAR, NEAR_MIXED_AGAIN, FURTHER_FAR, NOW_AND_THEN_FAR, N_NEAR_RUNS };
+
+static near_group next_group(harness_random *random, enum near_run run)
+{
+    const bool far = run == NEAR_MIXED || run == NEAR_MIXED_AGAIN ? harness_random_below(random, 2) : true;
+    if (run == NOW_AND_THEN_FAR && harness_random_below(random, 16) > 0)
+        return (near_group){20000, true};
+    return (near_group){harness_random_below(random, run == FURTHER_FAR || run == NOW_AND_THEN_FAR ? 600 : 40), far};
+}
+
+static float other_component(harness_random *random, enum near_run run, near_group group)
+{
+    if (!group.far)
+        return near_integer(random, group.n_units);
+    if (run == NEAR_MIXED || run == NEAR_MIXED_AGAIN)
+        return 1.5F - 0.35F * (float)harness_random_below(random, 1000) / 1000;
+    return far_out(random, 1.4F, run == NOW_AND_THEN_FAR ? 3.0F : 3.2F);
 }
 
 /* Where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
  * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is in
- * doubt as a whole or not at all. In every second group one component of a symbol is far out, where its square makes
- * the sums coarse, often in a run of groups, so that the loops take the way for such. */
+ * doubt as a whole or not at all. Far out, a component's square makes the sums coarse. */
 static void test_near_integers(void **state)
 {
     (void)state;
@@ -272,18 +299,14 @@ static void test_near_integers(void **state)
     harness_random random = harness_random_stream(STREAM_INTEGERS);
     variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 21) / RUN * RUN);
     float *symbols = (float *)(void *)self.symbols;
-    double n_units = 0;
-    bool far = false;
+    near_group group = {0, false};
     for (size_t i = 0; i < self.n_symbols; i++) {
-        if (i % GROUP == 0) {
-            far = i / RUN % 2 ? true : harness_random_below(&random, 2);
-            n_units = harness_random_below(&random, far && i / RUN % 4 == 3 ? 600 : 40);
-        }
+        const enum near_run run = (enum near_run)(i / RUN % N_NEAR_RUNS);
+        if (i % GROUP == 0)
+            group = next_group(&random, run);
         const size_t which = harness_random_below(&random, 2);
-        symbols[2 * i + which] = near_integer(&random, n_units);
-        symbols[2 * i + 1 - which] = !far          ? near_integer(&random, n_units)
-                                     : i / RUN % 2 ? far_out(&random, 1.4F)
-                                                   : 1.5F - 0.35F * (float)harness_random_below(&random, 1000) / 1000;
+        symbols[2 * i + which] = near_integer(&random, group.n_units);
+        symbols[2 * i + 1 - which] = other_component(&random, run, group);
     }
     for (int sign = 0; sign < 2; sign++) {
         softqam_config config;
