@@ -330,19 +330,19 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
 }
 
 /* What the component that stays can be. */
-enum { N_FIXED = 6 };
+enum { N_FIXED = 7 };
 
 static uint32_t fixed_bits(int k)
 {
-    const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 1.95F, 40, NAN};
+    const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 1.95F, 2.99F, 40, NAN};
     return bits_of(values[k]);
 }
 
 static const char *const running_names[2][N_FIXED] = {
-    {"I runs, Q on a level", "I runs, Q on a boundary", "I runs, Q zero", "I runs, Q outside", "I runs, Q far out",
-     "I runs, Q NaN"},
-    {"Q runs, I on a level", "Q runs, I on a boundary", "Q runs, I zero", "Q runs, I outside", "Q runs, I far out",
-     "Q runs, I NaN"},
+    {"I runs, Q on a level", "I runs, Q on a boundary", "I runs, Q zero", "I runs, Q outside",
+     "I runs, Q near the limit", "I runs, Q far out", "I runs, Q NaN"},
+    {"Q runs, I on a level", "Q runs, I on a boundary", "Q runs, I zero", "Q runs, I outside",
+     "Q runs, I near the limit", "Q runs, I far out", "Q runs, I NaN"},
 };
 
 static symbols running_set(unsigned running, int fixed)
