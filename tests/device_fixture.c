@@ -16,18 +16,6 @@ void device_assert_cuda(cudaError_t error, const char *call)
         fail_msg("%s: %s", call, cudaGetErrorString(error));
 }
 
-bool device_is_instrumented(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[4096];
-    bool found = false;
-    while (maps && !found && fgets(line, sizeof line, maps))
-        found = strstr(line, "compute-sanitizer/") || strstr(line, "libsanitizer-collection");
-    if (maps)
-        fclose(maps);
-    return found;
-}
-
 device_sample device_open_sample(softqam_input_format format, size_t n_symbols)
 {
     size_t in_nbytes = n_symbols * softqam_input_symbol_nbytes(format);

@@ -16,10 +16,6 @@
 #define CUDA(call) device_assert_cuda(call, #call)
 void device_assert_cuda(cudaError_t error, const char *call);
 
-/* NVIDIA's compute-sanitizer, one of whose libraries is then in the process, makes some launches wait for the kernel
- * and every kernel far slower. */
-bool device_is_instrumented(void);
-
 /* Symbols in one input format, with what they stand for and what they must give. */
 typedef struct device_sample {
     softqam_input_format format;

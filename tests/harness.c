@@ -114,6 +114,18 @@ bool harness_cuda_is_usable(void)
     return probe_cuda() == SOFTQAM_OK;
 }
 
+bool harness_is_under_compute_sanitizer(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    bool found = false;
+    while (maps && !found && fgets(line, sizeof line, maps))
+        found = strstr(line, "compute-sanitizer/") || strstr(line, "libsanitizer-collection");
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
 void harness_require_cuda(void)
 {
     softqam_status status = probe_cuda();

@@ -37,6 +37,10 @@ softqam_backend harness_backend(void);
 /* True where a demodulator of the CUDA backend can be made. */
 bool harness_cuda_is_usable(void);
 
+/* NVIDIA's compute-sanitizer, one of whose libraries is then in the process, makes some launches wait for the kernel
+ * and every kernel far slower, and has threads of its own that signals end. */
+bool harness_is_under_compute_sanitizer(void);
+
 /* A clock that only runs forward. */
 double harness_seconds(void);
 

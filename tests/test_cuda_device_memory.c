@@ -111,7 +111,7 @@ static void test_more_than_4_gib(void **state)
     const size_t n = ((size_t)1 << 29) + 3, n_pattern = DEVICE_SAMPLES;
     size_t n_free, n_total;
     CUDA(cudaMemGetInfo(&n_free, &n_total));
-    if (n_free < 17 * n || device_is_instrumented()) {
+    if (n_free < 17 * n || harness_is_under_compute_sanitizer()) {
         print_message("needs 9 GB of free device memory, and no compute-sanitizer\n");
         skip();
     }
