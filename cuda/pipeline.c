@@ -6,6 +6,7 @@
 #include "error.h"
 #include "pipeline_parts.h"
 #include "ranges.h"
+#include "streaming.h"
 
 /* Bytes of a staged chunk, in and out. */
 enum { STAGED_NBYTES = 1 << 22 };
@@ -133,6 +134,7 @@ softqam_status softqam_pipeline_create(softqam_pipeline **out, const softqam_pla
     if (!pipeline)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %zu streams", n);
     pipeline->plan = plan;
+    pipeline->streaming_nbytes = softqam_streaming_nbytes();
     pipeline->pool = pool;
     pipeline->n_devices = n_devices;
     pipeline->chunk_symbols = chunk_symbols;

@@ -38,6 +38,7 @@ struct softqam_pipeline {
     size_t staged_symbols;
     unsigned n_workers;
     slot *staged;
+    size_t streaming_nbytes; /* of a call's output, which is copied past the caches from there on */
 
     void *host_memory; /* of the slots, pinned */
     void **device_memory;

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "pipeline_parts.h"
 #include "ranges.h"
+#include "streaming.h"
 
 /* A call of up to so many bytes in and out is one kernel that reads and writes host memory itself across the bus.
  * Longer ones are faster as copies (README.md has both ways' times). */
@@ -58,12 +59,17 @@ static void gather(const run *r, const slot *s)
 static void scatter(const run *r, const slot *s)
 {
     const size_t nbytes = r->pipeline->plan->output_nbytes;
+    const bool streaming = r->n_symbols * nbytes >= r->pipeline->streaming_nbytes;
     if (r->out != ROUTE_STAGED)
         return;
     softqam_cursor cursor = softqam_cursor_at(r->pipeline->plan, r->blocks, r->n_blocks, s->first);
     for (size_t offset = 0; offset < s->n_symbols;) {
         const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols - offset);
-        memcpy(piece.out, (const unsigned char *)s->staged_out + offset * nbytes, piece.n_symbols * nbytes);
+        const unsigned char *staged = (const unsigned char *)s->staged_out + offset * nbytes;
+        if (streaming)
+            softqam_copy_streaming(piece.out, staged, piece.n_symbols * nbytes);
+        else
+            memcpy(piece.out, staged, piece.n_symbols * nbytes);
         offset += piece.n_symbols;
     }
 }

@@ -3,13 +3,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "backend.h"
 #include "block.h"
 #include "cpu_variant.h"
 #include "error.h"
 #include "float_environment.h"
+#include "streaming.h"
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
  * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
@@ -24,18 +24,6 @@ static size_t choose_part(size_t n_symbols, unsigned n_threads, size_t short_sym
     if (part > MOST_PART_SYMBOLS)
         return MOST_PART_SYMBOLS;
     return part < short_symbols ? short_symbols : part;
-}
-
-/* The output of a call from which on it is streamed past the caches: an eighth of the last one, which the symbols go
- * through too and which other cores fill. README.md beside this has what it is worth. */
-static size_t streaming_nbytes(void)
-{
-    long cache = 0;
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-    cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#endif
-    enum { USUAL_CACHE = 32 << 20 };
-    return (size_t)(cache > 0 ? cache : USUAL_CACHE) / 8;
 }
 
 typedef struct cpu_backend {
@@ -69,7 +57,7 @@ static softqam_status cpu_create(void **state, const softqam_plan *plan, const s
     backend->plan = plan;
     backend->pool = pool;
     backend->variant = variant;
-    backend->streaming_nbytes = streaming_nbytes();
+    backend->streaming_nbytes = softqam_streaming_nbytes();
     const unsigned n_threads = softqam_pool_n_threads(pool);
     snprintf(backend->detail, sizeof backend->detail, "%s, %u thread%s", backend->variant->name, n_threads,
              n_threads == 1 ? "" : "s");

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "streaming.h"
 #include "variants_fixture.h"
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
@@ -24,6 +24,7 @@ enum {
     STREAM_NOISES,
     STREAM_INTEGERS,
     STREAM_LARGE,
+    STREAM_COPY,
     STREAM_ZEROS,
 };
 
@@ -423,14 +424,12 @@ static bool streams(softqam_demodulator *demodulator, const variants_data *data,
     return n_streamed != before;
 }
 
-/* A call whose output takes more than an eighth of the last cache, through the API: by parts, in whole symbols off a
+/* A call whose output is a little over softqam_streaming_nbytes(), through the API: by parts, in whole symbols off a
  * line or not even that. It is streamed, and one of half that size is not. */
 static void test_large_call(void **state)
 {
     (void)state;
-    const long found = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    const size_t cache = found > 0 ? (size_t)found : (size_t)32 << 20;
-    const size_t n = cache / 8 / 8 + 1003;
+    const size_t n = softqam_streaming_nbytes() / HARNESS_SYMBOL_BITS + 1003;
     variants_data self = open_mixture(STREAM_LARGE, n);
     softqam_plan plan = variants_plan_of(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
     softqam_cpu_loop_portable(&plan, self.symbols, NULL, 0, n, self.expected);
@@ -455,6 +454,25 @@ static void test_large_call(void **state)
     variants_close_data(&self);
 }
 
+/* What is staged for the caller of a large call, from any address to any, and not a byte beside it. */
+static void test_copy_streaming(void **state)
+{
+    (void)state;
+    enum { LARGEST = 700, MARGIN = 64 };
+    harness_random random = harness_random_stream(STREAM_COPY);
+    for (size_t nbytes = 0; nbytes <= LARGEST; nbytes++) {
+        uint8_t from[LARGEST + MARGIN], to[LARGEST + 2 * MARGIN], expected[LARGEST + 2 * MARGIN];
+        const size_t from_offset = harness_random_below(&random, MARGIN);
+        const size_t to_offset = harness_random_below(&random, MARGIN);
+        harness_random_fill(&random, from, sizeof from);
+        harness_random_fill(&random, to, sizeof to);
+        memcpy(expected, to, sizeof to);
+        memcpy(expected + to_offset, from + from_offset, nbytes);
+        softqam_copy_streaming(to + to_offset, from + from_offset, nbytes);
+        assert_memory_equal(to, expected, sizeof to);
+    }
+}
+
 static void test_unknown_names(void **state)
 {
     (void)state;
@@ -475,12 +493,13 @@ static void test_unknown_names(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbol_sets),   cmocka_unit_test(test_input_formats),
-        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_signs_scales_and_limits),
-        cmocka_unit_test(test_misalignment),  cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_near_integers), cmocka_unit_test(test_noise_of_call),
-        cmocka_unit_test(test_rounding_mode), cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_large_call),    cmocka_unit_test(test_zeros_and_unknown),
+        cmocka_unit_test(test_symbol_sets),    cmocka_unit_test(test_input_formats),
+        cmocka_unit_test(test_lengths),        cmocka_unit_test(test_signs_scales_and_limits),
+        cmocka_unit_test(test_misalignment),   cmocka_unit_test(test_worst_inputs),
+        cmocka_unit_test(test_near_integers),  cmocka_unit_test(test_noise_of_call),
+        cmocka_unit_test(test_rounding_mode),  cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_large_call),     cmocka_unit_test(test_zeros_and_unknown),
+        cmocka_unit_test(test_copy_streaming),
     };
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k].name,
