@@ -469,33 +469,44 @@ typedef struct llr_place {
 /* A step on its way. Its first operations, up to the rows' numbers, depend on one another, and so do the others: one
  * step's first ones are done among those of the step before, or else the processor waits for results. */
 typedef struct llr_step {
+    step_input in; /* if kept */
     lane_u32 row_a;
     lane_u32 row_b;
     lane_f32 factors; /* of the symbols, with their sign */
     llr_place at;
-    lane_mask small;
+    bool small;
 } llr_step;
+
+/* Whether a step's components are kept from its beginning to its end, because they were converted, or loaded again
+ * there. To f32 keeping them takes AVX-512 a tenth more time. */
+LANE bool keeps_components(input_kind kind, llr_output output)
+{
+    return kind != INPUT_CF32_UNSCALED && output != LLRS_F32;
+}
 
 LANE llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
                          llr_place at)
 {
     llr_step step = {.at = at};
     const step_input in = load_step(kind, at.symbols, constants->input_scale);
+    if (keeps_components(kind, output))
+        step.in = in;
     /* Among magnitudes the floats' order is that of their bits, NaN last. */
     const lane_u32 larger = lane_max_u32(lane_bits(lane_abs(in.a)), lane_bits(lane_abs(in.b)));
-    step.small = lane_is_less(lane_float(larger), constants->small_component);
+    lane_mask small = lane_is_less(lane_float(larger), constants->small_component);
     step.row_a = small_row(&constants->table, in.a);
     step.row_b = small_row(&constants->table, in.b);
     if (noise_per_symbol) {
         const lane_f32 noise_var = lane_load_f32(at.noise_var);
         step.factors = lane_div(constants->signed_steps_per_nat, noise_var);
         /* An infinite one's factor is 0, and so are its LLRs; but as floats those may be -0. */
-        step.small = lane_both(step.small, output <= LLRS_S8 ? lane_is_less(constants->small_noise, noise_var)
-                                                             : is_usual_noise(constants, noise_var));
+        small = lane_both(small, output <= LLRS_S8 ? lane_is_less(constants->small_noise, noise_var)
+                                                   : is_usual_noise(constants, noise_var));
     } else {
         step.factors = constants->factor_of_call;
-        step.small = lane_both(step.small, constants->small_call);
+        small = lane_both(small, constants->small_call);
     }
+    step.small = lane_all(small);
     return step;
 }
 
@@ -504,8 +515,9 @@ LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, co
 {
     const size_t half = LANES / 2 * llr_nbytes(output);
     lane_f32 llrs[AXIS_BITS];
-    const step_input in = load_step(kind, step->at.symbols, constants->input_scale);
-    if (lane_all(step->small)) {
+    const step_input in =
+        keeps_components(kind, output) ? step->in : load_step(kind, step->at.symbols, constants->input_scale);
+    if (step->small) {
         axis_small_llrs(&constants->table, in.a, step->row_a, lane_twice_lower(step->factors), llrs);
         store_llrs(output, step->at.out, constants, llrs);
         axis_small_llrs(&constants->table, in.b, step->row_b, lane_twice_upper(step->factors), llrs);
@@ -576,26 +588,39 @@ LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, 
     }
 }
 
+/* One function for all kinds would have so many variables that gcc keeps fewer of them in registers. */
+#define DEFINE_LOOP(name, kind)                                                                                        \
+    static __attribute__((noinline)) void name(const softqam_plan *plan, llr_place at, size_t noise_stride,            \
+                                               size_t n_symbols, bool streaming)                                       \
+    {                                                                                                                  \
+        loop_outputs(kind, plan, at, noise_stride, n_symbols, streaming);                                              \
+    }
+DEFINE_LOOP(loop_cf32_unscaled, INPUT_CF32_UNSCALED)
+DEFINE_LOOP(loop_cf32, INPUT_CF32)
+DEFINE_LOOP(loop_cs16, INPUT_CS16)
+DEFINE_LOOP(loop_cs8, INPUT_CS8)
+DEFINE_LOOP(loop_cf16, INPUT_CF16)
+#undef DEFINE_LOOP
+
 /* At least a step's symbols; whole steps, with `out` on a boundary of LINE_NBYTES, where streaming. */
-static __attribute__((noinline)) void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride,
-                                                  size_t n_symbols, bool streaming)
+static void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols, bool streaming)
 {
     switch (plan->input_format) {
     case SOFTQAM_INPUT_CF32:
         /* Times one is the same value, so it need not be computed. */
         if (plan->input_scale == 1.0f)
-            loop_outputs(INPUT_CF32_UNSCALED, plan, at, noise_stride, n_symbols, streaming);
+            loop_cf32_unscaled(plan, at, noise_stride, n_symbols, streaming);
         else
-            loop_outputs(INPUT_CF32, plan, at, noise_stride, n_symbols, streaming);
+            loop_cf32(plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CS16:
-        loop_outputs(INPUT_CS16, plan, at, noise_stride, n_symbols, streaming);
+        loop_cs16(plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CS8:
-        loop_outputs(INPUT_CS8, plan, at, noise_stride, n_symbols, streaming);
+        loop_cs8(plan, at, noise_stride, n_symbols, streaming);
         break;
     case SOFTQAM_INPUT_CF16:
-        loop_outputs(INPUT_CF16, plan, at, noise_stride, n_symbols, streaming);
+        loop_cf16(plan, at, noise_stride, n_symbols, streaming);
         break;
     }
 }
