@@ -1,183 +1,165 @@
 /* SPDX-License-Identifier: MIT */
-/* THE arithmetic: what every backend computes, defined once. It is written in the operations of a lane header, which
- * must be included before: lane_scalar.h in portable C, lane_avx2.h, lane_avx512.h and lane_neon.h with several symbols
- * in a lane's registers, cuda/lane_cuda.cuh on the GPU. README.md beside this derives it.
+/* THE arithmetic: what every backend computes, defined once. It is written in the operations of a SIMD header, which
+ * must be included before: simd_scalar.h in portable C, cpu/simd_avx2.h, cpu/simd_avx512.h and cpu/simd_neon.h for
+ * several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md beside this derives it.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
  * LLRs: exact max-log. No branch depends on a symbol. */
 #ifndef SOFTQAM_ARITHMETIC_H
 #define SOFTQAM_ARITHMETIC_H
 
-#include "axis_table.h"
+#include "tables.h"
 
-/* FLT_MAX. */
-#define LARGEST_FLOAT 0x1.fffffep127f
+/* Soft bits. */
 
 /* One component's squared distances to what is near it. */
 typedef struct axis_distances {
-    lane_f32 decided; /* to the level as the decision's own sums left it: may differ from `nearest` in the last bits */
-    lane_f32 nearest; /* to the decided level */
-    lane_f32 last;    /* to its neighbour that differs in the last bit */
-    lane_f32 other;   /* to its neighbour on the far side; larger than any other where there is none */
-    lane_row row;
+    vec_f32 decided; /* to the level as the decision's own sums left it: may differ from `nearest` in the last bits */
+    vec_f32 nearest; /* to the decided level */
+    vec_f32 low;     /* to its low neighbour */
+    vec_f32 high;    /* to its high neighbour; larger than any other where there is none */
+    vec_soft_row row;
 } axis_distances;
 
-LANE lane_f32 squared_difference(lane_f32 a, lane_f32 b)
+VEC vec_f32 squared_difference(vec_f32 a, vec_f32 b)
 {
-    const lane_f32 difference = lane_sub(a, b);
-    return lane_mul(difference, difference);
-}
-
-LANE axis_distances measure_row(lane_f32 v, lane_f32 decided, lane_row row)
-{
-    axis_distances axis;
-    axis.decided = squared_difference(v, decided);
-    axis.nearest = squared_difference(v, row.level);
-    axis.last = squared_difference(v, row.level_last);
-    axis.other = squared_difference(v, row.level_other);
-    axis.row = row;
-    return axis;
+    const vec_f32 difference = vec_sub(a, b);
+    return vec_mul(difference, difference);
 }
 
 /* The decision: four halvings of the axis, each on the sign of what is left of v. Carries the residue's negative, r,
  * because then "residue > 0" is the sign bit of r alone: r starts as 0 - v and a difference that cancels is +0, so r is
  * never -0, and a residue of zero of either sign goes to the lower half as it must. */
-LANE axis_distances measure_axis(const lane_table *table, lane_f32 component)
+VEC axis_distances axis_distances_of(const vec_soft_table *table, vec_f32 component)
 {
-    const lane_f32 v = lane_limit(component, lane_splat(LIMIT_COMPONENT));
-    lane_f32 r = lane_sub(lane_splat(0.0f), v);
-    LANE_UNROLL
-    for (int k = 0; k < AXIS_BITS; k++)
-        r = lane_sub(r, lane_flip(table->steps[k], lane_bits(r)));
+    const vec_f32 v = vec_limit(component, vec_splat(LIMIT_COMPONENT));
+    vec_f32 r = vec_sub(vec_splat(0.0f), v);
+    VEC_UNROLL
+    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+        r = vec_sub(r, vec_flip(table->steps[k], vec_bits(r)));
     /* What the halvings took away is the decided level, but for the rounding of their sums. */
-    const lane_f32 decided = lane_add(v, r);
-    return measure_row(v, decided, lane_lookup(table, decided));
-}
-
-/* The two soft bytes of an axis before they are truncated and limited to 0 .. 255, and the row that says where they go
- * and what the sure ones are. */
-typedef struct soft_axis {
-    lane_f32 last;
-    lane_f32 other;
-    lane_row row;
-} soft_axis;
-
-/* A bit's soft byte from the squared distances to the nearest points with it flipped and without. */
-LANE lane_f32 soft_value(lane_f32 flipped, lane_f32 agreeing, lane_f32 gain)
-{
-    return lane_add(lane_mul(lane_sub(flipped, agreeing), gain), lane_splat(127.0f));
-}
-
-/* The axis `a`, `b` being the other one. */
-LANE soft_axis soften_axis(const lane_table *table, const axis_distances *a, const axis_distances *b, lane_f32 agreeing)
-{
-    soft_axis axis;
-    axis.last = soft_value(lane_add(a->last, b->nearest), agreeing, lane_gain_last(table, a->row));
-    axis.other = soft_value(lane_add(a->other, b->nearest), agreeing, lane_gain_other(table, a->row));
-    axis.row = a->row;
+    const vec_f32 decided = vec_add(v, r);
+    const vec_soft_row row = vec_soft_lookup(table, decided);
+    axis_distances axis;
+    axis.decided = squared_difference(v, decided);
+    axis.nearest = squared_difference(v, row.level);
+    axis.low = squared_difference(v, row.level_low);
+    axis.high = squared_difference(v, row.level_high);
+    axis.row = row;
     return axis;
 }
 
-/* The squared distance to the nearest point that agrees in the soft bits of axis `a`: the decided one, or, within an
- * ulp of a decision boundary of the other axis, where liquid-dsp's search finds it too, one that differs on that axis
- * only. The axis's own neighbour on the far side need not be looked at: when it is as near, this bit's margin is 8
- * alpha^2, far into saturation. */
-LANE lane_f32 nearest_agreeing(const axis_distances *a, const axis_distances *b, lane_f32 decided)
+/* A bit's soft byte, before it is truncated and limited to 0 .. 255, from the squared distances to the nearest points
+ * with it flipped and without. */
+VEC vec_f32 soft_value(vec_f32 flipped, vec_f32 agreeing, vec_f32 gain)
 {
-    return lane_min(decided, lane_add(a->nearest, lane_min(b->last, b->other)));
+    return vec_add(vec_mul(vec_sub(flipped, agreeing), gain), vec_splat(127.0f));
+}
+
+/* The two soft bytes of an axis before they are truncated and limited, and the row that says where they go and which
+ * bytes are saturated. */
+typedef struct soft_axis {
+    vec_f32 low;
+    vec_f32 high;
+    vec_soft_row row;
+} soft_axis;
+
+/* The axis `a`, `b` being the other one; `decided` is the squared distance to the decided point. The nearest point that
+ * agrees in the soft bits of `a` is the decided one, or, within an ulp of a decision boundary of the other axis, where
+ * liquid-dsp's search finds it too, one that differs on that axis only. The axis's own high neighbour need not be
+ * looked at: when it is as near, this bit's margin is 8 alpha^2, far into saturation. */
+VEC soft_axis soft_axis_from_distances(const vec_soft_table *table, const axis_distances *a, const axis_distances *b,
+                                       vec_f32 decided)
+{
+    const vec_f32 agreeing = vec_min(decided, vec_add(a->nearest, vec_min(b->low, b->high)));
+    soft_axis axis;
+    axis.low = soft_value(vec_add(a->low, b->nearest), agreeing, vec_gain_low(table, a->row));
+    axis.high = soft_value(vec_add(a->high, b->nearest), agreeing, vec_gain_high(table, a->row));
+    axis.row = a->row;
+    return axis;
 }
 
 typedef struct soft_bits {
     soft_axis i;
     soft_axis q;
-    lane_mask known; /* where not, all eight bytes are 127 */
+    vec_mask valid; /* the symbol is finite; where not, all eight bytes are 127 */
 } soft_bits;
 
 /* The first half of a symbol's soft bits. */
 typedef struct symbol_distances {
     axis_distances i;
     axis_distances q;
-    lane_mask known; /* the symbol is finite */
+    vec_mask valid;
 } symbol_distances;
 
-LANE symbol_distances measure_symbol(const lane_table *table, lane_f32 i, lane_f32 q)
+VEC symbol_distances symbol_distances_of(const vec_soft_table *table, vec_f32 i, vec_f32 q)
 {
     symbol_distances symbol;
-    symbol.i = measure_axis(table, i);
-    symbol.q = measure_axis(table, q);
-    symbol.known = lane_both(lane_is_finite(i), lane_is_finite(q));
+    symbol.i = axis_distances_of(table, i);
+    symbol.q = axis_distances_of(table, q);
+    symbol.valid = vec_both(vec_is_finite(i), vec_is_finite(q));
     return symbol;
 }
 
-LANE soft_bits soften_symbol(const lane_table *table, const symbol_distances *symbol)
+VEC soft_bits soft_bits_from_distances(const vec_soft_table *table, const symbol_distances *symbol)
 {
-    const axis_distances *i = &symbol->i;
-    const axis_distances *q = &symbol->q;
-    const lane_f32 decided = lane_add(i->decided, q->decided);
-
+    const vec_f32 decided = vec_add(symbol->i.decided, symbol->q.decided);
     soft_bits out;
-    out.i = soften_axis(table, i, q, nearest_agreeing(i, q, decided));
-    out.q = soften_axis(table, q, i, nearest_agreeing(q, i, decided));
-    out.known = symbol->known;
+    out.i = soft_axis_from_distances(table, &symbol->i, &symbol->q, decided);
+    out.q = soft_axis_from_distances(table, &symbol->q, &symbol->i, decided);
+    out.valid = symbol->valid;
     return out;
 }
 
-/* The soft bits of a symbol. One that is not finite says nothing. */
-LANE soft_bits demodulate_soft_bits(const lane_table *table, lane_f32 i, lane_f32 q)
+/* LLRs. */
+
+/* 1.5 * 2^23: around it the floats are the integers, so adding it rounds to the nearest, ties to even. */
+#define ROUNDING_CONSTANT 0x1.8p23f
+
+/* The limits of a noise variance and, of their inverses, of 1/N0; FLT_MAX; components below it in magnitude are zero. */
+#define MIN_N0         0x1p-100f
+#define MAX_N0         0x1p40f
+#define MIN_INVERSE_N0 0x1p-40f
+#define MAX_INVERSE_N0 0x1p100f
+#define LARGEST_FLOAT  0x1.fffffep127f
+#define TINY_COMPONENT 0x1p-63f
+
+/* What a metric is multiplied with: scale / N0, or scale * (1/N0). NaN where the noise value is none, which makes the
+ * symbol an erasure. */
+VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 {
-    const symbol_distances symbol = measure_symbol(table, i, q);
-    return soften_symbol(table, &symbol);
+    const vec_f32 least = vec_splat(is_inverse ? MIN_INVERSE_N0 : MIN_N0);
+    const vec_f32 most = vec_splat(is_inverse ? MAX_INVERSE_N0 : MAX_N0);
+    const vec_f32 limited = vec_min(vec_max(noise, least), most);
+    const vec_f32 weight = is_inverse ? vec_mul(scale, limited) : vec_div(scale, limited);
+    return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
 
-/* What turns a squared distance into an LLR. */
-typedef struct llr_weight {
-    lane_f32 factor;
-    lane_mask known; /* the noise variance is one */
-} llr_weight;
-
-/* The weight for a noise variance N0, at `scale` steps per nat. The factor is limited so that it never meets a zero as
- * an infinity. */
-LANE llr_weight weigh_llrs(lane_f32 scale, lane_f32 noise_var)
+/* The metrics of an axis: N0 times the LLRs of its m bits, of a component of any value. */
+VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_f32 metrics[])
 {
-    llr_weight weight;
-    weight.factor = lane_min(lane_div(scale, noise_var), lane_splat(LARGEST_FLOAT));
-    weight.known = lane_is_positive(noise_var);
-    return weight;
-}
-
-/* Eight LLRs, those of I and those of Q in the order of their bits. */
-typedef struct symbol_llrs {
-    lane_f32 i[AXIS_BITS];
-    lane_f32 q[AXIS_BITS];
-    lane_mask known; /* where not, all eight are 0, whatever stands here */
-} symbol_llrs;
-
-/* The LLRs of an axis, limited to +-limit. */
-LANE void axis_llrs(const lane_llr_table *table, lane_f32 component, lane_f32 factor, lane_f32 limit,
-                    lane_f32 llrs[AXIS_BITS])
-{
-    const lane_f32 magnitude = lane_abs(component);
-    const lane_f32 place = lane_min(lane_mul(magnitude, table->rows_per_unit), lane_splat(LLR_ROWS - 1));
-    const lane_llr_row row = lane_llr_lookup(table, lane_to_index(place));
-    LANE_UNROLL
-    for (int k = 0; k < AXIS_BITS; k++) {
-        lane_f32 distance = lane_fma(row.slopes[k], magnitude, row.intercepts[k]);
+    const vec_f32 magnitude = vec_flush(vec_abs(component), vec_splat(TINY_COMPONENT));
+    const vec_f32 place = vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row);
+    const vec_llr_row row = vec_llr_row_at(table, place);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++) {
+        metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(table, row, k));
         if (k == 0)
-            distance = lane_flip(distance, lane_bits(component));
-        llrs[k] = lane_limit(lane_mul(distance, factor), limit);
+            metrics[k] = vec_flip(metrics[k], vec_bits(component));
     }
 }
 
-/* The LLRs of a symbol. Bit 31 of signs: all with the opposite sign. */
-LANE symbol_llrs demodulate_llrs(const lane_llr_table *table, lane_f32 i, lane_f32 q, llr_weight weight, lane_u32 signs,
-                                 lane_f32 limit)
+/* Metric and weight to an LLR that is a whole number of steps. `limit` is the largest magnitude, at most 127. */
+VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 limit)
 {
-    const lane_f32 factor = lane_flip(weight.factor, signs);
-    symbol_llrs llrs;
-    axis_llrs(table, i, factor, limit, llrs.i);
-    axis_llrs(table, q, factor, limit, llrs.q);
-    llrs.known = lane_both(weight.known, lane_both(lane_is_finite(i), lane_is_finite(q)));
-    return llrs;
+    const vec_f32 constant = vec_splat(ROUNDING_CONSTANT);
+    return vec_limit(vec_sub(vec_fma(metric, weight, constant), constant), limit);
+}
+
+/* Metric and weight to an LLR in nats. `limit` is the format's largest finite value. */
+VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
+{
+    return vec_limit(vec_mul(metric, weight), limit);
 }
 
 #endif

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* A caller's configuration, checked and completed. */
+/* A caller's configurations, checked and completed. */
 #ifndef SOFTQAM_CONFIG_H
 #define SOFTQAM_CONFIG_H
 
 #include <softqam/softqam.h>
 
 /* Takes over a caller's configuration, of an older or newer version of the structure, or NULL for the defaults. What
- * comes out is valid and has a number for every zero that stands for a default, and only device may be -1. */
+ * comes out is valid and has a number for every zero that stands for a default; context may be NULL. */
 softqam_status softqam_config_resolve(softqam_config *config, const softqam_config *from);
+
+/* The same of a context's, but that n_threads stays 0 where it stands for one a CPU, `device` may be -1 and the arrays
+ * are the caller's. */
+softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from);
+
+/* Whether this version demodulates a modulation to a format; `field` names it in the message. */
+softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format);
+
+/* Whether a scale, or the 0 for the default, suits a format. */
+softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
 
 #endif

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CUDA entry points need of a demodulator. */
+/* What a demodulator is to the context and to the CUDA entry points. */
 #ifndef SOFTQAM_DEMODULATOR_H
 #define SOFTQAM_DEMODULATOR_H
 
-#include "backend.h"
+#include "context.h"
+#include "cpu/loops.h"
+#include "gpu.h"
+#include "params.h"
 
-/* The demodulator's state of the given backend, or NULL when it has none. */
-void *softqam_demodulator_state(const softqam_demodulator *demodulator, const softqam_backend_ops *backend);
+/* Immutable once made, so that any number of threads use it at once. */
+struct softqam_demodulator {
+    softqam_context *context;
+    softqam_params params;
+    softqam_cpu_loops loops;
+    softqam_crossover *crossover;                /* of its formats, the context's */
+    struct softqam_demodulator *previous, *next; /* of the context's list, under its mutex */
+};
 
 #endif

@@ -11,17 +11,26 @@ typedef struct softqam_pool softqam_pool;
 
 typedef void softqam_pool_task(void *context, size_t part);
 
+/* Where and how the threads run. */
+typedef struct softqam_pool_scheduling {
+    const unsigned *cpus; /* NULL: wherever the creating thread may run */
+    unsigned n_cpus;
+    int priority; /* 0: SCHED_OTHER, else SCHED_FIFO with this priority */
+} softqam_pool_scheduling;
+
 /* A pool of n_threads >= 1 threads, the caller of softqam_pool_run() being one of them: n_threads - 1 are started here.
- */
-softqam_status softqam_pool_create(softqam_pool **pool, unsigned n_threads);
+ * They block all signals. */
+softqam_status softqam_pool_create(softqam_pool **pool, unsigned n_threads, const softqam_pool_scheduling *scheduling);
 
 /* Joins the threads. NULL is ignored. */
 void softqam_pool_destroy(softqam_pool *pool);
 
+/* Of NULL, 1. */
 unsigned softqam_pool_n_threads(const softqam_pool *pool);
 
 /* Runs task(context, part) once for each part 0 .. n_parts - 1, in any order and on any of the threads; returns when
- * all are done. One call at a time. */
+ * all are done. Any number of callers at once: while the threads work for one, the others do their own parts alone, as
+ * does the caller with a pool of NULL. Takes no lock. */
 void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam.h
- * softqam: complex I/Q symbols of 5G NR 256QAM in, eight soft bits or LLRs a symbol out, the same bytes from every
- * backend.
+ * softqam: the soft demapper of a 5G NR receiver. Equalised I/Q symbols in, soft bits or LLRs out, the same bytes from
+ * every backend.
  *
- * Plan, execute, destroy:
+ * The shortest program:
  *
  *     softqam_config config;
- *     softqam_config_init(&config);                         // cf32 in, u8 soft bits out, best backend
+ *     softqam_config_init(&config);                         // 256QAM, cf32 in, u8 soft bits out
  *     config.output_format = SOFTQAM_OUTPUT_S8;             // LLRs for an LDPC decoder instead
  *     softqam_demodulator *demodulator;
  *     softqam_status status = softqam_create(&demodulator, &config);
@@ -16,14 +16,22 @@
  *     ...
  *     softqam_destroy(demodulator);
  *
- * softqam_create() validates, picks the backend and allocates; softqam_demodulate() allocates nothing. The library
- * never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
+ * Three objects:
  *
- * ## Constellation, order, sign, noise variance
+ * | object                | answers | costs |
+ * |-----------------------|---------|-------|
+ * | `softqam_context`     | where the work is done: backend, CPU threads, GPUs, staging memory. One a process is enough | what has been used: threads, streams and memory are made when first needed, or by softqam_context_prepare() |
+ * | `softqam_demodulator` | what comes in and goes out: formats, scales, sign, the usual modulation | microseconds and a few KiB |
+ * | `softqam_segment`     | which symbols: a run of one codeword's, with its modulation, layers, noise and output | nothing: it is a struct |
  *
- * The constellation is 256QAM of 3GPP TS 38.211 clause 5.1.6, scaled to unit mean symbol energy: the 16 levels of an
- * axis are the odd multiples -15 .. +15 of 1/sqrt(170). Bits come in 3GPP order, b0 first; the even bits b0 b2 b4 b6
- * ride on I, the odd bits b1 b3 b5 b7 on Q.
+ * Demodulators without a context of their own share one that the library makes for them.
+ *
+ * The library never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
+ *
+ * ## Constellations, order, sign, noise variance
+ *
+ * The constellations are those of 3GPP TS 38.211 clause 5.1, scaled to unit mean symbol energy. Bits come in 3GPP
+ * order, b0 first; the even bits ride on I, the odd ones on Q.
  *
  * **A positive LLR, or a byte above the midpoint, means bit 0**, unless config.sign says otherwise. That is the sign of
  * 5G receivers (MATLAB's 5G Toolbox, srsRAN Project, OAI, cuPHY, AFF3CT); Sionna, GNU Radio, CommPy and srsRAN 4G have
@@ -47,7 +55,7 @@
 /** Raised when programs that were linked with an older library would no longer run. */
 #define SOFTQAM_VERSION_MAJOR 0
 /** Raised when something is added. */
-#define SOFTQAM_VERSION_MINOR 2
+#define SOFTQAM_VERSION_MINOR 3
 /** Raised when neither is the case. */
 #define SOFTQAM_VERSION_PATCH 0
 /**@}*/
@@ -59,7 +67,7 @@ extern "C" {
 /** What a call returns. Zero is success; softqam_status_string() has a phrase for each. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
-    /** An argument or a field of the configuration is out of its documented range. Nothing was done. */
+    /** An argument or a field is out of its documented range, or not supported by this version. Nothing was done. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
     /** The backend asked for is not in this build, or this machine has no usable device for it. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
@@ -73,19 +81,30 @@ typedef enum softqam_status {
 
 /** Where the work is done. The bytes are the same. */
 typedef enum softqam_backend {
-    /** CUDA where this machine has a usable device, and for calls large enough to be worth the way there; else the CPU.
-     *  Never fails for lack of a GPU; should CUDA fail later, the CPU does the rest of the call and all calls after it.
-     */
+    /** The CPU, and a CUDA device for host-memory calls that are faster there. Looks for a device when a call of at
+     *  least SOFTQAM_AUTO_MIN_SYMBOLS symbols first comes, or in softqam_context_prepare(). Never fails for lack of a
+     *  GPU; if CUDA fails later, the CPU finishes the call and takes all calls after it. */
     SOFTQAM_BACKEND_AUTO = 0,
-    SOFTQAM_BACKEND_CPU = 1, /**< the CPU, whatever else there is */
+    SOFTQAM_BACKEND_CPU = 1, /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 2 /**< CUDA, or failure */
 } softqam_backend;
 
-/** The modulation of the symbols. */
-typedef enum softqam_constellation {
-    /** 256QAM, 3GPP TS 38.211 clause 5.1.6. */
-    SOFTQAM_CONSTELLATION_256QAM = 0
-} softqam_constellation;
+/** SOFTQAM_BACKEND_AUTO does smaller calls on the CPU without asking whether there is a GPU. */
+#define SOFTQAM_AUTO_MIN_SYMBOLS 65536
+
+/** Modulations of 3GPP TS 38.211 clause 5.1. This version demodulates 256QAM; the others are refused with
+ * SOFTQAM_ERROR_INVALID_ARGUMENT. */
+typedef enum softqam_modulation {
+    /** In softqam_config: 256QAM. In softqam_segment: the demodulator's. */
+    SOFTQAM_MODULATION_DEFAULT = 0,
+    SOFTQAM_MODULATION_BPSK = 1,     /**< clause 5.1.2, 1 bit a symbol */
+    SOFTQAM_MODULATION_PI2_BPSK = 2, /**< pi/2-BPSK, clause 5.1.1, 1 bit a symbol */
+    SOFTQAM_MODULATION_QPSK = 3,     /**< clause 5.1.3, 2 bits a symbol */
+    SOFTQAM_MODULATION_16QAM = 4,    /**< clause 5.1.4, 4 bits a symbol */
+    SOFTQAM_MODULATION_64QAM = 5,    /**< clause 5.1.5, 6 bits a symbol */
+    SOFTQAM_MODULATION_256QAM = 6,   /**< clause 5.1.6, 8 bits a symbol */
+    SOFTQAM_MODULATION_1024QAM = 7   /**< clause 5.1.7, 10 bits a symbol */
+} softqam_modulation;
 
 /** How a symbol lies in memory: I then Q, in the byte order of the machine. A component's value is sample *
  * input_scale, rounded once to binary32. */
@@ -96,13 +115,13 @@ typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF16 = 3  /**< two IEEE-754 binary16, 4 bytes; widened exactly */
 } softqam_input_format;
 
-/** What comes out for each bit: 8 values a symbol, b0 first. */
+/** What comes out for each bit. */
 typedef enum softqam_output_format {
-    /** Soft bits, one byte each: liquid-dsp 1.5's for this constellation, byte for byte. 255 is a sure 0, 0 is a sure
-     * 1, 127 says nothing. The scale is fixed; no noise variance enters. */
+    /** Soft bits of 256QAM, one byte each: liquid-dsp 1.5's, byte for byte. 255 is a certain 0, 0 is a certain 1, 127
+     * says nothing. The scale is fixed; no noise variance enters. For liquid-dsp's users: decoders want LLRs. */
     SOFTQAM_OUTPUT_U8 = 0,
-    /** LLRs as int8: the exact max-log LLR in nats times config.llr_scale, rounded to nearest even, limited to
-     *  +-config.llr_limit. -128 never appears. */
+    /** LLRs as int8: the exact max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
+     *  +-llr_limit. -128 never appears. */
     SOFTQAM_OUTPUT_S8 = 1,
     /** LLRs as IEEE-754 binary16: the exact max-log LLR in nats, rounded to nearest even. */
     SOFTQAM_OUTPUT_F16 = 2,
@@ -116,61 +135,181 @@ typedef enum softqam_sign {
     SOFTQAM_SIGN_POSITIVE_IS_1 = 1  /**< Sionna, GNU Radio, CommPy, srsRAN 4G */
 } softqam_sign;
 
-/** What `noise_var` of softqam_demodulate() and softqam_cuda_demodulate() points at. */
+/** What `noise_var` of softqam_demodulate() and softqam_cuda_demodulate() points at. Segments have a stride instead. */
 typedef enum softqam_noise {
     SOFTQAM_NOISE_PER_CALL = 0,  /**< one value for all symbols of the call */
     SOFTQAM_NOISE_PER_SYMBOL = 1 /**< one value a symbol, as it is after equalisation */
 } softqam_noise;
 
-/** A value of softqam_config.n_devices. */
+/** What a noise value is. */
+typedef enum softqam_noise_form {
+    /** In softqam_config: N0. In softqam_segment: the demodulator's. */
+    SOFTQAM_NOISE_FORM_DEFAULT = 0,
+    /** The noise variance N0. Positive finite values outside [2^-100, 2^40] count as the nearer end. */
+    SOFTQAM_NOISE_FORM_N0 = 1,
+    /** Its inverse, 1/N0, which saves a division a symbol. Positive finite values outside [2^-40, 2^100] count as the
+     *  nearer end. */
+    SOFTQAM_NOISE_FORM_INVERSE = 2
+} softqam_noise_form;
+
+/** A value of softqam_context_config.n_devices. */
 #define SOFTQAM_ALL_DEVICES (~0u)
 
-/** The plan for a demodulator. Always start from softqam_config_init(), so that fields which a later version adds have
- * their defaults. */
-typedef struct softqam_config {
-    /** Size of the structure that the caller was compiled with; softqam_config_init() sets it. */
+/** Where the work is done: any number of demodulators and threads share one. */
+typedef struct softqam_context softqam_context;
+
+/** Formats, scales and sign, ready to demodulate. */
+typedef struct softqam_demodulator softqam_demodulator;
+
+/** Settings of a context. Always start from softqam_context_config_init(), so that fields which a later version adds
+ * have their defaults. All is copied by softqam_context_create(). */
+typedef struct softqam_context_config {
+    /** Size of the structure that the caller was compiled with; softqam_context_config_init() sets it. */
     size_t struct_nbytes;
-    softqam_backend backend;             /**< default SOFTQAM_BACKEND_AUTO */
-    softqam_constellation constellation; /**< default SOFTQAM_CONSTELLATION_256QAM */
-    softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
-    softqam_output_format output_format; /**< default SOFTQAM_OUTPUT_U8 */
-    /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default, stands for the
-     * format's own, softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
-    float input_scale;
-    /** CPU threads that work on a call, the calling one included: at most 1024. 0, the default, stands for one per CPU
-     * that the thread calling softqam_create() may run on. The CUDA backend stages pageable memory with them. */
+    softqam_backend backend; /**< default SOFTQAM_BACKEND_AUTO */
+    /** CPU threads that may work on one call, the calling one included: at most 1024. 0, the default, stands for one
+     * per CPU in `cpus`. The threads beside the caller's are started when a call first needs them. With 1 there are
+     * none, and any number of the caller's threads demodulate at once. CUDA stages pageable memory with them. */
     unsigned n_threads;
-    /** CUDA: ordinal of the device, or -1, the default, for the device current in the thread that calls
-     * softqam_create(). */
+    /** CPUs that the context's threads run on: n_cpus numbers. NULL, the default: those that the thread calling
+     *  softqam_context_create() may run on then. */
+    const unsigned *cpus;
+    unsigned n_cpus; /**< the length of `cpus`, at most 1024; 0 with NULL */
+    /** Scheduling of the context's threads: 0, the default, is the usual class (SCHED_OTHER), whatever class the thread
+     *  has that starts them; 1 to 99 is SCHED_FIFO with that priority, for which the process needs the right. */
+    int thread_priority;
+    /** CUDA: ordinal of the device, or -1, the default, for the device current in the thread that first needs one. */
     int device;
-    /** CUDA: chunks in flight at once on a device in a host-to-host call, each on its own stream, 1 to 64. 0, the
-     * default: 3. */
-    unsigned n_streams;
-    /** CUDA: most symbols in a chunk of a host-to-host call, 1 to 2^28. 0, the default: 1 Mi. Each device holds
-     *  n_streams chunks, in and out, whatever the length of a call. For pageable memory 8 MiB more are held for each of
-     *  up to 32 threads, on the device and as pinned host memory. */
-    size_t chunk_symbols;
-    softqam_sign sign;   /**< default SOFTQAM_SIGN_POSITIVE_IS_0; u8 soft bits too: 127 says nothing in both */
-    softqam_noise noise; /**< default SOFTQAM_NOISE_PER_CALL; u8 soft bits take no noise variance */
-    /** s8: steps per nat, 2^-10 to 2^20. 0, the default, stands for 6. The other formats are in nats: 0 or 1. */
-    float llr_scale;
-    /** s8: largest magnitude, 1 to 127. 0, the default, stands for 127. 0 for the other formats. */
-    int llr_limit;
-    /** CPU: the instruction set of the inner loop, "avx512", "avx2" or "neon", or "generic", plain C for vectors, or
-     * "portable", plain C for one symbol at a time; one that this build does not have or this processor does not run is
-     * SOFTQAM_ERROR_INVALID_ARGUMENT. The bytes are the same. NULL, the default, or "": what the environment variable
-     * SOFTQAM_CPU_VARIANT names in the same way, else the fastest. Only read by softqam_create(). */
-    const char *cpu_variant;
     /** CUDA, several devices: NULL, or the ordinals of n_devices different devices among which host-to-host calls are
-     *  divided; `device` is -1 then. Only read by softqam_create(). Default NULL. */
+     *  divided; `device` is -1 then. Default NULL. */
     const int *devices;
     /** CUDA: the length of `devices`, 1 to 64; or SOFTQAM_ALL_DEVICES, `devices` being NULL, for all devices of this
      *  machine; or 0, the default, for the one device that `device` names. */
     unsigned n_devices;
-} softqam_config;
+    /** CUDA: chunks in flight at once on a device in a host-to-host call, each on its own stream, 1 to 64. 0, the
+     * default: 3. */
+    unsigned n_streams;
+    /** CUDA: most symbols in a chunk of a host-to-host call, 1 to 2^28. 0, the default: 1 Mi. Once a host-to-host call
+     *  has been made, each device holds 20 * chunk_symbols bytes for each stream; where a symbol takes more than 20
+     *  bytes in, out and for its noise, a chunk has fewer symbols. For pageable memory each of up to 32 threads has 8
+     *  MiB more, on the device and as pinned host memory. */
+    size_t chunk_symbols;
+    /** CPU: the instruction set of the inner loops, "avx512", "avx2" or "neon", or "generic", plain C for vectors, or
+     * "portable", plain C for one symbol at a time; one that this build does not have or this processor does not run is
+     * SOFTQAM_ERROR_INVALID_ARGUMENT. The bytes are the same. NULL, the default, or "": what the environment variable
+     * SOFTQAM_CPU_VARIANT names in the same way, else the fastest; a variable that names none that runs here is
+     * ignored, which softqam_backend_detail() says. */
+    const char *cpu_variant;
+} softqam_context_config;
 
-/** A plan ready to be executed. */
-typedef struct softqam_demodulator softqam_demodulator;
+/**
+ * Fills a context's settings with the defaults. Call softqam_context_config_init() instead, which passes the size.
+ *
+ * @param config         the structure to fill; NULL is ignored
+ * @param struct_nbytes  sizeof(softqam_context_config) where the caller was compiled
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API void softqam_context_config_init_nbytes(softqam_context_config *config, size_t struct_nbytes);
+
+/**
+ * Fills a context's settings with the defaults.
+ *
+ * @param config  the structure to fill; NULL is ignored
+ *
+ * Thread safety: any thread.
+ */
+static inline void softqam_context_config_init(softqam_context_config *config)
+{
+    softqam_context_config_init_nbytes(config, sizeof(softqam_context_config));
+}
+
+/**
+ * Makes a context. Starts no thread, allocates no device memory and measures nothing; with SOFTQAM_BACKEND_CUDA it
+ * looks whether the devices exist.
+ *
+ * @param context  receives the object, or NULL on failure; the caller ends it with softqam_context_destroy()
+ * @param config   the settings, only read during the call; NULL stands for the defaults
+ *
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  context is NULL, a field is out of its range or contradicts another, the
+ *         structure was not filled by softqam_context_config_init() or sets a field that this version does not know;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build, without a usable device,
+ *         or without one of those named;
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory;
+ *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
+
+/** What softqam_context_prepare() is to make; to be or-ed. */
+enum {
+    SOFTQAM_PREPARE_THREADS = 1, /**< the CPU threads */
+    /** CUDA: the kernels of the context's demodulators, on its devices. Before a stream capture. */
+    SOFTQAM_PREPARE_KERNELS = 2,
+    SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams, device memory and pinned memory of host-to-host calls */
+    /** SOFTQAM_BACKEND_AUTO: looks for a GPU and measures, for the formats of the context's demodulators, from how many
+     *  symbols on it is faster; with a GPU this takes some 10 ms a pair of formats. */
+    SOFTQAM_PREPARE_AUTO = 8,
+    SOFTQAM_PREPARE_ALL = 15 /**< all that the context's backend can use */
+};
+
+/**
+ * Makes now what would otherwise be made when it is first needed: for real-time threads, and before a CUDA stream is
+ * captured. Applies to the demodulators that the context has at that moment.
+ *
+ * After it, softqam_demodulate() and softqam_demodulate_segments() allocate nothing, start no thread, measure nothing,
+ * and wait for no lock that another call can hold, but for one case: host-memory calls of SOFTQAM_BACKEND_CUDA take
+ * turns on the devices' staging memory. On one CPU thread they make no system call either.
+ *
+ * @param context  the context
+ * @param what     SOFTQAM_PREPARE_ALL, or SOFTQAM_PREPARE_.. or-ed; what the backend does not have is skipped
+ *
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  context is NULL, or `what` has an unknown bit;
+ *         SOFTQAM_ERROR_SYSTEM  a thread could not be started, or not with its CPUs or its priority;
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory, or, SOFTQAM_BACKEND_CUDA, device or page-locked memory;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: this build has no code for a
+ *         device; another CUDA call failed. With SOFTQAM_BACKEND_AUTO a GPU that fails is given up, which is no error.
+ *         What was made before a failure stays.
+ *
+ * Thread safety: any thread, any number at once. Threads that are started block all signals.
+ */
+SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, unsigned what);
+
+/**
+ * Ends the caller's hold on a context. What it has is freed when the last of its demodulators is destroyed too, so the
+ * order does not matter.
+ *
+ * @param context  the context; NULL is ignored
+ *
+ * Thread safety: any thread; the caller must not use the context any more.
+ */
+SOFTQAM_API void softqam_context_destroy(softqam_context *context);
+
+/** Settings of a demodulator. Always start from softqam_config_init(), so that fields which a later version adds have
+ * their defaults. */
+typedef struct softqam_config {
+    /** Size of the structure that the caller was compiled with; softqam_config_init() sets it. */
+    size_t struct_nbytes;
+    /** Where the work is done; the demodulator holds on to it. NULL, the default: a context with default settings which
+     *  all demodulators without one of their own share, and which is freed with the last of them. */
+    softqam_context *context;
+    softqam_modulation modulation;       /**< of softqam_demodulate(), and of segments that name none; default 256QAM */
+    softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
+    softqam_output_format output_format; /**< default SOFTQAM_OUTPUT_U8 */
+    softqam_sign sign;   /**< default SOFTQAM_SIGN_POSITIVE_IS_0; u8 soft bits too: 127 says nothing in both */
+    softqam_noise noise; /**< default SOFTQAM_NOISE_PER_CALL; u8 soft bits take no noise variance */
+    softqam_noise_form noise_form; /**< default N0 */
+    /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default, stands for the
+     * format's own, softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
+    float input_scale;
+    /** s8: steps per nat, 2^-10 to 2^20. 0, the default, stands for 6. The other formats are in nats: 0 or 1. */
+    float llr_scale;
+    /** s8: largest magnitude, 1 to 127. 0, the default, stands for 127. 0 for the other formats. */
+    int llr_limit;
+} softqam_config;
 
 /**
  * Fills a configuration with the defaults. Call softqam_config_init() instead, which passes the size.
@@ -195,40 +334,32 @@ static inline void softqam_config_init(softqam_config *config)
 }
 
 /**
- * Makes a demodulator: validates the configuration, picks the backend, builds the tables, starts the threads, allocates
- * device memory and streams.
+ * Makes a demodulator: checks the configuration, builds its tables, picks its loops and kernels. Quick, and holds
+ * nothing but a few KiB.
  *
- * @param demodulator  receives the object, or NULL on failure; the caller owns it and ends it with softqam_destroy()
- * @param config       the plan, only read during the call; NULL stands for the defaults
- *
- * With SOFTQAM_BACKEND_AUTO and a GPU the first call for a kind of configuration takes some milliseconds more, in which
- * both backends are timed; the process remembers the result.
+ * @param demodulator  receives the object, or NULL on failure; the caller ends it with softqam_destroy()
+ * @param config       formats, scales and sign, only read during the call; NULL stands for the defaults
  *
  * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator is NULL, a field is out of its range or contradicts another, the
- *         structure was not filled by softqam_config_init() or sets a field that this version does not know, or
- *         cpu_variant or SOFTQAM_CPU_VARIANT names what is not there;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build, without a usable device,
- *         without one of those named, or for one that this build has no code for;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory, or, SOFTQAM_BACKEND_CUDA, device or page-locked memory;
- *         SOFTQAM_ERROR_SYSTEM  a thread could not be started;
- *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator is NULL, a field is out of its range, contradicts another or is
+ *         not supported by this version, the structure was not filled by softqam_config_init() or sets a field that
+ *         this version does not know;
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory.
  *
- * Thread safety: any thread, any number at once. The device current in the calling thread is left as it was. Threads
- * that are started here block all signals.
+ * Thread safety: any thread, any number at once.
  */
 SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, const softqam_config *config);
 
 /**
- * Demodulates symbols in host memory; returns when `out` is written.
+ * Demodulates symbols in host memory with the demodulator's modulation; returns when `out` is written.
  *
- * @param demodulator  the plan
- * @param symbols      n_symbols symbols in the plan's input format; any alignment
- * @param noise_var    the noise variance N0: one value, or n_symbols values, as the plan's `noise` says; aligned to 4
- *                     bytes. For SOFTQAM_OUTPUT_U8 NULL and nothing else
+ * @param demodulator  formats, scales and sign
+ * @param symbols      n_symbols symbols in the input format; any alignment
+ * @param noise_var    the noise: one value, or n_symbols values, as config.noise says, each N0 or 1/N0, as
+ *                     config.noise_form says; aligned to 4 bytes. For SOFTQAM_OUTPUT_U8 NULL and nothing else
  * @param n_symbols    any number; 0 does nothing, and then the pointers may be NULL
- * @param out          receives n_symbols * softqam_output_symbol_nbytes() bytes, 8 values a symbol; any alignment; must
- *                     not overlap the inputs
+ * @param out          receives softqam_output_nbytes() bytes: each symbol's values, b0 first; any alignment; must not
+ *                     overlap the inputs
  *
  * Each symbol is demodulated alone, so the bytes depend neither on its neighbours nor on how calls are split.
  *
@@ -237,14 +368,14 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  * - A symbol with a component that is NaN or infinite (after scaling) gives eight times 127: an erasure.
  * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
  * - Four of the eight bytes, two an axis, are always saturated: with this fixed scale only the two bits whose decision
- *   boundaries are next to the sample can be anything but sure.
+ *   boundaries are next to the sample can be anything but certain.
  *
- * **LLRs, SOFTQAM_OUTPUT_S8, _F16, _F32.** Exact max-log, with r the symbol and x over the 256 points:
+ * **LLRs, SOFTQAM_OUTPUT_S8, _F16, _F32.** Exact max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, as a piecewise linear
  * function of each component. src/README.md derives it, reference/README.md bounds its rounding.
- * - A symbol with a component that is NaN or infinite (after scaling), or with an N0 that is zero, negative, NaN or
- *   infinite, gives eight zeros: an erasure. Any other N0 is taken as it is, subnormal ones too; where scale / N0
- *   exceeds FLT_MAX, FLT_MAX is taken for it.
+ * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
+ *   NaN or infinite, gives zeros: an erasure.
+ * - A component smaller than 2^-63 in magnitude counts as zero of its sign.
  * - No NaN or infinity ever comes out: what would overflow is the format's largest finite value with its sign, 65504
  *   for f16, FLT_MAX for f32, the limit for s8.
  *
@@ -256,80 +387,141 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
  *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, as far as CUDA looked, a buffer
  *         is device memory. Nothing was written;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA: this build has no code for a device of the context;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, for lack of memory
  *         or for another reason. The contents of `out` are undefined, nothing writes there any more, and the
  *         demodulator may be used again or destroyed.
  *
- * Thread safety: any thread; calls on one demodulator take turns, so give each thread its own for speed.
+ * Thread safety: any thread, any number at once, on one demodulator too. While another call has the context's threads,
+ * a call is done by its own thread alone.
  * With CUDA, memory from softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
  */
 SOFTQAM_API softqam_status softqam_demodulate(softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
 
-/** Symbols that belong together, such as a codeword, a layer or an antenna: one piece of a batch. Zero all fields that
- * are not named. */
-typedef struct softqam_block {
-    /** Symbols in this block; 0 is allowed, and then the pointers may be NULL. */
-    size_t n_symbols;
+/** Most layers of a codeword: 3GPP TS 38.211 tables 6.3.1.3-1 and 7.3.1.3-1. */
+#define SOFTQAM_MAX_LAYERS 4
+
+/** Where one layer's symbols and noise lie. */
+typedef struct softqam_layer {
     /** The first symbol: I and Q side by side. With symbols_q given, the first I alone. */
     const void *symbols;
     /** NULL, or the first Q where I and Q lie in separate planes. */
     const void *symbols_q;
-    /** From one symbol to the next, counted in symbols (in components where I and Q lie apart): the number of layers or
-     *  antennas where those are interleaved. 0 stands for 1. */
-    size_t symbol_stride;
-    /** The first noise variance N0; NULL for SOFTQAM_OUTPUT_U8. */
+    /** The first noise value; NULL for SOFTQAM_OUTPUT_U8. */
     const float *noise_var;
-    /** From one noise variance to the next, counted in floats. 0: one value for the whole block. */
-    size_t noise_stride;
-    /** Receives n_symbols * softqam_output_symbol_nbytes() bytes, contiguous. */
+} softqam_layer;
+
+/** A run of symbols of one codeword, such as the codeword itself, a code block, or an OFDM symbol's share: what one
+ * softqam_demodulate_segments() takes many of. Zero all fields that are not named: 0 is each one's usual value.
+ * Fields that this version does not support yet are refused with SOFTQAM_ERROR_INVALID_ARGUMENT where they are not 0. */
+typedef struct softqam_segment {
+    /** Symbols in this segment, those of all layers together; 0 is allowed, and then the pointers may be NULL. */
+    size_t n_symbols;
+    /** Position of the segment's first symbol in its codeword, all layers together. Decides where the scrambling
+     *  sequence begins and which symbols of pi/2-BPSK are odd. */
+    uint64_t first_symbol;
+    /** Receives the values, b0 of the first symbol first. */
     void *out;
-} softqam_block;
+    /** 0: each symbol's values lie side by side, softqam_output_nbytes() bytes in all. Else bit planes (the interleaver
+     *  of 3GPP TS 38.212 clause 5.4.2.2 undone): bit k of symbol i goes to k * plane_stride + i, counted in values; at
+     *  least n_symbols. Not supported yet. */
+    size_t plane_stride;
+    /** From one symbol of a layer to its next, counted in symbols (in components where I and Q lie apart): the number
+     *  of layers or antennas where those are interleaved. 0 stands for 1. */
+    size_t symbol_stride;
+    /** From one noise value of a layer to its next, counted in floats. 0: one value for the whole segment. */
+    size_t noise_stride;
+    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers. Of one layer: layers[0]. */
+    softqam_layer layers[SOFTQAM_MAX_LAYERS];
+    /** 1 to SOFTQAM_MAX_LAYERS; 0 stands for 1. More than 1 is not supported yet. */
+    unsigned n_layers;
+    softqam_modulation modulation; /**< SOFTQAM_MODULATION_DEFAULT: the demodulator's */
+    softqam_noise_form noise_form; /**< SOFTQAM_NOISE_FORM_DEFAULT: the demodulator's */
+    float input_scale;             /**< as softqam_config's, such as a block exponent; 0: the demodulator's */
+    float llr_scale;               /**< s8: as softqam_config's; 0: the demodulator's */
+    /** 1: the values of the bits where the Gold sequence of c_init is 1 change sign (3GPP TS 38.211 clauses 6.3.1.1 and
+     *  7.3.1.1). 0: not. Not supported yet. */
+    unsigned descramble;
+    uint32_t c_init; /**< of the scrambling sequence, 0 to 2^31 - 1 */
+} softqam_segment;
 
 /**
- * Demodulates many blocks of symbols in host memory with one call; returns when all are written. The bytes are those of
- * softqam_demodulate() for each block's symbols and noise variances; the plan's `noise` does not matter here.
+ * Demodulates many segments. Call softqam_demodulate_segments() instead, which passes the size.
  *
- * @param demodulator  the plan
- * @param blocks       n_blocks blocks, each with its own symbols, count, noise and output; no output may overlap any
- *                     input or another output. Alignment as for softqam_demodulate()
- * @param n_blocks     any number; 0 does nothing
+ * @param demodulator     formats, scales and sign
+ * @param segments        n_segments segments, segment_nbytes bytes apart
+ * @param n_segments      any number; 0 does nothing
+ * @param segment_nbytes  sizeof(softqam_segment) where the caller was compiled; fields that this version does not know
+ *                        must be 0
  *
- * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `blocks` is NULL and n_blocks is not 0,
- *         and where the blocks together have more symbols than a size_t holds. Overlaps within a block are found;
- *         overlaps between blocks are the caller's to avoid.
+ * @return as softqam_demodulate_segments(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for a size that no version has.
  *
  * Thread safety: as softqam_demodulate().
  */
-SOFTQAM_API softqam_status softqam_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks,
-                                                    size_t n_blocks);
+SOFTQAM_API softqam_status softqam_demodulate_segments_nbytes(softqam_demodulator *demodulator,
+                                                              const softqam_segment *segments, size_t n_segments,
+                                                              size_t segment_nbytes);
 
 /**
- * Ends a demodulator and frees all that it holds. Memory from softqam_host_alloc() and work under way in the caller's
- * own CUDA streams are left alone.
+ * Demodulates many segments in host memory with one call, such as a slot's; returns when all are written. The bytes are
+ * those of softqam_demodulate() for each segment's symbols and noise; config.noise does not matter here.
  *
- * @param demodulator  the plan; NULL is ignored
+ * @param demodulator  formats, scales and sign
+ * @param segments     n_segments segments, each with its own symbols, noise and output; no output may overlap any input
+ *                     or another output. Alignment as for softqam_demodulate()
+ * @param n_segments   any number; 0 does nothing
+ *
+ * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
+ *         not 0, where a field is out of its range or not supported, and where the segments together have more symbols
+ *         than a size_t holds. Overlaps within a segment are found; overlaps between segments are the caller's to
+ *         avoid.
+ *
+ * Thread safety: as softqam_demodulate().
+ */
+static inline softqam_status softqam_demodulate_segments(softqam_demodulator *demodulator,
+                                                         const softqam_segment *segments, size_t n_segments)
+{
+    return softqam_demodulate_segments_nbytes(demodulator, segments, n_segments, sizeof(softqam_segment));
+}
+
+/**
+ * Ends a demodulator. Its context lives on if anybody else holds it. Memory from softqam_host_alloc() and work under
+ * way in the caller's own CUDA streams are left alone.
+ *
+ * @param demodulator  the demodulator; NULL is ignored
  *
  * Thread safety: any thread, but no other call on this demodulator may be under way or follow.
  */
 SOFTQAM_API void softqam_destroy(softqam_demodulator *demodulator);
 
 /**
- * Allocates host memory that this demodulator reaches fastest: page-locked when it uses a GPU, else plain; with
- * SOFTQAM_BACKEND_AUTO plain also where CUDA fails. Aligned to 4096 bytes, contents undefined.
+ * A demodulator's context: the one of its configuration, or the one that the library made.
  *
- * @param demodulator  the plan; the memory may outlive it and may be used with any other
- * @param nbytes       size; 0 is taken as 1
- * @param memory       receives the pointer, or NULL on failure; the caller owns it and ends it with softqam_host_free()
+ * @param demodulator  the demodulator
  *
- * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator or memory is NULL;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY  there is no such memory left;
- *         SOFTQAM_ERROR_CUDA  with a GPU in use: another CUDA call failed.
+ * @return the context, valid as long as the demodulator; not to be destroyed unless the caller made it. NULL for NULL.
  *
  * Thread safety: any thread.
  */
-SOFTQAM_API softqam_status softqam_host_alloc(softqam_demodulator *demodulator, size_t nbytes, void **memory);
+SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulator *demodulator);
+
+/**
+ * Allocates host memory that a context reaches fastest: page-locked where it uses a GPU, else plain. With
+ * SOFTQAM_BACKEND_AUTO this looks for a GPU; plain also where CUDA fails. Aligned to 4096 bytes, contents undefined.
+ *
+ * @param context  the context; the memory may outlive it and may be used with any other
+ * @param nbytes   size; 0 is taken as 1
+ * @param memory   receives the pointer, or NULL on failure; the caller owns it and ends it with softqam_host_free()
+ *
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  context or memory is NULL;
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY  there is no such memory left;
+ *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void **memory);
 
 /**
  * Frees memory from softqam_host_alloc(), and only that.
@@ -339,6 +531,17 @@ SOFTQAM_API softqam_status softqam_host_alloc(softqam_demodulator *demodulator, 
  * Thread safety: any thread.
  */
 SOFTQAM_API void softqam_host_free(void *memory);
+
+/**
+ * How many bits a symbol has, Qm of 3GPP TS 38.214.
+ *
+ * @param modulation  a modulation
+ *
+ * @return 1, 2, 4, 6, 8 or 10; 8 for SOFTQAM_MODULATION_DEFAULT; 0 for a value that is none.
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API unsigned softqam_bits_per_symbol(softqam_modulation modulation);
 
 /**
  * How long a symbol is.
@@ -352,15 +555,18 @@ SOFTQAM_API void softqam_host_free(void *memory);
 SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 
 /**
- * How long the eight values of a symbol are.
+ * How long the values of symbols are.
  *
- * @param format  an output format
+ * @param format      an output format
+ * @param modulation  a modulation
+ * @param n_symbols   number of symbols
  *
- * @return bytes: 8 for u8 and s8, 16 for f16, 32 for f32; 0 for a value that is none of the formats.
+ * @return bytes: n_symbols * softqam_bits_per_symbol() times 1 for u8 and s8, 2 for f16, 4 for f32; 0 for a value that
+ *         is none of the formats or modulations, and where a size_t does not hold the product.
  *
  * Thread safety: any thread.
  */
-SOFTQAM_API size_t softqam_output_symbol_nbytes(softqam_output_format format);
+SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols);
 
 /**
  * The factor that config.input_scale 0 stands for.
@@ -374,11 +580,11 @@ SOFTQAM_API size_t softqam_output_symbol_nbytes(softqam_output_format format);
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
 /**
- * What does the work of large calls.
+ * What does the work of large host-memory calls.
  *
- * @param demodulator  the plan
+ * @param demodulator  the demodulator
  *
- * @return "cpu" or "cuda", which becomes "cpu" where SOFTQAM_BACKEND_AUTO has given CUDA up; "none" for NULL. Lives as
+ * @return "cpu" or "cuda"; "auto" while SOFTQAM_BACKEND_AUTO has not looked for a GPU yet; "none" for NULL. Lives as
  *         long as the library.
  *
  * Thread safety: any thread.
@@ -388,7 +594,7 @@ SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodula
 /**
  * What runs, for people to read.
  *
- * @param demodulator  the plan
+ * @param demodulator  the demodulator
  *
  * @return one line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; where
  *         SOFTQAM_BACKEND_AUTO has given CUDA up, with CUDA's error; "" for NULL. Lives as long as the demodulator.

@@ -16,29 +16,29 @@ extern "C" {
 /**
  * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns.
  *
- * The call's device is the plan's. Of a plan with several it is the one that is current in the calling thread, and the
- * first where none of them is.
+ * The call's device is the context's. Of a context with several it is the one that is current in the calling thread,
+ * and the first where none of them is. A program that makes only such calls has no threads of the library's, no pinned
+ * memory and no device memory beside the kernels.
  *
- * @param demodulator  a plan that uses CUDA, as softqam_backend_name() tells
- * @param d_symbols    n_symbols symbols in the plan's input format, in memory that the call's device reaches (its own,
- *                     a peer's, managed or mapped host memory), aligned to the size of a symbol; 16 bytes are fastest
- * @param d_noise_var  the noise variance N0 in such memory: one value, or n_symbols values, as the plan's `noise` says;
- *                     aligned to 4 bytes; read by the kernel, not during the call. For SOFTQAM_OUTPUT_U8 NULL and
- *                     nothing else
+ * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
+ * @param d_symbols    n_symbols symbols in the input format, in memory that the call's device reaches (its own, a
+ *                     peer's, managed or mapped host memory), aligned to the size of a symbol; 16 bytes are fastest
+ * @param d_noise_var  the noise in such memory: one value, or n_symbols values, as config.noise says; aligned to 4
+ *                     bytes; read by the kernel, not during the call. For SOFTQAM_OUTPUT_U8 NULL and nothing else
  * @param n_symbols    any number; 0 enqueues nothing, and then the pointers may be NULL
- * @param d_out        receives n_symbols * softqam_output_symbol_nbytes() bytes, those of softqam_demodulate(), in such
- *                     memory; aligned to 8 bytes for u8 and s8 (16 are fastest), to 16 for f16 and f32; must not
- *                     overlap the inputs
+ * @param d_out        receives softqam_output_nbytes() bytes, those of softqam_demodulate(), in such memory; aligned to
+ *                     8 bytes for u8 and s8 (16 are fastest), to 16 for f16 and f32; must not overlap the inputs
  * @param stream       a stream of the call's device, 0 for its default stream
  *
  * Formats, sign, special values and erasures are those of softqam_demodulate(). Allocates nothing, synchronises
- * nothing, and can be captured in a CUDA graph. The memory must stay valid until the stream has passed the kernel; the
- * demodulator may be destroyed before that. The device current in the calling thread is left as it was.
+ * nothing, and can be captured in a CUDA graph once softqam_context_prepare() has made the kernels ready or one such
+ * call has been made. The memory must stay valid until the stream has passed the kernel; the demodulator may be
+ * destroyed before that. The device current in the calling thread is left as it was.
  *
  * @return SOFTQAM_OK: enqueued, and errors of the execution itself appear in the caller's next synchronisation;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be, or misaligned; d_noise_var is given where
  *         none is taken; d_out overlaps an input; or a byte count is over PTRDIFF_MAX. Nothing was enqueued;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  the plan has no CUDA device;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  the context has no usable CUDA device, or this build has no code for it;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  a CUDA call failed, the latter for lack of memory.
  *
  * Thread safety: any thread, any number at once, on one demodulator too.
@@ -47,29 +47,47 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(softqam_demodulator *demodula
                                                    const float *d_noise_var, size_t n_symbols, void *d_out,
                                                    cudaStream_t stream);
 
-/** Blocks that one kernel takes. A batch of more is enqueued as several. */
-#define SOFTQAM_CUDA_BLOCKS_PER_LAUNCH 64
+/**
+ * Demodulates many segments in device memory. Call softqam_cuda_demodulate_segments() instead, which passes the size.
+ *
+ * @param demodulator     as for softqam_cuda_demodulate()
+ * @param segments        n_segments segments in host memory, segment_nbytes bytes apart
+ * @param n_segments      any number; 0 enqueues nothing
+ * @param segment_nbytes  sizeof(softqam_segment) where the caller was compiled
+ * @param stream          as for softqam_cuda_demodulate()
+ *
+ * @return as softqam_cuda_demodulate_segments(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for a size that no version has.
+ *
+ * Thread safety: as softqam_cuda_demodulate().
+ */
+SOFTQAM_API softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demodulator,
+                                                                   const softqam_segment *segments, size_t n_segments,
+                                                                   size_t segment_nbytes, cudaStream_t stream);
 
 /**
- * Demodulates many blocks of symbols in device memory, in the caller's stream: softqam_demodulate_batch() for device
- * pointers. Enqueues one kernel for each SOFTQAM_CUDA_BLOCKS_PER_LAUNCH blocks and returns.
+ * Demodulates many segments in device memory, in the caller's stream: softqam_demodulate_segments() for device
+ * pointers. Enqueues one kernel for as many segments as the driver lets a kernel take as arguments, and returns.
  *
- * @param demodulator  a plan that uses CUDA
- * @param blocks       n_blocks blocks, an array in host memory, read during the call only; the pointers in it are to
- *                     device memory, aligned as for softqam_cuda_demodulate(), planes to a component
- * @param n_blocks     any number; 0 enqueues nothing
+ * @param demodulator  as for softqam_cuda_demodulate()
+ * @param segments     n_segments segments, an array in host memory, read during the call only; the pointers in it are
+ *                     to device memory, aligned as for softqam_cuda_demodulate(), planes to a component
+ * @param n_segments   any number; 0 enqueues nothing
  * @param stream       a stream of the call's device, which is chosen as by softqam_cuda_demodulate(); 0 for its default
  *                     stream
  *
- * Can be captured in a CUDA graph; allocates and synchronises nothing.
+ * Can be captured in a CUDA graph as softqam_cuda_demodulate() can; allocates and synchronises nothing.
  *
- * @return as softqam_cuda_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `blocks` is NULL and n_blocks is
- *         not 0. After SOFTQAM_ERROR_CUDA the first kernels of a batch of several may have been enqueued.
+ * @return as softqam_cuda_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments
+ *         is not 0. After SOFTQAM_ERROR_CUDA the first of several kernels may have been enqueued.
  *
- * Thread safety: any thread, any number at once, on one demodulator too.
+ * Thread safety: as softqam_cuda_demodulate().
  */
-SOFTQAM_API softqam_status softqam_cuda_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks,
-                                                         size_t n_blocks, cudaStream_t stream);
+static inline softqam_status softqam_cuda_demodulate_segments(softqam_demodulator *demodulator,
+                                                              const softqam_segment *segments, size_t n_segments,
+                                                              cudaStream_t stream)
+{
+    return softqam_cuda_demodulate_segments_nbytes(demodulator, segments, n_segments, sizeof(softqam_segment), stream);
+}
 
 #ifdef __cplusplus
 }

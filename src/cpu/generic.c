@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cpu_variant.h"
-#include "lane_scalar.h"
+#include "vec_scalar.h"
 #include "load_symbol.h"
 
 #include "arithmetic_shortcuts.h"
@@ -67,23 +67,23 @@ static inline uint32_t is_near(uint32_t distance, uint32_t to, uint32_t doubt)
 static void compute_block(const softqam_plan *plan, size_t n_components, linear_block *block)
 {
     const softqam_linear *from = &plan->columns.linear;
-    const lane_linear linear = {from->units, {from->turns[0], from->turns[1], from->turns[2]}};
-    const uint32_t between = (uint32_t)from->turns[AXIS_BITS - 2], doubt = (uint32_t)from->doubt;
+    const vec_linear linear = {from->units, {from->fold_points[0], from->fold_points[1], from->fold_points[2]}};
+    const uint32_t between = (uint32_t)from->fold_points[AXIS_BITS - 2], doubt = (uint32_t)from->doubt;
     const int32_t flip = plan->llr_scale.signs ? -1 : 0;
     for (size_t k = 0; k < n_components; k++) {
-        const float component = lane_limit(block->components[k], LIMIT_COMPONENT);
+        const float component = vec_limit(block->components[k], LIMIT_COMPONENT);
         const linear_bits bits = demodulate_linear(&linear, component);
         block->first[k] = linear_byte(bits.x[0], flip) | linear_byte(bits.x[1], flip) << 16;
         block->last[k] = linear_byte(bits.x[2], flip) | linear_byte(bits.x[3], flip) << 16;
-        /* As in cpu_vector_loops.h: near an integer is what is so near a boundary of the last bit or 2 alpha from it.
+        /* As in the loops: near an integer is what is so near a boundary of the last bit or 2 alpha from it.
          */
-        const int32_t distance = lane_abs_s32(bits.x[3]);
+        const int32_t distance = vec_abs_s32(bits.x[3]);
         block->doubt[k] = is_near((uint32_t)distance, 0, doubt) | is_near((uint32_t)distance, between, doubt) |
                           (uint32_t)(distance > from->largest);
     }
 }
 
-/* The axes' bytes in turns, of the two words of I in the lower half and the two of Q in the upper one. */
+/* The axes' bytes in fold_points, of the two words of I in the lower half and the two of Q in the upper one. */
 static inline uint32_t merge_axes(uint64_t axes)
 {
     return (uint32_t)(axes | axes >> 24);

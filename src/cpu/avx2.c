@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* 8 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and cpu_variant.c calls it only where
  * the processor has the instructions. */
-#include "lane_avx2.h"
+#include "vec_avx2.h"
 
 #include "arithmetic_shortcuts.h"
 
-#include "cpu_vector_loops.h"
+#include "the loops"
 
 void softqam_cpu_loop_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
                            size_t n_symbols, void *out)

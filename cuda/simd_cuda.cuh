@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations that arithmetic.h is written in, for a GPU thread: one symbol at a time. Rounding is spelled out, so
- * that no compiler flag can change it. See src/lane_scalar.h for what each operation means. */
-#ifndef SOFTQAM_LANE_CUDA_CUH
-#define SOFTQAM_LANE_CUDA_CUH
+ * that no compiler flag can change it. See src/vec_scalar.h for what each operation means. */
+#ifndef SOFTQAM_SIMD_CUDA_CUH
+#define SOFTQAM_SIMD_CUDA_CUH
 
 #include <stdint.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 #include "axis_table.h"
 
-#define LANE        static __device__ __forceinline__
-#define LANE_UNROLL _Pragma("unroll")
+#define VEC        static __device__ __forceinline__
+#define VEC_UNROLL _Pragma("unroll")
 
-typedef float lane_f32;
-typedef uint32_t lane_u32;
-typedef uint32_t lane_mask;
-typedef softqam_llr_row lane_llr_row;
+typedef float vec_f32;
+typedef uint32_t vec_u32;
+typedef uint32_t vec_mask;
+typedef softqam_llr_row vec_llr_row;
 
 /* The table of soft bits in shared memory. A 16-byte access there is served eight threads at a time, and eight 16-byte
  * words fill the 32 banks: so each of eight threads has a copy of its own, in banks of its own, and no two rows ever
@@ -29,115 +29,115 @@ enum {
     LANE_ROW_NBYTES = 2 * LANE_GAINS_OFFSET
 };
 
-typedef struct lane_row {
+typedef struct vec_soft_row {
     float level;
-    float level_last;
-    float level_other;
-    uint32_t marks;
-    float gain_last; /* with its sign */
-    float gain_other;
-} lane_row;
+    float level_low;
+    float level_high;
+    uint32_t byte_select;
+    float gain_low; /* with its sign */
+    float gain_high;
+} vec_soft_row;
 
 /* A shared-memory address is small, so as a float's bits it is a subnormal number, and sums of such are exact: one
  * fused operation finds the address of a level's row. */
-typedef struct lane_table {
+typedef struct vec_soft_table {
     float middle_address;   /* of the middle between this thread's copies of the two middle rows */
     float address_per_unit; /* bytes of table per unit of the level */
     float steps[AXIS_BITS];
-} lane_table;
+} vec_soft_table;
 
 /* Eight rows of slopes, then eight of intercepts: rows of 16 bytes fill the banks by themselves, each in its own. */
-typedef struct lane_llr_table {
+typedef struct vec_llr_table {
     uint32_t rows; /* shared-memory address */
     float rows_per_unit;
-} lane_llr_table;
+} vec_llr_table;
 
-LANE lane_f32 lane_splat(float a)
+VEC vec_f32 vec_splat(float a)
 {
     return a;
 }
 
-LANE lane_f32 lane_add(lane_f32 a, lane_f32 b)
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
 {
     return __fadd_rn(a, b);
 }
 
-LANE lane_f32 lane_sub(lane_f32 a, lane_f32 b)
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
 {
     return __fsub_rn(a, b);
 }
 
-LANE lane_f32 lane_mul(lane_f32 a, lane_f32 b)
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
 {
     return __fmul_rn(a, b);
 }
 
-LANE lane_f32 lane_fma(lane_f32 a, lane_f32 b, lane_f32 c)
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
 {
     return __fmaf_rn(a, b, c);
 }
 
-LANE lane_f32 lane_div(lane_f32 a, lane_f32 b)
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
 {
     return __fdiv_rn(a, b);
 }
 
-LANE lane_f32 lane_min(lane_f32 a, lane_f32 b)
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
 {
     return fminf(a, b);
 }
 
-LANE lane_u32 lane_bits(lane_f32 a)
+VEC vec_u32 vec_bits(vec_f32 a)
 {
     return __float_as_uint(a);
 }
 
-LANE lane_f32 lane_float(lane_u32 bits)
+VEC vec_f32 vec_from_bits(vec_u32 bits)
 {
     return __uint_as_float(bits);
 }
 
-LANE lane_f32 lane_abs(lane_f32 a)
+VEC vec_f32 vec_abs(vec_f32 a)
 {
     return fabsf(a);
 }
 
-LANE lane_f32 lane_flip(lane_f32 a, lane_u32 signs)
+VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 {
     return __uint_as_float(__float_as_uint(a) ^ (signs & 0x80000000u));
 }
 
-LANE lane_f32 lane_limit(lane_f32 a, float limit)
+VEC vec_f32 vec_limit(vec_f32 a, float limit)
 {
     return fminf(fmaxf(a, -limit), limit);
 }
 
-LANE lane_mask lane_is_finite(lane_f32 a)
+VEC vec_mask vec_is_finite(vec_f32 a)
 {
     return fabsf(a) < __int_as_float(0x7f800000) ? 0xffffffffu : 0;
 }
 
-LANE lane_mask lane_is_positive(lane_f32 a)
+VEC vec_mask vec_is_positive(vec_f32 a)
 {
     return a > 0.0f && a < __int_as_float(0x7f800000) ? 0xffffffffu : 0;
 }
 
-LANE lane_mask lane_both(lane_mask a, lane_mask b)
+VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return a & b;
 }
 
-LANE lane_f32 lane_keep(lane_mask mask, lane_f32 a)
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
 {
     return mask ? a : 0.0f;
 }
 
-LANE lane_u32 lane_to_index(lane_f32 a)
+VEC vec_u32 vec_to_index(vec_f32 a)
 {
     return __float2uint_rz(a);
 }
 
-LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
+VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
 {
     /* Not __fmaf_rn(): no flag may have subnormal results flushed. */
     uint32_t address;
@@ -146,44 +146,44 @@ LANE lane_row lane_lookup(const lane_table *table, lane_f32 level)
         "mov.b32 %0, sum;}"
         : "=r"(address)
         : "f"(level), "f"(table->address_per_unit), "f"(table->middle_address));
-    lane_row row;
+    vec_soft_row row;
     asm("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(row.level), "=f"(row.level_last), "=f"(row.level_other), "=r"(row.marks)
+        : "=f"(row.level), "=f"(row.level_low), "=f"(row.level_high), "=r"(row.byte_select)
         : "r"(address));
     asm("ld.shared.v2.f32 {%0, %1}, [%2 + %3];"
-        : "=f"(row.gain_last), "=f"(row.gain_other)
+        : "=f"(row.gain_low), "=f"(row.gain_high)
         : "r"(address), "n"(static_cast<int>(LANE_GAINS_OFFSET)));
     return row;
 }
 
-LANE lane_f32 lane_gain_last(const lane_table *, lane_row row)
+VEC vec_f32 vec_gain_low(const vec_soft_table *, vec_soft_row row)
 {
-    return row.gain_last;
+    return row.gain_low;
 }
 
-LANE lane_f32 lane_gain_other(const lane_table *, lane_row row)
+VEC vec_f32 vec_gain_high(const vec_soft_table *, vec_soft_row row)
 {
-    return row.gain_other;
+    return row.gain_high;
 }
 
-/* The two bytes, truncated and saturated, as one instruction, then the four put in place by the row's marks. Not
+/* The two bytes, truncated and saturated, as one instruction, then the four put in place by the row's byte_select. Not
  * __byte_perm(), which takes the upper bit off each digit of the selector: here they are clear. */
-LANE lane_u32 lane_soft_bytes(lane_f32 last, lane_f32 other, lane_row row, lane_mask known)
+VEC vec_u32 vec_soft_bytes(vec_f32 last, vec_f32 other, vec_soft_row row, vec_mask known)
 {
-    lane_u32 bytes;
+    vec_u32 bytes;
     asm("{.reg .s32 first, second;\n\t"
         "cvt.rzi.s32.f32 first, %1;\n\t"
         "cvt.rzi.s32.f32 second, %2;\n\t"
         "cvt.pack.sat.u8.s32.b32 %0, second, first, 0;\n\t"
         "prmt.b32 %0, %0, %3, %4;}"
         : "=&r"(bytes)
-        : "f"(last), "f"(other), "r"(0xff00u), "r"(row.marks));
+        : "f"(last), "f"(other), "r"(0xff00u), "r"(row.byte_select));
     return known ? bytes : 0x7f7f7f7fu;
 }
 
-LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
+VEC vec_llr_row vec_llr_lookup(const vec_llr_table *table, vec_u32 row)
 {
-    lane_llr_row found;
+    vec_llr_row found;
     const uint32_t address = table->rows + row * 16;
     asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
         : "=f"(found.slopes[0]), "=f"(found.slopes[1]), "=f"(found.slopes[2]), "=f"(found.slopes[3])
@@ -195,9 +195,9 @@ LANE lane_llr_row lane_llr_lookup(const lane_llr_table *table, lane_u32 row)
 }
 
 /* Four LLRs as bytes in two's complement, rounded to nearest even, the first in the lowest byte. */
-LANE lane_u32 lane_llr_bytes(const lane_f32 llrs[AXIS_BITS], lane_mask known)
+VEC vec_u32 vec_llr_bytes(const vec_f32 llrs[AXIS_BITS], vec_mask known)
 {
-    lane_u32 bytes;
+    vec_u32 bytes;
     asm("{.reg .s32 a, b, c, d;\n\t"
         ".reg .b32 upper;\n\t"
         "cvt.rni.s32.f32 a, %1;\n\t"
@@ -212,10 +212,10 @@ LANE lane_u32 lane_llr_bytes(const lane_f32 llrs[AXIS_BITS], lane_mask known)
 }
 
 /* Two LLRs as binary16, the first in the lower half. */
-LANE lane_u32 lane_llr_halves(lane_f32 first, lane_f32 second, lane_mask known)
+VEC vec_u32 vec_llr_halves(vec_f32 first, vec_f32 second, vec_mask known)
 {
     const __half2 halves = __floats2half2_rn(first, second);
-    lane_u32 bits;
+    vec_u32 bits;
     memcpy(&bits, &halves, sizeof bits);
     return known ? bits : 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A symbol of any input format as two floats, in portable C. After lane_scalar.h. */
+/* A symbol of any input format as two floats, in portable C. After vec_scalar.h. */
 #ifndef SOFTQAM_LOAD_SYMBOL_H
 #define SOFTQAM_LOAD_SYMBOL_H
 
 #include <softqam/softqam.h>
 
-#include "lane_scalar.h"
+#include "vec_scalar.h"
 
 typedef struct loaded_symbol {
     float i;
@@ -19,8 +19,8 @@ static inline float widen_half(uint16_t half)
     /* Infinities and NaNs have the largest exponent in both formats; the bias of all others differs by 112, and a
      * multiplication by 2^112 mends it for subnormals too. */
     const uint32_t bits =
-        magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : lane_bits(lane_float(magnitude) * 0x1p112f);
-    return lane_float(bits | (uint32_t)(half & 0x8000) << 16);
+        magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : vec_bits(vec_from_bits(magnitude) * 0x1p112f);
+    return vec_from_bits(bits | (uint32_t)(half & 0x8000) << 16);
 }
 
 /* One symbol; memcpy because the caller's memory may lie anyhow. */

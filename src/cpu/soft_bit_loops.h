@@ -13,35 +13,35 @@
 
 /* Symbols on their way into a loop. */
 typedef struct step_input {
-    lane_f32 a; /* I and Q in turns: the first LANES / 2 symbols */
-    lane_f32 b; /* the others */
+    vec_f32 a; /* I and Q in fold_points: the first LANES / 2 symbols */
+    vec_f32 b; /* the others */
 } step_input;
 
 /* The kinds of input: the formats, cf32 apart where it needs no scale. */
 typedef enum input_kind { INPUT_CF32_UNSCALED, INPUT_CF32, INPUT_CS16, INPUT_CS8, INPUT_CF16 } input_kind;
 
-LANE size_t input_nbytes(input_kind kind)
+VEC size_t input_nbytes(input_kind kind)
 {
     return kind == INPUT_CS8 ? 2 : kind == INPUT_CS16 || kind == INPUT_CF16 ? 4 : 8;
 }
 
-LANE lane_f32 load_components(input_kind kind, const unsigned char *from, lane_f32 scale)
+VEC vec_f32 load_components(input_kind kind, const unsigned char *from, vec_f32 scale)
 {
     switch (kind) {
     case INPUT_CF32_UNSCALED:
-        return lane_load_f32(from);
+        return vec_load_f32(from);
     case INPUT_CS16:
-        return lane_mul(lane_load_s16(from), scale);
+        return vec_mul(vec_load_s16(from), scale);
     case INPUT_CS8:
-        return lane_mul(lane_load_s8(from), scale);
+        return vec_mul(vec_load_s8(from), scale);
     case INPUT_CF16:
-        return lane_mul(lane_load_f16(from), scale);
+        return vec_mul(vec_load_f16(from), scale);
     default:
-        return lane_mul(lane_load_f32(from), scale);
+        return vec_mul(vec_load_f32(from), scale);
     }
 }
 
-LANE step_input load_step(input_kind kind, const unsigned char *from, lane_f32 scale)
+VEC step_input load_step(input_kind kind, const unsigned char *from, vec_f32 scale)
 {
     step_input in;
     in.a = load_components(kind, from, scale);
@@ -54,7 +54,7 @@ LANE step_input load_step(input_kind kind, const unsigned char *from, lane_f32 s
  * which has too few places for lines on their way to wait for memory and for the lines stored past the caches too. */
 enum { PREFETCH_NBYTES = 2048, PREFETCH_STREAMING_NBYTES = 1024, PREFETCH_FAR_NBYTES = 8192 };
 
-LANE void prefetch_symbols(input_kind kind, const unsigned char *symbols, bool streaming)
+VEC void prefetch_symbols(input_kind kind, const unsigned char *symbols, bool streaming)
 {
     enum { TO_FIRST = 3, TO_SECOND = 2, LINE = 64 };
     const uintptr_t here = (uintptr_t)symbols;
@@ -77,16 +77,16 @@ typedef struct step_buffer {
 
 /* Soft bits. */
 
-LANE lane_table load_table(const softqam_plan *plan)
+VEC vec_soft_table load_table(const softqam_plan *plan)
 {
-    lane_table table = lane_load_table(&plan->columns.axis);
+    vec_soft_table table = vec_load_soft_table(&plan->columns.axis);
     for (int k = 0; k < AXIS_BITS; k++)
-        table.steps[k] = lane_splat(plan->soft_bits.steps[k]);
-    table.rows_per_unit = lane_splat(plan->soft_bits.rows_per_unit);
+        table.steps[k] = vec_splat(plan->soft_bits.steps[k]);
+    table.rows_per_unit = vec_splat(plan->soft_bits.rows_per_unit);
     return table;
 }
 
-/* Where the bytes of the first two of four symbols come from, to be or-ed to a row's marks, I and Q in turns; those of
+/* Where the bytes of the first two of four symbols come from, to be or-ed to a row's byte_select, I and Q in fold_points; those of
  * the last two; and where the whole symbol is not known: its `last` everywhere. */
 static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0, FROM_Q,     0, FROM_Q,
                                                 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1};
@@ -94,103 +94,103 @@ static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, 
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
 /* The soft bytes of an axis, two words a symbol; the last bit's is 127 where the symbol is not known. */
-LANE lane_bytes soft_words(const soft_axis *axis, lane_mask known)
+VEC vec_bytes soft_words(const soft_axis *axis, vec_mask known)
 {
-    return lane_pack_s16(lane_truncate(lane_choose(known, axis->last, lane_splat(127.0f))), lane_truncate(axis->other));
+    return vec_pack_s16(vec_truncate(vec_choose(known, axis->last, vec_splat(127.0f))), vec_truncate(axis->other));
 }
 
 /* Where its bytes come from: all from the last bit's where the symbol is not known. */
-LANE lane_u32 soft_marks(const lane_table *table, const soft_axis *axis, lane_mask known)
+VEC vec_u32 soft_marks(const vec_soft_table *table, const soft_axis *axis, vec_mask known)
 {
-    return lane_bits(lane_keep(known, lane_float(lane_marks(table, axis->row))));
+    return vec_bits(vec_keep(known, vec_from_bits(vec_byte_select(table, axis->row))));
 }
 
-LANE symbol_distances measure_step(const lane_table *table, step_input in)
+VEC symbol_distances measure_step(const vec_soft_table *table, step_input in)
 {
-    return measure_symbol(table, lane_firsts(in.a, in.b), lane_seconds(in.a, in.b));
+    return measure_symbol(table, vec_firsts(in.a, in.b), vec_seconds(in.a, in.b));
 }
 
-LANE void soften_step(const lane_table *table, const symbol_distances *symbols, unsigned char *out, bool streaming)
+VEC void soften_step(const vec_soft_table *table, const symbol_distances *symbols, unsigned char *out, bool streaming)
 {
     const soft_bits bits = soften_symbol(table, symbols);
-    const lane_bytes soft = lane_pack_u8(soft_words(&bits.i, bits.known), soft_words(&bits.q, bits.known));
-    const lane_u32 i = soft_marks(table, &bits.i, bits.known), q = soft_marks(table, &bits.q, bits.known);
-    const lane_bytes first = lane_or(lane_interleave_bytes_lower(i, q), lane_splat_bytes(places_of_first_two));
-    const lane_bytes last = lane_or(lane_interleave_bytes_upper(i, q), lane_splat_bytes(places_of_last_two));
-    lane_store(out, lane_place_bytes(soft, first), streaming);
-    lane_store(out + 4 * LANES, lane_place_bytes(soft, last), streaming);
+    const vec_bytes soft = vec_pack_u8(soft_words(&bits.i, bits.known), soft_words(&bits.q, bits.known));
+    const vec_u32 i = soft_marks(table, &bits.i, bits.known), q = soft_marks(table, &bits.q, bits.known);
+    const vec_bytes first = vec_or(vec_interleave_bytes_lower(i, q), vec_splat_bytes(places_of_first_two));
+    const vec_bytes last = vec_or(vec_interleave_bytes_upper(i, q), vec_splat_bytes(places_of_last_two));
+    vec_store(out, vec_place_bytes(soft, first), streaming);
+    vec_store(out + 4 * LANES, vec_place_bytes(soft, last), streaming);
 }
 
 typedef struct linear_constants {
-    lane_linear linear;
-    lane_bytes middle;   /* half of 2 alpha, modulo 1 */
-    lane_bytes doubt;    /* so near is too near */
-    lane_whole largest;  /* |x3| of a component of LINEAR_COMPONENT */
-    lane_whole farthest; /* |x3| of one of LIMIT_COMPONENT */
+    vec_linear linear;
+    vec_bytes middle;   /* half of 2 alpha, modulo 1 */
+    vec_bytes doubt;    /* so near is too near */
+    vec_s32 largest;  /* |x3| of a component of LINEAR_COMPONENT */
+    vec_s32 farthest; /* |x3| of one of LIMIT_COMPONENT */
 } linear_constants;
 
-LANE linear_constants load_linear(const softqam_linear *from)
+VEC linear_constants load_linear(const softqam_linear *from)
 {
     linear_constants constants;
-    constants.linear.units = lane_splat(from->units);
+    constants.linear.units = vec_splat(from->units);
     for (int k = 0; k < AXIS_BITS - 1; k++)
-        constants.linear.turns[k] = lane_splat_whole(from->turns[k]);
-    constants.middle = lane_splat_word(from->middle);
-    constants.doubt = lane_splat_word(from->doubt);
-    constants.largest = lane_splat_whole(from->largest);
-    constants.farthest = lane_splat_whole(from->farthest);
+        constants.linear.fold_points[k] = vec_splat_s32(from->fold_points[k]);
+    constants.middle = vec_splat_s16(from->middle);
+    constants.doubt = vec_splat_s16(from->doubt);
+    constants.largest = vec_splat_s32(from->largest);
+    constants.farthest = vec_splat_s32(from->farthest);
     return constants;
 }
 
 /* The linear functions' bytes of components as they lie in memory. */
-LANE lane_bytes linear_bytes(bool positive_is_1, const linear_bits *bits)
+VEC vec_bytes linear_bytes(bool positive_is_1, const linear_bits *bits)
 {
     static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
-    lane_bytes first = lane_upper_words(bits->x[0], bits->x[1]);
-    lane_bytes last = lane_upper_words(bits->x[2], bits->x[3]);
+    vec_bytes first = vec_upper_words(bits->x[0], bits->x[1]);
+    vec_bytes last = vec_upper_words(bits->x[2], bits->x[3]);
     if (positive_is_1) {
         /* Away from integers, trunc(127 - x) is 126 - floor(x). */
-        first = lane_sub_s16(lane_splat_word(126), first);
-        last = lane_sub_s16(lane_splat_word(126), last);
+        first = vec_sub_s16(vec_splat_s16(126), first);
+        last = vec_sub_s16(vec_splat_s16(126), last);
     } else {
-        first = lane_add_s16(lane_splat_word(127), first);
-        last = lane_add_s16(lane_splat_word(127), last);
+        first = vec_add_s16(vec_splat_s16(127), first);
+        last = vec_add_s16(vec_splat_s16(127), last);
     }
-    return lane_shuffle_bytes(lane_pack_u8(first, last), lane_splat_bytes(places));
+    return vec_shuffle_bytes(vec_pack_u8(first, last), vec_splat_bytes(places));
 }
 
 /* How far from an integer the values are that are not saturated. Each is, but for its sign, the distance |x3| to the
  * nearest boundary of the last bit, or what lacks to 2 alpha from that: near an integer where the distance's fraction
  * is near 0 or that of 2 alpha. The words of a lie in the lower halves, those of b in the upper ones. */
-LANE lane_bytes from_integers(const linear_constants *constants, lane_whole distance_a, lane_whole distance_b)
+VEC vec_bytes from_integers(const linear_constants *constants, vec_s32 distance_a, vec_s32 distance_b)
 {
-    const lane_bytes fractions = lane_lower_words(distance_a, distance_b);
-    const lane_bytes from_middle = lane_abs_s16(lane_sub_s16(fractions, constants->middle));
-    return lane_abs_s16(lane_sub_s16(from_middle, constants->middle));
+    const vec_bytes fractions = vec_lower_words(distance_a, distance_b);
+    const vec_bytes from_middle = vec_abs_s16(vec_sub_s16(fractions, constants->middle));
+    return vec_abs_s16(vec_sub_s16(from_middle, constants->middle));
 }
 
 /* What is too near: the further out one component, the coarser the sums in which the other's values are rounded. */
-LANE lane_bytes doubt_far_out(const linear_constants *constants, lane_whole distance_a, lane_whole distance_b)
+VEC vec_bytes doubt_far_out(const linear_constants *constants, vec_s32 distance_a, vec_s32 distance_b)
 {
-    const lane_bytes others = lane_swap_pair_words(lane_upper_words(distance_a, distance_b));
-    const lane_bytes outside = lane_excess_u16(others, lane_splat_word(LINEAR_INSIDE));
-    return lane_add_s16(constants->doubt, lane_shift_right_s16(outside, LINEAR_DOUBT_SHIFT));
+    const vec_bytes others = vec_swap_pair_words(vec_upper_words(distance_a, distance_b));
+    const vec_bytes outside = vec_excess_u16(others, vec_splat_s16(LINEAR_INSIDE));
+    return vec_add_s16(constants->doubt, vec_shift_right_s16(outside, LINEAR_DOUBT_SHIFT));
 }
 
 /* Returns whether the bytes may be wrong. With components over LINEAR_COMPONENT they may always be unless `far`, with
  * those over LIMIT_COMPONENT always. */
-LANE bool linear_step(const linear_constants *constants, bool far, bool positive_is_1, step_input in,
+VEC bool linear_step(const linear_constants *constants, bool far, bool positive_is_1, step_input in,
                       unsigned char *out, bool streaming)
 {
     const linear_bits a = demodulate_linear(&constants->linear, in.a);
     const linear_bits b = demodulate_linear(&constants->linear, in.b);
-    lane_store(out, linear_bytes(positive_is_1, &a), streaming);
-    lane_store(out + 4 * LANES, linear_bytes(positive_is_1, &b), streaming);
-    const lane_whole distance_a = lane_abs_s32(a.x[3]);
-    const lane_whole distance_b = lane_abs_s32(b.x[3]);
-    const lane_bytes doubt = far ? doubt_far_out(constants, distance_a, distance_b) : constants->doubt;
-    return lane_any_less_or_more(from_integers(constants, distance_a, distance_b), doubt,
-                                 lane_max_s32(distance_a, distance_b), far ? constants->farthest : constants->largest);
+    vec_store(out, linear_bytes(positive_is_1, &a), streaming);
+    vec_store(out + 4 * LANES, linear_bytes(positive_is_1, &b), streaming);
+    const vec_s32 distance_a = vec_abs_s32(a.x[3]);
+    const vec_s32 distance_b = vec_abs_s32(b.x[3]);
+    const vec_bytes doubt = far ? doubt_far_out(constants, distance_a, distance_b) : constants->doubt;
+    return vec_any_less_or_more(from_integers(constants, distance_a, distance_b), doubt,
+                                 vec_max_s32(distance_a, distance_b), far ? constants->farthest : constants->largest);
 }
 
 /* Components on which the linear functions decide although linear_step() would doubt them: a symbol that is zero is as
@@ -198,37 +198,37 @@ LANE bool linear_step(const linear_constants *constants, bool far, bool positive
  * are replaced. */
 typedef struct wide_input {
     linear_bits bits;
-    lane_pairs known;
+    vec_pairs known;
 } wide_input;
 
-LANE wide_input widen_input(const linear_constants *constants, bool positive_is_1, lane_f32 components)
+VEC wide_input widen_input(const linear_constants *constants, bool positive_is_1, vec_f32 components)
 {
     wide_input in;
     /* Times zero, what is not finite is NaN. */
-    in.known = lane_are_zeros(lane_mul(components, lane_splat(0.0f)));
-    const lane_f32 numbers = lane_keep_pairs(in.known, components);
-    const lane_f32 beside = lane_splat(positive_is_1 ? -LINEAR_BESIDE_ZERO : LINEAR_BESIDE_ZERO);
-    const lane_f32 decided = lane_choose_pairs(lane_are_zeros(numbers), beside, numbers);
-    in.bits = demodulate_linear(&constants->linear, lane_limit(decided, lane_splat(LIMIT_COMPONENT)));
+    in.known = vec_are_zeros(vec_mul(components, vec_splat(0.0f)));
+    const vec_f32 numbers = vec_keep_pairs(in.known, components);
+    const vec_f32 beside = vec_splat(positive_is_1 ? -LINEAR_BESIDE_ZERO : LINEAR_BESIDE_ZERO);
+    const vec_f32 decided = vec_choose_pairs(vec_are_zeros(numbers), beside, numbers);
+    in.bits = demodulate_linear(&constants->linear, vec_limit(decided, vec_splat(LIMIT_COMPONENT)));
     return in;
 }
 
-LANE lane_bytes wide_bytes(bool positive_is_1, const wide_input *in)
+VEC vec_bytes wide_bytes(bool positive_is_1, const wide_input *in)
 {
-    return lane_choose_pair_bytes(in->known, linear_bytes(positive_is_1, &in->bits), lane_splat_byte(127));
+    return vec_choose_pair_bytes(in->known, linear_bytes(positive_is_1, &in->bits), vec_splat_u8(127));
 }
 
 /* linear_step() for any symbols, in a quarter as many operations more. */
-LANE bool wide_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
+VEC bool wide_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
                     bool streaming)
 {
     const wide_input a = widen_input(constants, positive_is_1, in.a);
     const wide_input b = widen_input(constants, positive_is_1, in.b);
-    lane_store(out, wide_bytes(positive_is_1, &a), streaming);
-    lane_store(out + 4 * LANES, wide_bytes(positive_is_1, &b), streaming);
-    const lane_whole distance_a = lane_abs_s32(a.bits.x[3]);
-    const lane_whole distance_b = lane_abs_s32(b.bits.x[3]);
-    return lane_any_less(from_integers(constants, distance_a, distance_b),
+    vec_store(out, wide_bytes(positive_is_1, &a), streaming);
+    vec_store(out + 4 * LANES, wide_bytes(positive_is_1, &b), streaming);
+    const vec_s32 distance_a = vec_abs_s32(a.bits.x[3]);
+    const vec_s32 distance_b = vec_abs_s32(b.bits.x[3]);
+    return vec_any_less(from_integers(constants, distance_a, distance_b),
                          doubt_far_out(constants, distance_a, distance_b));
 }
 
@@ -240,11 +240,11 @@ typedef struct step_place {
 
 /* Steps as arithmetic.h has it, an even number of them: two at a time, because one alone waits for its own results more
  * than it computes. */
-LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps,
+VEC void exact_steps(input_kind kind, const softqam_plan *plan, const step_place *places, size_t n_steps,
                       bool streaming)
 {
-    const lane_table table = load_table(plan);
-    const lane_f32 scale = lane_splat(plan->input_scale);
+    const vec_soft_table table = load_table(plan);
+    const vec_f32 scale = vec_splat(plan->input_scale);
     for (size_t k = 0; k < n_steps; k += 2) {
         const symbol_distances a = measure_step(&table, load_step(kind, places[k].in, scale));
         const symbol_distances b = measure_step(&table, load_step(kind, places[k + 1].in, scale));
@@ -260,11 +260,11 @@ LANE void exact_steps(input_kind kind, const softqam_plan *plan, const step_plac
 typedef enum soft_way { WAY_LINEAR, WAY_FAR, WAY_WIDE, WAY_EXACT } soft_way;
 
 /* Steps by the linear functions; returns how many may have wrong bytes, and where. */
-LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at,
+VEC size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, const softqam_plan *plan, step_place at,
                          size_t n_steps, step_place *doubtful, bool streaming)
 {
     const linear_constants constants = load_linear(&plan->columns.linear);
-    const lane_f32 scale = lane_splat(plan->input_scale);
+    const vec_f32 scale = vec_splat(plan->input_scale);
     size_t n_doubtful = 0;
     for (size_t k = 0; k < n_steps; k++) {
         prefetch_symbols(kind, at.in, streaming);
@@ -279,7 +279,7 @@ LANE size_t linear_steps(soft_way way, input_kind kind, bool positive_is_1, cons
 }
 
 /* With the sign and the kind of stores as constants of the loops: a branch at each store takes a tenth of the time. */
-LANE size_t linear_steps_of_sign(input_kind kind, bool positive_is_1, soft_way way, const softqam_plan *plan,
+VEC size_t linear_steps_of_sign(input_kind kind, bool positive_is_1, soft_way way, const softqam_plan *plan,
                                  step_place at, size_t n_steps, step_place *doubtful, bool streaming)
 {
     if (way == WAY_WIDE)
@@ -300,7 +300,7 @@ typedef struct soft_course {
     unsigned n_blocks; /* that still go this way */
 } soft_course;
 
-LANE soft_course next_course(soft_course now)
+VEC soft_course next_course(soft_course now)
 {
     if (now.n_blocks == 0)
         return (soft_course){WAY_LINEAR, 0};
@@ -308,7 +308,7 @@ LANE soft_course next_course(soft_course now)
 }
 
 /* The steps of a block by the way that suits it; returns those that must be taken as arithmetic.h has it. */
-LANE size_t block_steps(input_kind kind, const softqam_plan *plan, soft_course *course, step_place at, size_t n_steps,
+VEC size_t block_steps(input_kind kind, const softqam_plan *plan, soft_course *course, step_place at, size_t n_steps,
                         step_place *doubtful, bool streaming)
 {
     while (course->way < WAY_EXACT) {
@@ -325,7 +325,7 @@ LANE size_t block_steps(input_kind kind, const softqam_plan *plan, soft_course *
     return n_steps;
 }
 
-LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols, bool streaming)
+VEC void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place at, size_t n_symbols, bool streaming)
 {
     size_t n_steps = n_symbols / LANES, n_left = n_symbols % LANES;
     step_place again[BLOCK_STEPS + 2];
@@ -363,41 +363,41 @@ LANE void loop_soft_bits(input_kind kind, const softqam_plan *plan, step_place a
 /* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
 typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
 
-LANE size_t llr_nbytes(llr_output output)
+VEC size_t llr_nbytes(llr_output output)
 {
     return output == LLRS_F32 ? 32 : output == LLRS_F16 ? 16 : 8;
 }
 
 typedef struct llr_constants {
-    lane_llr_table table;
-    lane_f32 input_scale;
-    lane_f32 steps_per_nat;
-    lane_f32 signed_steps_per_nat;
-    lane_f32 small_component;
-    lane_f32 small_noise; /* larger ones have small factors */
-    lane_f32 limit;
-    lane_u32 signs;
-    lane_f32 factor_of_call; /* NaN where its noise variance is none */
-    lane_mask small_call;    /* that factor is small */
+    vec_llr_table table;
+    vec_f32 input_scale;
+    vec_f32 steps_per_nat;
+    vec_f32 signed_steps_per_nat;
+    vec_f32 small_component;
+    vec_f32 small_noise; /* larger ones have small factors */
+    vec_f32 limit;
+    vec_u32 signs;
+    vec_f32 factor_of_call; /* NaN where its noise variance is none */
+    vec_mask small_call;    /* that factor is small */
     bool streaming;
-    lane_bytes least; /* of the bytes of s8 */
-    lane_bytes most;
+    vec_bytes least; /* of the bytes of s8 */
+    vec_bytes most;
 } llr_constants;
 
 /* The factors of a step's symbols, with their sign; NaN where the noise variance is none. */
-LANE lane_f32 weigh_step(const llr_constants *constants, lane_f32 noise_var)
+VEC vec_f32 weigh_step(const llr_constants *constants, vec_f32 noise_var)
 {
     const llr_weight weight = weigh_llrs(constants->steps_per_nat, noise_var);
-    return lane_flip(lane_choose(weight.known, weight.factor, lane_splat(NAN)), constants->signs);
+    return vec_flip(vec_choose(weight.known, weight.factor, vec_splat(NAN)), constants->signs);
 }
 
 /* Whether a noise variance is one and its factor small. */
-LANE lane_mask is_usual_noise(const llr_constants *constants, lane_f32 noise_var)
+VEC vec_mask is_usual_noise(const llr_constants *constants, vec_f32 noise_var)
 {
-    return lane_both(lane_is_less(constants->small_noise, noise_var), lane_is_less(noise_var, lane_splat(INFINITY)));
+    return vec_both(vec_is_less(constants->small_noise, noise_var), vec_is_less(noise_var, vec_splat(INFINITY)));
 }
 
-LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var, bool streaming)
+VEC llr_constants load_llr_constants(const softqam_plan *plan, llr_output output, float noise_var, bool streaming)
 {
     const softqam_llr_scale scale = plan->llr_scale;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
@@ -405,19 +405,19 @@ LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output outpu
                                : output == LLRS_F16 ? SMALL_FACTOR_F16
                                                     : SMALL_FACTOR_F32;
     llr_constants constants;
-    constants.table = lane_load_llr_table(&plan->columns.llrs);
-    constants.table.rows_per_unit = lane_splat(plan->llrs.rows_per_unit);
-    constants.input_scale = lane_splat(plan->input_scale);
-    constants.steps_per_nat = lane_splat(scale.steps_per_nat);
-    constants.signs = lane_splat_bits(scale.signs);
-    constants.signed_steps_per_nat = lane_flip(constants.steps_per_nat, constants.signs);
-    constants.small_component = lane_splat(SMALL_COMPONENT);
-    constants.small_noise = lane_splat(scale.steps_per_nat / small_factor);
-    constants.limit = lane_splat(scale.limit);
-    constants.factor_of_call = weigh_step(&constants, lane_splat(noise_var));
-    constants.small_call = is_usual_noise(&constants, lane_splat(noise_var));
-    constants.most = lane_splat_byte(largest);
-    constants.least = lane_splat_byte(-largest);
+    constants.table = vec_load_llr_table(&plan->columns.llrs);
+    constants.table.rows_per_unit = vec_splat(plan->llrs.rows_per_unit);
+    constants.input_scale = vec_splat(plan->input_scale);
+    constants.steps_per_nat = vec_splat(scale.steps_per_nat);
+    constants.signs = vec_splat_u32(scale.signs);
+    constants.signed_steps_per_nat = vec_flip(constants.steps_per_nat, constants.signs);
+    constants.small_component = vec_splat(SMALL_COMPONENT);
+    constants.small_noise = vec_splat(scale.steps_per_nat / small_factor);
+    constants.limit = vec_splat(scale.limit);
+    constants.factor_of_call = weigh_step(&constants, vec_splat(noise_var));
+    constants.small_call = is_usual_noise(&constants, vec_splat(noise_var));
+    constants.most = vec_splat_u8(largest);
+    constants.least = vec_splat_u8(-largest);
     constants.streaming = streaming;
     return constants;
 }
@@ -426,37 +426,37 @@ LANE llr_constants load_llr_constants(const softqam_plan *plan, llr_output outpu
  * together by symbol. */
 static const uint8_t bytes_by_symbol[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
 
-LANE void store_s8(bool full, unsigned char *out, const llr_constants *constants, const lane_f32 llrs[AXIS_BITS])
+VEC void store_s8(bool full, unsigned char *out, const llr_constants *constants, const vec_f32 llrs[AXIS_BITS])
 {
-    const lane_bytes packed = lane_pack_s8(lane_pack_s16(lane_round(llrs[0]), lane_round(llrs[1])),
-                                           lane_pack_s16(lane_round(llrs[2]), lane_round(llrs[3])));
-    lane_bytes limited = lane_max_s8(packed, constants->least);
+    const vec_bytes packed = vec_pack_s8(vec_pack_s16(vec_round_s32(llrs[0]), vec_round_s32(llrs[1])),
+                                           vec_pack_s16(vec_round_s32(llrs[2]), vec_round_s32(llrs[3])));
+    vec_bytes limited = vec_max_s8(packed, constants->least);
     if (!full)
-        limited = lane_min_s8(limited, constants->most);
-    lane_store(out, lane_shuffle_bytes(limited, lane_splat_bytes(bytes_by_symbol)), constants->streaming);
+        limited = vec_min_s8(limited, constants->most);
+    vec_store(out, vec_shuffle_bytes(limited, vec_splat_bytes(bytes_by_symbol)), constants->streaming);
 }
 
-LANE void store_llrs(llr_output output, unsigned char *out, const llr_constants *constants,
-                     const lane_f32 llrs[AXIS_BITS])
+VEC void store_llrs(llr_output output, unsigned char *out, const llr_constants *constants,
+                     const vec_f32 llrs[AXIS_BITS])
 {
     if (output == LLRS_F16)
-        lane_store_llrs_f16(out, llrs, constants->streaming);
+        vec_store_llrs_f16(out, llrs, constants->streaming);
     else if (output == LLRS_F32)
-        lane_store_llrs_f32(out, llrs, constants->streaming);
+        vec_store_llrs_f32(out, llrs, constants->streaming);
     else
         store_s8(output == LLRS_S8_FULL, out, constants, llrs);
 }
 
 /* LLRs of any components and factors. */
-LANE void any_llrs(const llr_constants *constants, lane_f32 components, lane_f32 factors, lane_f32 llrs[AXIS_BITS])
+VEC void any_llrs(const llr_constants *constants, vec_f32 components, vec_f32 factors, vec_f32 llrs[AXIS_BITS])
 {
     /* Times zero, what is not finite is NaN. */
-    const lane_f32 zeros = lane_mul(components, lane_splat(0.0f));
-    const lane_mask known = lane_both(lane_is_finite(factors), lane_are_numbers(zeros, lane_swap_pairs(zeros)));
+    const vec_f32 zeros = vec_mul(components, vec_splat(0.0f));
+    const vec_mask known = vec_both(vec_is_finite(factors), vec_are_numbers(zeros, vec_swap_pairs(zeros)));
     axis_llrs(&constants->table, components, factors, constants->limit, llrs);
-    LANE_UNROLL
+    VEC_UNROLL
     for (int k = 0; k < AXIS_BITS; k++)
-        llrs[k] = lane_keep(known, llrs[k]);
+        llrs[k] = vec_keep(known, llrs[k]);
 }
 
 /* Where a step's symbols and noise variances lie and where its LLRs go. */
@@ -470,21 +470,21 @@ typedef struct llr_place {
  * step's first ones are done among those of the step before, or else the processor waits for results. */
 typedef struct llr_step {
     step_input in; /* if kept */
-    lane_u32 row_a;
-    lane_u32 row_b;
-    lane_f32 factors; /* of the symbols, with their sign */
+    vec_u32 row_a;
+    vec_u32 row_b;
+    vec_f32 factors; /* of the symbols, with their sign */
     llr_place at;
     bool small;
 } llr_step;
 
 /* Whether a step's components are kept from its beginning to its end, because they were converted, or loaded again
  * there. To f32 keeping them takes AVX-512 a tenth more time. */
-LANE bool keeps_components(input_kind kind, llr_output output)
+VEC bool keeps_components(input_kind kind, llr_output output)
 {
     return kind != INPUT_CF32_UNSCALED && output != LLRS_F32;
 }
 
-LANE llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
+VEC llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
                          llr_place at)
 {
     llr_step step = {.at = at};
@@ -492,47 +492,47 @@ LANE llr_step begin_step(input_kind kind, llr_output output, bool noise_per_symb
     if (keeps_components(kind, output))
         step.in = in;
     /* Among magnitudes the floats' order is that of their bits, NaN last. */
-    const lane_u32 larger = lane_max_u32(lane_bits(lane_abs(in.a)), lane_bits(lane_abs(in.b)));
-    lane_mask small = lane_is_less(lane_float(larger), constants->small_component);
+    const vec_u32 larger = vec_max_u32(vec_bits(vec_abs(in.a)), vec_bits(vec_abs(in.b)));
+    vec_mask small = vec_is_less(vec_from_bits(larger), constants->small_component);
     step.row_a = small_row(&constants->table, in.a);
     step.row_b = small_row(&constants->table, in.b);
     if (noise_per_symbol) {
-        const lane_f32 noise_var = lane_load_f32(at.noise_var);
-        step.factors = lane_div(constants->signed_steps_per_nat, noise_var);
+        const vec_f32 noise_var = vec_load_f32(at.noise_var);
+        step.factors = vec_div(constants->signed_steps_per_nat, noise_var);
         /* An infinite one's factor is 0, and so are its LLRs; but as floats those may be -0. */
-        small = lane_both(small, output <= LLRS_S8 ? lane_is_less(constants->small_noise, noise_var)
+        small = vec_both(small, output <= LLRS_S8 ? vec_is_less(constants->small_noise, noise_var)
                                                    : is_usual_noise(constants, noise_var));
     } else {
         step.factors = constants->factor_of_call;
-        small = lane_both(small, constants->small_call);
+        small = vec_both(small, constants->small_call);
     }
-    step.small = lane_all(small);
+    step.small = vec_all(small);
     return step;
 }
 
-LANE void end_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
+VEC void end_step(input_kind kind, llr_output output, bool noise_per_symbol, const llr_constants *constants,
                    const llr_step *step)
 {
     const size_t half = LANES / 2 * llr_nbytes(output);
-    lane_f32 llrs[AXIS_BITS];
+    vec_f32 llrs[AXIS_BITS];
     const step_input in =
         keeps_components(kind, output) ? step->in : load_step(kind, step->at.symbols, constants->input_scale);
     if (step->small) {
-        axis_small_llrs(&constants->table, in.a, step->row_a, lane_twice_lower(step->factors), llrs);
+        axis_small_llrs(&constants->table, in.a, step->row_a, vec_twice_lower(step->factors), llrs);
         store_llrs(output, step->at.out, constants, llrs);
-        axis_small_llrs(&constants->table, in.b, step->row_b, lane_twice_upper(step->factors), llrs);
+        axis_small_llrs(&constants->table, in.b, step->row_b, vec_twice_upper(step->factors), llrs);
         store_llrs(output, step->at.out + half, constants, llrs);
         return;
     }
-    const lane_f32 factors =
-        noise_per_symbol ? weigh_step(constants, lane_load_f32(step->at.noise_var)) : constants->factor_of_call;
-    any_llrs(constants, in.a, lane_twice_lower(factors), llrs);
+    const vec_f32 factors =
+        noise_per_symbol ? weigh_step(constants, vec_load_f32(step->at.noise_var)) : constants->factor_of_call;
+    any_llrs(constants, in.a, vec_twice_lower(factors), llrs);
     store_llrs(output, step->at.out, constants, llrs);
-    any_llrs(constants, in.b, lane_twice_upper(factors), llrs);
+    any_llrs(constants, in.b, vec_twice_upper(factors), llrs);
     store_llrs(output, step->at.out + half, constants, llrs);
 }
 
-LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan, llr_place at,
+VEC void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, const softqam_plan *plan, llr_place at,
                     size_t n_symbols, bool streaming)
 {
     const llr_constants constants =
@@ -553,7 +553,7 @@ LANE void loop_llrs(input_kind kind, llr_output output, bool noise_per_symbol, c
     end_step(kind, output, noise_per_symbol, &constants, &step);
 }
 
-LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, llr_place at, size_t noise_stride,
+VEC void loop_noises(input_kind kind, llr_output output, const softqam_plan *plan, llr_place at, size_t noise_stride,
                       size_t n_symbols, bool streaming)
 {
     if (noise_stride)
@@ -563,7 +563,7 @@ LANE void loop_noises(input_kind kind, llr_output output, const softqam_plan *pl
 }
 
 /* The loops of one kind of input. */
-LANE void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols,
+VEC void loop_outputs(input_kind kind, const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols,
                        bool streaming)
 {
     switch (plan->output_format) {
@@ -626,7 +626,7 @@ static void loop_inputs(const softqam_plan *plan, llr_place at, size_t noise_str
 }
 
 /* Copies n items to the front of LANES, and again behind them until those are full. */
-LANE void fill_step(void *to, const void *from, size_t nbytes, size_t n)
+VEC void fill_step(void *to, const void *from, size_t nbytes, size_t n)
 {
     unsigned char *bytes = to;
     memcpy(bytes, from, n * nbytes);
@@ -657,7 +657,7 @@ static void loop_any(const softqam_plan *plan, llr_place at, size_t noise_stride
     memcpy(at.out, buffer.out, n_symbols * plan->output_nbytes);
 }
 
-LANE llr_place place_after(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+VEC llr_place place_after(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
     at.symbols += n_symbols * plan->input_nbytes;
     at.noise_var += softqam_plan_takes_noise(plan) ? n_symbols * noise_stride : 0;
@@ -669,7 +669,7 @@ LANE llr_place place_after(const softqam_plan *plan, llr_place at, size_t noise_
 enum { LINE_NBYTES = 64 };
 
 /* Streamed are the whole steps from the first line on at which a symbol's output begins. */
-LANE void loop_streaming(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
+VEC void loop_streaming(const softqam_plan *plan, llr_place at, size_t noise_stride, size_t n_symbols)
 {
     const size_t to_line = -(uintptr_t)at.out % LINE_NBYTES;
     const size_t n_before = to_line / plan->output_nbytes;
@@ -681,7 +681,7 @@ LANE void loop_streaming(const softqam_plan *plan, llr_place at, size_t noise_st
     const size_t n_whole = (n_symbols - n_before) / LANES * LANES;
     loop_any(plan, at, noise_stride, n_before);
     loop_inputs(plan, line, noise_stride, n_whole, true);
-    lane_fence();
+    vec_fence();
     loop_any(plan, place_after(plan, line, noise_stride, n_whole), noise_stride, n_symbols - n_before - n_whole);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cpu_variant.h"
-#include "lane_scalar.h"
+#include "vec_scalar.h"
 #include "load_symbol.h"
 
 #include "arithmetic.h"
@@ -26,12 +26,12 @@ static inline void store_bytes(uint32_t i, uint32_t q, unsigned char *to)
 static inline void store_llrs(softqam_output_format format, const symbol_llrs *llrs, unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
-        store_bytes(lane_llr_bytes(llrs->i), lane_llr_bytes(llrs->q), to);
+        store_bytes(vec_llr_bytes(llrs->i), vec_llr_bytes(llrs->q), to);
         return;
     }
     for (int k = 0; k < AXIS_BITS; k++) {
         if (format == SOFTQAM_OUTPUT_F16) {
-            const uint32_t pair = lane_to_f16(llrs->i[k]) | lane_to_f16(llrs->q[k]) << 16;
+            const uint32_t pair = vec_to_f16(llrs->i[k]) | vec_to_f16(llrs->q[k]) << 16;
             memcpy(to + 4 * k, &pair, sizeof pair);
         } else {
             memcpy(to + 8 * k, &llrs->i[k], sizeof(float));
@@ -48,8 +48,8 @@ static inline void loop_soft_bits(softqam_input_format format, const softqam_pla
         const loaded_symbol in = load_symbol(format, symbols + k * nbytes);
         const soft_bits bits =
             demodulate_soft_bits(&plan->soft_bits, in.i * plan->input_scale, in.q * plan->input_scale);
-        store_bytes(lane_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
-                    lane_soft_bytes(bits.q.last, bits.q.other, bits.q.row, bits.known), out + 8 * k);
+        store_bytes(vec_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
+                    vec_soft_bytes(bits.q.last, bits.q.other, bits.q.row, bits.known), out + 8 * k);
     }
 }
 
@@ -68,8 +68,8 @@ static inline void loop_llrs(softqam_input_format format, softqam_output_format 
         symbol_llrs llrs = demodulate_llrs(&plan->llrs, in.i * plan->input_scale, in.q * plan->input_scale, weight,
                                            scale.signs, scale.limit);
         for (int bit = 0; bit < AXIS_BITS; bit++) {
-            llrs.i[bit] = lane_keep(llrs.known, llrs.i[bit]);
-            llrs.q[bit] = lane_keep(llrs.known, llrs.q[bit]);
+            llrs.i[bit] = vec_keep(llrs.known, llrs.i[bit]);
+            llrs.q[bit] = vec_keep(llrs.known, llrs.q[bit]);
         }
         store_llrs(output, &llrs, out + k * plan->output_nbytes);
     }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the work is done: threads, a part of CUDA, and what AUTO knows. All of it is made when first needed, under the
+ * context's mutex, and published by an atomic pointer, so that calls find it without a lock. */
+#ifndef SOFTQAM_CONTEXT_H
+#define SOFTQAM_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <softqam/softqam.h>
+
+#include "cpu/variant.h"
+#include "crossover.h"
+#include "gpu.h"
+#include "thread_pool.h"
+
+enum { CONTEXT_INPUT_FORMATS = 4, CONTEXT_OUTPUT_FORMATS = 4 };
+
+struct softqam_context {
+    softqam_context_config config; /* complete; its arrays are the context's own */
+    const softqam_cpu_variant *variant;
+    size_t streaming_nbytes; /* outputs from this size on are stored past the caches */
+    char cpu_detail[192];
+
+    atomic_size_t n_holders; /* the caller, and each demodulator */
+    pthread_mutex_t mutex;   /* held while anything below is made, never by a call that finds it made */
+    softqam_demodulator *demodulators;
+
+    _Atomic(softqam_pool *) pool; /* NULL: not started */
+    atomic_bool pool_failed;      /* calls do not try again */
+
+    _Atomic(softqam_gpu *) gpu;   /* NULL: not looked for, or none */
+    atomic_bool gpu_looked_for;   /* with SOFTQAM_BACKEND_AUTO */
+    atomic_bool host_calls_ready; /* the GPU's part for host-memory calls is made */
+    atomic_bool gpu_failed;       /* with SOFTQAM_BACKEND_AUTO: the CPU has taken over */
+    char failure[512];            /* why; written before gpu_failed is set */
+
+    softqam_crossover crossovers[CONTEXT_INPUT_FORMATS][CONTEXT_OUTPUT_FORMATS];
+};
+
+/* A context with one holder, the caller; or the one that demodulators without one of their own share, held once more.
+ */
+softqam_status softqam_context_make(softqam_context **context, const softqam_context_config *config);
+softqam_status softqam_context_hold_default(softqam_context **context);
+void softqam_context_hold(softqam_context *context);
+
+/* Frees the context with its last holder. */
+void softqam_context_release(softqam_context *context);
+
+/* The threads for a call that is worth them; NULL where there are none, or another thread is just starting them. */
+softqam_pool *softqam_context_pool(softqam_context *context);
+
+/* The context's part of CUDA, looked for now if it has not been yet. */
+softqam_status softqam_context_gpu(softqam_context *context, softqam_gpu **gpu);
+
+/* The same, ready for host-memory calls. */
+softqam_status softqam_context_gpu_for_host_calls(softqam_context *context, softqam_gpu **gpu);
+
+/* With SOFTQAM_BACKEND_AUTO: CUDA has failed, as the thread's message tells. From here on the CPU does all. */
+void softqam_context_give_up_gpu(softqam_context *context);
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of vec_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
+ * the loops needs besides. AVX2, FMA, F16C. */
+#ifndef SOFTQAM_SIMD_AVX2_H
+#define SOFTQAM_SIMD_AVX2_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tables.h"
+
+#define VEC        static inline __attribute__((always_inline))
+#define VEC_UNROLL _Pragma("GCC unroll 8")
+
+enum { LANES = 8 };
+
+typedef __m256 vec_f32;
+typedef __m256i vec_u32;
+typedef __m256 vec_mask; /* all ones or zero */
+
+/* What a row holds besides is looked up where it is needed: registers are few. */
+typedef struct vec_soft_row {
+    vec_f32 level;
+    vec_f32 level_low;
+    vec_f32 level_high;
+    vec_u32 number;
+    vec_f32 sign; /* as the level's */
+} vec_soft_row;
+
+/* A register holds eight rows, those of the positive levels, and a permutation by row number looks eight of them up.
+ * The negative levels mirror them but for the byte_select and the gain of the other bit, of which there are eight more. */
+typedef struct vec_soft_table {
+    vec_f32 level;
+    vec_f32 level_low;
+    vec_f32 level_high;
+    vec_f32 gain_low; /* with their signs */
+    vec_f32 gain_high;
+    vec_f32 negative_gain_high;
+    vec_u32 byte_select; /* four bytes, the axis's first bit lowest */
+    vec_u32 negative_byte_select;
+    vec_f32 steps[SOFT_AXIS_BITS];
+    vec_f32 levels_per_unit;
+} vec_soft_table;
+
+typedef __m256i vec_s32; /* 32-bit integers */
+
+/* For linear_bits_of(). */
+typedef struct vec_soft_linear {
+    vec_f32 units_per_component; /* of fixed point */
+    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
+} vec_soft_linear;
+
+typedef vec_u32 vec_llr_row; /* numbers */
+
+/* A register holds 8 rows' values of one bit, as many as 256QAM has. */
+typedef struct vec_llr_table {
+    vec_f32 slopes[MAX_AXIS_BITS];
+    vec_f32 intercepts[MAX_AXIS_BITS];
+    vec_f32 last_slope; /* of the last bit where its intercept is positive */
+    vec_f32 rows_per_unit;
+    vec_f32 last_row;
+} vec_llr_table;
+
+VEC vec_f32 vec_splat(float a)
+{
+    return _mm256_set1_ps(a);
+}
+
+VEC vec_u32 vec_splat_u32(uint32_t a)
+{
+    return _mm256_set1_epi32((int)a);
+}
+
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+/* b where a is a NaN. */
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+VEC vec_u32 vec_bits(vec_f32 a)
+{
+    return _mm256_castps_si256(a);
+}
+
+VEC vec_f32 vec_from_bits(vec_u32 bits)
+{
+    return _mm256_castsi256_ps(bits);
+}
+
+VEC vec_f32 vec_abs(vec_f32 a)
+{
+    return _mm256_andnot_ps(vec_splat(-0.0f), a);
+}
+
+VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
+{
+    return _mm256_xor_ps(a, _mm256_and_ps(vec_from_bits(signs), vec_splat(-0.0f)));
+}
+
+/* Of a NaN and a number the first operation takes the second, which is the limit. */
+VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
+{
+    return _mm256_max_ps(_mm256_min_ps(a, limit), _mm256_xor_ps(limit, vec_splat(-0.0f)));
+}
+
+VEC vec_mask vec_both(vec_mask a, vec_mask b)
+{
+    return _mm256_and_ps(a, b);
+}
+
+VEC bool vec_all(vec_mask a)
+{
+    return _mm256_movemask_ps(a) == 0xff;
+}
+
+/* a < b; false for NaN. */
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
+}
+
+VEC vec_mask vec_is_finite(vec_f32 a)
+{
+    return vec_is_less(vec_abs(a), vec_splat(INFINITY));
+}
+
+/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
+VEC vec_mask vec_is_positive(vec_f32 a)
+{
+    const __m256i bits = vec_bits(a);
+    const __m256i above_zero = _mm256_cmpgt_epi32(bits, _mm256_setzero_si256());
+    const __m256i below_infinity = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x7f800000), bits);
+    return vec_from_bits(_mm256_and_si256(above_zero, below_infinity));
+}
+
+/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
+VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
+{
+    return _mm256_and_ps(_mm256_cmp_ps(magnitude, least, _CMP_NLT_UQ), magnitude);
+}
+
+/* Neither is a NaN. */
+VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_ORD_Q);
+}
+
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
+{
+    return _mm256_and_ps(mask, a);
+}
+
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
+{
+    return _mm256_blendv_ps(where_false, where_true, mask);
+}
+
+VEC vec_u32 vec_to_index(vec_f32 a)
+{
+    return _mm256_cvttps_epi32(a);
+}
+
+/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
+VEC vec_s32 vec_round_s32(vec_f32 a)
+{
+    return _mm256_cvtps_epi32(a);
+}
+
+VEC vec_s32 vec_splat_s32(int32_t a)
+{
+    return _mm256_set1_epi32(a);
+}
+
+/* Modulo 2^32, so that -2^31 stays what it is. */
+VEC vec_s32 vec_abs_s32(vec_s32 a)
+{
+    return _mm256_abs_epi32(a);
+}
+
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+
+VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
+{
+    return _mm256_permutevar8x32_ps(values, row);
+}
+
+/* |level| * levels_per_unit, truncated, is the row's number. Any float is a row's: a permutation looks at the lowest
+ * three bits alone. */
+VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+{
+    const vec_u32 index = vec_to_index(vec_mul(vec_abs(level), table->levels_per_unit));
+    const vec_u32 sign = vec_bits(level);
+    vec_soft_row row;
+    row.level = vec_flip(vec_row_value(index, table->level), sign);
+    row.level_low = vec_flip(vec_row_value(index, table->level_low), sign);
+    row.level_high = vec_flip(vec_row_value(index, table->level_high), sign);
+    row.number = index;
+    row.sign = level;
+    return row;
+}
+
+VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_row_value(row.number, table->gain_low);
+}
+
+VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
+{
+    return _mm256_blendv_ps(vec_row_value(row.number, table->gain_high),
+                            vec_row_value(row.number, table->negative_gain_high), row.sign);
+}
+
+VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_bits(_mm256_blendv_ps(vec_row_value(row.number, vec_from_bits(table->byte_select)),
+                                      vec_row_value(row.number, vec_from_bits(table->negative_byte_select)), row.sign));
+}
+
+/* Rows of LLRs at `place`, 0 to the number of rows. */
+VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+{
+    (void)table;
+    return vec_to_index(place);
+}
+
+/* The same for |v| < 2: with up to three bits an axis the repeated rows make up for a minimum. */
+VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+{
+    return vec_to_index(m <= 3 ? place : vec_min(place, table->last_row));
+}
+
+VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+{
+    return vec_row_value(row, table->intercepts[k]);
+}
+
+/* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope has the
+ * sign that its intercept has not. One port has all permutations to do, others have time for this. */
+VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
+{
+    return k == m - 1 ? vec_flip(table->last_slope, vec_bits(vec_intercept(table, row, k)))
+                      : vec_row_value(row, table->slopes[k]);
+}
+
+/* What follows has no counterpart in vec_scalar.h. Registers are two 128-bit parts, within which the shuffles of
+ * the loops stay. */
+
+typedef __m256i vec_bytes;
+typedef __m256i vec_pairs; /* one of each two components that lie side by side: all ones or zero */
+
+VEC vec_f32 vec_load_f32(const void *from)
+{
+    return _mm256_loadu_ps(from);
+}
+
+VEC vec_f32 vec_load_s16(const void *from)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from)));
+}
+
+VEC vec_f32 vec_load_s8(const void *from)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from)));
+}
+
+VEC vec_f32 vec_load_f16(const void *from)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128(from));
+}
+
+VEC void vec_store(void *to, vec_bytes a)
+{
+    _mm256_storeu_si256(to, a);
+}
+
+VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
+{
+    const __m256i backwards = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    vec_soft_table table;
+    table.level = vec_load_f32(from->level + LANES);
+    table.level_low = vec_load_f32(from->level_low + LANES);
+    table.level_high = vec_load_f32(from->level_high + LANES);
+    table.gain_low = vec_load_f32(from->gain_low + LANES);
+    table.gain_high = vec_load_f32(from->gain_high + LANES);
+    table.byte_select = _mm256_loadu_si256((const void *)(from->byte_select + LANES));
+    table.negative_gain_high = vec_row_value(backwards, vec_load_f32(from->gain_high));
+    table.negative_byte_select = vec_bits(vec_row_value(backwards, vec_load_f32(from->byte_select)));
+    return table;
+}
+
+VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
+{
+    vec_llr_table table;
+    VEC_UNROLL
+    for (int k = 0; k < m; k++) {
+        table.slopes[k] = vec_load_f32(from->slopes[k]);
+        table.intercepts[k] = vec_load_f32(from->intercepts[k]);
+    }
+    table.last_slope = vec_flip(vec_splat(from->slopes[m - 1][0]), vec_bits(vec_splat(from->intercepts[m - 1][0])));
+    table.rows_per_unit = vec_splat(from->rows_per_unit);
+    table.last_row = vec_splat(from->last_row);
+    return table;
+}
+
+/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
+{
+    return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
+}
+
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
+{
+    return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+/* Each of the lower, or upper, half's values twice. */
+VEC vec_f32 vec_twice_lower(vec_f32 a)
+{
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+}
+
+VEC vec_f32 vec_twice_upper(vec_f32 a)
+{
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7));
+}
+
+/* Neighbours exchanged. */
+VEC vec_f32 vec_swap_pairs(vec_f32 a)
+{
+    return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
+/* Both of the pair are zeros, of any sign. */
+VEC vec_pairs vec_are_zeros(vec_f32 a)
+{
+    return _mm256_cmpeq_epi64(vec_bits(vec_abs(a)), _mm256_setzero_si256());
+}
+
+VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
+{
+    return _mm256_and_ps(_mm256_castsi256_ps(mask), a);
+}
+
+VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
+{
+    return _mm256_blendv_ps(where_false, where_true, _mm256_castsi256_ps(mask));
+}
+
+/* The eight bytes of each pair. */
+VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_bytes where_false)
+{
+    return _mm256_blendv_epi8(where_false, where_true, mask);
+}
+
+/* To integers, truncated, for values that fit. */
+VEC vec_bytes vec_truncate(vec_f32 a)
+{
+    return _mm256_cvttps_epi32(a);
+}
+
+/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
+VEC vec_bytes vec_pack_s16(vec_bytes a, vec_bytes b)
+{
+    return _mm256_packs_epi32(a, b);
+}
+
+VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
+{
+    return _mm256_packs_epi16(a, b);
+}
+
+VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b)
+{
+    return _mm256_packus_epi16(a, b);
+}
+
+/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
+ * one. */
+VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
+{
+    return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
+}
+
+VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
+{
+    return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
+}
+
+/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
+{
+    return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
+}
+
+/* acc | (a ^ b) */
+VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
+{
+    return _mm256_or_si256(acc, _mm256_xor_si256(a, b));
+}
+
+VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+
+/* Whether any has one of the bits. */
+VEC bool vec_any_bits(vec_u32 a, vec_u32 bits)
+{
+    return !_mm256_testz_si256(a, bits);
+}
+
+/* Whether any is `end` or more. */
+VEC bool vec_any_from(vec_u32 a, vec_u32 end)
+{
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(a, end), a)) != 0;
+}
+
+VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm256_max_epu32(a, b);
+}
+
+VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
+{
+    return _mm256_max_epi32(a, b);
+}
+
+/* On 16-bit integers, modulo 2^16. */
+VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b)
+{
+    return _mm256_add_epi16(a, b);
+}
+
+VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b)
+{
+    return _mm256_sub_epi16(a, b);
+}
+
+VEC vec_bytes vec_abs_s16(vec_bytes a)
+{
+    return _mm256_abs_epi16(a);
+}
+
+VEC vec_bytes vec_splat_s16(int a)
+{
+    return _mm256_set1_epi16((int16_t)a);
+}
+
+VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b)
+{
+    return _mm256_max_epi8(a, b);
+}
+
+VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
+{
+    return _mm256_min_epi8(a, b);
+}
+
+VEC vec_bytes vec_splat_u8(int a)
+{
+    return _mm256_set1_epi8((char)a);
+}
+
+/* The same 16 bytes in every 128-bit part. */
+VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
+}
+
+VEC vec_bytes vec_or(vec_bytes a, vec_bytes b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b)
+{
+    return _mm256_unpacklo_epi8(a, b);
+}
+
+VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b)
+{
+    return _mm256_unpackhi_epi8(a, b);
+}
+
+VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from)
+{
+    return _mm256_shuffle_epi8(a, from);
+}
+
+/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
+{
+    return vec_or(vec_shuffle_bytes(a, from), _mm256_cmpeq_epi8(from, vec_splat_u8(0xff)));
+}
+
+/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
+ * LANES / 2 symbols. */
+VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
+{
+    const __m256d p0 = _mm256_castps_pd(llrs[0]), p1 = _mm256_castps_pd(llrs[1]);
+    const __m256d p2 = _mm256_castps_pd(llrs[2]), p3 = _mm256_castps_pd(llrs[3]);
+    const __m256d s02_01 = _mm256_unpacklo_pd(p0, p1), s13_01 = _mm256_unpackhi_pd(p0, p1);
+    const __m256d s02_23 = _mm256_unpacklo_pd(p2, p3), s13_23 = _mm256_unpackhi_pd(p2, p3);
+    unsigned char *out = to;
+    vec_store(out, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x20)));
+    vec_store(out + 32, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x20)));
+    vec_store(out + 64, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x31)));
+    vec_store(out + 96, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x31)));
+}
+
+VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
+{
+    __m128i pairs[4];
+    VEC_UNROLL
+    for (int k = 0; k < 4; k++)
+        pairs[k] = _mm256_cvtps_ph(llrs[k], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m128i s01_01 = _mm_unpacklo_epi32(pairs[0], pairs[1]), s23_01 = _mm_unpackhi_epi32(pairs[0], pairs[1]);
+    const __m128i s01_23 = _mm_unpacklo_epi32(pairs[2], pairs[3]), s23_23 = _mm_unpackhi_epi32(pairs[2], pairs[3]);
+    const __m128i s0 = _mm_unpacklo_epi64(s01_01, s01_23), s1 = _mm_unpackhi_epi64(s01_01, s01_23);
+    const __m128i s2 = _mm_unpacklo_epi64(s23_01, s23_23), s3 = _mm_unpackhi_epi64(s23_01, s23_23);
+    unsigned char *out = to;
+    vec_store(out, _mm256_set_m128i(s1, s0));
+    vec_store(out + 32, _mm256_set_m128i(s3, s2));
+}
+
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of vec_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
+ * the loops needs besides. AVX-512 F, BW, DQ. */
+#ifndef SOFTQAM_SIMD_AVX512_H
+#define SOFTQAM_SIMD_AVX512_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tables.h"
+
+#define VEC        static inline __attribute__((always_inline))
+#define VEC_UNROLL _Pragma("GCC unroll 8")
+
+enum { LANES = 16 };
+
+typedef __m512 vec_f32;
+typedef __m512i vec_u32;
+typedef __mmask16 vec_mask;
+
+/* What a row holds besides is looked up where it is needed: registers are few. */
+typedef struct vec_soft_row {
+    vec_f32 level;
+    vec_f32 level_low;
+    vec_f32 level_high;
+    vec_u32 number;
+} vec_soft_row;
+
+/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
+typedef struct vec_soft_table {
+    vec_f32 level;
+    vec_f32 level_low;
+    vec_f32 level_high;
+    vec_f32 gain_low; /* with their signs */
+    vec_f32 gain_high;
+    vec_u32 byte_select; /* four bytes, the axis's first bit lowest */
+    vec_f32 steps[SOFT_AXIS_BITS];
+    vec_f32 levels_per_unit;
+} vec_soft_table;
+
+typedef __m512i vec_s32; /* 32-bit integers */
+
+/* For linear_bits_of(). */
+typedef struct vec_soft_linear {
+    vec_f32 units_per_component; /* of fixed point */
+    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
+} vec_soft_linear;
+
+typedef vec_u32 vec_llr_row; /* numbers */
+
+/* A register holds 16 rows' values of one bit. */
+typedef struct vec_llr_table {
+    vec_f32 slopes[MAX_AXIS_BITS];
+    vec_f32 intercepts[MAX_AXIS_BITS];
+    vec_f32 rows_per_unit;
+    vec_f32 last_row;
+} vec_llr_table;
+
+VEC vec_f32 vec_splat(float a)
+{
+    return _mm512_set1_ps(a);
+}
+
+VEC vec_u32 vec_splat_u32(uint32_t a)
+{
+    return _mm512_set1_epi32((int)a);
+}
+
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+/* b where a is a NaN. */
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+VEC vec_u32 vec_bits(vec_f32 a)
+{
+    return _mm512_castps_si512(a);
+}
+
+VEC vec_f32 vec_from_bits(vec_u32 bits)
+{
+    return _mm512_castsi512_ps(bits);
+}
+
+VEC vec_f32 vec_abs(vec_f32 a)
+{
+    return _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a);
+}
+
+VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
+{
+    enum { A_XOR_B_AND_C = 0x78 };
+    return vec_from_bits(_mm512_ternarylogic_epi32(vec_bits(a), signs, vec_splat_u32(0x80000000u), A_XOR_B_AND_C));
+}
+
+VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
+{
+    enum { SMALLER_MAGNITUDE = 2, SIGN_OF_FIRST = 0 };
+    return _mm512_range_ps(a, limit, SIGN_OF_FIRST << 2 | SMALLER_MAGNITUDE);
+}
+
+VEC vec_mask vec_both(vec_mask a, vec_mask b)
+{
+    return _mm512_kand(a, b);
+}
+
+VEC bool vec_all(vec_mask a)
+{
+    return _mm512_kortestc(a, a);
+}
+
+VEC vec_mask vec_is_finite(vec_f32 a)
+{
+    return _mm512_cmplt_ps_mask(vec_abs(a), vec_splat(INFINITY));
+}
+
+/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
+VEC vec_mask vec_is_positive(vec_f32 a)
+{
+    const __m512i below = _mm512_sub_epi32(vec_bits(a), _mm512_set1_epi32(1));
+    return _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(0x7f7fffff));
+}
+
+/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
+VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(magnitude, least, _CMP_NLT_UQ), magnitude);
+}
+
+/* a < b; false for NaN. */
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
+{
+    return _mm512_cmplt_ps_mask(a, b);
+}
+
+/* Neither is a NaN. */
+VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_ORD_Q);
+}
+
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
+{
+    return _mm512_maskz_mov_ps(mask, a);
+}
+
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
+{
+    return _mm512_mask_mov_ps(where_false, mask, where_true);
+}
+
+VEC vec_u32 vec_to_index(vec_f32 a)
+{
+    return _mm512_cvttps_epi32(a);
+}
+
+/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
+VEC vec_s32 vec_round_s32(vec_f32 a)
+{
+    return _mm512_cvtps_epi32(a);
+}
+
+VEC vec_s32 vec_splat_s32(int32_t a)
+{
+    return _mm512_set1_epi32(a);
+}
+
+/* Modulo 2^32, so that -2^31 stays what it is. */
+VEC vec_s32 vec_abs_s32(vec_s32 a)
+{
+    return _mm512_abs_epi32(a);
+}
+
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
+{
+    return _mm512_permutexvar_ps(row, values);
+}
+
+/* Rounded down, level * levels_per_unit + 1.5 * 2^23 + 8 has the row's number in its lowest four bits, which are all that
+ * a permutation looks at. Any float is a row's: what lies outside 0 .. 15 wraps around. */
+VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+{
+    const vec_u32 index = vec_bits(_mm512_fmadd_round_ps(level, table->levels_per_unit, vec_splat(0x1.8p23f + 8.0f),
+                                                           _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    vec_soft_row row;
+    row.level = vec_row_value(index, table->level);
+    row.level_low = vec_row_value(index, table->level_low);
+    row.level_high = vec_row_value(index, table->level_high);
+    row.number = index;
+    return row;
+}
+
+VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_row_value(row.number, table->gain_low);
+}
+
+VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_row_value(row.number, table->gain_high);
+}
+
+/* Rows of LLRs at `place`, 0 to the number of rows. */
+VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+{
+    (void)table;
+    return vec_to_index(place);
+}
+
+/* The same for |v| < 2: with up to four bits an axis the repeated rows make up for a minimum. */
+VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+{
+    return vec_to_index(m <= 4 ? place : vec_min(place, table->last_row));
+}
+
+VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
+{
+    (void)m;
+    return vec_row_value(row, table->slopes[k]);
+}
+
+VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+{
+    return vec_row_value(row, table->intercepts[k]);
+}
+
+/* What follows has no counterpart in vec_scalar.h. Registers are four 128-bit parts, within which the shuffles of
+ * the loops stay. */
+
+typedef __m512i vec_bytes;
+typedef __mmask8 vec_pairs; /* one of each two components that lie side by side */
+
+VEC vec_f32 vec_load_f32(const void *from)
+{
+    return _mm512_loadu_ps(from);
+}
+
+VEC vec_f32 vec_load_s16(const void *from)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256(from)));
+}
+
+VEC vec_f32 vec_load_s8(const void *from)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from)));
+}
+
+VEC vec_f32 vec_load_f16(const void *from)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256(from));
+}
+
+VEC void vec_store(void *to, vec_bytes a)
+{
+    _mm512_storeu_si512(to, a);
+}
+
+VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
+{
+    vec_llr_table table;
+    VEC_UNROLL
+    for (int k = 0; k < m; k++) {
+        table.slopes[k] = vec_load_f32(from->slopes[k]);
+        table.intercepts[k] = vec_load_f32(from->intercepts[k]);
+    }
+    table.rows_per_unit = vec_splat(from->rows_per_unit);
+    table.last_row = vec_splat(from->last_row);
+    return table;
+}
+
+/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
+{
+    return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
+}
+
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
+{
+    return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+/* Each of the lower, or upper, half's values twice. */
+VEC vec_f32 vec_twice_lower(vec_f32 a)
+{
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), a);
+}
+
+VEC vec_f32 vec_twice_upper(vec_f32 a)
+{
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), a);
+}
+
+/* Neighbours exchanged. */
+VEC vec_f32 vec_swap_pairs(vec_f32 a)
+{
+    return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
+/* Both of the pair are zeros, of any sign. */
+VEC vec_pairs vec_are_zeros(vec_f32 a)
+{
+    return _mm512_testn_epi64_mask(vec_bits(a), _mm512_set1_epi32(0x7fffffff));
+}
+
+VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
+{
+    return _mm512_castpd_ps(_mm512_maskz_mov_pd(mask, _mm512_castps_pd(a)));
+}
+
+VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
+{
+    return _mm512_castpd_ps(_mm512_mask_mov_pd(_mm512_castps_pd(where_false), mask, _mm512_castps_pd(where_true)));
+}
+
+/* The eight bytes of each pair. */
+VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_bytes where_false)
+{
+    return _mm512_mask_mov_epi64(where_false, mask, where_true);
+}
+
+/* To integers, truncated, for values that fit. */
+VEC vec_bytes vec_truncate(vec_f32 a)
+{
+    return _mm512_cvttps_epi32(a);
+}
+
+/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
+VEC vec_bytes vec_pack_s16(vec_bytes a, vec_bytes b)
+{
+    return _mm512_packs_epi32(a, b);
+}
+
+VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
+{
+    return _mm512_packs_epi16(a, b);
+}
+
+VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b)
+{
+    return _mm512_packus_epi16(a, b);
+}
+
+/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
+ * one. A shuffle of bytes, under a mask that spares the other half, does both steps at once. */
+static const uint8_t halves_exchanged[16] = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
+
+VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
+{
+    const __m512i exchange = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)halves_exchanged));
+    return _mm512_mask_shuffle_epi8(b, 0x3333333333333333, a, exchange);
+}
+
+VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
+{
+    const __m512i exchange = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)halves_exchanged));
+    return _mm512_mask_shuffle_epi8(a, 0xcccccccccccccccc, b, exchange);
+}
+
+/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
+{
+    return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
+}
+
+/* acc | (a ^ b) */
+VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
+{
+    enum { A_OR_B_XOR_C = 0xf6 };
+    return _mm512_ternarylogic_epi32(acc, a, b, A_OR_B_XOR_C);
+}
+
+VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+/* Whether any has one of the bits. */
+VEC bool vec_any_bits(vec_u32 a, vec_u32 bits)
+{
+    return _mm512_test_epi32_mask(a, bits) != 0;
+}
+
+/* Whether any is `end` or more. */
+VEC bool vec_any_from(vec_u32 a, vec_u32 end)
+{
+    return _mm512_cmpge_epu32_mask(a, end) != 0;
+}
+
+VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm512_max_epu32(a, b);
+}
+
+VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
+{
+    return _mm512_max_epi32(a, b);
+}
+
+/* On 16-bit integers, modulo 2^16. */
+VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b)
+{
+    return _mm512_add_epi16(a, b);
+}
+
+VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b)
+{
+    return _mm512_sub_epi16(a, b);
+}
+
+VEC vec_bytes vec_abs_s16(vec_bytes a)
+{
+    return _mm512_abs_epi16(a);
+}
+
+VEC vec_bytes vec_splat_s16(int a)
+{
+    return _mm512_set1_epi16((int16_t)a);
+}
+
+VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b)
+{
+    return _mm512_max_epi8(a, b);
+}
+
+VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
+{
+    return _mm512_min_epi8(a, b);
+}
+
+VEC vec_bytes vec_splat_u8(int a)
+{
+    return _mm512_set1_epi8((char)a);
+}
+
+/* The same 16 bytes in every 128-bit part. */
+VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
+{
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bytes));
+}
+
+VEC vec_bytes vec_or(vec_bytes a, vec_bytes b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b)
+{
+    return _mm512_unpacklo_epi8(a, b);
+}
+
+VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b)
+{
+    return _mm512_unpackhi_epi8(a, b);
+}
+
+VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from)
+{
+    return _mm512_shuffle_epi8(a, from);
+}
+
+/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
+{
+    const vec_bytes ones = vec_splat_u8(0xff);
+    return _mm512_mask_shuffle_epi8(ones, _mm512_cmpneq_epi8_mask(from, ones), a, from);
+}
+
+/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
+ * LANES / 2 symbols. */
+VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
+{
+    const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
+    const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
+    /* Within the 128-bit parts: the first two and the last two pairs of the part's first symbol and of its second. */
+    const __m512d first_01 = _mm512_unpacklo_pd(p0, p1), second_01 = _mm512_unpackhi_pd(p0, p1);
+    const __m512d first_23 = _mm512_unpacklo_pd(p2, p3), second_23 = _mm512_unpackhi_pd(p2, p3);
+    /* Two parts make a symbol: parts 0 and 1 of four such registers, then parts 2 and 3. */
+    const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const __m512d s02 = _mm512_permutex2var_pd(first_01, lower, first_23);
+    const __m512d s13 = _mm512_permutex2var_pd(second_01, lower, second_23);
+    const __m512d s46 = _mm512_permutex2var_pd(first_01, upper, first_23);
+    const __m512d s57 = _mm512_permutex2var_pd(second_01, upper, second_23);
+    unsigned char *out = to;
+    const __m512d s01 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
+    const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
+    vec_store(out, _mm512_castpd_si512(s01));
+    vec_store(out + 64, _mm512_castpd_si512(s23));
+    vec_store(out + 128, _mm512_castpd_si512(s45));
+    vec_store(out + 192, _mm512_castpd_si512(s67));
+}
+
+/* Pairs of binary16 of two bits of the axis side by side: those of a lower, b upper. */
+VEC __m512i vec_halves(vec_f32 a, vec_f32 b)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)),
+                              _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), 1);
+}
+
+VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
+{
+    const __m512i p01 = vec_halves(llrs[0], llrs[1]), p23 = vec_halves(llrs[2], llrs[3]);
+    const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+    const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+    unsigned char *out = to;
+    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23));
+    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
+}
+
+VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
+{
+    vec_soft_table table;
+    table.level = vec_load_f32(from->level);
+    table.level_low = vec_load_f32(from->level_low);
+    table.level_high = vec_load_f32(from->level_high);
+    table.gain_low = vec_load_f32(from->gain_low);
+    table.gain_high = vec_load_f32(from->gain_high);
+    table.byte_select = _mm512_loadu_si512(from->byte_select);
+    return table;
+}
+
+VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
+{
+    return _mm512_permutexvar_epi32(row.number, table->byte_select);
+}
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of vec_scalar.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that
+ * the loops needs besides. AArch64's Advanced SIMD, which every such processor has. */
+#ifndef SOFTQAM_SIMD_NEON_H
+#define SOFTQAM_SIMD_NEON_H
+
+#include <arm_neon.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tables.h"
+
+#define VEC        static inline __attribute__((always_inline))
+#define VEC_UNROLL _Pragma("GCC unroll 8")
+
+enum { LANES = 4 };
+
+typedef float32x4_t vec_f32;
+typedef uint32x4_t vec_u32;
+typedef uint32x4_t vec_mask; /* all ones or zero */
+typedef int32x4_t vec_s32; /* 32-bit integers */
+typedef uint8x16_t vec_bytes;
+typedef uint64x2_t vec_pairs; /* one of each two components that lie side by side: all ones or zero */
+
+/* One value of 16 rows, to be looked up by bytes. */
+typedef uint8x16x4_t vec_column;
+
+/* What a row holds besides is looked up where it is needed: registers are few. */
+typedef struct vec_soft_row {
+    vec_f32 level;
+    vec_f32 level_low;
+    vec_f32 level_high;
+    vec_bytes bytes; /* where its values lie in a column */
+} vec_soft_row;
+
+/* There are registers for two or three columns; the others are read from memory. */
+typedef struct vec_soft_table {
+    const softqam_soft_table *from;
+    vec_f32 steps[SOFT_AXIS_BITS];
+    vec_f32 levels_per_unit;
+} vec_soft_table;
+
+/* For linear_bits_of(). */
+typedef struct vec_soft_linear {
+    vec_f32 units_per_component; /* of fixed point */
+    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
+} vec_soft_linear;
+
+typedef vec_bytes vec_llr_row; /* where a row's values lie in an array of 16 */
+
+typedef struct vec_llr_table {
+    const softqam_llr_table *from;
+    vec_f32 rows_per_unit;
+    vec_f32 last_row;
+} vec_llr_table;
+
+VEC vec_f32 vec_splat(float a)
+{
+    return vdupq_n_f32(a);
+}
+
+VEC vec_u32 vec_splat_u32(uint32_t a)
+{
+    return vdupq_n_u32(a);
+}
+
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
+{
+    return vaddq_f32(a, b);
+}
+
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
+{
+    return vsubq_f32(a, b);
+}
+
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
+{
+    return vmulq_f32(a, b);
+}
+
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
+{
+    return vfmaq_f32(c, a, b);
+}
+
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
+{
+    return vdivq_f32(a, b);
+}
+
+/* b where a is a NaN. */
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
+{
+    return vminnmq_f32(a, b);
+}
+
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
+{
+    return vmaxnmq_f32(a, b);
+}
+
+VEC vec_u32 vec_bits(vec_f32 a)
+{
+    return vreinterpretq_u32_f32(a);
+}
+
+VEC vec_f32 vec_from_bits(vec_u32 bits)
+{
+    return vreinterpretq_f32_u32(bits);
+}
+
+VEC vec_f32 vec_abs(vec_f32 a)
+{
+    return vabsq_f32(a);
+}
+
+VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
+{
+    return vec_from_bits(veorq_u32(vec_bits(a), vandq_u32(signs, vec_splat_u32(0x80000000u))));
+}
+
+/* minnm and maxnm take the number of a number and a NaN. */
+VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
+{
+    return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit));
+}
+
+VEC vec_mask vec_both(vec_mask a, vec_mask b)
+{
+    return vandq_u32(a, b);
+}
+
+VEC bool vec_all(vec_mask a)
+{
+    return vminvq_u32(a) != 0;
+}
+
+/* a < b; false for NaN. */
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
+{
+    return vcltq_f32(a, b);
+}
+
+VEC vec_mask vec_is_finite(vec_f32 a)
+{
+    return vec_is_less(vec_abs(a), vec_splat(INFINITY));
+}
+
+/* Greater than zero and finite. */
+VEC vec_mask vec_is_positive(vec_f32 a)
+{
+    return vcltq_u32(vsubq_u32(vec_bits(a), vec_splat_u32(1)), vec_splat_u32(0x7f7fffff));
+}
+
+/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
+VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
+{
+    return vec_from_bits(vbicq_u32(vec_bits(magnitude), vcltq_f32(magnitude, least)));
+}
+
+/* Neither is a NaN. */
+VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b)
+{
+    return vec_both(vceqq_f32(a, a), vceqq_f32(b, b));
+}
+
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
+{
+    return vec_from_bits(vandq_u32(mask, vec_bits(a)));
+}
+
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
+{
+    return vbslq_f32(mask, where_true, where_false);
+}
+
+VEC vec_u32 vec_to_index(vec_f32 a)
+{
+    return vreinterpretq_u32_s32(vcvtq_s32_f32(a));
+}
+
+/* Rounded to nearest even. NaN gives 0, what does not fit the nearest that does. */
+VEC vec_s32 vec_round_s32(vec_f32 a)
+{
+    return vcvtnq_s32_f32(a);
+}
+
+VEC vec_s32 vec_splat_s32(int32_t a)
+{
+    return vdupq_n_s32(a);
+}
+
+/* Saturated: the largest integer for -2^31. */
+VEC vec_s32 vec_abs_s32(vec_s32 a)
+{
+    return vqabsq_s32(a);
+}
+
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
+{
+    return vqsubq_s32(a, b);
+}
+
+/* acc | (a ^ b) */
+VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
+{
+    return vorrq_u32(acc, veorq_u32(a, b));
+}
+
+VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
+{
+    return vsubq_u32(a, b);
+}
+
+/* Whether any has one of the bits. */
+VEC bool vec_any_bits(vec_u32 a, vec_u32 bits)
+{
+    return vmaxvq_u32(vandq_u32(a, bits)) != 0;
+}
+
+/* Whether any is `end` or more. */
+VEC bool vec_any_from(vec_u32 a, vec_u32 end)
+{
+    return vmaxvq_u32(vcgeq_u32(a, end)) != 0;
+}
+
+VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
+{
+    return vmaxq_u32(a, b);
+}
+
+VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
+{
+    return vmaxq_s32(a, b);
+}
+
+/* The bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
+VEC vec_bytes vec_row_bytes(vec_u32 row)
+{
+    return vreinterpretq_u8_u32(vmlaq_u32(vec_splat_u32(0x03020100u), row, vec_splat_u32(0x04040404u)));
+}
+
+VEC vec_column vec_load_column(const void *column)
+{
+    return vld1q_u8_x4(column);
+}
+
+VEC vec_u32 vec_row_value(vec_bytes row, const void *column)
+{
+    return vreinterpretq_u32_u8(vqtbl4q_u8(vec_load_column(column), row));
+}
+
+/* level * levels_per_unit, rounded down and limited to 0 .. 15, is the row's number: limited, because a NaN's or an
+ * outlier's would be no row's. */
+VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+{
+    const int32x4_t down = vcvtmq_s32_f32(vec_mul(level, table->levels_per_unit));
+    const int32x4_t number = vaddq_s32(vmaxq_s32(vminq_s32(down, vdupq_n_s32(7)), vdupq_n_s32(-8)), vdupq_n_s32(8));
+    const vec_bytes bytes = vec_row_bytes(vreinterpretq_u32_s32(number));
+    const softqam_soft_table *from = table->from;
+    vec_soft_row row;
+    row.level = vec_from_bits(vec_row_value(bytes, from->level));
+    row.level_low = vec_from_bits(vec_row_value(bytes, from->level_low));
+    row.level_high = vec_from_bits(vec_row_value(bytes, from->level_high));
+    row.bytes = bytes;
+    return row;
+}
+
+VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_from_bits(vec_row_value(row.bytes, table->from->gain_low));
+}
+
+VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_from_bits(vec_row_value(row.bytes, table->from->gain_high));
+}
+
+VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
+{
+    return vec_row_value(row.bytes, table->from->byte_select);
+}
+
+/* Rows of LLRs at `place`, 0 to the number of rows. */
+VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+{
+    (void)table;
+    return vec_row_bytes(vec_to_index(place));
+}
+
+/* The same for |v| < 2: with up to four bits an axis the repeated rows make up for a minimum. */
+VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+{
+    return vec_row_bytes(vec_to_index(m <= 4 ? place : vec_min(place, table->last_row)));
+}
+
+VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
+{
+    (void)m;
+    return vec_from_bits(vec_row_value(row, table->from->slopes[k]));
+}
+
+VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+{
+    return vec_from_bits(vec_row_value(row, table->from->intercepts[k]));
+}
+
+/* What follows has no counterpart in vec_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
+
+/* Any alignment: unlike a pointer to float, these bytes have none. */
+VEC vec_f32 vec_load_f32(const void *from)
+{
+    return vreinterpretq_f32_u8(vld1q_u8(from));
+}
+
+VEC vec_f32 vec_load_s16(const void *from)
+{
+    return vcvtq_f32_s32(vmovl_s16(vreinterpret_s16_u8(vld1_u8(from))));
+}
+
+VEC vec_f32 vec_load_s8(const void *from)
+{
+    uint32_t four;
+    memcpy(&four, from, sizeof four);
+    const int16x8_t words = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)));
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(words)));
+}
+
+VEC vec_f32 vec_load_f16(const void *from)
+{
+    return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from)));
+}
+
+VEC void vec_store(void *to, vec_bytes a)
+{
+    vst1q_u8(to, a);
+}
+
+VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
+{
+    vec_soft_table table = {.from = from};
+    return table;
+}
+
+VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
+{
+    (void)m;
+    vec_llr_table table = {from, vec_splat(from->rows_per_unit), vec_splat(from->last_row)};
+    return table;
+}
+
+/* Pairs of components to two registers of first and of second ones. */
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
+{
+    return vuzp1q_f32(a, b);
+}
+
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
+{
+    return vuzp2q_f32(a, b);
+}
+
+/* Each of the lower, or upper, half's values twice. */
+VEC vec_f32 vec_twice_lower(vec_f32 a)
+{
+    return vzip1q_f32(a, a);
+}
+
+VEC vec_f32 vec_twice_upper(vec_f32 a)
+{
+    return vzip2q_f32(a, a);
+}
+
+/* Neighbours exchanged. */
+VEC vec_f32 vec_swap_pairs(vec_f32 a)
+{
+    return vrev64q_f32(a);
+}
+
+/* Both of the pair are zeros, of any sign. */
+VEC vec_pairs vec_are_zeros(vec_f32 a)
+{
+    return vceqzq_u64(vreinterpretq_u64_f32(vec_abs(a)));
+}
+
+VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
+{
+    return vec_from_bits(vandq_u32(vreinterpretq_u32_u64(mask), vec_bits(a)));
+}
+
+VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
+{
+    return vbslq_f32(vreinterpretq_u32_u64(mask), where_true, where_false);
+}
+
+/* The eight bytes of each pair. */
+VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_bytes where_false)
+{
+    return vbslq_u8(vreinterpretq_u8_u64(mask), where_true, where_false);
+}
+
+/* To integers, truncated, for values that fit. */
+VEC vec_s32 vec_truncate(vec_f32 a)
+{
+    return vcvtq_s32_f32(a);
+}
+
+/* Integers to narrower ones, limited to what these hold: those of a, then those of b. */
+VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b)
+{
+    return vreinterpretq_u8_s16(vqmovn_high_s32(vqmovn_s32(a), b));
+}
+
+VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
+{
+    return vreinterpretq_u8_s8(vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u8(a)), vreinterpretq_s16_u8(b)));
+}
+
+VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b)
+{
+    return vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u8(a)), vreinterpretq_s16_u8(b));
+}
+
+/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
+ * one. */
+VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
+{
+    return vreinterpretq_u8_s16(vtrn2q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+}
+
+VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
+{
+    return vreinterpretq_u8_s16(vtrn1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+}
+
+/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
+{
+    const uint16x8_t less = vcltq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(low));
+    return vmaxvq_u32(vorrq_u32(vreinterpretq_u32_u16(less), vcgtq_s32(b, high))) != 0;
+}
+
+/* On 16-bit integers, modulo 2^16. */
+VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b)
+{
+    return vreinterpretq_u8_u16(vaddq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+}
+
+VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b)
+{
+    return vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+}
+
+VEC vec_bytes vec_abs_s16(vec_bytes a)
+{
+    return vreinterpretq_u8_s16(vabsq_s16(vreinterpretq_s16_u8(a)));
+}
+
+VEC vec_bytes vec_splat_s16(int a)
+{
+    return vreinterpretq_u8_s16(vdupq_n_s16((int16_t)a));
+}
+
+VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b)
+{
+    return vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
+}
+
+VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
+{
+    return vreinterpretq_u8_s8(vminq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
+}
+
+VEC vec_bytes vec_splat_u8(int a)
+{
+    return vdupq_n_u8((uint8_t)a);
+}
+
+VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
+{
+    return vld1q_u8(bytes);
+}
+
+VEC vec_bytes vec_or(vec_bytes a, vec_bytes b)
+{
+    return vorrq_u8(a, b);
+}
+
+VEC vec_bytes vec_interleave_bytes_lower(vec_u32 a, vec_u32 b)
+{
+    return vzip1q_u8(vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b));
+}
+
+VEC vec_bytes vec_interleave_bytes_upper(vec_u32 a, vec_u32 b)
+{
+    return vzip2q_u8(vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b));
+}
+
+VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from)
+{
+    return vqtbl1q_u8(a, from);
+}
+
+/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
+{
+    return vec_or(vec_shuffle_bytes(a, from), vceqq_u8(from, vec_splat_u8(0xff)));
+}
+
+/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
+ * LANES / 2 symbols. */
+VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
+{
+    unsigned char *out = to;
+    for (int half = 0; half < 2; half++) {
+        VEC_UNROLL
+        for (int k = 0; k < 4; k++) {
+            const uint8x16_t pairs = vreinterpretq_u8_f32(llrs[k]);
+            vst1_u8(out + 8 * (4 * half + k), half ? vget_high_u8(pairs) : vget_low_u8(pairs));
+        }
+    }
+}
+
+VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
+{
+    const uint32x4_t p01 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[0]), llrs[1]));
+    const uint32x4_t p23 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[2]), llrs[3]));
+    unsigned char *out = to;
+    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
+    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
+}
+
+#endif

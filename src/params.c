@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "params.h"
+
+#include <float.h>
+
+static float largest_llr(const softqam_config *config)
+{
+    switch (config->output_format) {
+    case SOFTQAM_OUTPUT_F16:
+        return 65504.0f;
+    case SOFTQAM_OUTPUT_F32:
+        return FLT_MAX;
+    default:
+        return (float)config->llr_limit;
+    }
+}
+
+void softqam_params_make(softqam_params *params, const softqam_config *config)
+{
+    params->modulation = config->modulation;
+    params->input_format = config->input_format;
+    params->output_format = config->output_format;
+    params->sign = config->sign;
+    params->noise = config->noise;
+    params->noise_form = config->noise_form;
+    params->input_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    params->value_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
+    params->input_scale = config->input_scale;
+    params->llr_scale = config->llr_scale;
+    params->llr_limit = largest_llr(config);
+    softqam_soft_table_build(&params->soft_bits, &params->soft_linear, config->sign);
+    softqam_llr_table_build(&params->llrs, 4);
+}

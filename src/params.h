@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A checked configuration in the form that loops and kernels take it. */
+#ifndef SOFTQAM_PARAMS_H
+#define SOFTQAM_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "tables.h"
+
+#if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "softqam is for 64-bit, little-endian processors"
+#endif
+
+/* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
+typedef struct softqam_llr_scale {
+    float steps_per_nat; /* with the sign of the LLRs: negative where positive means 1 */
+    float limit;         /* largest magnitude */
+} softqam_llr_scale;
+
+typedef struct softqam_params {
+    softqam_modulation modulation; /* of segments that name none */
+    softqam_input_format input_format;
+    softqam_output_format output_format;
+    softqam_sign sign;
+    softqam_noise noise;
+    softqam_noise_form noise_form;
+    size_t input_nbytes; /* of a symbol */
+    size_t value_nbytes; /* of a soft bit or LLR */
+    float input_scale;
+    float llr_scale; /* steps per nat */
+    float llr_limit;
+    softqam_soft_table soft_bits; /* for u8 */
+    softqam_soft_linear soft_linear;
+    softqam_llr_table llrs; /* for the others, of 256QAM */
+} softqam_params;
+
+/* From a configuration that softqam_config_resolve() has passed. */
+void softqam_params_make(softqam_params *params, const softqam_config *config);
+
+/* Whether the output is scaled by noise. */
+static inline bool softqam_params_take_noise(const softqam_params *params)
+{
+    return params->output_format != SOFTQAM_OUTPUT_U8;
+}
+
+/* Bytes of a symbol's values. */
+static inline size_t softqam_params_output_nbytes(const softqam_params *params, softqam_modulation modulation)
+{
+    return softqam_bits_per_symbol(modulation) * params->value_nbytes;
+}
+
+/* How the LLRs of a segment are scaled. */
+static inline softqam_llr_scale softqam_params_llr_scale(const softqam_params *params, const softqam_segment *segment)
+{
+    const float steps = params->output_format == SOFTQAM_OUTPUT_S8 ? segment->llr_scale : 1.0f;
+    const softqam_llr_scale scale = {params->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -steps : steps, params->llr_limit};
+    return scale;
+}
+
+#endif

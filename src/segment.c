@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "segment.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "config.h"
+#include "error.h"
+
+/* Larger than any version will be. */
+enum { MAX_SEGMENT_NBYTES = 1024 };
+
+/* Size of the first version's structure: what every caller has. */
+#define MIN_SEGMENT_NBYTES (offsetof(softqam_segment, c_init) + sizeof(uint32_t))
+
+/* As the caller wrote it, with zeros for what its version does not have. */
+static softqam_segment read_segment(const softqam_segment_list *list, size_t k)
+{
+    softqam_segment segment = {0};
+    const size_t nbytes = list->segment_nbytes < sizeof segment ? list->segment_nbytes : sizeof segment;
+    memcpy(&segment, list->first + k * list->segment_nbytes, nbytes);
+    return segment;
+}
+
+softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
+{
+    const softqam_params *params = list->params;
+    softqam_segment segment = read_segment(list, k);
+    if (segment.symbol_stride == 0)
+        segment.symbol_stride = 1;
+    if (segment.n_layers == 0)
+        segment.n_layers = 1;
+    if (segment.modulation == SOFTQAM_MODULATION_DEFAULT)
+        segment.modulation = params->modulation;
+    if (segment.noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
+        segment.noise_form = params->noise_form;
+    if (segment.input_scale == 0.0f)
+        segment.input_scale = params->input_scale;
+    if (segment.llr_scale == 0.0f)
+        segment.llr_scale = params->llr_scale;
+    return segment;
+}
+
+softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
+                                        size_t n_symbols, void *out)
+{
+    return (softqam_segment){
+        .n_symbols = n_symbols,
+        .out = out,
+        .noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0,
+        .layers = {{.symbols = symbols, .noise_var = noise_var}},
+    };
+}
+
+softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
+                                     size_t n_symbols)
+{
+    softqam_segment span = *segment;
+    softqam_layer *layer = &span.layers[0];
+    const size_t step = span.symbol_stride * (layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes);
+    span.n_symbols = n_symbols;
+    span.first_symbol += first;
+    layer->symbols = (const unsigned char *)layer->symbols + first * step;
+    if (layer->symbols_q)
+        layer->symbols_q = (const unsigned char *)layer->symbols_q + first * step;
+    if (layer->noise_var)
+        layer->noise_var += first * span.noise_stride;
+    span.out = (unsigned char *)span.out + first * softqam_params_output_nbytes(params, span.modulation);
+    return span;
+}
+
+/* Checks. */
+
+/* Bytes of memory from `first` on. */
+typedef struct memory_range {
+    uintptr_t first;
+    size_t nbytes;
+} memory_range;
+
+/* The range of n items of nbytes, `stride` items apart; false when it is larger than memory. */
+static bool range_of(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
+{
+    size_t spanned;
+    range->first = (uintptr_t)first;
+    if (__builtin_mul_overflow(n - 1, stride, &spanned) || __builtin_add_overflow(spanned, 1, &spanned) ||
+        __builtin_mul_overflow(spanned, nbytes, &range->nbytes))
+        return false;
+    return range->nbytes <= PTRDIFF_MAX && range->first <= UINTPTR_MAX - range->nbytes;
+}
+
+static bool overlap(const memory_range *a, const memory_range *b)
+{
+    return a->first < b->first + b->nbytes && b->first < a->first + a->nbytes;
+}
+
+static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
+{
+    if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
+        const softqam_status status =
+            softqam_check_modulation("segment.modulation", segment->modulation, params->output_format);
+        if (status != SOFTQAM_OK)
+            return status;
+    }
+    if ((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.noise_form is %d", (int)segment->noise_form);
+    if (!(segment->input_scale >= 0.0f && isfinite(segment->input_scale)))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.input_scale is %g, not finite and positive",
+                            (double)segment->input_scale);
+    if (segment->n_layers > 1)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u: this version takes one layer",
+                            segment->n_layers);
+    if (segment->plane_stride != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.plane_stride is %zu: this version has no bit planes", segment->plane_stride);
+    if (segment->descramble != 0 || segment->c_init != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.descramble is %u and c_init %u: this version does not descramble",
+                            segment->descramble, (unsigned)segment->c_init);
+    return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
+}
+
+static softqam_status check_pointers(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    if (!softqam_params_take_noise(params) && layer->noise_var)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is given, which u8 soft bits do not take");
+    if (segment->n_symbols == 0)
+        return SOFTQAM_OK;
+    if (!layer->symbols || !segment->out)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", layer->symbols ? "out" : "symbols");
+    if (softqam_params_take_noise(params) && !layer->noise_var)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is NULL, which LLRs need");
+    if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is not aligned to 4 bytes");
+    return SOFTQAM_OK;
+}
+
+/* Of a completed segment with symbols. */
+static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    const size_t n = segment->n_symbols;
+    const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+    memory_range out;
+    memory_range inputs[3];
+    int n_inputs = 0;
+    bool fits = range_of(&out, segment->out, n, 1, softqam_params_output_nbytes(params, segment->modulation)) &&
+                range_of(&inputs[n_inputs++], layer->symbols, n, segment->symbol_stride, nbytes);
+    if (fits && layer->symbols_q)
+        fits = range_of(&inputs[n_inputs++], layer->symbols_q, n, segment->symbol_stride, nbytes);
+    if (fits && layer->noise_var)
+        fits = range_of(&inputs[n_inputs++], layer->noise_var, segment->noise_stride ? n : 1,
+                        segment->noise_stride ? segment->noise_stride : 1, sizeof(float));
+    if (!fits)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold", n);
+    for (int k = 0; k < n_inputs; k++)
+        if (overlap(&inputs[k], &out))
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_size(const softqam_segment_list *list)
+{
+    if (!list->first)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
+    if (list->segment_nbytes < MIN_SEGMENT_NBYTES || list->segment_nbytes > MAX_SEGMENT_NBYTES ||
+        list->segment_nbytes % _Alignof(softqam_segment) != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment_nbytes is %zu: pass sizeof(softqam_segment)",
+                            list->segment_nbytes);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_newer_fields(const softqam_segment_list *list, size_t k)
+{
+    const unsigned char *bytes = list->first + k * list->segment_nbytes;
+    for (size_t byte = sizeof(softqam_segment); byte < list->segment_nbytes; byte++)
+        if (bytes[byte] != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                "segment %zu sets a field that version " SOFTQAM_VERSION " does not know", k);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_segment_list_check(softqam_segment_list *list)
+{
+    list->n_symbols = 0;
+    if (list->n_segments == 0)
+        return SOFTQAM_OK;
+    softqam_status status = check_size(list);
+    for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
+        const softqam_segment written = read_segment(list, k);
+        status = check_newer_fields(list, k);
+        if (status == SOFTQAM_OK)
+            status = check_fields(list->params, &written);
+        if (status == SOFTQAM_OK)
+            status = check_pointers(list->params, &written);
+        if (status == SOFTQAM_OK && written.n_symbols > 0) {
+            const softqam_segment segment = softqam_segment_at(list, k);
+            status = check_memory(list->params, &segment);
+        }
+        if (status == SOFTQAM_OK && __builtin_add_overflow(list->n_symbols, written.n_symbols, &list->n_symbols))
+            status = softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
+    }
+    return status;
+}
+
+/* The run of symbols. */
+
+/* Leaves segments that are used up. */
+static void settle(softqam_cursor *cursor)
+{
+    while (cursor->segment < cursor->list->n_segments) {
+        const size_t n_symbols = read_segment(cursor->list, cursor->segment).n_symbols;
+        if (cursor->offset < n_symbols)
+            return;
+        cursor->offset -= n_symbols;
+        cursor->segment++;
+    }
+}
+
+softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
+{
+    softqam_cursor cursor = {list, 0, first};
+    settle(&cursor);
+    return cursor;
+}
+
+softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
+{
+    const softqam_segment segment = softqam_segment_at(cursor->list, cursor->segment);
+    const size_t left = segment.n_symbols - cursor->offset;
+    const size_t n = n_symbols < left ? n_symbols : left;
+    const softqam_segment span = softqam_segment_span(cursor->list->params, &segment, cursor->offset, n);
+    cursor->offset += n;
+    settle(cursor);
+    return span;
+}
+
+/* Bringing together what does not lie side by side. */
+
+bool softqam_segment_is_contiguous(const softqam_segment *segment)
+{
+    return !segment->layers[0].symbols_q && (segment->symbol_stride == 1 || segment->n_symbols == 1);
+}
+
+void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, void *symbols)
+{
+    const size_t nbytes = params->input_nbytes;
+    const size_t half = nbytes / 2;
+    unsigned char *to = symbols;
+    const unsigned char *i = segment->layers[0].symbols;
+    const unsigned char *q = segment->layers[0].symbols_q;
+    if (softqam_segment_is_contiguous(segment)) {
+        memcpy(to, i, segment->n_symbols * nbytes);
+        return;
+    }
+    const size_t step = segment->symbol_stride * (q ? half : nbytes);
+    for (size_t k = 0; k < segment->n_symbols; k++, to += nbytes, i += step) {
+        memcpy(to, i, half);
+        memcpy(to + half, q ? q + k * step : i + half, half);
+    }
+}
+
+void softqam_segment_gather_noise(const softqam_segment *segment, float *noise)
+{
+    for (size_t k = 0; k < segment->n_symbols; k++)
+        noise[k] = segment->layers[0].noise_var[k * segment->noise_stride];
+}

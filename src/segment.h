@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* A call's segments: checked, completed, and seen as one long run of symbols that can be cut anywhere. */
+#ifndef SOFTQAM_SEGMENT_H
+#define SOFTQAM_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <softqam/softqam.h>
+
+#include "params.h"
+
+/* A caller's array, whose elements may be of an older or newer version of the structure. */
+typedef struct softqam_segment_list {
+    const softqam_params *params;
+    const unsigned char *first;
+    size_t n_segments;
+    size_t segment_nbytes;
+    size_t n_symbols; /* of all segments; softqam_segment_list_check() counts them */
+} softqam_segment_list;
+
+/* Checks all segments and counts their symbols: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why. Pointers may be
+ * to host or to device memory. */
+softqam_status softqam_segment_list_check(softqam_segment_list *list);
+
+/* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. */
+softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
+
+/* A call with the demodulator's noise layout as one segment. */
+softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
+                                        size_t n_symbols, void *out);
+
+/* n_symbols > 0 symbols of a completed segment, from symbol `first` on. */
+softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
+                                     size_t n_symbols);
+
+/* A place in the run of a checked list. */
+typedef struct softqam_cursor {
+    const softqam_segment_list *list;
+    size_t segment;
+    size_t offset; /* into that segment */
+} softqam_cursor;
+
+/* The cursor at symbol `first` of the run. */
+softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first);
+
+/* Takes the next symbols, all of one segment and at most n_symbols > 0 of them; the run must have some left. */
+softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
+
+/* Whether a segment's symbols lie side by side, I and Q together. */
+bool softqam_segment_is_contiguous(const softqam_segment *segment);
+
+/* Copies a segment's symbols side by side, or its noise values. */
+void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, void *symbols);
+void softqam_segment_gather_noise(const softqam_segment *segment, float *noise);
+
+#endif

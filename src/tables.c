@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "tables.h"
+
+#include <math.h>
+
+/* The amplitude of an axis in units of 1/sqrt(E), and the bits that it carries: 38.211's nested products, where with
+ * x(b) = 1 - 2b the amplitude of bits b0 b1 .. is x(b0) (2^(m-1) - x(b1 ..)). Bit k is bit m-1-k of `bits`. */
+static int amplitude(unsigned bits, int axis_bits)
+{
+    const int sign = bits >> (axis_bits - 1) & 1 ? -1 : 1;
+    if (axis_bits == 1)
+        return sign;
+    return sign * ((1 << (axis_bits - 1)) - amplitude(bits & ((1u << (axis_bits - 1)) - 1), axis_bits - 1));
+}
+
+/* The bits of the level with an amplitude. */
+static unsigned bits_of(int wanted, int axis_bits)
+{
+    unsigned bits = 0;
+    while (amplitude(bits, axis_bits) != wanted)
+        bits++;
+    return bits;
+}
+
+/* Soft bits. Level j has the amplitude 2j - 15. */
+
+static unsigned bit_at(int level, int k)
+{
+    return bits_of(2 * level - (SOFT_LEVELS - 1), SOFT_AXIS_BITS) >> (SOFT_AXIS_BITS - 1 - k) & 1;
+}
+
+static int low_neighbour(int level)
+{
+    return level ^ 1;
+}
+
+/* -1 and SOFT_LEVELS beyond the ends. */
+static int high_neighbour(int level)
+{
+    return level % 2 ? level + 1 : level - 1;
+}
+
+static void build_soft_row(softqam_soft_table *table, int level, float gain, unsigned positive_bit)
+{
+    const int high = high_neighbour(level);
+    uint32_t select = 0;
+    table->gain_high[level] = gain;
+    for (int k = 0; k < SOFT_AXIS_BITS; k++) {
+        const unsigned bit = bit_at(level, k);
+        uint32_t from = bit == positive_bit ? SATURATED_255 : SATURATED_0;
+        if (bit_at(low_neighbour(level), k) != bit) {
+            from = FROM_LOW;
+            table->gain_low[level] = bit == positive_bit ? gain : -gain;
+        } else if (high >= 0 && high < SOFT_LEVELS && bit_at(high, k) != bit) {
+            from = FROM_HIGH;
+            table->gain_high[level] = bit == positive_bit ? gain : -gain;
+        }
+        select |= from << (8 * k);
+    }
+    table->byte_select[level] = select;
+}
+
+static void build_soft_linear(softqam_soft_linear *linear, const softqam_soft_table *table, float gain)
+{
+    /* 4 alpha gain; the fold points are taken at the rounded slope, so that it meets zero where it should. */
+    const double alpha = table->steps[SOFT_AXIS_BITS - 1];
+    linear->units_per_component = (float)(4.0 * alpha * gain * (1 << LINEAR_FRACTION_BITS));
+    linear->largest = (int32_t)((double)LINEAR_COMPONENT * (double)linear->units_per_component);
+    for (int k = 0; k < SOFT_AXIS_BITS - 1; k++) {
+        linear->fold_points[k] = (int32_t)lrint(table->steps[k] * (double)linear->units_per_component);
+        linear->largest -= linear->fold_points[k];
+    }
+    linear->middle = (int16_t)((linear->fold_points[SOFT_AXIS_BITS - 2] & ((1 << LINEAR_FRACTION_BITS) - 1)) / 2);
+    linear->error_bound = LINEAR_ERROR_BOUND + 2; /* the middle is rounded */
+}
+
+void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *linear, softqam_sign sign)
+{
+    /* One rounding from double, then one per level: these are liquid-dsp's levels to the last bit. */
+    const float alpha = (float)(1.0 / sqrt(170.0));
+    /* liquid-dsp's modemcf_demodulate_soft: gamma = 1.2 * 256 points, times 16. */
+    const float gain = 1.2f * 256.0f * 16.0f;
+    float levels[SOFT_LEVELS + 2];
+    for (int j = 0; j < SOFT_LEVELS; j++)
+        levels[j + 1] = (float)(2 * j - (SOFT_LEVELS - 1)) * alpha;
+    levels[0] = -NO_NEIGHBOUR;
+    levels[SOFT_LEVELS + 1] = NO_NEIGHBOUR;
+    for (int j = 0; j < SOFT_LEVELS; j++) {
+        table->level[j] = levels[j + 1];
+        table->level_low[j] = levels[low_neighbour(j) + 1];
+        table->level_high[j] = levels[high_neighbour(j) + 1];
+        build_soft_row(table, j, gain, sign == SOFTQAM_SIGN_POSITIVE_IS_1);
+    }
+    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+        table->steps[k] = (float)(1 << (SOFT_AXIS_BITS - 1 - k)) * alpha;
+    table->levels_per_unit = (float)(sqrt(170.0) / 2.0);
+    build_soft_linear(linear, table, gain);
+}
+
+/* LLRs, in units of a = 1/sqrt(E). */
+
+/* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
+static double energy(int axis_bits)
+{
+    return 2.0 * ((double)(1 << 2 * axis_bits) - 1.0) / 3.0;
+}
+
+/* The amplitude nearest to `from` whose bit k has a value. */
+static int nearest_amplitude(int axis_bits, int from, int k, unsigned value)
+{
+    int nearest = 0, distance = 1 << 30;
+    for (unsigned bits = 0; bits < 1u << axis_bits; bits++) {
+        const int at = amplitude(bits, axis_bits);
+        const int away = at < from ? from - at : at - from;
+        if ((bits >> (axis_bits - 1 - k) & 1) == value && away < distance) {
+            nearest = at;
+            distance = away;
+        }
+    }
+    return nearest;
+}
+
+void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
+{
+    const double e = energy(axis_bits), a = 1.0 / sqrt(e);
+    const int last_row = (1 << (axis_bits - 1)) - 1;
+    for (int r = 0; r < MAX_LLR_ROWS; r++) {
+        /* Within a row the nearest levels stay the same, so those of its middle, which is a level, serve. */
+        const int middle = 2 * (r < last_row ? r : last_row) + 1;
+        for (int k = 0; k < MAX_AXIS_BITS; k++) {
+            /* (v - one)^2 - (v - zero)^2 */
+            const int zero = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 0) : 0;
+            const int one = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 1) : 0;
+            table->slopes[k][r] = (float)(2.0 * (zero - one) * a);
+            table->intercepts[k][r] = (float)((double)(one * one - zero * zero) / e);
+        }
+    }
+    table->rows_per_unit = (float)(sqrt(e) / 2.0);
+    table->last_row = (float)last_row;
+}

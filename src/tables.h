@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* What the arithmetic needs to know about one axis of a constellation: one encoding for the portable C, the vector
+ * loops and CUDA. Plain data, an array for each kind of value, as vector loops load them into registers. */
+#ifndef SOFTQAM_TABLES_H
+#define SOFTQAM_TABLES_H
+
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+/* Soft bits, of 256QAM alone: 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
+enum { SOFT_LEVELS = 16, SOFT_AXIS_BITS = 4 };
+
+/* Where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the low bits of I, the high bits
+ * of I, the same of Q. byte_select holds these for I and the first symbol; a saturated byte has a value that no place
+ * has. */
+enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_255 = 0xff };
+
+/* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong
+ * (reference/README.md), and what is saturated or not does not change between here and there. */
+#define LIMIT_COMPONENT 3.0f
+
+/* Stands for a neighbour that does not exist: so far from any component that it is never the nearest, and its squared
+ * distance times the gain still fits an int. */
+#define NO_NEIGHBOUR 64.0f
+
+/* By level, the most negative first. Each neighbour of a level differs from it in one label bit: the low neighbour,
+ * above an even level and below an odd one, in the axis's last bit, the high neighbour in one of the first three. So of
+ * the four bits two are soft, and two (three at the ends, which have no high neighbour) are saturated. */
+typedef struct softqam_soft_table {
+    float level[SOFT_LEVELS];
+    float level_low[SOFT_LEVELS];        /* of the low neighbour */
+    float level_high[SOFT_LEVELS];       /* of the high one; +-NO_NEIGHBOUR beyond the ends */
+    float gain_low[SOFT_LEVELS];         /* byte units per unit of squared distance, with the bit's sign */
+    float gain_high[SOFT_LEVELS];
+    uint32_t byte_select[SOFT_LEVELS];   /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
+    /* Half the distance between the sets of levels that each label bit separates: 8, 4, 2, 1 times 1/sqrt(170). */
+    float steps[SOFT_AXIS_BITS];
+    float levels_per_unit; /* level j is at (j - 7.5) / levels_per_unit */
+} softqam_soft_table;
+
+/* The soft bits as linear functions in fixed point, LINEAR_FRACTION_BITS after the point (arithmetic_usual.h). */
+enum { LINEAR_FRACTION_BITS = 16 };
+
+/* They decide for components up to this one where no value is within LINEAR_ERROR_BOUND of an integer:
+ * demodulate_soft_bits(), in which both axes and some twenty roundings take part, differs from them by less. README.md
+ * has the figures. */
+#define LINEAR_COMPONENT 1.5f
+enum { LINEAR_ERROR_BOUND = 16 };
+
+/* A component beside zero, beyond doubt: three times LINEAR_ERROR_BOUND units. */
+#define LINEAR_BESIDE_ZERO 0x1p-21f
+
+typedef struct softqam_soft_linear {
+    float units_per_component;             /* of fixed point */
+    int32_t fold_points[SOFT_AXIS_BITS - 1]; /* 8, 4, 2 alpha */
+    int32_t largest;                       /* |x3| of a component of LINEAR_COMPONENT */
+    int16_t middle;                        /* half of 2 alpha, modulo 1 */
+    int16_t error_bound;
+} softqam_soft_linear;
+
+/* For liquid-dsp's soft bits of 256QAM, from the formula of 3GPP TS 38.211 clause 5.1.6. */
+void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *linear, softqam_sign sign);
+
+/* LLRs. With m bits an axis, N0 times an LLR is piecewise linear in the component v, with breaks at the even multiples
+ * of a = 1/sqrt(E): 2^(m-1) rows of |v|, the last one open. */
+enum { MAX_AXIS_BITS = 5, MAX_LLR_ROWS = 16 };
+
+/* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]; that of the first bit takes
+ * the sign of v besides, those of the others are even in v. Rows from the last on repeat it, to MAX_LLR_ROWS. */
+typedef struct softqam_llr_table {
+    float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
+    float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];
+    float rows_per_unit; /* of |v|: sqrt(E)/2 */
+    float last_row;      /* 2^(m-1) - 1 */
+} softqam_llr_table;
+
+/* For SOFTQAM_SIGN_POSITIVE_IS_0, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double precision,
+ * rounded once; axis_bits 1 (QPSK) to 5 (1024QAM). */
+void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
+
+#endif
