@@ -8,9 +8,12 @@ import socket
 import subprocess
 
 import bad_input_harness
-from bad_input_harness import DEMOD, GEN, BadInputTest
+from bad_input_harness import DEMOD, GEN, OLD, BadInputTest
 
 SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4}
+
+SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".cs8", ".sc8", ".cf16"]
+SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32"]
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
 HOSTILE = [
@@ -202,7 +205,134 @@ class BadInput(BadInputTest):
             self.row(DEMOD, ["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
         self.assertFalse(os.path.exists(self.path("pwned")))
 
+    # Files that would be lost.
+
+    def test_suffixes_of_the_other_operand(self):
+        """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
+        for suffix in SYMBOL_SUFFIXES:
+            for shown in (suffix, suffix.upper()):
+                name = "y" + shown
+                message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
+                self.row(DEMOD, ["x.cf32", name], 2, message)
+                self.put(name, OLD)
+                self.row(DEMOD, ["x.cf32", name], 2, message)
+                self.row(DEMOD, ["-i", "cf32", "x.u8", name], 2, message)
+                self.row(DEMOD, ["--sigmf", "x.cf32", name], 2, message)
+                self.row(DEMOD, ["-", name], 2, message)
+        for suffix in SOFT_BIT_SUFFIXES:
+            for shown in (suffix, suffix.upper()):
+                name = "z" + shown
+                cause = f"suffix {suffix} means soft bits or LLRs, not symbols"
+                for program, arguments, option in ((DEMOD, [name, "y"], "input"), (GEN, [name], "output")):
+                    message = f"{name}: {cause}; --{option}-format overrides it"
+                    self.row(program, arguments, 2, message)
+                    self.put(name, OLD)
+                    self.row(program, arguments, 2, message)
+                self.row(DEMOD, [name, "x.cf32"], 2, f"{name}: {cause}; --input-format overrides it")
+
+    def other_names(self, name):
+        """Of a file of the directory, which gets them."""
+        os.makedirs(self.path("d"), exist_ok=True)
+        for link, target in (("linked", "."), ("d/up", "../" + name), ("symlink", name), ("twice", "d/up")):
+            if os.path.lexists(self.path(link)):
+                os.remove(self.path(link))
+            os.symlink(target, self.path(link))
+        if os.path.exists(self.path("hard")):
+            os.remove(self.path("hard"))
+        os.link(self.path(name), self.path("hard"))
+        return [name, "./" + name, ".//" + name, "d/../" + name, self.path(name), "linked/" + name, "d/up", "symlink",
+                "twice", "hard", f"/proc/self/cwd/{name}"]  # fmt: skip
+
+    def test_outputs_that_are_read(self):
+        """Whatever the options, and however many symbols and noise variances there are."""
+        self.put("cap.cf32", bytes(range(80)))
+        self.put("n0", bytes(40))
+        formats, noise = ["-i", "cf32", "-o", "u8"], ["-o", "s8", "--noise-file", "n0"]
+        for name in self.other_names("cap.cf32"):
+            cause = f"{name}: is INPUT as well; give OUTPUT another name"
+            self.row(DEMOD, [*formats, "cap.cf32", name], 2, cause)
+            cause = "cap.cf32: is INPUT as well; give OUTPUT another name"
+            self.row(DEMOD, [*formats, "--no-sigmf", name, "cap.cf32"], 2, cause)
+        for options in (["--shard", "1/2"], ["--verify", "--stats"], ["-q", "--backend", "cpu"]):
+            self.row(DEMOD, [*formats, *options, "cap.cf32", "cap.cf32"], 2, cause)
+        for name in self.other_names("n0"):
+            self.row(DEMOD, [*noise, "x.cf32", name], 2, f"{name}: is --noise-file as well; give OUTPUT another name")
+        self.put("cap.u8", bytes(81))
+        cause = "cap.u8: is INPUT as well; give OUTPUT another name"
+        self.row(DEMOD, ["-i", "cf32", "cap.u8", "cap.u8"], 2, cause)
+        self.put("n0", bytes(41))
+        self.row(DEMOD, [*noise, "x.cf32", "n0"], 2, "n0: is --noise-file as well; give OUTPUT another name")
+
+    def test_outputs_that_are_read_by_descriptors(self):
+        self.put("cap", bytes(range(80)))
+        for option in ("-", "/dev/stdin", "/dev/fd/0"):
+            cause = "cap: is INPUT as well; give OUTPUT another name"
+            self.row_with_streams([option, "cap"], cause, stdin="cap")
+            cause = "cap: is --noise-file as well; give OUTPUT another name"
+            self.row_with_streams(["-o", "s8", "--noise-file", option, "x.cf32", "cap"], cause, stdin="cap")
+        for option, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1")):
+            cause = f"{shown}: is INPUT as well; give OUTPUT another name"
+            self.row_with_streams(["cap", option], cause, stdout="cap")
+            self.row_with_streams(["-", option], cause, stdin="cap", stdout="cap")
+
+    def row_with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
+        """One row of softqam-demod whose standard streams are files."""
+        BadInputTest.n_rows += 1
+        before = self.snapshot()
+        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink, self.subTest(
+            arguments=arguments
+        ):
+            result = subprocess.run(
+                [DEMOD, *arguments], cwd=self.directory, stdin=source, stdout=sink, stderr=subprocess.PIPE, check=False
+            )
+            self.assertEqual((result.stderr.decode(), result.returncode), (f"softqam-demod: {message}\n", 2))
+            self.assertEqual(self.snapshot(), before)
+
+    def test_two_outputs_that_are_one(self):
+        self.put("y", OLD)
+        for name in self.other_names("y"):
+            self.row(GEN, ["--bits", "y", name], 2, "--bits: 'y' is OUTPUT as well")
+            self.row(GEN, ["--bits", name, "y"], 2, f"--bits: '{name}' is OUTPUT as well")
+        os.symlink("new", self.path("dangling"))
+        for bits, output in (("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout")):
+            self.row(GEN, ["--bits", bits, output], 2, f"--bits: '{bits}' is OUTPUT as well")
+        for meta, data in (("o.sigmf-data", "new"), ("new", "new")):
+            for link, target in (("o.sigmf-meta", meta), ("o.sigmf-data", data)):
+                os.symlink(target, self.path(link))
+            cause = "o.sigmf-meta: is o.sigmf-data as well; give OUTPUT another name"
+            self.row(DEMOD, ["--sigmf", "x.cf32", "o"], 2, cause)
+            os.remove(self.path("o.sigmf-meta"))
+            os.remove(self.path("o.sigmf-data"))
+
     # Recordings: x.sigmf-data with metadata.
+
+    def test_recordings_that_would_be_lost(self):
+        self.put_recording()
+        plain = ["-i", "cf32", "--no-sigmf"]
+        for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
+            for output in ("x.sigmf-meta", "./x.sigmf-data"):
+                data = output.replace("meta", "data")
+                self.row(DEMOD, [name, output], 2, f"{data}: is INPUT's; give OUTPUT another name")
+                self.row(DEMOD, ["--no-sigmf", name, output], 2, f"{output}: is INPUT's; give OUTPUT another name")
+        self.row(DEMOD, ["x.sigmf-meta", "x"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
+        self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-meta"], 2, "x.sigmf-meta: is INPUT's; give OUTPUT another name")
+        self.row(DEMOD, [*plain, "x.sigmf-meta", "x.sigmf-data"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
+        cause = "x.sigmf-data: is INPUT as well; give OUTPUT another name"
+        self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-data"], 2, cause)
+        self.row(DEMOD, ["-i", "cf32", "--sigmf", "x.sigmf-data", "x"], 2, cause)
+        for link in (os.symlink, os.link):
+            link(self.path("x.sigmf-meta"), self.path("y.sigmf-meta"))
+            link(self.path("x.cf32"), self.path("z.sigmf-data"))
+            self.row(DEMOD, ["x", "y"], 2, "y.sigmf-meta: is INPUT's; give OUTPUT another name")
+            self.row(DEMOD, ["x.cf32", "z.sigmf-meta"], 2, "z.sigmf-data: is INPUT as well; give OUTPUT another name")
+            os.remove(self.path("y.sigmf-meta"))
+            os.remove(self.path("z.sigmf-data"))
+        self.put("n.sigmf-meta", bytes(40))
+        noise = ["-o", "s8", "--noise-file", "n.sigmf-meta"]
+        self.row(DEMOD, [*noise, "x", "n"], 2, "n.sigmf-meta: is --noise-file as well; give OUTPUT another name")
+        self.put_recording(core__dataset="samples")
+        os.rename(self.path("x.sigmf-data"), self.path("samples"))
+        self.row(DEMOD, ["--no-sigmf", "x", "samples"], 2, "samples: is INPUT's; give OUTPUT another name")
 
     def recording_row(self, code, message):
         for name in ("x.sigmf-meta", "x.sigmf-data"):

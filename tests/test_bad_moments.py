@@ -23,7 +23,7 @@ class BadMoments(BadInputTest):
 
         self.row(DEMOD, ["--backend", "cpu", "x.cf32", "x.u8"], 1, "x.u8: File too large", preexec_fn=limit)
         self.row(DEMOD, ["--backend", "cpu", "x.cf32", "y.u8"], 1, "y.u8: File too large", preexec_fn=limit)
-        self.row(GEN, ["x.u8"], 1, "x.u8: File too large", preexec_fn=limit)
+        self.row(GEN, ["-o", "cf32", "x.u8"], 1, "x.u8: File too large", preexec_fn=limit)
         self.row(GEN, ["--bits", "x.u8", "y.cf32"], 1, "y.cf32: File too large", preexec_fn=limit)
 
     def has_open(self, process, name):

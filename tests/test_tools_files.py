@@ -237,9 +237,23 @@ class Files(ToolTest):
         self.ok(self.demod("x.cf32", "null"))
         self.assertTrue(os.path.islink(self.path("null")))
 
-    def test_input_is_output(self):
-        self.ok(self.demod("x.cf32", "x.cf32"))
-        self.assertEqual(self.read("x.cf32"), self.expected)
+    def test_suffix_of_the_other_operand(self):
+        """With the format named it is a name like any other."""
+        for name in ("y.cf32", "y.CS16"):
+            self.ok(self.demod("-o", "u8", "x.cf32", name))
+            self.assertEqual(self.read(name), self.expected)
+        for name in ("z.u8", "z.F32"):
+            self.write(name, self.read("x.cf32"))
+            self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
+            self.ok(self.gen("-o", "cf32", "--symbols", "300", "--snr-db", "20", name))
+            self.assertEqual(self.read(name), self.read("x.cf32"))
+
+    def test_input_and_output_are_one_device(self):
+        """Nothing is lost there."""
+        self.ok(self.demod("/dev/null", "/dev/null"))
+        self.ok(self.gen("--symbols", "10", "--bits", "/dev/null", "/dev/null"))
+        with open("/dev/null", "r+b") as null:
+            self.ok(self.demod("-", "-", stdin=null, stdout=null))
 
     def test_bits_and_output_are_one(self):
         os.mkdir(self.path("d"))
@@ -252,7 +266,7 @@ class Files(ToolTest):
     def test_neither_file_without_the_other(self):
         self.write("x.u8", b"old")
         self.unchanged(
-            self.gen("--bits", "none/b", "x.u8"), 1, "none/b: No such file or directory", "softqam-gen"
+            self.gen("-o", "cf32", "--bits", "none/b", "x.u8"), 1, "none/b: No such file or directory", "softqam-gen"
         )
         self.unchanged(
             self.gen("--bits", "x.u8", "none/b"), 1, "none/b: No such file or directory", "softqam-gen"
@@ -296,7 +310,7 @@ class Files(ToolTest):
         self.write("x.u8", b"old")
         for delay in (0, 0.01, 0.1):
             process = self.start(
-                GEN, "--symbols", "1000000000000", "--bits", "b", "x.u8", preexec_fn=default_signals
+                GEN, "--symbols", "1000000000000", "-o", "cf32", "--bits", "b", "x.u8", preexec_fn=default_signals
             )
             self.wait_for_temporary(2)
             time.sleep(delay)

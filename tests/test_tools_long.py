@@ -181,12 +181,11 @@ class Descriptors(ToolTest):
         self.assertEqual(self.files(), ["x.cf32", "y"])
 
     def test_output_over_the_input(self):
-        """Refused where it would go on for ever, or overwrite what is still to be read."""
+        """It would go on for ever, or overwrite what is still to be read."""
         for mode in ("ab", "r+b"):
             with open(self.path("x.cf32"), mode) as file:
                 result = self.demod("x.cf32", "-", stdout=file)
-            message = "standard output: is INPUT as well, which would be overwritten while it is read"
-            self.fails(result, 1, message)
+            self.fails(result, 2, "standard output: is INPUT as well; give OUTPUT another name")
             self.assertEqual(self.read("x.cf32"), self.data)
 
     def test_noise_and_symbols_from_one_descriptor(self):

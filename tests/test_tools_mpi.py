@@ -155,6 +155,26 @@ class Failures(MpiTest):
         ):  # fmt: skip
             self.unchanged(self.mpirun(3, *arguments), code, message)
 
+    def test_files_that_would_be_lost(self):
+        """As of softqam-demod, with one message."""
+        self.write("n0", bytes(4000))
+        os.symlink("x.cf32", self.path("link"))
+        meta = {"global": {"core:datatype": "cf32_le", "core:version": "1.0.0"}, "captures": [], "annotations": []}
+        self.write("r.sigmf-meta", json.dumps(meta).encode())
+        self.write("r.sigmf-data", self.read("x.cf32"))
+        self.before = self.files()
+        contents = {name: self.read(name) for name in self.before}
+        for arguments, cause in (
+            (["y.u8", "x.cf32"], "y.u8: suffix .u8 means soft bits or LLRs, not symbols; --input-format overrides it"),
+            (["r", "x.cf32"], "x.cf32: suffix .cf32 means symbols, not soft bits or LLRs; --output-format overrides it"),
+            (["-o", "u8", "x.cf32", "./x.cf32"], "./x.cf32: is INPUT as well; give OUTPUT another name"),
+            (["x.cf32", "link"], "link: is INPUT as well; give OUTPUT another name"),
+            (["-o", "s8", "--noise-file", "n0", "x.cf32", "n0"], "n0: is --noise-file as well; give OUTPUT another name"),
+            (["r.sigmf-meta", "r"], "r.sigmf-data: is INPUT's; give OUTPUT another name"),
+        ):  # fmt: skip
+            self.unchanged(self.mpirun(2, *arguments), 2, cause)
+            self.assertEqual({name: self.read(name) for name in self.before}, contents)
+
     def test_ranks_in_other_folders(self):
         """The names are those of rank 0's folder once it has opened them."""
         script = self.rank_script("[ $OMPI_COMM_WORLD_RANK = 0 ] || cd /")

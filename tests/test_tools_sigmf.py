@@ -385,6 +385,15 @@ class Outputs(SigmfTest):
             self.assertEqual(result.code, 2)
         self.assertEqual(self.read("r.sigmf-data"), self.data)
 
+    def test_suffix_of_soft_bits(self):
+        """The metadata say what a recording is, whatever its name ends in."""
+        for part in ("meta", "data"):
+            os.rename(self.path("r.sigmf-" + part), self.path("r.u8.sigmf-" + part))
+        expected = self.soft_bits("r.u8.sigmf-meta")
+        self.assertEqual(self.soft_bits("r.u8"), expected)
+        self.ok(self.demod("-o", "u8", "r.u8", "out.cf32"))
+        self.assertEqual(self.read("out.cf32.sigmf-data"), expected)
+
     def test_wrong_commands(self):
         for arguments, message in (
             (["-o", "f16", "--snr-db", "3", "r", "out"],

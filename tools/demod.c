@@ -11,9 +11,8 @@
 /* What a run writes. */
 struct outputs {
     struct output_file data;
-    struct output_file meta;  /* not opened unless the output is SigMF */
-    struct demod_names names; /* of both, where the output is SigMF: the files' messages have them */
-    struct sha512 *hash;      /* of the data; NULL for none */
+    struct output_file meta; /* not opened unless the output is SigMF */
+    struct sha512 *hash;     /* of the data; NULL for none */
 };
 
 static bool open_metadata(struct demod_run *run, struct outputs *outputs)
@@ -21,7 +20,7 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
     const struct demod_options *options = run->options;
     if (!options->output_is_sigmf)
         return true;
-    if (!output_file_open(&outputs->meta, outputs->names.meta))
+    if (!output_file_open(&outputs->meta, run->names.meta))
         return false;
     if (!options->hash)
         return true;
@@ -36,19 +35,15 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
 static int open_files(struct demod_run *run, struct outputs *outputs)
 {
     const struct demod_options *options = run->options;
-    if (!demod_run_open(run) ||
-        (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards)))
-        return EXIT_FAILED;
-    const int result = demod_metadata_start(run, &outputs->names);
+    const int result = demod_run_open(run);
     if (result != EXIT_DONE)
         return result;
-    if (!output_file_open(&outputs->data, options->output_is_sigmf ? outputs->names.data : options->output) ||
-        !open_metadata(run, outputs))
+    if (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards))
         return EXIT_FAILED;
-    if (output_file_overwrites(&outputs->data, run->input.fd)) {
-        message_print(outputs->data.name, "is INPUT as well, which would be overwritten while it is read");
+    if (!demod_metadata_check(run))
+        return EXIT_COMMAND;
+    if (!output_file_open(&outputs->data, demod_names_data(&run->names, options)) || !open_metadata(run, outputs))
         return EXIT_FAILED;
-    }
     return demod_run_prepare(run, 0);
 }
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "demod_metadata.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "message.h"
-#include "sigmf_name.h"
 
 static struct sigmf_output describe(const struct demod_run *run, const char *tool)
 {
@@ -27,43 +24,10 @@ static struct sigmf_output describe(const struct demod_run *run, const char *too
                                      kind == NOISE_NONE || kind == NOISE_FILE ? 0 : (double)run->noise.noise_var};
 }
 
-static bool find_names(const struct demod_options *options, struct demod_names *names)
+bool demod_metadata_check(const struct demod_run *run)
 {
-    const char *path = options->output;
-    names->meta[0] = '\0';
-    if (!options->output_is_sigmf) {
-        /* Longer names fail when they are opened, with the system's own message. */
-        snprintf(names->data, PATH_MAX, "%s", path);
-        return true;
-    }
-    if (sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, names->data) &&
-        sigmf_name_with_suffix(path, SIGMF_META_SUFFIX, names->meta))
-        return true;
-    message_print_errno(path);
-    return false;
-}
-
-static bool is_same_file(const char *path, const char *other)
-{
-    struct stat status, other_status;
-    return *path && *other && !stat(path, &status) && !stat(other, &other_status) && S_ISREG(status.st_mode) &&
-           status.st_dev == other_status.st_dev && status.st_ino == other_status.st_ino;
-}
-
-int demod_metadata_start(const struct demod_run *run, struct demod_names *names)
-{
-    const struct sigmf_input *input = &run->recording;
-    if (!find_names(run->options, names))
-        return EXIT_FAILED;
-    const char *const outputs[] = {names->data, names->meta};
-    for (int i = 0; i < 2; i++) {
-        if (!is_same_file(outputs[i], input->data_path) && !is_same_file(outputs[i], input->meta_path))
-            continue;
-        message_print(outputs[i], "is INPUT's; give OUTPUT another name");
-        return EXIT_COMMAND;
-    }
     const struct sigmf_output output = describe(run, "");
-    return !run->options->output_is_sigmf || sigmf_output_check(&output) ? EXIT_DONE : EXIT_COMMAND;
+    return !run->options->output_is_sigmf || sigmf_output_check(&output);
 }
 
 /* Whether the data are those that the input's metadata are of; no hash, NULL, says nothing against it. */

@@ -31,7 +31,6 @@ struct job {
     const struct demod_options *options;
     struct demod_run run;
     struct output_file data, meta; /* of rank 0 */
-    struct demod_names names;      /* of both, where the output is SigMF: the files' messages have them */
     MPI_File file;                 /* the temporary file behind data, which all write */
     MPI_Datatype symbol;           /* what a symbol becomes */
 };
@@ -81,7 +80,7 @@ static bool check_input_is_one(const struct job *job)
 static int open_input(struct job *job)
 {
     struct demod_run *run = &job->run;
-    int result = agree_all(job, demod_run_open(run));
+    int result = agree(job, demod_run_open(run));
     if (result == EXIT_DONE)
         result = agree_all(job, check_input_is_one(job));
     if (result == EXIT_DONE)
@@ -91,9 +90,9 @@ static int open_input(struct job *job)
 
 static bool open_names(struct job *job)
 {
-    const bool is_sigmf = job->options->output_is_sigmf;
-    if (!output_file_open(&job->data, is_sigmf ? job->names.data : job->options->output) ||
-        (is_sigmf && !output_file_open(&job->meta, job->names.meta)))
+    const struct demod_names *names = &job->run.names;
+    if (!output_file_open(&job->data, demod_names_data(names, job->options)) ||
+        (job->options->output_is_sigmf && !output_file_open(&job->meta, names->meta)))
         return false;
     if (!output_file_temporary(&job->data))
         message_print(job->data.name, "not a regular file, in which each rank could have its place");
@@ -122,7 +121,7 @@ static bool check_temporary(const struct job *job, const char *temporary)
 static int open_output(struct job *job)
 {
     char temporary[PATH_MAX] = "";
-    int result = agree(job, demod_metadata_start(&job->run, &job->names));
+    int result = agree(job, demod_metadata_check(&job->run) ? EXIT_DONE : EXIT_COMMAND);
     if (result != EXIT_DONE)
         return result;
     result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));

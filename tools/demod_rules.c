@@ -98,11 +98,17 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
     return false;
 }
 
+/* A recording's is in its metadata, whatever suffix its name has. */
+static bool choose_input_format(struct demod_options *options, const struct demod_raw_options *raw)
+{
+    return options->input_is_sigmf || sample_format_for_symbols("--input-format", raw->input_format, options->input,
+                                                                &options->config.input_format);
+}
+
 bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)
 {
     softqam_config *config = &options->config;
-    if (!choose_sigmf(options, raw) ||
-        !sample_format_for_symbols("--input-format", raw->input_format, options->input, &config->input_format) ||
+    if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) ||
         !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
         !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;

@@ -57,27 +57,40 @@ static bool skip_gaps(struct demod_run *run)
     return false;
 }
 
-static bool open_input(struct demod_run *run)
+static bool open_inputs(struct demod_run *run)
 {
-    const bool is_sigmf = run->options->input_is_sigmf;
+    const struct demod_options *options = run->options;
+    const bool is_sigmf = options->input_is_sigmf;
     if (is_sigmf && !read_recording(run))
         return false;
     run->symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
     run->out_nbytes = softqam_output_symbol_nbytes(run->config.output_format);
-    return input_file_open(&run->input, is_sigmf ? run->recording.data_path : run->options->input) && skip_gaps(run) &&
-           (run->input.nbytes < 0 ||
-            input_file_is_whole(&run->input, (uint64_t)run->input.nbytes, "symbol", run->symbol_nbytes));
+    return input_file_open(&run->input, is_sigmf ? run->recording.data_path : options->input) &&
+           noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file);
 }
 
-bool demod_run_open(struct demod_run *run)
+static bool count_symbols(struct demod_run *run)
 {
-    const struct demod_options *options = run->options;
-    if (!open_input(run) || !noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file) ||
+    if (!skip_gaps(run))
+        return false;
+    const int64_t nbytes = run->input.nbytes;
+    if ((nbytes >= 0 && !input_file_is_whole(&run->input, (uint64_t)nbytes, "symbol", run->symbol_nbytes)) ||
         !noise_source_fits(&run->noise, &run->input, run->symbol_nbytes))
         return false;
-    if (run->input.nbytes >= 0)
-        run->n_symbols = run->input.nbytes / (int64_t)run->symbol_nbytes;
+    if (nbytes >= 0)
+        run->n_symbols = nbytes / (int64_t)run->symbol_nbytes;
     return true;
+}
+
+int demod_run_open(struct demod_run *run)
+{
+    if (!open_inputs(run))
+        return EXIT_FAILED;
+    const struct demod_sources sources = {&run->recording, run->input.fd, run->noise.file.fd};
+    const int result = demod_names_find(&run->names, run->options, &sources);
+    if (result != EXIT_DONE)
+        return result;
+    return count_symbols(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* Hashes bytes around the samples, where a hash was asked for. */

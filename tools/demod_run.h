@@ -11,6 +11,7 @@
 #include <softqam/softqam.h>
 
 #include "block_ring.h"
+#include "demod_names.h"
 #include "demod_options.h"
 #include "input_file.h"
 #include "noise_source.h"
@@ -27,6 +28,7 @@ struct demod_run {
     struct input_file input;
     struct sha512 *input_hash; /* NULL for none */
     struct noise_source noise;
+    struct demod_names names; /* of what is written */
     softqam_demodulator *demodulator;
     size_t symbol_nbytes;   /* of the input */
     size_t out_nbytes;      /* of what a symbol becomes */
@@ -47,8 +49,9 @@ struct demod_run {
 
 void demod_run_init(struct demod_run *run, const struct demod_options *options);
 
-/* Opens INPUT and the noise file. */
-bool demod_run_open(struct demod_run *run);
+/* Opens INPUT and the noise file, and finds the names of what is written: an exit status. Refused where one of these is
+ * a file that is read. */
+int demod_run_open(struct demod_run *run);
 
 /* Asks for the hash of INPUT, with what a recording has around its samples. Not for a part of a file. */
 bool demod_run_hash_input(struct demod_run *run);

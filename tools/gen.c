@@ -86,16 +86,14 @@ static bool allocate(struct run *run)
 
 static int open_outputs(struct run *run)
 {
-    if (!output_file_open(&run->output, run->options->output))
-        return EXIT_FAILED;
-    if (!run->options->bits)
-        return EXIT_DONE;
-    if (!output_file_open(&run->bits_output, run->options->bits))
-        return EXIT_FAILED;
-    if (!output_file_is_same(&run->output, &run->bits_output))
-        return EXIT_DONE;
-    message_print("--bits", "'%s' is OUTPUT as well", run->options->bits);
-    return EXIT_COMMAND;
+    const struct gen_options *options = run->options;
+    if (options->bits && output_file_is_same(options->output, options->bits)) {
+        message_print("--bits", "'%s' is OUTPUT as well", options->bits);
+        return EXIT_COMMAND;
+    }
+    const bool opened = output_file_open(&run->output, options->output) &&
+                        (!options->bits || output_file_open(&run->bits_output, options->bits));
+    return opened ? EXIT_DONE : EXIT_FAILED;
 }
 
 static bool generate(struct run *run)

@@ -269,26 +269,28 @@ void output_file_release(struct output_file *file)
     file->fd = -1;
 }
 
-bool output_file_overwrites(const struct output_file *file, int fd)
+/* Where a file that is not there yet would be made: the directory, and the rest of the path. */
+static bool find_place(const char *path, char target[PATH_MAX], struct stat *directory)
 {
-    struct stat ours, theirs;
-    return !file->target && !fstat(file->fd, &ours) && !fstat(fd, &theirs) && S_ISREG(ours.st_mode) &&
-           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+    char name[PATH_MAX + 1];
+    if (!follow_links(path, target))
+        return false;
+    snprintf(name, sizeof name, "%.*s.", directory_length(target), target);
+    return !stat(name, directory);
 }
 
-bool output_file_is_same(const struct output_file *a, const struct output_file *b)
+bool output_file_is_same(const char *path, const char *other)
 {
-    if (!a->pending || !b->pending)
-        return (a->given_fd >= 0 && a->given_fd == b->given_fd) || output_file_overwrites(a, b->fd);
-    char directories[2][PATH_MAX];
-    struct stat status[2];
-    const struct output_file *const files[2] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        const int length = directory_length(files[i]->target);
-        snprintf(directories[i], PATH_MAX, "%.*s.", length, files[i]->target);
-        if (stat(directories[i], &status[i]))
-            return false;
-    }
-    return status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino &&
-           !strcmp(a->target + directory_length(a->target), b->target + directory_length(b->target));
+    const int fd = file_name_descriptor(path, STDOUT_FILENO), other_fd = file_name_descriptor(other, STDOUT_FILENO);
+    if (fd >= 0 && fd == other_fd)
+        return true;
+    struct stat status, other_status;
+    const bool exists = !file_name_stat(path, STDOUT_FILENO, &status);
+    const bool other_exists = !file_name_stat(other, STDOUT_FILENO, &other_status);
+    if (exists || other_exists)
+        return exists && other_exists && file_name_is_same(&status, &other_status);
+    char target[PATH_MAX], other_target[PATH_MAX];
+    return find_place(path, target, &status) && find_place(other, other_target, &other_status) &&
+           status.st_dev == other_status.st_dev && status.st_ino == other_status.st_ino &&
+           !strcmp(target + directory_length(target), other_target + directory_length(other_target));
 }

@@ -46,10 +46,7 @@ void output_file_discard(struct output_file *file);
 /* Frees what the description holds. The file stays. */
 void output_file_release(struct output_file *file);
 
-/* Whether what is written would go over what is read from another open file, at once. */
-bool output_file_overwrites(const struct output_file *file, int fd);
-
-/* Whether two open files are going to be one. */
-bool output_file_is_same(const struct output_file *a, const struct output_file *b);
+/* Whether two paths, neither of which is open yet, would be one file. Pipes and devices may be written from both. */
+bool output_file_is_same(const char *path, const char *other);
 
 #endif

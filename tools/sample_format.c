@@ -38,21 +38,22 @@ static const struct named_format *find_by_name(const struct named_format *format
     return formats->name ? formats : NULL;
 }
 
-static bool has_suffix(const struct named_format *format, const char *path)
+/* The suffix of a format that a path has; NULL for none. */
+static const char *find_suffix(const struct named_format *format, const char *path)
 {
     const size_t length = strlen(path);
     for (const char *const *suffix = format->suffixes; *suffix; suffix++) {
         const size_t n = strlen(*suffix);
         if (length >= n && !strcasecmp(path + length - n, *suffix))
-            return true;
+            return *suffix;
     }
-    return false;
+    return NULL;
 }
 
 static const struct named_format *find_by_suffix(const struct named_format *formats, const char *path)
 {
     const struct named_format *format = formats;
-    while (format->name && !has_suffix(format, path))
+    while (format->name && !find_suffix(format, path))
         format++;
     return format->name ? format : NULL;
 }
@@ -76,9 +77,18 @@ static const struct named_format *choose(const struct named_format *formats, con
 {
     if (named)
         return find_named(formats, option, named);
-    /* The first of each table is the one for a name without a suffix that is known. */
     const struct named_format *format = find_by_suffix(formats, path);
-    return format ? format : formats;
+    if (format)
+        return format;
+    /* A suffix of the other table is a mistake, such as swapped operands, which would replace the capture. */
+    static const char *const contents[] = {"symbols", "soft bits or LLRs"};
+    const bool is_soft_bits = formats == soft_bit_formats;
+    const struct named_format *other = find_by_suffix(is_soft_bits ? symbol_formats : soft_bit_formats, path);
+    if (!other)
+        return formats; /* the first of each table is the one for a name without a suffix that is known */
+    message_print(path, "suffix %s means %s, not %s; %s overrides it", find_suffix(other, path),
+                  contents[!is_soft_bits], contents[is_soft_bits], option);
+    return NULL;
 }
 
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)

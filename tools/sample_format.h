@@ -10,10 +10,10 @@
 #include <softqam/softqam.h>
 
 /* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, else cf32. Says what is
- * wrong and returns false for a name that is none. */
+ * wrong and returns false for a name that is none, and for a suffix of soft bits or LLRs where no format is named. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
-/* The same for a file of soft bits or LLRs; else u8. */
+/* The same for a file of soft bits or LLRs; else u8. A suffix of symbols is refused. */
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path,
                                  softqam_output_format *format);
 
