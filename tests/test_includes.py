@@ -23,13 +23,13 @@ EXCEPTIONS = {("reference/quality.c", "include")}
 # Where other people's headers may be included, by the beginning of the file's path. All else is the C library's.
 LIBRARIES = {
     "liquid/": ("reference/", "tests/", "tools/receiver/ofdm.c"),
-    "cuda": ("cuda/", "tests/", "include/softqam/softqam_cuda.h", "tools/bench_gpu", "tools/cuda_devices.c", "tools/receiver/engine_device.c"),
+    "cuda": ("cuda/", "tests/", "include/softqam/softqam_cuda.h", "tools/bench/gpu", "tools/mpi/cuda_devices.c", "tools/receiver/engine_device.c"),
     "Random123/": ("tests/", "tools/"),
-    "cmocka.h": ("tests/", "tools/check"),
+    "cmocka.h": ("tests/",),
     "itpp/": ("tests/",),
-    "cjson/": ("tools/bench", "tools/sigmf", "tests/faults/fault_cjson.c", "tests/fuzz/fuzz_sigmf.c"),
-    "openssl/": ("tools/sha512.c", "tests/fuzz/fuzz_sigmf.c"),
-    "mpi.h": ("tools/demod_mpi.c",),
+    "cjson/": ("tools/bench/", "tools/common/sigmf", "tests/faults/fault_cjson.c", "tests/fuzz/fuzz_sigmf.c"),
+    "openssl/": ("tools/common/sha512.c", "tests/fuzz/fuzz_sigmf.c"),
+    "mpi.h": ("tools/mpi/demod_mpi.c",),
     "nvtx3/": ("cuda/ranges.h",),
 }  # fmt: skip
 

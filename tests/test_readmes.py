@@ -13,8 +13,8 @@ import sys
 
 WIDTH = 150  # of a line that is no row of a table
 
-# Folders whose README names each of their files. What is left out explains itself.
-LISTED = ("src", "cuda", "reference", "tools", "tests/faults")
+# Folders each of whose files a README names, theirs or that of the folder above. What is left out explains itself.
+LISTED = ("src", "cuda", "reference", "tools", "tools/common", "tools/demod", "tools/mpi", "tools/gen", "tools/bench", "tools/documents", "tests/faults")
 OF_EVERY_FOLDER = {"README.md", "CMakeLists.txt"}
 
 # Whose comment follows the licence, and how one begins.
@@ -74,9 +74,10 @@ def named_files(text):
 
 
 def check_listing(source_dir, folder, paths):
-    patterns = named_files(read(source_dir, f"{folder}/README.md"))
+    page = next(p for p in (f"{folder}/README.md", f"{os.path.dirname(folder)}/README.md") if p in paths)
+    patterns = {os.path.basename(p) for p in named_files(read(source_dir, page))}
     here = [os.path.basename(p) for p in paths if os.path.dirname(p) == folder]
-    return [f"{folder}/README.md: does not name {name}" for name in here
+    return [f"{page}: does not name {folder}/{name}" for name in here
             if name not in OF_EVERY_FOLDER and not any(fnmatch.fnmatchcase(name, p) for p in patterns)]
 
 

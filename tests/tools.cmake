@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The tools, driven as processes.
 
+# What no command line can show: that a wrong byte is caught, and how good the random numbers are. It lies beside the tools.
+add_executable(softqam-tools-check tools/check.c tools/check_verify.c tools/check_verify_llrs.c)
+set_target_properties(softqam-tools-check PROPERTIES RUNTIME_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:softqam-demod>)
+target_include_directories(softqam-tools-check SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIR})
+target_link_libraries(softqam-tools-check PRIVATE softqam_tools_statistics softqam_tools_common softqam_reference softqam_flags
+  ${CMOCKA_LIBRARY})
+
 # test_tools_NAME.py is tools.NAME.cpu, and, where the backend matters, tools.NAME.cuda.
 function(add_tools_test name timeout)
   foreach(backend cpu ${ARGN})
