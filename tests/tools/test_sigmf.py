@@ -15,7 +15,7 @@ import unittest
 
 from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, unpack
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "sigmf", "bin", "python")]
 DATATYPES = {"cf32": ("cf32_le", "cf32_be"), "cs16": ("ci16_le", "ci16_be"), "cs8": ("ci8", "ci8")}
 OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "f32": "rf32_le"}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The harness's programs: how they are run, on which backend, and with which random numbers. harness_symbols.c and
- * harness_memory.c are the rest of harness.h. */
+/* The harness's programs: how they are run, on which backend, and with which random numbers. symbols.c and
+ * memory.c are the rest of harness.h. */
 #include "harness.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The tools on small files under valgrind: usage test_valgrind.sh GEN DEMOD VALGRIND OPTION...
+# The tools on small files under valgrind: usage test_tools.sh GEN DEMOD VALGRIND OPTION...
 set -eu
 gen=$1
 demod=$2

@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 import tools_harness
 from tools_harness import PLOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 LEVELS = range(-15, 16, 2)
 BIT_COLOURS = ["#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3"]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command-line tools share: where the programs are, running them as processes, and numbers.
 
-    test_tools_NAME.py --tools DIRECTORY [--backend cpu|cuda] [TEST...]
+    test_NAME.py --tools DIRECTORY [--backend cpu|cuda] [TEST...]
 
 DIRECTORY (or SOFTQAM_TOOLS_DIR) holds the programs, TEST is a class or a class.method of the file. With the cuda backend
 only the tests whose outcome depends on the backend run, and without a usable device the exit status is 77, or 1 when
