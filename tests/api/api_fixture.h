@@ -18,6 +18,13 @@ softqam_config api_llr_config(softqam_output_format format);
 /* A demodulator for soft bits. */
 softqam_demodulator *api_create_default(void);
 
+/* One in a context, with the defaults. */
+softqam_demodulator *api_create_in(softqam_context *context);
+
+/* A context's default settings, with the backend under test, and a context where a failure is the test's. */
+softqam_context_config api_context_config(void);
+softqam_context *api_create_context(const softqam_context_config *config);
+
 void api_assert_one_line(const char *message);
 void api_assert_works(softqam_demodulator *demodulator);
 void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format);
@@ -26,5 +33,10 @@ void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_forma
 void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what);
 void api_assert_invalid(const softqam_config *config, const char *what);
 void api_assert_accepted(const softqam_config *config);
+
+/* The same of softqam_context_create(). */
+void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);
+void api_assert_context_invalid(const softqam_context_config *config, const char *what);
+void api_assert_context_accepted(const softqam_context_config *config);
 
 #endif

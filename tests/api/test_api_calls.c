@@ -15,6 +15,8 @@ static void test_null_demodulator(void **state)
     assert_int_equal(softqam_demodulate(NULL, api_symbols, NULL, API_SYMBOLS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
     softqam_destroy(NULL);
+    softqam_context_destroy(NULL);
+    assert_null(softqam_demodulator_context(NULL));
     assert_string_equal(softqam_backend_name(NULL), "none");
     assert_string_equal(softqam_backend_detail(NULL), "");
 }

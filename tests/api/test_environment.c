@@ -12,6 +12,18 @@
 #include <xmmintrin.h>
 #endif
 
+/* Threads of a context, which begin in whatever the caller's thread is set to. */
+static softqam_context *create_context(void)
+{
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = harness_backend();
+    config.n_threads = 2;
+    softqam_context *context;
+    assert_int_equal(softqam_context_create(&context, &config), SOFTQAM_OK);
+    return context;
+}
+
 /* Noise variances and symbols of all kinds, subnormal ones and what is no number among them. */
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32, N_FORMATS = 4 };
 
@@ -25,17 +37,19 @@ static float *noise_var;
 static answers answer(void)
 {
     answers self;
+    softqam_context *context = create_context();
     for (int format = 0; format < N_FORMATS; format++) {
         self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
         softqam_config config = harness_config();
         config.output_format = (softqam_output_format)format;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-        config.n_threads = 2;
+        config.context = context;
         softqam_demodulator *demodulator = harness_create(&config);
         const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
         softqam_destroy(demodulator);
     }
+    softqam_context_destroy(context);
     return self;
 }
 
