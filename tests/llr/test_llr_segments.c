@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch gives what a call for each of its blocks gives: of any length, with strides and planes, on the backend that
- * SOFTQAM_TEST_BACKEND names. */
+/* A call for many segments gives what a call for each of them gives: of any length, with strides and planes, on the
+ * backend that SOFTQAM_TEST_BACKEND names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,23 +8,23 @@
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
 enum {
-    STREAM_BATCH = 1,
-    STREAM_LARGE_BATCH,
+    STREAM_SEGMENTS = 1,
+    STREAM_MANY,
     STREAM_LAYERS,
     STREAM_EMPTY,
 };
 
 enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4 };
 
-/* A block of a batch, where it lies in the batch's output, and what must be there. */
-typedef struct piece {
-    softqam_block block;
+/* A segment, where it lies in the output, and what must be there. */
+typedef struct segment_case {
+    softqam_segment segment;
     uint8_t *memory[2]; /* of symbols and symbols_q */
     float *noise_var;
     float *values;
     uint8_t *expected;
     size_t out_at;
-} piece;
+} segment_case;
 
 /* Copies every step-th of the items of nbytes, n of them, to memory where they lie `stride` items apart. Between them
  * lies what would show. */
@@ -50,54 +50,55 @@ static size_t random_length(harness_random *random)
     }
 }
 
-static void lay_out_symbols(piece *self, harness_random *random, softqam_input_format format, const uint8_t *samples)
+static void lay_out_symbols(segment_case *self, harness_random *random, softqam_input_format format,
+                            const uint8_t *samples)
 {
-    softqam_block *block = &self->block;
+    softqam_segment *segment = &self->segment;
     size_t nbytes = softqam_input_symbol_nbytes(format), misalignment = harness_random_below(random, 16);
-    size_t stride = block->symbol_stride ? block->symbol_stride : 1;
+    size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
     if (harness_random_below(random, 2)) {
-        self->memory[0] = scatter(samples, block->n_symbols, 1, stride, nbytes, misalignment);
+        self->memory[0] = scatter(samples, segment->n_symbols, 1, stride, nbytes, misalignment);
     } else {
         size_t misalignment_q = harness_random_below(random, 16);
-        self->memory[0] = scatter(samples, block->n_symbols, 2, stride, nbytes / 2, misalignment);
-        self->memory[1] = scatter(samples + nbytes / 2, block->n_symbols, 2, stride, nbytes / 2, misalignment_q);
-        block->symbols_q = self->memory[1] + misalignment_q;
+        self->memory[0] = scatter(samples, segment->n_symbols, 2, stride, nbytes / 2, misalignment);
+        self->memory[1] = scatter(samples + nbytes / 2, segment->n_symbols, 2, stride, nbytes / 2, misalignment_q);
+        segment->layers[0].symbols_q = self->memory[1] + misalignment_q;
     }
-    block->symbols = self->memory[0] + misalignment;
+    segment->layers[0].symbols = self->memory[0] + misalignment;
 }
 
-/* A random block, and what a call on its symbols side by side, with a noise variance for each, gives. */
-static piece make_piece(harness_random *random, softqam_config config)
+/* A random segment, and what a call on its symbols side by side, with a noise variance for each, gives. */
+static segment_case make_case(harness_random *random, harness_setup setup)
 {
-    piece self = {.block = {.n_symbols = random_length(random),
-                            .symbol_stride = harness_random_below(random, 5),
-                            .noise_stride = harness_random_below(random, 4)}};
-    size_t n = self.block.n_symbols, nbytes = n * softqam_input_symbol_nbytes(config.input_format);
+    segment_case self = {.segment = {.n_symbols = random_length(random),
+                                     .symbol_stride = harness_random_below(random, 5),
+                                     .noise_stride = harness_random_below(random, 4)}};
+    size_t n = self.segment.n_symbols, nbytes = n * softqam_input_symbol_nbytes(setup.demodulator.input_format);
     uint8_t *samples = harness_alloc(nbytes);
     float *noise_var = harness_alloc(n * sizeof(float));
     self.values = harness_alloc(n * 2 * sizeof(float));
     harness_fill_mixture(random, n, self.values);
     memcpy(samples, self.values, nbytes < n * 2 * sizeof(float) ? nbytes : n * 2 * sizeof(float));
-    harness_widen(config.input_format, 0, samples, n, self.values);
+    harness_widen(setup.demodulator.input_format, 0, samples, n, self.values);
     harness_fill_noise(random, HARNESS_NOISE_ANY, n, noise_var);
-    for (size_t i = 1; self.block.noise_stride == 0 && i < n; i++)
+    for (size_t i = 1; self.segment.noise_stride == 0 && i < n; i++)
         noise_var[i] = noise_var[0];
-    lay_out_symbols(&self, random, config.input_format, samples);
-    bool takes_noise = config.output_format != SOFTQAM_OUTPUT_U8;
+    lay_out_symbols(&self, random, setup.demodulator.input_format, samples);
+    bool takes_noise = setup.demodulator.output_format != SOFTQAM_OUTPUT_U8;
     if (takes_noise) {
         self.noise_var =
-            (float *)(void *)scatter((uint8_t *)noise_var, n, 1, self.block.noise_stride, sizeof(float), 0);
-        self.block.noise_var = self.noise_var;
+            (float *)(void *)scatter((uint8_t *)noise_var, n, 1, self.segment.noise_stride, sizeof(float), 0);
+        self.segment.layers[0].noise_var = self.noise_var;
     }
-    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-    config.backend = SOFTQAM_BACKEND_CPU;
-    self.expected = harness_answer(&config, samples, takes_noise ? noise_var : NULL, n);
+    setup.demodulator.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    self.expected = harness_answer(&setup, samples, takes_noise ? noise_var : NULL, n);
     free(noise_var);
     free(samples);
     return self;
 }
 
-static void free_piece(piece *self)
+static void free_case(segment_case *self)
 {
     free(self->expected);
     free(self->values);
@@ -109,92 +110,93 @@ static void free_piece(piece *self)
 #define CANARY 0x5A
 
 /* Outputs one behind the other with a few bytes between, in one buffer between guard pages. */
-static void run_batch(softqam_demodulator *demodulator, softqam_output_format format, piece *pieces, size_t n_pieces,
-                      const harness_buffer *out)
+static void run_segments(softqam_demodulator *demodulator, softqam_output_format format, segment_case *cases,
+                         size_t n_cases, const harness_buffer *out)
 {
-    size_t symbol_nbytes = softqam_output_symbol_nbytes(format);
-    softqam_block *blocks = harness_alloc(n_pieces * sizeof *blocks);
+    size_t symbol_nbytes = harness_output_nbytes(format, 1);
+    softqam_segment *segments = harness_alloc(n_cases * sizeof *segments);
     memset(out->data, CANARY, out->nbytes);
-    for (size_t k = 0; k < n_pieces; k++) {
-        pieces[k].block.out = out->data + pieces[k].out_at;
-        harness_poison(pieces[k].block.out, pieces[k].expected, pieces[k].block.n_symbols * symbol_nbytes);
-        blocks[k] = pieces[k].block;
+    for (size_t k = 0; k < n_cases; k++) {
+        cases[k].segment.out = out->data + cases[k].out_at;
+        harness_poison(cases[k].segment.out, cases[k].expected, cases[k].segment.n_symbols * symbol_nbytes);
+        segments[k] = cases[k].segment;
     }
-    harness_demodulate_batch(demodulator, blocks, n_pieces);
+    harness_demodulate_segments(demodulator, segments, n_cases);
     size_t end = 0;
-    for (size_t k = 0; k < n_pieces; k++) {
-        const piece *one = &pieces[k];
-        if (!harness_outputs_equal("batch", format, one->values, one->expected, one->block.out, one->block.n_symbols)) {
-            fail_msg("block %zu of %zu: %zu symbols, stride %zu, %s, noise stride %zu", k, n_pieces,
-                     one->block.n_symbols, one->block.symbol_stride, one->block.symbols_q ? "planes" : "interleaved",
-                     one->block.noise_stride);
+    for (size_t k = 0; k < n_cases; k++) {
+        const segment_case *one = &cases[k];
+        if (!harness_outputs_equal("segments", format, one->values, one->expected, one->segment.out,
+                                   one->segment.n_symbols)) {
+            fail_msg("segment %zu of %zu: %zu symbols, stride %zu, %s, noise stride %zu", k, n_cases,
+                     one->segment.n_symbols, one->segment.symbol_stride,
+                     one->segment.layers[0].symbols_q ? "planes" : "interleaved", one->segment.noise_stride);
         }
         for (; end < one->out_at; end++)
             assert_int_equal(out->data[end], CANARY);
-        end += one->block.n_symbols * symbol_nbytes;
+        end += one->segment.n_symbols * symbol_nbytes;
     }
     assert_int_equal(end, out->nbytes);
     harness_buffer_check(out);
-    free(blocks);
+    free(segments);
 }
 
-static void check_batch(const softqam_config *config, size_t n_pieces, harness_random *random)
+static void check_segments(const harness_setup *setup, size_t n_cases, harness_random *random)
 {
-    piece *pieces = harness_alloc(n_pieces * sizeof *pieces);
+    segment_case *cases = harness_alloc(n_cases * sizeof *cases);
     size_t end = 0;
-    for (size_t k = 0; k < n_pieces; k++) {
-        pieces[k] = make_piece(random, *config);
-        pieces[k].out_at = end + harness_random_below(random, 12);
-        end = pieces[k].out_at + pieces[k].block.n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    for (size_t k = 0; k < n_cases; k++) {
+        cases[k] = make_case(random, *setup);
+        cases[k].out_at = end + harness_random_below(random, 12);
+        end = cases[k].out_at + cases[k].segment.n_symbols * harness_output_nbytes(setup->demodulator.output_format, 1);
     }
     harness_buffer out;
     harness_buffer_open(&out, end);
-    softqam_demodulator *demodulator = harness_create(config);
+    softqam_demodulator *demodulator = harness_create(setup);
     harness_buffer_place_at_end(&out, end, 0);
-    run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
-    /* Again on the same plan, from another address. */
+    run_segments(demodulator, setup->demodulator.output_format, cases, n_cases, &out);
+    /* Again on the same demodulator, from another address. */
     harness_buffer_place_at_start(&out, end, 3);
-    run_batch(demodulator, config->output_format, pieces, n_pieces, &out);
+    run_segments(demodulator, setup->demodulator.output_format, cases, n_cases, &out);
     softqam_destroy(demodulator);
     harness_buffer_close(&out);
-    for (size_t k = 0; k < n_pieces; k++)
-        free_piece(&pieces[k]);
-    free(pieces);
+    for (size_t k = 0; k < n_cases; k++)
+        free_case(&cases[k]);
+    free(cases);
 }
 
-static void test_batches(void **state)
+static void test_segments(void **state)
 {
     (void)state;
-    harness_random random = harness_random_stream(STREAM_BATCH);
+    harness_random random = harness_random_stream(STREAM_SEGMENTS);
     for (int in = 0; in < N_INPUT_FORMATS; in++) {
         for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-            softqam_config config = harness_plan((softqam_output_format)out, (softqam_noise)(in % 2));
-            config.input_format = (softqam_input_format)in;
-            config.n_threads = 1 + (unsigned)in;
-            check_batch(&config, 40, &random);
-            config.chunk_symbols = 1000;
-            config.n_streams = 2;
-            check_batch(&config, 20, &random);
-            config.chunk_symbols = 1;
-            check_batch(&config, 3, &random);
+            harness_setup setup = harness_format_setup((softqam_output_format)out, (softqam_noise)(in % 2));
+            setup.demodulator.input_format = (softqam_input_format)in;
+            setup.context.n_threads = 1 + (unsigned)in;
+            check_segments(&setup, 40, &random);
+            setup.context.chunk_symbols = 1000;
+            setup.context.n_streams = 2;
+            check_segments(&setup, 20, &random);
+            setup.context.chunk_symbols = 1;
+            check_segments(&setup, 3, &random);
         }
     }
 }
 
-static void test_large_batches(void **state)
+static void test_many_segments(void **state)
 {
     (void)state;
-    harness_random random = harness_random_stream(STREAM_LARGE_BATCH);
+    harness_random random = harness_random_stream(STREAM_MANY);
     for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-        softqam_config config = harness_plan((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
-        config.n_threads = 3;
-        check_batch(&config, 500, &random);
-        config.chunk_symbols = 20000;
-        check_batch(&config, 129, &random);
+        harness_setup setup = harness_format_setup((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
+        setup.context.n_threads = 3;
+        check_segments(&setup, 500, &random);
+        setup.context.chunk_symbols = 20000;
+        check_segments(&setup, 129, &random);
     }
 }
 
-/* Layers side by side, as an equaliser leaves them: the same memory read by several blocks, each with its own output.
+/* Layers side by side, as an equaliser leaves them: the same memory read by several segments, each with its own output.
  */
 static void test_interleaved_layers(void **state)
 {
@@ -202,21 +204,20 @@ static void test_interleaved_layers(void **state)
     enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
     llr_input all = llr_open_mixture(STREAM_LAYERS, HARNESS_NOISE_ANY, (size_t)N_LAYERS * N_SYMBOLS);
     uint8_t *expected = llr_answer(SOFTQAM_OUTPUT_S8, &all);
-    softqam_config config = harness_plan(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+    softqam_demodulator *demodulator = harness_create(&setup);
     uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
-    softqam_block blocks[N_LAYERS];
+    softqam_segment segments[N_LAYERS];
     for (size_t layer = 0; layer < N_LAYERS; layer++) {
-        blocks[layer] = (softqam_block){
+        segments[layer] = (softqam_segment){
             .n_symbols = N_SYMBOLS,
-            .symbols = all.symbols + 2 * layer,
+            .layers = {{.symbols = all.symbols + 2 * layer, .noise_var = all.noise_var + layer}},
             .symbol_stride = N_LAYERS,
-            .noise_var = all.noise_var + layer,
             .noise_stride = N_LAYERS,
             .out = out + layer * N_SYMBOLS * HARNESS_SYMBOL_BITS,
         };
     }
-    harness_demodulate_batch(demodulator, blocks, N_LAYERS);
+    harness_demodulate_segments(demodulator, segments, N_LAYERS);
     for (size_t i = 0; i < (size_t)N_LAYERS * N_SYMBOLS; i++) {
         assert_memory_equal(out + (i % N_LAYERS * N_SYMBOLS + i / N_LAYERS) * HARNESS_SYMBOL_BITS,
                             expected + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
@@ -227,22 +228,23 @@ static void test_interleaved_layers(void **state)
     llr_close_input(&all);
 }
 
-static void test_empty_batches(void **state)
+static void test_empty_segments(void **state)
 {
     (void)state;
-    softqam_config config = harness_plan(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
-    softqam_demodulator *demodulator = harness_create(&config);
-    softqam_block blocks[100] = {{0}};
-    harness_demodulate_batch(demodulator, NULL, 0);
-    harness_demodulate_batch(demodulator, blocks, 0);
-    harness_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks));
-    /* And the plan still works. */
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_demodulator *demodulator = harness_create(&setup);
+    softqam_segment segments[100] = {{0}};
+    harness_demodulate_segments(demodulator, NULL, 0);
+    harness_demodulate_segments(demodulator, segments, 0);
+    harness_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments));
+    /* And the demodulator still works. */
     llr_input in = llr_open_mixture(STREAM_EMPTY, HARNESS_NOISE_ANY, 100);
-    uint8_t *expected = llr_answer(config.output_format, &in);
-    uint8_t *out = harness_alloc(in.n_symbols * softqam_output_symbol_nbytes(config.output_format));
-    harness_poison(out, expected, in.n_symbols * softqam_output_symbol_nbytes(config.output_format));
+    uint8_t *expected = llr_answer(setup.demodulator.output_format, &in);
+    uint8_t *out = harness_alloc(in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
+    harness_poison(out, expected, in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
     harness_demodulate_llrs(demodulator, in.symbols, in.noise_var, in.n_symbols, out);
-    assert_true(harness_outputs_equal("empty batches", config.output_format, in.symbols, expected, out, in.n_symbols));
+    assert_true(harness_outputs_equal("empty segments", setup.demodulator.output_format, in.symbols, expected, out,
+                                      in.n_symbols));
     free(out);
     free(expected);
     llr_close_input(&in);
@@ -251,10 +253,10 @@ static void test_empty_batches(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_large_batches),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_many_segments),
         cmocka_unit_test(test_interleaved_layers),
-        cmocka_unit_test(test_empty_batches),
+        cmocka_unit_test(test_empty_segments),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }
