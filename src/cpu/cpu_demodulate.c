@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu_demodulate.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -106,11 +107,12 @@ static void compute_few(const span_job *job, const float *components, const floa
     memcpy(out, tile->out, n_symbols * job->output_nbytes);
 }
 
-/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more. */
+/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more, or where
+ * the scale is one itself. */
 static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *span)
 {
     return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
-           span->input_scale <= 0x1p62f;
+           span->input_scale >= FLT_MIN && span->input_scale <= 0x1p62f;
 }
 
 /* A span on the calling thread: in one go where it lies as the loops take it, else tile by tile. */
