@@ -13,7 +13,13 @@ extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
 extern const float api_low_noise;
 
-/* The default configuration, with the backend under test, for an output format. */
+/* A context on the backend under test, which all tests of a program share; the default configuration on it; and a
+ * demodulator where a failure is the test's. */
+softqam_context *api_shared_context(void);
+softqam_config api_config(void);
+softqam_demodulator *api_create(const softqam_config *config);
+
+/* The default configuration on that context, for an output format. */
 softqam_config api_llr_config(softqam_output_format format);
 /* A demodulator for soft bits. */
 softqam_demodulator *api_create_default(void);

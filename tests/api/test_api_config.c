@@ -72,22 +72,22 @@ static void test_enumerations(void **state)
         softqam_context_config context_config = api_context_config();
         context_config.backend = (softqam_backend)(far[i] ? far[i] : 3);
         api_assert_context_invalid(&context_config, "backend");
-        softqam_config config = harness_config();
+        softqam_config config = api_config();
         config.modulation = (softqam_modulation)(far[i] ? far[i] : 8);
         api_assert_invalid(&config, "modulation");
-        config = harness_config();
+        config = api_config();
         config.input_format = (softqam_input_format)(far[i] ? far[i] : 4);
         api_assert_invalid(&config, "input_format");
-        config = harness_config();
+        config = api_config();
         config.output_format = (softqam_output_format)(far[i] ? far[i] : 4);
         api_assert_invalid(&config, "output_format");
-        config = harness_config();
+        config = api_config();
         config.sign = (softqam_sign)(far[i] ? far[i] : 2);
         api_assert_invalid(&config, "sign");
-        config = harness_config();
+        config = api_config();
         config.noise = (softqam_noise)(far[i] ? far[i] : 2);
         api_assert_invalid(&config, "noise");
-        config = harness_config();
+        config = api_config();
         config.noise_form = (softqam_noise_form)(far[i] ? far[i] : 3);
         api_assert_invalid(&config, "noise_form");
     }
@@ -103,7 +103,7 @@ static void test_modulations(void **state)
             softqam_config config = api_llr_config((softqam_output_format)format);
             config.modulation = (softqam_modulation)modulation;
             if (accepted) {
-                softqam_destroy(harness_create(&config));
+                softqam_destroy(api_create(&config));
                 continue;
             }
             api_assert_invalid(&config, "modulation");
@@ -116,7 +116,7 @@ static void test_modulations(void **state)
 
 static void assert_llrs_accepted(const softqam_config *config)
 {
-    softqam_demodulator *demodulator = harness_create(config);
+    softqam_demodulator *demodulator = api_create(config);
     api_assert_llrs_work(demodulator, config->output_format);
     softqam_destroy(demodulator);
 }
@@ -185,11 +185,11 @@ static void test_input_scales(void **state)
     (void)state;
     static const float refused[] = {-1, -1e-45F, NAN, -NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < HARNESS_COUNT(refused); i++) {
-        softqam_config config = harness_config();
+        softqam_config config = api_config();
         config.input_scale = refused[i];
         api_assert_invalid(&config, "input_scale");
     }
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.input_scale = 1;
     api_assert_accepted(&config);
 }
@@ -322,7 +322,7 @@ static void init_context_config(void *config, size_t nbytes)
 
 static void settle_config(config_bytes *config)
 {
-    config->config.context = harness_config().context;
+    config->config.context = api_shared_context();
 }
 
 static void settle_context_config(config_bytes *config)

@@ -93,10 +93,10 @@ static void test_default_context(void **state)
         softqam_config config;
         softqam_config_init(&config);
         for (int k = 0; k < 3; k++)
-            demodulators[k] = harness_create(k == 2 ? NULL : &config);
+            demodulators[k] = api_create(k == 2 ? NULL : &config);
         softqam_context *context = softqam_demodulator_context(demodulators[0]);
         assert_non_null(context);
-        assert_ptr_not_equal(context, harness_config().context);
+        assert_ptr_not_equal(context, api_shared_context());
         for (int k = 1; k < 3; k++)
             assert_ptr_equal(softqam_demodulator_context(demodulators[k]), context);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);

@@ -162,7 +162,7 @@ static void *fail_elsewhere(void *argument)
 static void test_messages_belong_to_threads(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.llr_limit = 128;
     api_assert_invalid(&config, "llr_limit");
     char mine[256] = {0}, theirs[2][256] = {{0}};

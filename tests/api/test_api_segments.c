@@ -68,10 +68,10 @@ static void check_values(const softqam_config *config, const softqam_config *sam
     const size_t nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_256QAM, segment->n_symbols);
     softqam_config alone = *same;
     alone.noise = segment->noise_stride ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
-    softqam_demodulator *definition = harness_create(&alone);
+    softqam_demodulator *definition = api_create(&alone);
     harness_demodulate_llrs(definition, symbols, noise_var, segment->n_symbols, expected);
     softqam_destroy(definition);
-    softqam_demodulator *demodulator = harness_create(config);
+    softqam_demodulator *demodulator = api_create(config);
     harness_poison(out, expected, nbytes);
     softqam_segment placed = *segment;
     placed.out = out;
@@ -171,7 +171,7 @@ static void test_different_settings_in_one_call(void **state)
     fill_samples(self, SOFTQAM_INPUT_CS16);
     softqam_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
     config.input_format = SOFTQAM_INPUT_CS16;
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_demodulator *demodulator = api_create(&config);
     static uint8_t expected[N_SEGMENTS * N_SYMBOLS * HARNESS_SYMBOL_BITS], out[sizeof expected];
     softqam_segment segments[N_SEGMENTS];
     for (unsigned k = 0; k < N_SEGMENTS; k++) {
@@ -323,7 +323,7 @@ static void check_misuse(softqam_output_format format)
 {
     uint8_t memory[64 + sizeof api_soft_bits * MAX_VALUE_NBYTES], *out = memory + 64;
     softqam_config config = api_llr_config(format);
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_demodulator *demodulator = api_create(&config);
     const softqam_segment good = good_segment(format, out);
     softqam_segment bad = good;
     bad.layers[0].symbols = NULL;
@@ -384,7 +384,7 @@ static void test_noise_misuse(void **state)
 {
     (void)state;
     softqam_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_demodulator *demodulator = api_create(&config);
     float memory[32] = {0};
     const softqam_segment good = {.n_symbols = API_SYMBOLS,
                                   .out = memory + 16,

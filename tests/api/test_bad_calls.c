@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness.h"
+#include "api_fixture.h"
 
 /* A demodulator's configuration that is wrong, and a context's. */
 typedef struct config_row {
@@ -136,7 +136,7 @@ static void test_configurations(void **state)
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
         softqam_config config = config_rows[k].config;
-        config.context = harness_config().context;
+        config.context = api_shared_context();
         const softqam_config before = config;
         softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
         check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
@@ -394,9 +394,9 @@ static void test_segment_fields(void **state)
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(segment_rows); k++) {
         const segment_row *row = &segment_rows[k];
-        softqam_config config = harness_config();
+        softqam_config config = api_config();
         config.output_format = row->format;
-        softqam_demodulator *demodulator = harness_create(&config);
+        softqam_demodulator *demodulator = api_create(&config);
         uint8_t expected[sizeof memory];
         fill_memory(expected);
         softqam_segment segments[2] = {good_segment(row->format), row->segment};
@@ -420,10 +420,10 @@ static void test_calls(void **state)
     for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
         softqam_demodulator *demodulators[2];
         for (int noise = 0; noise < 2; noise++) {
-            softqam_config config = harness_config();
+            softqam_config config = api_config();
             config.output_format = (softqam_output_format)format;
             config.noise = (softqam_noise)noise;
-            demodulators[noise] = harness_create(&config);
+            demodulators[noise] = api_create(&config);
         }
         for (size_t k = 0; k < HARNESS_COUNT(call_rows); k++) {
             if (call_rows[k].format == (softqam_output_format)format) {
@@ -441,9 +441,9 @@ static void test_calls(void **state)
 static void test_sum_of_counts(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_demodulator *demodulator = api_create(&config);
     /* Never touched. */
     void *far_away = (void *)((uintptr_t)memory + (size_t)PTRDIFF_MAX / 4 + MEMORY_NBYTES);
     softqam_segment segments[40];
@@ -462,8 +462,8 @@ static void test_host_memory(void **state)
     static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 4095, SIZE_MAX - 8191,
                                    SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
-    softqam_config config = harness_config();
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_config config = api_config();
+    softqam_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
         void *block = memory;
         assert_int_equal(softqam_host_alloc(config.context, sizes[k], &block), SOFTQAM_ERROR_OUT_OF_MEMORY);

@@ -7,22 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness.h"
+#include "api_fixture.h"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
-
-/* Threads of a context, which begin in whatever the caller's thread is set to. */
-static softqam_context *create_context(void)
-{
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = harness_backend();
-    config.n_threads = 2;
-    softqam_context *context;
-    assert_int_equal(softqam_context_create(&context, &config), SOFTQAM_OK);
-    return context;
-}
 
 /* Noise variances and symbols of all kinds, subnormal ones and what is no number among them. */
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32, N_FORMATS = 4 };
@@ -37,14 +25,17 @@ static float *noise_var;
 static answers answer(void)
 {
     answers self;
-    softqam_context *context = create_context();
+    /* Whose threads begin in whatever this one is set to. */
+    softqam_context_config context_config = api_context_config();
+    context_config.n_threads = 2;
+    softqam_context *context = api_create_context(&context_config);
     for (int format = 0; format < N_FORMATS; format++) {
         self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
-        softqam_config config = harness_config();
+        softqam_config config = api_config();
         config.output_format = (softqam_output_format)format;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
         config.context = context;
-        softqam_demodulator *demodulator = harness_create(&config);
+        softqam_demodulator *demodulator = api_create(&config);
         const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
         softqam_destroy(demodulator);
@@ -169,7 +160,7 @@ static void test_locale(void **state)
     open_usual();
     setlocale(LC_ALL, "");
     answers got = answer();
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.input_scale = -0.5F;
     softqam_demodulator *demodulator;
     const softqam_status status = softqam_create(&demodulator, &config);
