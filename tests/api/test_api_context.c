@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: whoever holds one keeps it alive, whatever the order in which it all ends; what is prepared; which variant
  * of the CPU's loops runs. */
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api_fixture.h"
+#include "tasks.h"
 
 /* Enough for the context's threads to be worth starting. */
 enum { LARGE_SYMBOLS = 60000, N_CALLERS = 4 };
-
-/* Threads of this process. */
-static int count_threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    int n = 0;
-    assert_non_null(tasks);
-    for (const struct dirent *entry = readdir(tasks); entry; entry = readdir(tasks))
-        n += entry->d_name[0] != '.';
-    closedir(tasks);
-    return n;
-}
 
 static void call_large(softqam_demodulator *demodulator)
 {
@@ -87,7 +75,7 @@ static void test_unused_and_reused(void **state)
 static void test_default_context(void **state)
 {
     (void)state;
-    const int before = count_threads();
+    const size_t before = tasks_now().n;
     for (int round = 0; round < 2; round++) {
         softqam_demodulator *demodulators[3];
         softqam_config config;
@@ -100,15 +88,15 @@ static void test_default_context(void **state)
         for (int k = 1; k < 3; k++)
             assert_ptr_equal(softqam_demodulator_context(demodulators[k]), context);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
-        const int with_threads = count_threads();
+        const size_t with_threads = tasks_now().n;
         softqam_destroy(demodulators[0]);
         softqam_destroy(demodulators[2]);
-        assert_int_equal(count_threads(), with_threads);
+        assert_int_equal(tasks_now().n, with_threads);
         call_large(demodulators[1]);
         softqam_destroy(demodulators[1]);
         /* CUDA's own threads stay, where AUTO has found a GPU. */
         if (!harness_cuda_is_usable())
-            assert_int_equal(count_threads(), before);
+            assert_int_equal(tasks_now().n, before);
     }
 }
 
