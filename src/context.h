@@ -23,8 +23,8 @@ struct softqam_context {
     size_t streaming_nbytes; /* outputs from this size on are stored past the caches */
     char cpu_detail[192];
 
-    atomic_size_t n_holders; /* the caller, and each demodulator */
-    pthread_mutex_t mutex;   /* held while anything below is made, never by a call that finds it made */
+    size_t n_holders;      /* the caller, and each demodulator */
+    pthread_mutex_t mutex; /* held while anything below is made, never by a call that finds it made */
     softqam_demodulator *demodulators;
 
     _Atomic(softqam_pool *) pool; /* NULL: not started */
@@ -56,6 +56,10 @@ softqam_status softqam_context_gpu(softqam_context *context, softqam_gpu **gpu);
 
 /* The same, ready for host-memory calls. */
 softqam_status softqam_context_gpu_for_host_calls(softqam_context *context, softqam_gpu **gpu);
+
+/* With SOFTQAM_BACKEND_AUTO: whether it is known from how many symbols on a GPU is faster for a demodulator's formats.
+ * Measures that now, unless another thread is making something in this context. */
+bool softqam_context_knows_crossover(softqam_demodulator *demodulator);
 
 /* With SOFTQAM_BACKEND_AUTO: CUDA has failed, as the thread's message tells. From here on the CPU does all. */
 void softqam_context_give_up_gpu(softqam_context *context);

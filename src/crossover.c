@@ -2,12 +2,13 @@
 #define _GNU_SOURCE /* clock_gettime */
 #include "crossover.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cpu/cpu_demodulate.h"
+#include "demodulator.h"
 #include "error.h"
 #include "host_memory.h"
 
@@ -28,13 +29,13 @@ typedef struct probe_memory {
 
 /* Values such as a receiver sees, for the loops take shortcuts with them: components of up to 1.2 of the unit that
  * input_scale makes, all different. */
-static void fill_symbols(const softqam_plan *plan, void *symbols)
+static void fill_symbols(const softqam_params *params, void *symbols)
 {
     uint32_t random = 1;
     for (size_t k = 0; k < 2 * (size_t)LARGEST; k++) {
         random = random * 1664525u + 1013904223u;
-        const float unit = ((float)(random >> 8) * 0x1p-23f - 1.0f) * 1.2f / plan->input_scale;
-        switch (plan->input_format) {
+        const float unit = ((float)(random >> 8) * 0x1p-23f - 1.0f) * 1.2f / params->input_scale;
+        switch (params->input_format) {
         case SOFTQAM_INPUT_CF32:
             ((float *)symbols)[k] = unit;
             break;
@@ -52,23 +53,23 @@ static void fill_symbols(const softqam_plan *plan, void *symbols)
     }
 }
 
-static bool allocate(probe_memory *memory, const softqam_plan *plan, const softqam_engine *engine)
+/* Page-locked by a gpu that is not NULL. */
+static bool allocate(probe_memory *memory, const softqam_params *params, softqam_gpu *gpu)
 {
+    const size_t out_nbytes = LARGEST * softqam_params_output_nbytes(params, params->modulation);
     void *noise_var = NULL;
     *memory = (probe_memory){0};
     const bool all =
-        softqam_host_memory_alloc(engine->ops, engine->state, LARGEST * plan->input_nbytes, &memory->symbols) ==
-            SOFTQAM_OK &&
-        softqam_host_memory_alloc(engine->ops, engine->state, LARGEST * sizeof(float), &noise_var) == SOFTQAM_OK &&
-        softqam_host_memory_alloc(engine->ops, engine->state, LARGEST * plan->output_nbytes, &memory->out) ==
-            SOFTQAM_OK;
+        softqam_host_memory_alloc(gpu, LARGEST * params->input_nbytes, &memory->symbols) == SOFTQAM_OK &&
+        softqam_host_memory_alloc(gpu, LARGEST * sizeof(float), &noise_var) == SOFTQAM_OK &&
+        softqam_host_memory_alloc(gpu, out_nbytes, &memory->out) == SOFTQAM_OK;
     memory->noise_var = noise_var;
     if (!all)
         return false;
-    fill_symbols(plan, memory->symbols);
+    fill_symbols(params, memory->symbols);
     for (size_t k = 0; k < LARGEST; k++)
         memory->noise_var[k] = 0.0015f;
-    memset(memory->out, 0, LARGEST * plan->output_nbytes);
+    memset(memory->out, 0, out_nbytes);
     return true;
 }
 
@@ -79,6 +80,11 @@ static void release(const probe_memory *memory)
     softqam_host_free(memory->out);
 }
 
+static size_t size_of(int k)
+{
+    return (size_t)1 << (SMALLEST_LOG2 + STEP_LOG2 * k);
+}
+
 static double seconds_now(void)
 {
     struct timespec now;
@@ -86,22 +92,30 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static size_t size_of(int k)
+/* A call of n symbols, on the CPU where gpu is NULL. */
+static softqam_status call(const softqam_demodulator *demodulator, softqam_gpu *gpu, const probe_memory *memory,
+                           size_t n)
 {
-    return (size_t)1 << (SMALLEST_LOG2 + STEP_LOG2 * k);
+    const softqam_params *params = &demodulator->params;
+    const bool noise = softqam_params_take_noise(params);
+    softqam_segment segment =
+        softqam_segment_of_call(params, memory->symbols, noise ? memory->noise_var : NULL, n, memory->out);
+    segment.noise_stride = noise ? 1 : 0;
+    const softqam_segment_list list = {params, (const unsigned char *)&segment, 1, sizeof segment, n};
+    size_t n_done;
+    if (gpu)
+        return softqam_gpu_backend.demodulate(gpu, softqam_context_pool(demodulator->context), &list, &n_done);
+    softqam_cpu_demodulate(demodulator, &list, 0);
+    return SOFTQAM_OK;
 }
 
 /* Seconds of a call of a size; negative when it failed. */
-static double seconds_of(const softqam_plan *plan, const softqam_engine *engine, const probe_memory *memory, size_t n)
+static double seconds_of(const softqam_demodulator *demodulator, softqam_gpu *gpu, const probe_memory *memory, size_t n)
 {
-    const bool noise = softqam_plan_takes_noise(plan);
-    const softqam_block block =
-        softqam_plan_block(plan, memory->symbols, noise ? memory->noise_var : NULL, n, memory->out);
     double best = 0.0;
     for (int run = 0; run <= N_RUNS; run++) {
-        size_t n_done;
         const double start = seconds_now();
-        if (engine->ops->demodulate(engine->state, &block, 1, &n_done) != SOFTQAM_OK)
+        if (call(demodulator, gpu, memory, n) != SOFTQAM_OK)
             return -1.0;
         const double taken = seconds_now() - start;
         if (run == 0 && taken < LONG_WARM_UP)
@@ -114,13 +128,13 @@ static double seconds_of(const softqam_plan *plan, const softqam_engine *engine,
     return best;
 }
 
-static softqam_crossover_line draw_line(const softqam_plan *plan, const softqam_engine *cpu, const softqam_engine *gpu,
+static softqam_crossover_line draw_line(const softqam_demodulator *demodulator, softqam_gpu *gpu,
                                         const probe_memory *memory)
 {
     softqam_crossover_line line = {.n_known = 0};
     for (int k = 0; k < CROSSOVER_SIZES; k++) {
-        const double of_cpu = seconds_of(plan, cpu, memory, size_of(k));
-        const double of_gpu = seconds_of(plan, gpu, memory, size_of(k));
+        const double of_cpu = seconds_of(demodulator, NULL, memory, size_of(k));
+        const double of_gpu = seconds_of(demodulator, gpu, memory, size_of(k));
         if (of_cpu < 0.0 || of_gpu < 0.0)
             return (softqam_crossover_line){.n_known = 0};
         if (k == 0)
@@ -155,74 +169,16 @@ static size_t smallest_for_gpu(const softqam_crossover *found)
     return LARGEST;
 }
 
-static softqam_crossover measure(const softqam_plan *plan, const softqam_engine *cpu, const softqam_engine *gpu)
+void softqam_crossover_measure(softqam_crossover *found, const softqam_demodulator *demodulator, softqam_gpu *gpu)
 {
     const softqam_error_note note = softqam_error_note_take();
-    softqam_crossover found = {.smallest = 0};
     probe_memory memory;
-    if (allocate(&memory, plan, gpu))
-        found.reached = draw_line(plan, cpu, gpu, &memory);
+    if (allocate(&memory, &demodulator->params, gpu))
+        found->reached = draw_line(demodulator, gpu, &memory);
     release(&memory);
-    if (allocate(&memory, plan, cpu))
-        found.staged = draw_line(plan, cpu, gpu, &memory);
+    if (allocate(&memory, &demodulator->params, NULL))
+        found->staged = draw_line(demodulator, gpu, &memory);
     release(&memory);
-    found.smallest = smallest_for_gpu(&found);
+    found->smallest = smallest_for_gpu(found);
     softqam_error_note_restore(&note);
-    return found;
-}
-
-/* The fields of a configuration that matter for speed. */
-typedef struct speed_key {
-    uint64_t fields[9];
-} speed_key;
-
-/* The ordinals of the devices as bits, whatever their order; no host has more than 64. */
-static uint64_t devices_of(const softqam_config *config)
-{
-    if (!config->devices)
-        return (uint64_t)1 << (unsigned)config->device % 64;
-    uint64_t devices = 0;
-    for (unsigned k = 0; k < config->n_devices; k++)
-        devices |= (uint64_t)1 << (unsigned)config->devices[k] % 64;
-    return devices;
-}
-
-static speed_key key_of(const softqam_config *config)
-{
-    return (speed_key){{(uint64_t)config->input_format, (uint64_t)config->output_format, (uint64_t)config->noise,
-                        config->n_threads, devices_of(config), config->n_devices, config->n_streams,
-                        config->chunk_symbols,
-                        (uintptr_t)config->cpu_variant /* the variant's own name: one pointer each */}};
-}
-
-/* What was found for configurations of this process; when full, the oldest makes room. */
-typedef struct remembered {
-    speed_key key;
-    softqam_crossover found;
-} remembered;
-
-enum { MAX_REMEMBERED = 64 };
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static remembered memory_of_process[MAX_REMEMBERED];
-static size_t n_remembered;
-
-softqam_crossover softqam_crossover_find(const softqam_plan *plan, const softqam_config *config,
-                                         const softqam_engine *cpu, const softqam_engine *gpu)
-{
-    const speed_key key = key_of(config);
-    pthread_mutex_lock(&mutex); /* also: two measurements at once would disturb each other */
-    const size_t n = n_remembered < MAX_REMEMBERED ? n_remembered : MAX_REMEMBERED;
-    for (size_t k = 0; k < n; k++) {
-        if (memcmp(&memory_of_process[k].key, &key, sizeof key) == 0) {
-            const softqam_crossover found = memory_of_process[k].found;
-            pthread_mutex_unlock(&mutex);
-            return found;
-        }
-    }
-    const softqam_crossover found = measure(plan, cpu, gpu);
-    /* A failure may be over next time. */
-    if (found.reached.n_known > 0 && found.staged.n_known > 0)
-        memory_of_process[n_remembered++ % MAX_REMEMBERED] = (remembered){key, found};
-    pthread_mutex_unlock(&mutex);
-    return found;
 }

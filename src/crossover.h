@@ -9,6 +9,8 @@
 
 #include <softqam/softqam.h>
 
+#include "gpu.h"
+
 /* Sizes that are tried, in steps of four: 2^12 to 2^22 symbols. */
 enum { CROSSOVER_SIZES = 6 };
 
@@ -28,7 +30,7 @@ typedef struct softqam_crossover {
 } softqam_crossover;
 
 /* Times both on a demodulator's formats, some 10 ms. Where the GPU could not be tried it counts as slower. */
-void softqam_crossover_measure(softqam_crossover *found, softqam_demodulator *demodulator);
+void softqam_crossover_measure(softqam_crossover *found, const softqam_demodulator *demodulator, softqam_gpu *gpu);
 
 /* Whether the GPU is expected to be faster for a call of n symbols. */
 bool softqam_crossover_is_gpu_faster(const softqam_crossover_line *line, size_t n);

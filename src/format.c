@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats are: the public queries. */
+/* What the formats and modulations are: the public queries. */
 #include <softqam/softqam.h>
+
+unsigned softqam_bits_per_symbol(softqam_modulation modulation)
+{
+    switch (modulation) {
+    case SOFTQAM_MODULATION_BPSK:
+    case SOFTQAM_MODULATION_PI2_BPSK:
+        return 1;
+    case SOFTQAM_MODULATION_QPSK:
+        return 2;
+    case SOFTQAM_MODULATION_16QAM:
+        return 4;
+    case SOFTQAM_MODULATION_64QAM:
+        return 6;
+    case SOFTQAM_MODULATION_DEFAULT:
+    case SOFTQAM_MODULATION_256QAM:
+        return 8;
+    case SOFTQAM_MODULATION_1024QAM:
+        return 10;
+    }
+    return 0;
+}
 
 size_t softqam_input_symbol_nbytes(softqam_input_format format)
 {
@@ -16,18 +37,26 @@ size_t softqam_input_symbol_nbytes(softqam_input_format format)
     return 0;
 }
 
-size_t softqam_output_symbol_nbytes(softqam_output_format format)
+static size_t value_nbytes(softqam_output_format format)
 {
     switch (format) {
     case SOFTQAM_OUTPUT_U8:
     case SOFTQAM_OUTPUT_S8:
-        return 8;
+        return 1;
     case SOFTQAM_OUTPUT_F16:
-        return 16;
+        return 2;
     case SOFTQAM_OUTPUT_F32:
-        return 32;
+        return 4;
     }
     return 0;
+}
+
+size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols)
+{
+    size_t nbytes;
+    if (__builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * value_nbytes(format), &nbytes))
+        return 0;
+    return nbytes;
 }
 
 float softqam_input_default_scale(softqam_input_format format)

@@ -2,29 +2,36 @@
 #include "host_memory.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 
 /* Memory of softqam_host_alloc() lies behind a note of where it came from. */
-typedef struct host_block {
+typedef struct host_memory {
     void *base;
     void (*release)(void *base);
-} host_block;
+} host_memory;
 
 enum { ALIGNMENT = 4096 };
 
-softqam_status softqam_host_memory_alloc(const softqam_backend_ops *ops, void *state, size_t nbytes, void **memory)
+softqam_status softqam_host_memory_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
 {
     if (nbytes > (size_t)PTRDIFF_MAX - 2 * ALIGNMENT)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", nbytes);
-    host_block block = {.release = ops->host_free};
-    const softqam_status status = ops->host_alloc(state, nbytes + 2 * ALIGNMENT, &block.base);
-    if (status != SOFTQAM_OK)
-        return status;
-    const uintptr_t start = (uintptr_t)block.base + sizeof block;
-    unsigned char *aligned = (unsigned char *)block.base + sizeof block + (-start & (ALIGNMENT - 1));
-    memcpy(aligned - sizeof block, &block, sizeof block);
+    host_memory note = {.release = gpu ? softqam_gpu_backend.host_free : free};
+    if (gpu) {
+        const softqam_status status = softqam_gpu_backend.host_alloc(gpu, nbytes + 2 * ALIGNMENT, &note.base);
+        if (status != SOFTQAM_OK)
+            return status;
+    } else {
+        note.base = malloc(nbytes + 2 * ALIGNMENT);
+        if (!note.base)
+            return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", nbytes);
+    }
+    const uintptr_t start = (uintptr_t)note.base + sizeof note;
+    unsigned char *aligned = (unsigned char *)note.base + sizeof note + (-start & (ALIGNMENT - 1));
+    memcpy(aligned - sizeof note, &note, sizeof note);
     *memory = aligned;
     return SOFTQAM_OK;
 }
@@ -33,7 +40,7 @@ void softqam_host_free(void *memory)
 {
     if (!memory)
         return;
-    host_block block;
-    memcpy(&block, (unsigned char *)memory - sizeof block, sizeof block);
-    block.release(block.base);
+    host_memory note;
+    memcpy(&note, (unsigned char *)memory - sizeof note, sizeof note);
+    note.release(note.base);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend of a build without CUDA. */
-#include "backend.h"
+/* The CUDA part of a build without CUDA. */
 #include "error.h"
+#include "gpu.h"
 
-static softqam_status no_create(void **state, const softqam_plan *plan, const softqam_config *config,
-                                softqam_pool *pool)
+static softqam_status no_create(softqam_gpu **gpu, const softqam_context_config *config)
 {
-    (void)plan;
     (void)config;
-    (void)pool;
-    *state = NULL;
+    *gpu = NULL;
     return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this build of softqam has no CUDA backend");
 }
 
-const softqam_backend_ops softqam_backend_cuda = {.name = "cuda", .create = no_create};
+const softqam_gpu_ops softqam_gpu_backend = {.create = no_create};

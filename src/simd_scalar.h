@@ -188,6 +188,13 @@ VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
     return vec_to_index(place);
 }
 
+/* The same for |v| < 2. */
+VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+{
+    (void)m;
+    return vec_llr_row_at(table, vec_min(place, table->last_row));
+}
+
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
     (void)m;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* pthread_attr_setaffinity_np */
 #include "thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,8 +25,9 @@ struct softqam_pool {
     unsigned n_threads;
     unsigned n_started; /* workers that run, the caller not counted */
     atomic_bool stopping;
+    atomic_flag busy; /* one caller has the threads; the others do without */
 
-    /* The job: written by the caller while nobody else is at it. */
+    /* The job: written by the caller that has them, while nobody else is at it. */
     softqam_pool_task *task;
     void *context;
     size_t n_parts;
@@ -117,20 +121,57 @@ static void wait_for_workers(softqam_pool *pool)
     sleep_until_posted(&pool->done);
 }
 
-softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads)
+/* Attributes that say where and how a thread runs, whatever the thread that starts it has. */
+static int set_attributes(pthread_attr_t *attributes, const softqam_pool_scheduling *scheduling)
+{
+    const struct sched_param parameters = {.sched_priority = scheduling->priority};
+    int error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    if (!error)
+        error = pthread_attr_setschedpolicy(attributes, scheduling->priority ? SCHED_FIFO : SCHED_OTHER);
+    if (!error)
+        error = pthread_attr_setschedparam(attributes, &parameters);
+    if (error || !scheduling->cpus)
+        return error;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (unsigned k = 0; k < scheduling->n_cpus; k++)
+        CPU_SET(scheduling->cpus[k], &set);
+    return pthread_attr_setaffinity_np(attributes, sizeof set, &set);
+}
+
+/* With all signals blocked: a process's signals are for the caller's threads, which know what to do with them. */
+static int start_worker(softqam_pool *pool, pool_worker *worker, const softqam_pool_scheduling *scheduling)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    worker->pool = pool;
+    sem_init(&worker->wake, 0, 0);
+    error = set_attributes(&attributes, scheduling);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!error)
+        error = pthread_create(&worker->thread, &attributes, worker_main, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error)
+        sem_destroy(&worker->wake);
+    return error;
+}
+
+softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const softqam_pool_scheduling *scheduling)
 {
     softqam_pool *pool = calloc(1, sizeof *pool + (n_threads - 1) * sizeof pool->workers[0]);
     if (!pool)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pool of %u threads", n_threads);
     pool->n_threads = n_threads;
+    atomic_flag_clear(&pool->busy);
     sem_init(&pool->done, 0, 0);
     for (; pool->n_started < n_threads - 1; pool->n_started++) {
-        pool_worker *worker = &pool->workers[pool->n_started];
-        worker->pool = pool;
-        sem_init(&worker->wake, 0, 0);
-        const int error = pthread_create(&worker->thread, NULL, worker_main, worker);
+        const int error = start_worker(pool, &pool->workers[pool->n_started], scheduling);
         if (error) {
-            sem_destroy(&worker->wake);
             const softqam_status status = softqam_fail(SOFTQAM_ERROR_SYSTEM, "thread %u of %u could not be started: %s",
                                                        pool->n_started + 2, n_threads, strerror(error));
             softqam_pool_destroy(pool);
@@ -158,16 +199,12 @@ void softqam_pool_destroy(softqam_pool *pool)
 
 unsigned softqam_pool_n_threads(const softqam_pool *pool)
 {
-    return pool->n_threads;
+    return pool ? pool->n_threads : 1;
 }
 
-void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
+/* With the threads, which nobody else has. */
+static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
 {
-    if (pool->n_threads == 1 || n_parts <= 1) {
-        for (size_t part = 0; part < n_parts; part++)
-            task(context, part);
-        return;
-    }
     pool->task = task;
     pool->context = context;
     pool->n_parts = n_parts;
@@ -182,4 +219,17 @@ void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context
     /* All parts are taken. Workers that wake up now come too late, and are not waited for. */
     if (atomic_fetch_and_explicit(&pool->state, ~OPEN, memory_order_acq_rel) != OPEN)
         wait_for_workers(pool);
+}
+
+void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
+{
+    const bool has_workers = pool && pool->n_threads > 1 && n_parts > 1 &&
+                             !atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire);
+    if (has_workers) {
+        run_with_workers(pool, task, context, n_parts);
+        atomic_flag_clear_explicit(&pool->busy, memory_order_release);
+        return;
+    }
+    for (size_t part = 0; part < n_parts; part++)
+        task(context, part);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What can be found without running anything: formatting, clang-tidy on the product (rules in .clang-tidy), cppcheck on all C
-# (exceptions in cppcheck.txt). Needs what tools/setup.sh tests installs.
+# (exceptions in style/cppcheck.txt). Needs what tools/setup.sh tests installs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folders=(include src cuda reference tests tools)
@@ -19,5 +19,5 @@ run-clang-tidy -quiet -j "$(nproc)" -p build/lint "^$PWD/(src|cuda|reference|too
 
 echo "== cppcheck"
 cppcheck --quiet -j "$(nproc)" --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-    --suppressions-list=tests/cppcheck.txt -D_GNU_SOURCE -I include -I src -I cuda -I reference -I tools -I tests -I tests/faults \
+    --suppressions-list=tests/style/cppcheck.txt -D_GNU_SOURCE -I include -I src -I cuda -I reference -I tools -I tests/harness -I tests/faults \
     src cuda reference tools tests

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* 8 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and cpu_variant.c calls it only where
- * the processor has the instructions. */
-#include "vec_avx2.h"
+/* 8 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and it is used only where the
+ * processor has the instructions. */
+#include "simd_avx2.h"
 
-#include "arithmetic_shortcuts.h"
+#include "arithmetic_usual.h"
 
-#include "the loops"
+#include "convert_loops.h"
+#include "llr_loops.h"
+#include "soft_bit_loops.h"
 
-void softqam_cpu_loop_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
-                           size_t n_symbols, void *out)
-{
-    loop_any(plan, (llr_place){symbols, noise_var, out}, noise_stride, n_symbols);
-}
-
-void softqam_cpu_stream_avx2(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
-                             size_t n_symbols, void *out)
-{
-    loop_streaming(plan, (llr_place){symbols, noise_var, out}, noise_stride, n_symbols);
-}
+const softqam_cpu_variant softqam_cpu_avx2 = {
+    .name = "avx2",
+    .runs_here = softqam_has_avx2,
+    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .soft_bits = soft_bits_of_symbols,
+    .llrs_256qam = &llr_loops,
+    .min_symbols = LANES,
+    .flushes_subnormals = true,
+    .short_symbols = 8192,
+};

@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic rounds to nearest even, keeps subnormals and raises no signal, whatever the caller's own
- * floating-point environment says: it is set aside while the library computes. */
-#ifndef SOFTQAM_FLOAT_ENVIRONMENT_H
-#define SOFTQAM_FLOAT_ENVIRONMENT_H
+/* The arithmetic rounds to nearest even and raises no signal, whatever the caller's own floating-point environment says:
+ * it is set aside while the library computes. */
+#ifndef SOFTQAM_CPU_FLOAT_ENVIRONMENT_H
+#define SOFTQAM_CPU_FLOAT_ENVIRONMENT_H
+
+#include <stdbool.h>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
 typedef unsigned softqam_float_environment;
 
-/* All exceptions masked, no flag raised; round to nearest even, no FTZ, no DAZ. */
+/* All exceptions masked, no flag raised; round to nearest even. */
 #define SOFTQAM_FLOAT_DEFAULT 0x1f80u
+/* Subnormal operands count as zero (DAZ), and subnormal results become zero (FTZ). */
+#define SOFTQAM_FLOAT_FLUSH 0x8040u
 /* MXCSR's six lowest bits are flags; they do not matter to the results. */
 #define SOFTQAM_FLOAT_FLAGS 0x3fu
 
-static inline softqam_float_environment softqam_float_enter(void)
+/* With `flush`, subnormal numbers are zeros, which no loop has to wait for: for loops that are right all the same. */
+static inline softqam_float_environment softqam_float_enter(bool flush)
 {
     const unsigned before = _mm_getcsr();
+    const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
     /* Writing the register costs more than reading it. */
-    if ((before & ~SOFTQAM_FLOAT_FLAGS) != SOFTQAM_FLOAT_DEFAULT)
-        _mm_setcsr(SOFTQAM_FLOAT_DEFAULT);
+    if ((before & ~SOFTQAM_FLOAT_FLAGS) != wanted)
+        _mm_setcsr(wanted);
     return before;
 }
 
 static inline void softqam_float_leave(softqam_float_environment before)
 {
-    if ((before & ~SOFTQAM_FLOAT_FLAGS) != SOFTQAM_FLOAT_DEFAULT)
-        _mm_setcsr(before);
+    _mm_setcsr(before);
 }
 #else
 #include <fenv.h>
 
 typedef fenv_t softqam_float_environment;
 
-static inline softqam_float_environment softqam_float_enter(void)
+static inline softqam_float_environment softqam_float_enter(bool flush)
 {
+    (void)flush;
     fenv_t before;
     fegetenv(&before);
     fesetenv(FE_DFL_ENV);

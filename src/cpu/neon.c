@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* 4 symbols at a time, on AArch64. */
-#include "vec_neon.h"
+#include "simd_neon.h"
 
-#include "arithmetic_shortcuts.h"
+#include "arithmetic_usual.h"
 
-#include "the loops"
+#include "convert_loops.h"
+#include "llr_loops.h"
+#include "soft_bit_loops.h"
 
-void softqam_cpu_loop_neon(const softqam_plan *plan, const void *symbols, const float *noise_var, size_t noise_stride,
-                           size_t n_symbols, void *out)
-{
-    loop_any(plan, (llr_place){symbols, noise_var, out}, noise_stride, n_symbols);
-}
+const softqam_cpu_variant softqam_cpu_neon = {
+    .name = "neon",
+    .runs_here = softqam_runs_everywhere,
+    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .soft_bits = soft_bits_of_symbols,
+    .llrs_256qam = &llr_loops,
+    .min_symbols = LANES,
+    .flushes_subnormals = false,
+    .short_symbols = 4096,
+};

@@ -3,11 +3,46 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cpu_variant.h"
-#include "vec_scalar.h"
-#include "load_symbol.h"
+#include "generic.h"
+#include "simd_scalar.h"
+#include "variant.h"
+#include "widen_half.h"
 
 #include "arithmetic.h"
+
+/* memcpy because the caller's memory may lie anyhow. */
+static void convert_cf32(const void *components, float scale, size_t n_components, float *to)
+{
+    for (size_t k = 0; k < n_components; k++) {
+        float component;
+        memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
+        to[k] = component * scale;
+    }
+}
+
+static void convert_cs16(const void *components, float scale, size_t n_components, float *to)
+{
+    for (size_t k = 0; k < n_components; k++) {
+        int16_t component;
+        memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
+        to[k] = (float)component * scale;
+    }
+}
+
+static void convert_cs8(const void *components, float scale, size_t n_components, float *to)
+{
+    for (size_t k = 0; k < n_components; k++)
+        to[k] = (float)((const int8_t *)components)[k] * scale;
+}
+
+static void convert_cf16(const void *components, float scale, size_t n_components, float *to)
+{
+    for (size_t k = 0; k < n_components; k++) {
+        uint16_t component;
+        memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
+        to[k] = widen_half(component) * scale;
+    }
+}
 
 /* Bytes 0 1 2 3 to places 0 2 4 6. */
 static inline uint64_t spread_bytes(uint32_t bytes)
@@ -17,99 +52,98 @@ static inline uint64_t spread_bytes(uint32_t bytes)
     return (word | word << 8) & 0x00ff00ff00ff00ffu;
 }
 
-static inline void store_bytes(uint32_t i, uint32_t q, unsigned char *to)
+static void soft_bits_of_symbols(const softqam_params *params, const float *components, size_t n_symbols,
+                                 unsigned char *out)
 {
-    const uint64_t word = spread_bytes(i) | spread_bytes(q) << 8;
-    memcpy(to, &word, sizeof word);
+    const softqam_soft_table *table = &params->soft_bits;
+    for (size_t k = 0; k < n_symbols; k++) {
+        float symbol[2];
+        memcpy(symbol, components + 2 * k, sizeof symbol);
+        const symbol_distances distances = symbol_distances_of(table, symbol[0], symbol[1]);
+        const soft_bits bits = soft_bits_from_distances(table, &distances);
+        const uint64_t bytes =
+            spread_bytes(vec_soft_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
+            spread_bytes(vec_soft_bytes(table, bits.q.low, bits.q.high, bits.q.row, bits.valid)) << 8;
+        memcpy(out + 8 * k, &bytes, sizeof bytes);
+    }
 }
 
-static inline void store_llrs(softqam_output_format format, const symbol_llrs *llrs, unsigned char *to)
+/* One LLR in memory. */
+static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
+                             unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
-        store_bytes(vec_llr_bytes(llrs->i), vec_llr_bytes(llrs->q), to);
-        return;
-    }
-    for (int k = 0; k < AXIS_BITS; k++) {
-        if (format == SOFTQAM_OUTPUT_F16) {
-            const uint32_t pair = vec_to_f16(llrs->i[k]) | vec_to_f16(llrs->q[k]) << 16;
-            memcpy(to + 4 * k, &pair, sizeof pair);
-        } else {
-            memcpy(to + 8 * k, &llrs->i[k], sizeof(float));
-            memcpy(to + 8 * k + 4, &llrs->q[k], sizeof(float));
-        }
+        const int8_t byte = (int8_t)vec_keep(valid, llr_rounded(metric, weight, limit));
+        memcpy(to, &byte, sizeof byte);
+    } else {
+        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
+        const uint16_t half = (uint16_t)vec_to_f16(llr);
+        if (format == SOFTQAM_OUTPUT_F16)
+            memcpy(to, &half, sizeof half);
+        else
+            memcpy(to, &llr, sizeof llr);
     }
 }
 
-static inline void loop_soft_bits(softqam_input_format format, const softqam_plan *plan, const unsigned char *symbols,
-                                  size_t n_symbols, unsigned char *out)
+static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind,
+                            const softqam_llr_table *table, softqam_llr_scale scale, const float *components,
+                            const float *noise, size_t n_symbols, unsigned char *out)
 {
-    const size_t nbytes = plan->input_nbytes;
+    const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
     for (size_t k = 0; k < n_symbols; k++) {
-        const loaded_symbol in = load_symbol(format, symbols + k * nbytes);
-        const soft_bits bits =
-            demodulate_soft_bits(&plan->soft_bits, in.i * plan->input_scale, in.q * plan->input_scale);
-        store_bytes(vec_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
-                    vec_soft_bytes(bits.q.last, bits.q.other, bits.q.row, bits.known), out + 8 * k);
+        float symbol[2], metrics[2][MAX_AXIS_BITS];
+        memcpy(symbol, components + 2 * k, sizeof symbol);
+        const float weight = kind == SOFTQAM_ONE_WEIGHT
+                                 ? noise[0]
+                                 : llr_weight(scale.steps_per_nat, noise[k], kind == SOFTQAM_NOISE_INVERSE);
+        const vec_mask valid =
+            vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
+        axis_metrics(m, table, symbol[0], metrics[0]);
+        axis_metrics(m, table, symbol[1], metrics[1]);
+        for (int bit = 0; bit < 2 * m; bit++, out += nbytes)
+            store_llr(format, metrics[bit % 2][bit / 2], weight, scale.limit, valid, out);
     }
 }
 
-static inline void loop_llrs(softqam_input_format format, softqam_output_format output, const softqam_plan *plan,
-                             const unsigned char *symbols, const float *noise_var, size_t noise_stride,
-                             size_t n_symbols, unsigned char *out)
-{
-    const softqam_llr_scale scale = plan->llr_scale;
-    if (n_symbols == 0)
-        return;
-    llr_weight weight = weigh_llrs(scale.steps_per_nat, noise_var[0]);
-    for (size_t k = 0; k < n_symbols; k++) {
-        if (noise_stride)
-            weight = weigh_llrs(scale.steps_per_nat, noise_var[k * noise_stride]);
-        const loaded_symbol in = load_symbol(format, symbols + k * plan->input_nbytes);
-        symbol_llrs llrs = demodulate_llrs(&plan->llrs, in.i * plan->input_scale, in.q * plan->input_scale, weight,
-                                           scale.signs, scale.limit);
-        for (int bit = 0; bit < AXIS_BITS; bit++) {
-            llrs.i[bit] = vec_keep(llrs.known, llrs.i[bit]);
-            llrs.q[bit] = vec_keep(llrs.known, llrs.q[bit]);
-        }
-        store_llrs(output, &llrs, out + k * plan->output_nbytes);
+#define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
+    static void name(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,                 \
+                     const float *noise, size_t n_symbols, unsigned char *out)                                         \
+    {                                                                                                                  \
+        llr_loop(m, format, kind, table, scale, components, noise, n_symbols, out);                                    \
     }
-}
+#define DEFINE_LLR_LOOPS(name, m, format)                                                                              \
+    DEFINE_LLR_LOOP(name##_one_weight, m, format, SOFTQAM_ONE_WEIGHT)                                                  \
+    DEFINE_LLR_LOOP(name##_n0, m, format, SOFTQAM_NOISE_N0)                                                            \
+    DEFINE_LLR_LOOP(name##_inverse, m, format, SOFTQAM_NOISE_INVERSE)
 
-/* The loops of one input format, so that the compiler sees the formats as constants. */
-static inline void loop_outputs(softqam_input_format format, const softqam_plan *plan, const unsigned char *symbols,
-                                const float *noise_var, size_t noise_stride, size_t n_symbols, unsigned char *out)
-{
-    switch (plan->output_format) {
-    case SOFTQAM_OUTPUT_U8:
-        loop_soft_bits(format, plan, symbols, n_symbols, out);
-        break;
-    case SOFTQAM_OUTPUT_S8:
-        loop_llrs(format, SOFTQAM_OUTPUT_S8, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        loop_llrs(format, SOFTQAM_OUTPUT_F16, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    case SOFTQAM_OUTPUT_F32:
-        loop_llrs(format, SOFTQAM_OUTPUT_F32, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    }
-}
+DEFINE_LLR_LOOPS(loop_256qam_s8, 4, SOFTQAM_OUTPUT_S8)
+DEFINE_LLR_LOOPS(loop_256qam_f16, 4, SOFTQAM_OUTPUT_F16)
+DEFINE_LLR_LOOPS(loop_256qam_f32, 4, SOFTQAM_OUTPUT_F32)
 
-void softqam_cpu_loop_portable(const softqam_plan *plan, const void *symbols, const float *noise_var,
-                               size_t noise_stride, size_t n_symbols, void *out)
-{
-    switch (plan->input_format) {
-    case SOFTQAM_INPUT_CF32:
-        loop_outputs(SOFTQAM_INPUT_CF32, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    case SOFTQAM_INPUT_CS16:
-        loop_outputs(SOFTQAM_INPUT_CS16, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    case SOFTQAM_INPUT_CS8:
-        loop_outputs(SOFTQAM_INPUT_CS8, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    case SOFTQAM_INPUT_CF16:
-        loop_outputs(SOFTQAM_INPUT_CF16, plan, symbols, noise_var, noise_stride, n_symbols, out);
-        break;
-    }
-}
+/* In the order of softqam_noise_kind. */
+#define LLR_LOOPS(name) {name##_one_weight, name##_n0, name##_inverse}
+
+static const softqam_llr_loops llr_loops = {.s8_full = LLR_LOOPS(loop_256qam_s8),
+                                            .s8 = LLR_LOOPS(loop_256qam_s8),
+                                            .f16 = LLR_LOOPS(loop_256qam_f16),
+                                            .f32 = LLR_LOOPS(loop_256qam_f32)};
+
+const softqam_cpu_variant softqam_cpu_portable = {
+    .name = "portable",
+    .runs_here = softqam_runs_everywhere,
+    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .soft_bits = soft_bits_of_symbols,
+    .llrs_256qam = &llr_loops,
+    .min_symbols = 1,
+    .short_symbols = 256,
+};
+
+const softqam_cpu_variant softqam_cpu_generic = {
+    .name = "generic",
+    .runs_here = softqam_runs_everywhere,
+    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .soft_bits = softqam_generic_soft_bits,
+    .llrs_256qam = &llr_loops,
+    .min_symbols = 1,
+    .short_symbols = 1024,
+};

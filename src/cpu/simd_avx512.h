@@ -198,6 +198,11 @@ VEC vec_s32 vec_splat_s32(int32_t a)
     return _mm512_set1_epi32(a);
 }
 
+VEC vec_s32 vec_bits_s32(vec_f32 a)
+{
+    return _mm512_castps_si512(a);
+}
+
 /* Modulo 2^32, so that -2^31 stays what it is. */
 VEC vec_s32 vec_abs_s32(vec_s32 a)
 {
@@ -271,6 +276,11 @@ typedef __mmask8 vec_pairs; /* one of each two components that lie side by side 
 VEC vec_f32 vec_load_f32(const void *from)
 {
     return _mm512_loadu_ps(from);
+}
+
+VEC void vec_store_f32(void *to, vec_f32 a)
+{
+    _mm512_storeu_ps(to, a);
 }
 
 VEC vec_f32 vec_load_s16(const void *from)

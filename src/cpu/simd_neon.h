@@ -193,6 +193,11 @@ VEC vec_s32 vec_splat_s32(int32_t a)
     return vdupq_n_s32(a);
 }
 
+VEC vec_s32 vec_bits_s32(vec_f32 a)
+{
+    return vreinterpretq_s32_f32(a);
+}
+
 /* Saturated: the largest integer for -2^31. */
 VEC vec_s32 vec_abs_s32(vec_s32 a)
 {
@@ -314,6 +319,11 @@ VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
 VEC vec_f32 vec_load_f32(const void *from)
 {
     return vreinterpretq_f32_u8(vld1q_u8(from));
+}
+
+VEC void vec_store_f32(void *to, vec_f32 a)
+{
+    vst1q_u8(to, vreinterpretq_u8_f32(a));
 }
 
 VEC vec_f32 vec_load_s16(const void *from)

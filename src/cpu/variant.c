@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu_variant.h"
+#include "variant.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "error.h"
 
-static bool always(void)
+bool softqam_runs_everywhere(void)
 {
     return true;
 }
@@ -17,13 +17,13 @@ static bool always(void)
 #include <cpuid.h>
 
 /* __builtin_cpu_supports() asks the operating system too, whether it saves the registers. */
-static bool has_avx512(void)
+bool softqam_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-static bool has_avx2(void)
+bool softqam_has_avx2(void)
 {
     /* Not every compiler's __builtin_cpu_supports() knows F16C. */
     unsigned a, b, c, d;
@@ -32,17 +32,16 @@ static bool has_avx2(void)
 }
 #endif
 
-/* Fastest first; the last one runs everywhere. */
-const softqam_cpu_variant softqam_cpu_variants[] = {
+const softqam_cpu_variant *const softqam_cpu_variants[] = {
 #if defined(__x86_64__)
-    {"avx512", has_avx512, softqam_cpu_loop_avx512, softqam_cpu_stream_avx512, 16384},
-    {"avx2", has_avx2, softqam_cpu_loop_avx2, softqam_cpu_stream_avx2, 8192},
+    &softqam_cpu_avx512,
+    &softqam_cpu_avx2,
 #endif
 #if defined(__aarch64__)
-    {"neon", always, softqam_cpu_loop_neon, NULL, 4096},
+    &softqam_cpu_neon,
 #endif
-    {"generic", always, softqam_cpu_loop_generic, NULL, 1024},
-    {"portable", always, softqam_cpu_loop_portable, NULL, 256},
+    &softqam_cpu_generic,
+    &softqam_cpu_portable, /* runs everywhere */
 };
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
@@ -53,9 +52,10 @@ static const softqam_cpu_variant *fastest(void)
     static _Atomic(const softqam_cpu_variant *) found;
     const softqam_cpu_variant *variant = atomic_load_explicit(&found, memory_order_relaxed);
     if (!variant) {
-        variant = softqam_cpu_variants;
-        while (!variant->runs_here())
-            variant++;
+        size_t k = 0;
+        while (!softqam_cpu_variants[k]->runs_here())
+            k++;
+        variant = softqam_cpu_variants[k];
         atomic_store_explicit(&found, variant, memory_order_relaxed);
     }
     return variant;
@@ -67,30 +67,60 @@ static void list_names(char *text, size_t nbytes)
     size_t length = 0;
     text[0] = '\0';
     for (size_t k = 0; k < softqam_n_cpu_variants && length < nbytes; k++)
-        length += (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k].name);
+        length += (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k]->name);
 }
 
-softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name)
+/* NULL: no variant of this build has that name. */
+static const softqam_cpu_variant *find(const char *name)
 {
-    const char *source = "config.cpu_variant";
-    if (!name) {
-        source = "SOFTQAM_CPU_VARIANT";
-        name = getenv(source);
+    for (size_t k = 0; k < softqam_n_cpu_variants; k++)
+        if (strcmp(name, softqam_cpu_variants[k]->name) == 0)
+            return softqam_cpu_variants[k];
+    return NULL;
+}
+
+softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name, const char **ignored)
+{
+    *ignored = NULL;
+    if (name && *name) {
+        *chosen = find(name);
+        if (!*chosen) {
+            char names[64];
+            list_names(names, sizeof names);
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.cpu_variant is \"%s\", not one of %s", name,
+                                names);
+        }
+        if (!(*chosen)->runs_here())
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                "config.cpu_variant is \"%s\", which this processor does not run; the fastest that it "
+                                "does is \"%s\"",
+                                name, fastest()->name);
+        return SOFTQAM_OK;
     }
     *chosen = fastest();
-    if (!name || !*name)
-        return SOFTQAM_OK;
-    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        if (strcmp(name, softqam_cpu_variants[k].name) != 0)
-            continue;
-        *chosen = &softqam_cpu_variants[k];
-        if (!softqam_cpu_variants[k].runs_here())
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                "%s is \"%s\", which this processor does not run; the fastest that it does is \"%s\"",
-                                source, name, fastest()->name);
-        return SOFTQAM_OK;
+    name = getenv("SOFTQAM_CPU_VARIANT");
+    if (name && *name) {
+        const softqam_cpu_variant *named = find(name);
+        if (named && named->runs_here())
+            *chosen = named;
+        else
+            *ignored = name;
     }
-    char names[64];
-    list_names(names, sizeof names);
-    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is \"%s\", not one of %s", source, name, names);
+    return SOFTQAM_OK;
+}
+
+void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
+                              const softqam_params *params)
+{
+    const softqam_llr_loops *of = variant->llrs_256qam;
+    loops->convert = variant->convert[params->input_format];
+    loops->soft_bits = variant->soft_bits;
+    loops->min_symbols = variant->min_symbols;
+    loops->flushes_subnormals = variant->flushes_subnormals;
+    if (params->output_format == SOFTQAM_OUTPUT_F32)
+        loops->llrs = of->f32;
+    else if (params->output_format == SOFTQAM_OUTPUT_F16)
+        loops->llrs = of->f16;
+    else
+        loops->llrs = params->llr_limit == 127.0f ? of->s8_full : of->s8;
 }

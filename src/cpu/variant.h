@@ -1,41 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend's inner loops: one file per instruction set, listed in cpu_variant.c, chosen at run time. */
+/* The sets of inner loops: one file per instruction set, listed in variant.c, chosen at run time. */
 #ifndef SOFTQAM_CPU_VARIANT_H
 #define SOFTQAM_CPU_VARIANT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "plan.h"
-
-/* Demodulates n_symbols that lie side by side, on the calling thread; any alignment. noise_var (one a symbol with
- * noise_stride 1, one for all with 0) matters for LLRs only. */
-typedef void softqam_cpu_loop(const softqam_plan *plan, const void *symbols, const float *noise_var,
-                              size_t noise_stride, size_t n_symbols, void *out);
+#include "loops.h"
 
 typedef struct softqam_cpu_variant {
     const char *name;
     bool (*runs_here)(void);
-    softqam_cpu_loop *loop;
-    softqam_cpu_loop *streaming_loop; /* the same for output that no cache holds, past the caches; NULL: none such */
-    size_t short_symbols;             /* some 10 us of work: less is done before another thread has woken up */
+    softqam_convert_loop *convert[4]; /* by input format */
+    softqam_soft_bit_loop *soft_bits;
+    const softqam_llr_loops *llrs_256qam;
+    size_t min_symbols; /* that a loop takes; convert takes any number */
+    bool flushes_subnormals;
+    size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;
 
-/* The portable loop is the definition of correct: every other variant, and CUDA, gives its bytes. */
-softqam_cpu_loop softqam_cpu_loop_portable;
-softqam_cpu_loop softqam_cpu_loop_generic;
-softqam_cpu_loop softqam_cpu_loop_avx2;
-softqam_cpu_loop softqam_cpu_loop_avx512;
-softqam_cpu_loop softqam_cpu_stream_avx2;
-softqam_cpu_loop softqam_cpu_stream_avx512;
-softqam_cpu_loop softqam_cpu_loop_neon;
+/* What runs where; not in the files of instruction sets, which may hold these in code themselves. */
+bool softqam_runs_everywhere(void);
+bool softqam_has_avx2(void);
+bool softqam_has_avx512(void);
+
+/* The portable loops are the definition of correct: every other variant, and CUDA, gives their bytes. */
+extern const softqam_cpu_variant softqam_cpu_portable;
+extern const softqam_cpu_variant softqam_cpu_generic;
+extern const softqam_cpu_variant softqam_cpu_avx2;
+extern const softqam_cpu_variant softqam_cpu_avx512;
+extern const softqam_cpu_variant softqam_cpu_neon;
 
 /* Those in this build, fastest first. */
-extern const softqam_cpu_variant softqam_cpu_variants[];
+extern const softqam_cpu_variant *const softqam_cpu_variants[];
 extern const size_t softqam_n_cpu_variants;
 
-/* The variant of that name; without a name, the one that the environment variable SOFTQAM_CPU_VARIANT names; without
- * that, or with an empty name, the fastest that this processor runs. */
-softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name);
+/* The variant of that name. Without a name, or with an empty one, the one that the environment variable
+ * SOFTQAM_CPU_VARIANT names if it runs here, else the fastest that does; *ignored is the variable's value where it names
+ * none, else NULL. */
+softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name, const char **ignored);
+
+/* A demodulator's loops. */
+void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
+                              const softqam_params *params);
 
 #endif

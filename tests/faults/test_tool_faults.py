@@ -21,7 +21,7 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "tools"))
 from mpi_environment import MPI_ENVIRONMENT
 
 DEMOD = GEN = MPI = ""

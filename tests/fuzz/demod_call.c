@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 int demod_main(int argc, char *argv[]);
 #define main demod_main
-#include "../../tools/demod.c" /* NOLINT(bugprone-suspicious-include) */
+#include "../../tools/demod/demod.c" /* NOLINT(bugprone-suspicious-include) */
 #undef main
 
 #include <getopt.h>

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demod_options.h"
+#include "demod/options.h"
 #include "fuzz.h"
-#include "gen_options.h"
+#include "gen/options.h"
 
 enum { MAX_ARGUMENTS = 40 };
 

@@ -5,7 +5,7 @@
 
 #include <Random123/philox.h>
 
-#include "normal.h"
+#include "common/normal.h"
 #include "numerology.h"
 #include "ofdm.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A channel with several paths and white Gaussian noise, one a layer, constant and known to the receiver. */
-#ifndef SOFTQAM_RECEIVER_CHANNEL_H
-#define SOFTQAM_RECEIVER_CHANNEL_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_CHANNEL_H
+#define SOFTQAM_TOOLS_RECEIVER_CHANNEL_H
 
 #include <complex.h>
 #include <stddef.h>

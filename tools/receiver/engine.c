@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "message.h"
+#include "common/message.h"
 
 void engine_lay_out(softqam_block blocks[BLOCKS], float *symbols, float *noise_var, int8_t *llrs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The receiver's use of the library: where the symbols of a few slots lie, and the call that demodulates one. */
-#ifndef SOFTQAM_RECEIVER_ENGINE_H
-#define SOFTQAM_RECEIVER_ENGINE_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_ENGINE_H
+#define SOFTQAM_TOOLS_RECEIVER_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

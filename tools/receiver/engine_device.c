@@ -4,8 +4,8 @@
 
 #include <softqam/softqam_cuda.h>
 
+#include "common/message.h"
 #include "engine.h"
-#include "message.h"
 
 struct device {
     cudaStream_t stream;

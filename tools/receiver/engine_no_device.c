@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of engine_device.c in a build without CUDA. */
+#include "common/message.h"
 #include "engine.h"
-#include "message.h"
 
 bool engine_open_device(struct engine *engine, size_t n_slots)
 {

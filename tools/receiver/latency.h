@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times, and how they are distributed. */
-#ifndef SOFTQAM_RECEIVER_LATENCY_H
-#define SOFTQAM_RECEIVER_LATENCY_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_LATENCY_H
+#define SOFTQAM_TOOLS_RECEIVER_LATENCY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One slot of a 100 MHz carrier of 5G NR: 273 resource blocks at a subcarrier spacing of 30 kHz, normal cyclic prefix
  * (3GPP TS 38.211 clauses 4.3 and 5.3.1), sampled at 122.88 MHz. */
-#ifndef SOFTQAM_RECEIVER_NUMEROLOGY_H
-#define SOFTQAM_RECEIVER_NUMEROLOGY_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_NUMEROLOGY_H
+#define SOFTQAM_TOOLS_RECEIVER_NUMEROLOGY_H
 
 enum {
     LAYERS = 4,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the samples of a slot and its grid of OFDM_SYMBOLS x SUBCARRIERS symbols, by liquid-dsp's FFT. Both
  * directions keep energy, so noise has the same variance a sample and a subcarrier. */
-#ifndef SOFTQAM_RECEIVER_OFDM_H
-#define SOFTQAM_RECEIVER_OFDM_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_OFDM_H
+#define SOFTQAM_TOOLS_RECEIVER_OFDM_H
 
 #include <complex.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
-#include "message.h"
+#include "common/clock.h"
+#include "common/message.h"
 
 static void wait_until(int64_t nanoseconds, bool spin)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The receiver's thread: a slot arrives every half millisecond, whether the one before is done or not. One that finds
  * the thread busy waits its turn, and is dropped when its time is over before that comes. */
-#ifndef SOFTQAM_RECEIVER_PACE_H
-#define SOFTQAM_RECEIVER_PACE_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_PACE_H
+#define SOFTQAM_TOOLS_RECEIVER_PACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

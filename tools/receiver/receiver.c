@@ -8,10 +8,10 @@
 
 #include <softqam/softqam.h>
 
-#include "arguments.h"
+#include "common/arguments.h"
+#include "common/message.h"
 #include "engine.h"
 #include "latency.h"
-#include "message.h"
 #include "numerology.h"
 #include "pace.h"
 #include "slot.h"

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "normal.h"
+#include "common/normal.h"
+#include "common/transmitter.h"
 #include "ofdm.h"
-#include "transmitter.h"
 
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the front end of a receiver hands to the demodulator for one slot: sent, passed through the channel, transformed
  * and equalised, as a receiver does it. And what it should come to. */
-#ifndef SOFTQAM_RECEIVER_SLOT_H
-#define SOFTQAM_RECEIVER_SLOT_H
+#ifndef SOFTQAM_TOOLS_RECEIVER_SLOT_H
+#define SOFTQAM_TOOLS_RECEIVER_SLOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

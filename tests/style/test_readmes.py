@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A newcomer finds the way: every file says at its head what it is for, the README of a folder names each of its files,
+links and paths in READMEs lead somewhere, and their lines are short; every value in a public header is documented.
+
+    test_readmes.py SOURCE_DIR           exit status 1 where something is wrong
+    test_readmes.py SOURCE_DIR --wrap    wraps the lines of paragraphs that are too long
+"""
+import fnmatch
+import os
+import re
+import sys
+
+WIDTH = 150  # of a line that is no row of a table
+
+# Folders each of whose files a README names, theirs or that of the folder above. What is left out explains itself.
+LISTED = ("src", "cuda", "reference", "tools", "tools/common", "tools/demod", "tools/mpi", "tools/gen", "tools/bench", "tools/documents", "tests/faults")
+OF_EVERY_FOLDER = {"README.md", "CMakeLists.txt"}
+
+# Whose comment follows the licence, and how one begins.
+COMMENTED = {".c": "/*", ".h": "/*", ".cu": "/*", ".cuh": "/*", ".cpp": ("//", "/*"), ".py": '"""', ".sh": "#", ".cmake": "#"}
+
+SPAN = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PATH = re.compile(r"^[\w.*-]+(/[\w.*-]+)+$")
+FOLDERS = {"include", "src", "cuda", "reference", "tests", "tools"}
+
+
+def walk(source_dir):
+    """Paths of all files, from the root on."""
+    yield from (name for name in os.listdir(source_dir) if os.path.isfile(os.path.join(source_dir, name)))
+    for top in FOLDERS:
+        for folder, folders, names in os.walk(os.path.join(source_dir, top)):
+            folders[:] = [f for f in folders if f not in ("__pycache__", "corpus")]
+            yield from (os.path.relpath(os.path.join(folder, name), source_dir) for name in names)
+
+
+def read(source_dir, path):
+    with open(os.path.join(source_dir, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_head(source_dir, path, paths):
+    """The licence, then what the file is for; a file with a header of its name may leave that to the header."""
+    stem, suffix = os.path.splitext(path)
+    if suffix not in COMMENTED:
+        return []
+    lines = [line for line in read(source_dir, path).split("\n")[:4] if not line.startswith("#!")]
+    if "SPDX-License-Identifier: MIT" not in lines[0]:
+        return [f"{path}: no licence in its first line"]
+    if lines[1].startswith(COMMENTED[suffix]) or (suffix in (".c", ".cu") and stem + ".h" in paths):
+        return []
+    return [f"{path}: does not say what it is for"]
+
+
+def check_values(source_dir, path):
+    """Every value of a public header's enumerations is documented, which Doxygen before 1.9.7 does not see to."""
+    wrong, before = [], ""
+    for n, line in enumerate(read(source_dir, path).split("\n"), 1):
+        documented = "/**<" in line or (before.endswith("*/") and "/**<" not in before)
+        if re.match(r" +SOFTQAM_\w+ = \d", line) and not documented:
+            wrong.append(f"{path}:{n}: {line.split()[0]} is not documented")
+        before = line
+    return wrong
+
+
+def named_files(text):
+    """Links, and the patterns in code spans; `.h` behind `name.c` is name.h."""
+    patterns, stem = set(), ""
+    for span in SPAN.findall(text):
+        patterns.add(stem + span if span.startswith(".") and "/" not in span else span)
+        stem = os.path.splitext(span)[0]
+    return patterns | set(LINK.findall(text))
+
+
+def check_listing(source_dir, folder, paths):
+    page = next(p for p in (f"{folder}/README.md", f"{os.path.dirname(folder)}/README.md") if p in paths)
+    patterns = {os.path.basename(p) for p in named_files(read(source_dir, page))}
+    here = [os.path.basename(p) for p in paths if os.path.dirname(p) == folder]
+    return [f"{page}: does not name {folder}/{name}" for name in here
+            if name not in OF_EVERY_FOLDER and not any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+
+
+def anchors(text):
+    """What a link to a part of a page ends in."""
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def check_link(source_dir, path, link):
+    if link.startswith(("http:", "https:")):
+        return []
+    name, _, anchor = link.partition("#")
+    target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+    if not os.path.exists(os.path.join(source_dir, target)):
+        return [f"{path}: link to {link}, which is not there"]
+    if anchor and anchor not in anchors(read(source_dir, target)):
+        return [f"{path}: link to {link}, which has no such heading"]
+    return []
+
+
+def check_span(path, span, paths):
+    """A path into one of the folders of the project, from the root or from here; a test's may be without its suffix."""
+    if not PATH.match(span) or span.split("/")[0] not in FOLDERS | {".."}:
+        return []
+    here = os.path.normpath(os.path.join(os.path.dirname(path), span))
+    known = paths | {os.path.splitext(p)[0] for p in paths} | {os.path.dirname(p) for p in paths}
+    return [] if any(fnmatch.filter(known, p) for p in (span, here)) else [f"{path}: {span} is not there"]
+
+
+def is_prose(lines):
+    """Of each line whether it may be wrapped: no table, no code, no heading."""
+    fenced = False
+    for line in lines:
+        fenced ^= line.startswith("```")
+        yield bool(line) and not fenced and not line.startswith(("|", "    ", "```", "#", "!"))
+
+
+def check_page(source_dir, path, paths):
+    text = read(source_dir, path)
+    lines = text.split("\n")
+    wrong = [f"{path}:{n}: a line of {len(line)} characters, over {WIDTH}"
+             for n, (line, prose) in enumerate(zip(lines, is_prose(lines)), 1) if prose and len(line) > WIDTH]
+    for link in LINK.findall(text):
+        wrong += check_link(source_dir, path, link)
+    for span in SPAN.findall(text):
+        wrong += check_span(path, span, paths)
+    return wrong
+
+
+def wrap(text):
+    """Moves what is over the width to the next line of the paragraph, or to a new one."""
+    lines = text.split("\n")
+    n = 0
+    while n < len(lines):
+        prose = list(is_prose(lines))
+        while prose[n] and len(lines[n]) > WIDTH:
+            head, _, rest = lines[n][: WIDTH + 1].rpartition(" ")
+            rest += lines[n][WIDTH + 1 :]
+            indent = "  " if lines[n].startswith(("- ", "  ")) else "   " if re.match(r"\d+\. ", lines[n]) else ""
+            follows = n + 1 < len(lines) and prose[n + 1] and not re.match(r"- |\d+\. ", lines[n + 1])
+            lines[n : n + 1 + follows] = [head, indent + rest + (" " + lines[n + 1].lstrip() if follows else "")]
+            prose = list(is_prose(lines))
+        n += 1
+    return "\n".join(lines)
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--wrap"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    source_dir = sys.argv[1]
+    paths = set(walk(source_dir))
+    pages = sorted(p for p in paths if p.endswith(".md"))
+    if sys.argv[2:]:
+        for page in pages:
+            text = wrap(read(source_dir, page))
+            with open(os.path.join(source_dir, page), "w", encoding="utf-8") as file:
+                file.write(text)
+        return 0
+    wrong = [problem for path in sorted(paths) for problem in check_head(source_dir, path, paths)]
+    wrong += [problem for path in sorted(paths) if path.startswith("include/softqam/")
+              for problem in check_values(source_dir, path)]
+    for folder in LISTED:
+        wrong += check_listing(source_dir, folder, sorted(paths))
+    for page in pages:
+        wrong += check_page(source_dir, page, paths)
+    print(*wrong, f"{len(paths)} files, {len(pages)} READMEs and the like, {len(wrong)} wrong", sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of the tools' parts that no command line reaches: that a wrong byte or LLR is caught wherever it is, that the
+ * statistics add up, and how good the arithmetic of the noise is. With arguments, only the tests of those names. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
+
+#include "check_verify.h"
+#include "common/binary16.h"
+#include "common/noise_estimate.h"
+#include "common/normal.h"
+#include "common/sample_format.h"
+#include "common/statistics.h"
+#include "half.h"
+
+static void test_statistics(void **state)
+{
+    (void)state;
+    const float a = (float)(1 / sqrt(170));
+    /* 0.1, 0.2 and -0.3, 0.4 of a level spacing off; an erased one; one beyond the outermost point. */
+    const float symbols[8] = {1.2f * a, 3.4f * a, -5.6f * a, 7.8f * a, (float)NAN, 0, -17 * a, 15 * a};
+    const uint8_t soft_bits[32] = {0,   255, 1,   254, 100, 0,   127, 255, 127, 127, 127, 127, 127, 127, 127, 126,
+                                   127, 127, 127, 127, 127, 127, 127, 127, 0,   0,   0,   0,   255, 255, 255, 255};
+    const softqam_config config = {.input_scale = 1};
+    struct statistics statistics = {0};
+    statistics_add(&statistics, &config, symbols, soft_bits, 4);
+    assert_int_equal(statistics.n_symbols, 4);
+    assert_int_equal(statistics.n_erased, 1);
+    assert_int_equal(statistics.n_saturated, 12);
+    const double energy = (0.04 + 0.16 + 0.36 + 0.64 + 4) / 170;
+    assert_int_equal(statistics.noise.n_symbols, 3);
+    assert_true(fabs(noise_estimate_evm(&statistics.noise) - sqrt(energy / 3)) < 1e-7);
+    assert_true(statistics_saturated_share(&statistics) == 12.0 / 32);
+    memset(&statistics, 0, sizeof statistics);
+    assert_true(isnan(noise_estimate_evm(&statistics.noise)));
+    assert_true(isnan(noise_estimate_variance(&statistics.noise)));
+    assert_true(statistics_saturated_share(&statistics) == 0);
+}
+
+/* Erased and saturated LLRs; zeros of either sign erase, numbers one step off the largest are not saturated. */
+static void test_statistics_of_llrs(void **state)
+{
+    (void)state;
+    const float symbols[6] = {0};
+    const int8_t s8[24] = {100, -100, 99, -99, 0, 0, 0, 0, [15] = 1};
+    const uint16_t f16[24] = {0x7bff, 0xfbff, 0x7bfe, 0xfbfe, 0, 0, 0, 0, [8] = 0x8000, [23] = 0x0001};
+    const float f32[24] = {FLT_MAX, -FLT_MAX, 65504, -0x1.fffffcp127f, [8] = -0.0f, [23] = -0x1p-149f};
+    const struct {
+        softqam_output_format format;
+        const void *llrs;
+    } cases[3] = {{SOFTQAM_OUTPUT_S8, s8}, {SOFTQAM_OUTPUT_F16, f16}, {SOFTQAM_OUTPUT_F32, f32}};
+    for (int k = 0; k < 3; k++) {
+        const softqam_config config = {.input_scale = 1, .output_format = cases[k].format, .llr_limit = 100};
+        struct statistics statistics = {0};
+        statistics_add(&statistics, &config, symbols, cases[k].llrs, 3);
+        assert_int_equal(statistics.n_symbols, 3);
+        assert_int_equal(statistics.n_erased, 1);
+        assert_int_equal(statistics.n_saturated, 2);
+        assert_int_equal(statistics.noise.n_symbols, 3);
+    }
+}
+
+/* Beside the loss in generalised mutual information, integrated numerically, of s8 with all LLRs at its limit: 127
+ * steps of 1/16 and of 1/20 nat. */
+static void test_saturation_loss(void **state)
+{
+    (void)state;
+    assert_true(fabs(statistics_saturation_loss(1, 127.0 / 16) - 0.0041) < 1e-4);
+    assert_true(fabs(statistics_saturation_loss(1, 127.0 / 20) - 0.0201) < 1e-4);
+    assert_true(statistics_saturation_loss(0.5, 0) == 4);
+    assert_true(statistics_saturation_loss(1, 127.0 / 6) < 1e-8);
+}
+
+/* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent
+ * level: midpoints of steps that no decision boundary falls into. */
+static double integrate_expected_error(double noise_var)
+{
+    const double a = 1 / sqrt(170), deviation = sqrt(noise_var / 2);
+    const long reach = (long)ceil((16 * a + 9 * deviation) / a);
+    const int n_steps = (int)fmin(fmax(ceil(200 * a / deviation), 20), 200000);
+    double sum = 0;
+    for (long i = -reach * n_steps; i < reach * n_steps; i++) {
+        const double v = ((double)i + 0.5) * a / n_steps;
+        const double level = fmin(fmax(floor(v / (2 * a)), -8), 7), distance = v - (2 * level + 1) * a;
+        double density = 0;
+        for (int sent = -15; sent <= 15; sent += 2)
+            density += exp(-0.5 * pow((v - sent * a) / deviation, 2));
+        sum += distance * distance * density * a / n_steps;
+    }
+    return 2 * sum / 16 / (deviation * sqrt(2 * acos(-1)));
+}
+
+static void test_expected_error(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (double db = -10; db <= 46; db += 1.75) {
+        const double noise_var = pow(10, -db / 10), integral = integrate_expected_error(noise_var);
+        worst = fmax(worst, fabs(noise_expected_error(noise_var) - integral) / integral);
+    }
+    print_message("    expected error: largest relative difference to an integral %.2g\n", worst);
+    assert_true(worst < 1e-4);
+}
+
+/* The expected error gives the noise variance back, over more than all of the range that a float has a use for; it
+ * grows with it and stays inside the bracket of the search. */
+static void test_noise_estimate(void **state)
+{
+    (void)state;
+    double previous = 0;
+    for (double db = 300; db >= -60; db -= 0.1) {
+        const double noise_var = pow(10, -db / 10), error = noise_expected_error(noise_var);
+        const struct noise_estimate estimate = {1000, 1000 * error};
+        assert_true(error > previous && error <= noise_var * (1 + 1e-12) && error > noise_var / 9);
+        assert_true(fabs(noise_estimate_variance(&estimate) - noise_var) < 1e-9 * noise_var);
+        previous = error;
+    }
+    const struct noise_estimate none = {10, 0};
+    assert_true(noise_estimate_variance(&none) == 0);
+}
+
+static void test_widen(void **state)
+{
+    (void)state;
+    float components[2];
+    const int8_t bytes[2] = {-128, 127};
+    sample_format_widen(SOFTQAM_INPUT_CS8, bytes, 1, 1.0f / 128, components);
+    assert_true(components[0] == -1 && components[1] == 0.9921875f);
+    const int16_t words[2] = {-32768, 3};
+    sample_format_widen(SOFTQAM_INPUT_CS16, words, 1, 0.1f, components);
+    assert_true(components[0] == -32768.0f * 0.1f && components[1] == 3.0f * 0.1f);
+    const float floats[2] = {-0.7f, 1e30f};
+    sample_format_widen(SOFTQAM_INPUT_CF32, floats, 1, 0.3f, components);
+    assert_true(components[0] == -0.7f * 0.3f && components[1] == 1e30f * 0.3f);
+    const uint16_t halves[2] = {0x3555, 0xfc00};
+    sample_format_widen(SOFTQAM_INPUT_CF16, halves, 1, 0.3f, components);
+    assert_true(components[0] == 0.333251953125f * 0.3f && isinf(components[1]) && components[1] < 0);
+}
+
+/* Beside the reference's, which is somebody else's: every binary16, and what lies on, between and beside them. */
+static void test_binary16(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= 0xffff; bits++) {
+        const uint16_t half = (uint16_t)bits;
+        const double value = half_to_double(half);
+        const float widened = binary16_to_float(half);
+        assert_true(isnan(value) ? isnan(widened) : (double)widened == value && !signbit(widened) == !signbit(value));
+        if (!isfinite(value))
+            continue;
+        assert_int_equal(binary16_from_double(value), half);
+        const double up = half_to_double((uint16_t)(half + 1)), middle = isfinite(up) ? (value + up) / 2 : 65520;
+        const double beside[3] = {middle, nextafter(middle, -INFINITY), nextafter(middle, INFINITY)};
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(binary16_from_double(beside[k]), half_from_double(beside[k]));
+    }
+    assert_int_equal(binary16_from_double((double)-INFINITY), 0xfbff);
+    assert_int_equal(binary16_from_double(0x1p-1074), 0);
+    assert_int_equal(binary16_from_double(-0.0), 0x8000);
+}
+
+static void test_quantise(void **state)
+{
+    (void)state;
+    /* Ties go to even; exactly the ends of the range are not clipped. */
+    const double components[8] = {0.5, 1.5, -2.5, 127.4, -128.4, 127.6, -1e9, 1e9};
+    int8_t bytes[8];
+    const int8_t expected[8] = {0, 2, -2, 127, -128, 127, -128, 127};
+    assert_int_equal(sample_format_quantise(SOFTQAM_INPUT_CS8, components, 4, 1, bytes), 3);
+    assert_memory_equal(bytes, expected, sizeof bytes);
+    int16_t words[2];
+    const double outer[2] = {4, -4};
+    assert_int_equal(sample_format_quantise(SOFTQAM_INPUT_CS16, outer, 1, 1.0 / 8192, words), 1);
+    assert_int_equal(words[0], 32767);
+    assert_int_equal(words[1], -32768);
+    uint16_t halves[4];
+    const double floats[4] = {0.1, -65519.99, 65520, -1e300};
+    assert_int_equal(sample_format_quantise(SOFTQAM_INPUT_CF16, floats, 2, 1, halves), 2);
+    const uint16_t expected_halves[4] = {0x2e66, 0xfbff, 0x7bff, 0xfbff};
+    assert_memory_equal(halves, expected_halves, sizeof halves);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    double worst = 0;
+    uint64_t random = 1;
+    for (int i = 0; i < 2000000; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        /* Every octave down to the smallest p, and the neighbourhood of 1, where cancellation shows. */
+        const double p = i % 2 ? ldexp(normal_uniform(random), -(i / 2 % 53)) : 1 + (normal_uniform(random) - 0.5) / 8;
+        const double expected = log(p);
+        worst = fmax(worst, fabs(normal_log(p) - expected) / fabs(expected));
+    }
+    print_message("    log: largest relative difference to libm %.2g\n", worst);
+    assert_true(worst < 1e-15);
+    assert_true(normal_log(1) == 0);
+}
+
+static void test_power_ratio(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (int i = -30000; i <= 30000; i++) {
+        const double expected = pow(10, i / 1000.0);
+        worst = fmax(worst, fabs(normal_power_ratio(i / 100.0) - expected) / expected);
+    }
+    print_message("    10^(dB/10): largest relative difference to libm %.2g\n", worst);
+    assert_true(worst < 3e-14);
+    assert_true(normal_power_ratio(0) == 1);
+}
+
+/* The distribution function brings each quantile back to its probability, from the smallest to the largest. */
+static void test_quantile(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (uint64_t shift = 0; shift < 52; shift++) {
+        for (uint64_t i = 0; i < 4096; i++) {
+            const uint64_t random = (i * UINT64_C(0x9e3779b97f4a7c15)) >> shift;
+            const double p = normal_uniform(random), x = normal_quantile(p);
+            const double back = 0.5 * erfc(-x / sqrt(2));
+            /* A relative error of x of 1e-16 is one of x^2 1e-16 in a tail probability. */
+            worst = fmax(worst, fabs(back - p) / p / (1 + x * x));
+            if (p >= 0x1p-53)
+                assert_true(normal_quantile(1 - p) == -x);
+        }
+    }
+    print_message("    quantile: largest relative difference of a probability %.2g (1 + x^2)\n", worst);
+    assert_true(worst < 1e-15);
+    assert_true(normal_quantile(0.5) == 0);
+    assert_true(normal_uniform(0) == 0x1p-53);
+    assert_true(normal_uniform(UINT64_MAX) == 1 - 0x1p-53);
+    assert_true(fabs(normal_quantile(0x1p-53) + 8.209536151601387) < 1e-14);
+}
+
+/* Midpoints of equal shares of probability: their moments are the normal distribution's up to the share cut off. */
+static void test_moments(void **state)
+{
+    (void)state;
+    enum { N = 1 << 22 };
+    double sum2 = 0, sum4 = 0, beyond3 = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        const double x = normal_quantile(normal_uniform(i << 42 | UINT64_C(1) << 41));
+        sum2 += x * x;
+        sum4 += x * x * x * x;
+        beyond3 += fabs(x) > 3;
+    }
+    print_message("    variance %.8f, fourth moment %.6f, share beyond 3 sigma %.8f\n", sum2 / N, sum4 / N,
+                  beyond3 / N);
+    assert_true(fabs(sum2 / N - 1) < 3e-6);
+    assert_true(fabs(sum4 / N - 3) < 3e-4);
+    assert_true(fabs(beyond3 / N - erfc(3 / sqrt(2))) < 1e-6);
+}
+
+int main(int argc, char *argv[])
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verify_accepts_right_bytes),
+        cmocka_unit_test(test_verify_finds_wrong_byte),
+        cmocka_unit_test(test_verify_samples_every_run),
+        cmocka_unit_test(test_verify_boundary),
+        cmocka_unit_test(test_verify_opposite_sign),
+        cmocka_unit_test(test_verify_accepts_right_llrs),
+        cmocka_unit_test(test_verify_finds_wrong_llr),
+        cmocka_unit_test(test_verify_ends_of_the_bound),
+        cmocka_unit_test(test_verify_erased_llrs),
+        cmocka_unit_test(test_verify_llr_boundary),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_statistics_of_llrs),
+        cmocka_unit_test(test_saturation_loss),
+        cmocka_unit_test(test_expected_error),
+        cmocka_unit_test(test_noise_estimate),
+        cmocka_unit_test(test_binary16),
+        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_quantise),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_power_ratio),
+        cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_moments),
+    };
+    enum { N_TESTS = sizeof tests / sizeof tests[0] };
+    if (argc == 1)
+        return cmocka_run_group_tests(tests, NULL, NULL);
+    int n_failed = 0;
+    for (int i = 1; i < argc; i++) {
+        int t = 0;
+        while (t < N_TESTS && strcmp(tests[t].name, argv[i]) != 0)
+            t++;
+        if (t == N_TESTS) {
+            fprintf(stderr, "%s: no such test\n", argv[i]);
+            return 1;
+        }
+        const struct CMUnitTest one[] = {tests[t]};
+        n_failed += cmocka_run_group_tests(one, NULL, NULL);
+    }
+    return n_failed;
+}

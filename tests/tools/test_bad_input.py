@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What is wrong with a command, a file or its name, by the hundred, as tables: nothing of the input is taken for a
+format, a command or a line end. Called as bad_input_harness.py says.
+"""
+import os
+import socket
+import subprocess
+
+import bad_input_harness
+from bad_input_harness import DEMOD, GEN, OLD, BadInputTest
+
+SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4}
+
+SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".cs8", ".sc8", ".cf16"]
+SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32"]
+
+# Text that would do harm where it was taken for something else than text, and how a message shows it.
+HOSTILE = [
+    ("%s%n%d%999999999c", "%s%n%d%999999999c"),
+    ("%", "%"),
+    ("$(touch pwned)", "$(touch pwned)"),
+    ("`touch pwned`;touch pwned|touch pwned&", "`touch pwned`;touch pwned|touch pwned&"),
+    ("'\"\\", "'\"\\"),
+    ("a\nsoftqam-demod: all is well", "a\\nsoftqam-demod: all is well"),
+    ("a\rb\tc\x07\x1b[2J\x7f", "a\\x0db\\x09c\\x07\\x1b[2J\\x7f"),
+    ("../../../../etc/passwd\n", "../../../../etc/passwd\\n"),
+    ("\u202e\u00e4\U0001f4a5", "\u202e\u00e4\U0001f4a5"),
+    (b"\xff\xfe\x80".decode("utf-8", "surrogateescape"), b"\xff\xfe\x80".decode("utf-8", "surrogateescape")),
+    ("-", None),  # a value like any other, but for paths
+    ("--", None),
+    ("0x10", None),
+    ("1e999", None),
+    ("99999999999999999999999999999999999999999", None),
+    ("", None),
+]
+
+CHOICES = {
+    "--backend": "auto, cpu, cuda",
+    "--progress": "auto, always, never",
+    "--input-format": "cf32, cs16, cs8, cf16",
+    "--output-format": "u8, s8, f16, f32",
+    "--sign": "0, 1",
+}
+COUNTS = {
+    "--threads": (1, 1024),
+    "--streams": (1, 64),
+    "--chunk": (1, 1 << 28),
+    "--llr-limit": (1, 127),
+}
+REALS = {"--snr-db": "-200 to 200", "--llr-scale": "0.0009765625 to 1048576"}
+
+
+def not_one_of(option, shown, names):
+    return f"{option}: '{shown}' is not one of {names}"
+
+
+def not_a_count(option, shown, ends):
+    return f"{option}: '{shown}' is not a whole number from {ends[0]} to {ends[1]}"
+
+
+class BadInput(BadInputTest):
+    # Options.
+
+    def test_hostile_values(self):
+        for value, shown in HOSTILE:
+            shown = value if shown is None else shown
+            for option, names in CHOICES.items():
+                self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, not_one_of(option, shown, names))
+            for option, ends in COUNTS.items():
+                self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, not_a_count(option, shown, ends))
+            for option, ends in REALS.items():
+                message = f"{option}: '{shown}' is not a number from {ends}"
+                self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, message)
+            ratio = f"'{shown}' is not a positive number or fraction (such as 0.25 or 1/32768)"
+            self.row(DEMOD, ["--input-scale", value, "x.cf32", "x.u8"], 2, f"--input-scale: {ratio}")
+            self.row(GEN, ["--output-scale", value, "x.u8"], 2, f"--output-scale: {ratio}")
+            for option, top in (("--symbols", (1 << 60) - 1), ("--seed", (1 << 64) - 1)):
+                self.row(GEN, [option, value, "x.u8"], 2, not_a_count(option, shown, (0, top)))
+
+    def test_counts_at_the_ends(self):
+        """One too many and one too few, and what wraps to something that would do."""
+        for option, (low, high) in COUNTS.items():
+            for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, (1 << 64) - 1, -low):
+                self.row(DEMOD, [option, str(n), "x.cf32", "x.u8"], 2, not_a_count(option, n, (low, high)))
+        for option, high in (("--symbols", (1 << 60) - 1), ("--seed", (1 << 64) - 1)):
+            for n in (-1, high + 1, (1 << 64) + 1, 10 * high):
+                self.row(GEN, [option, str(n), "x.u8"], 2, not_a_count(option, n, (0, high)))
+
+    def test_hostile_options(self):
+        for value, shown in HOSTILE[:10]:
+            self.row(DEMOD, ["--" + value, "x.cf32", "x.u8"], 2, f"--{shown}: no such option; --help lists them")
+            text = f"--verify: takes no value, but '--verify={shown}' gives it one"
+            self.row(DEMOD, ["--verify=" + value, "x.cf32", "x.u8"], 2, text)
+            self.row(DEMOD, [value], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains")
+            self.row(GEN, 3 * [value], 2, "needs 1 operand (OUTPUT), but got 3; --help explains")
+        for letter, shown in (("%", "%"), ("\n", "\\n"), ("\x1b", "\\x1b"), ("n", "n")):
+            self.row(DEMOD, ["-" + letter, "x.cf32", "x.u8"], 2, f"-{shown}: no such option; --help lists them")
+
+    def test_long_values(self):
+        """A line has an end, whatever it is about."""
+        for value in (100000 * "9", 60000 * "%s", 100000 * "\n"):
+            for arguments in (["--threads", value, "x.cf32", "x.u8"], ["--" + value], [value, "x.u8"], ["x.cf32", value]):
+                BadInputTest.n_rows += 1
+                result = subprocess.run([DEMOD, *arguments], cwd=self.directory, capture_output=True, check=False)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertRegex(result.stderr, rb"\Asoftqam-demod: [^\n]+\n\Z")
+                self.assertEqual(sorted(os.listdir(self.directory)), ["x.cf32", "x.u8"])
+
+    # Files that are not what they should be.
+
+    def test_symbols_that_are_not_whole(self):
+        for name, size in SYMBOL_NBYTES.items():
+            for left in range(1, size):
+                cause = f"not a whole number of symbols: {left} byte{'s' * (left > 1)} left over (a symbol has {size})"
+                data = bytes(7 * size + left)
+                self.put("y." + name, data)
+                self.row(DEMOD, ["y." + name, "x.u8"], 1, f"y.{name}: {cause}")
+                self.row(DEMOD, ["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
+
+    def test_noise_that_is_not_whole_or_does_not_fit(self):
+        command = ["--noise-file", "n0", "x.cf32", "x.s8"]
+        for n in (0, 1, 9, 11, 1000):
+            self.put("n0", bytes(4 * n))
+            cause = f"n0: has {n} noise variance{'s' * (n != 1)}, but x.cf32 has 10 symbols"
+            self.row(DEMOD, command, 1, cause)
+        for left in (1, 2, 3):
+            self.put("n0", bytes(40 + left))
+            cause = f"not a whole number of noise variances: {left} byte{'s' * (left > 1)} left over (a noise variance has 4)"
+            self.row(DEMOD, command, 1, f"n0: {cause}")
+        for n, cause in ((5, "ends after 5 noise variances, but x.cf32 has more symbols"),
+                         (0, "ends after 0 noise variances, but x.cf32 has more symbols"),
+                         (11, "goes on after 10 noise variances, but x.cf32 has no more symbols")):  # fmt: skip
+            self.row(
+                DEMOD, ["--noise-file", "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n)
+            )
+
+    # Names.
+
+    def test_names_of_what_is_not_there(self):
+        readers, writers = self.commands("none/x")
+        for program, arguments in readers + writers:
+            self.row(program, arguments, 1, "none/x: No such file or directory")
+        for name in ("missing", "x.cf32\n", "X.CF32", "x.cf32 "):
+            for program, arguments in self.commands(name)[0]:
+                self.row(program, arguments, 1, name.replace("\n", "\\n") + ": No such file or directory")
+        for program, arguments in sum(self.commands(""), []):
+            self.row(program, arguments, 1, "'': No such file or directory")
+
+    def test_names_of_what_is_no_file(self):
+        os.mkdir(self.path("d"))
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(self.path("s"))
+            os.symlink("loop", self.path("loop"))
+            os.symlink("nowhere", self.path("dangling"))
+            causes = {
+                "d": ("Is a directory", "Is a directory"),
+                "d/": ("Is a directory", "Is a directory"),
+                ".": ("Is a directory", "Is a directory"),
+                "/": ("Is a directory", "Is a directory"),
+                "d/../..": ("Is a directory", "Is a directory"),
+                "x.cf32/": ("Not a directory", "Not a directory"),
+                "x.cf32/y": ("Not a directory", "Not a directory"),
+                "s": ("No such device or address", "No such device or address"),
+                "loop": ("Too many levels of symbolic links", "Too many levels of symbolic links"),
+                "dangling": ("No such file or directory", None),
+                256 * "y": ("File name too long", "File name too long"),
+                "/dev/full": (None, "No space left on device"),
+            }
+            for name, (read, written) in causes.items():
+                for cause, commands in zip((read, written), self.commands(name)):
+                    for program, arguments in commands if cause else []:
+                        self.row(program, arguments, 1, f"{name}: {cause}")
+
+    def test_paths_longer_than_any(self):
+        name = 5000 * "y/"
+        for program, arguments in sum(self.commands(name), []):
+            self.row(program, arguments, 1, f"{name[:4096]}...: File name too long")
+
+    def test_hostile_names(self):
+        for name, shown in HOSTILE[:10]:
+            if name.endswith("passwd\n"):
+                continue
+            for program, arguments in self.commands(name)[0]:
+                self.row(program, arguments, 1, f"{shown}: No such file or directory")
+            name, shown = f"none/{name}/y", f"none/{shown}/y"
+            for program, arguments in self.commands(name)[1]:
+                self.row(program, arguments, 1, f"{shown}: No such file or directory")
+
+    def test_hostile_names_that_are_there(self):
+        """They are names like any other: read, written, and shown in one line."""
+        for name, shown in HOSTILE[:10]:
+            if "/" in name:
+                continue
+            BadInputTest.n_rows += 1
+            self.put(name, bytes(80))
+            result = subprocess.run(
+                [DEMOD, "--backend", "cpu", "--verify", os.fsencode("./" + name), os.fsencode("./" + name + ".u8")],
+                cwd=self.directory, capture_output=True, check=False,
+            )  # fmt: skip
+            self.assertEqual((result.returncode, result.stderr.count(b"\n")), (0, 1), result.stderr)
+            self.assertEqual(os.path.getsize(self.path(name + ".u8")), 80)
+            self.put(name, bytes(81))
+            cause = "not a whole number of symbols: 1 byte left over (a symbol has 8)"
+            self.row(DEMOD, ["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
+        self.assertFalse(os.path.exists(self.path("pwned")))
+
+    # Files that would be lost.
+
+    def test_suffixes_of_the_other_operand(self):
+        """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
+        for suffix in SYMBOL_SUFFIXES:
+            for shown in (suffix, suffix.upper()):
+                name = "y" + shown
+                message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
+                self.row(DEMOD, ["x.cf32", name], 2, message)
+                self.put(name, OLD)
+                self.row(DEMOD, ["x.cf32", name], 2, message)
+                self.row(DEMOD, ["-i", "cf32", "x.u8", name], 2, message)
+                self.row(DEMOD, ["--sigmf", "x.cf32", name], 2, message)
+                self.row(DEMOD, ["-", name], 2, message)
+        for suffix in SOFT_BIT_SUFFIXES:
+            for shown in (suffix, suffix.upper()):
+                name = "z" + shown
+                cause = f"suffix {suffix} means soft bits or LLRs, not symbols"
+                for program, arguments, option in ((DEMOD, [name, "y"], "input"), (GEN, [name], "output")):
+                    message = f"{name}: {cause}; --{option}-format overrides it"
+                    self.row(program, arguments, 2, message)
+                    self.put(name, OLD)
+                    self.row(program, arguments, 2, message)
+                self.row(DEMOD, [name, "x.cf32"], 2, f"{name}: {cause}; --input-format overrides it")
+
+    def other_names(self, name):
+        """Of a file of the directory, which gets them."""
+        os.makedirs(self.path("d"), exist_ok=True)
+        for link, target in (("linked", "."), ("d/up", "../" + name), ("symlink", name), ("twice", "d/up")):
+            if os.path.lexists(self.path(link)):
+                os.remove(self.path(link))
+            os.symlink(target, self.path(link))
+        if os.path.exists(self.path("hard")):
+            os.remove(self.path("hard"))
+        os.link(self.path(name), self.path("hard"))
+        return [name, "./" + name, ".//" + name, "d/../" + name, self.path(name), "linked/" + name, "d/up", "symlink",
+                "twice", "hard", f"/proc/self/cwd/{name}"]  # fmt: skip
+
+    def test_outputs_that_are_read(self):
+        """Whatever the options, and however many symbols and noise variances there are."""
+        self.put("cap.cf32", bytes(range(80)))
+        self.put("n0", bytes(40))
+        formats, noise = ["-i", "cf32", "-o", "u8"], ["-o", "s8", "--noise-file", "n0"]
+        for name in self.other_names("cap.cf32"):
+            cause = f"{name}: is INPUT as well; give OUTPUT another name"
+            self.row(DEMOD, [*formats, "cap.cf32", name], 2, cause)
+            cause = "cap.cf32: is INPUT as well; give OUTPUT another name"
+            self.row(DEMOD, [*formats, "--no-sigmf", name, "cap.cf32"], 2, cause)
+        for options in (["--shard", "1/2"], ["--verify", "--stats"], ["-q", "--backend", "cpu"]):
+            self.row(DEMOD, [*formats, *options, "cap.cf32", "cap.cf32"], 2, cause)
+        for name in self.other_names("n0"):
+            self.row(DEMOD, [*noise, "x.cf32", name], 2, f"{name}: is --noise-file as well; give OUTPUT another name")
+        self.put("cap.u8", bytes(81))
+        cause = "cap.u8: is INPUT as well; give OUTPUT another name"
+        self.row(DEMOD, ["-i", "cf32", "cap.u8", "cap.u8"], 2, cause)
+        self.put("n0", bytes(41))
+        self.row(DEMOD, [*noise, "x.cf32", "n0"], 2, "n0: is --noise-file as well; give OUTPUT another name")
+
+    def test_outputs_that_are_read_by_descriptors(self):
+        self.put("cap", bytes(range(80)))
+        for option in ("-", "/dev/stdin", "/dev/fd/0"):
+            cause = "cap: is INPUT as well; give OUTPUT another name"
+            self.row_with_streams([option, "cap"], cause, stdin="cap")
+            cause = "cap: is --noise-file as well; give OUTPUT another name"
+            self.row_with_streams(["-o", "s8", "--noise-file", option, "x.cf32", "cap"], cause, stdin="cap")
+        for option, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1")):
+            cause = f"{shown}: is INPUT as well; give OUTPUT another name"
+            self.row_with_streams(["cap", option], cause, stdout="cap")
+            self.row_with_streams(["-", option], cause, stdin="cap", stdout="cap")
+
+    def row_with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
+        """One row of softqam-demod whose standard streams are files."""
+        BadInputTest.n_rows += 1
+        before = self.snapshot()
+        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink, self.subTest(
+            arguments=arguments
+        ):
+            result = subprocess.run(
+                [DEMOD, *arguments], cwd=self.directory, stdin=source, stdout=sink, stderr=subprocess.PIPE, check=False
+            )
+            self.assertEqual((result.stderr.decode(), result.returncode), (f"softqam-demod: {message}\n", 2))
+            self.assertEqual(self.snapshot(), before)
+
+    def test_two_outputs_that_are_one(self):
+        self.put("y", OLD)
+        for name in self.other_names("y"):
+            self.row(GEN, ["--bits", "y", name], 2, "--bits: 'y' is OUTPUT as well")
+            self.row(GEN, ["--bits", name, "y"], 2, f"--bits: '{name}' is OUTPUT as well")
+        os.symlink("new", self.path("dangling"))
+        for bits, output in (("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout")):
+            self.row(GEN, ["--bits", bits, output], 2, f"--bits: '{bits}' is OUTPUT as well")
+        for meta, data in (("o.sigmf-data", "new"), ("new", "new")):
+            for link, target in (("o.sigmf-meta", meta), ("o.sigmf-data", data)):
+                os.symlink(target, self.path(link))
+            cause = "o.sigmf-meta: is o.sigmf-data as well; give OUTPUT another name"
+            self.row(DEMOD, ["--sigmf", "x.cf32", "o"], 2, cause)
+            os.remove(self.path("o.sigmf-meta"))
+            os.remove(self.path("o.sigmf-data"))
+
+    # Recordings: x.sigmf-data with metadata.
+
+    def test_recordings_that_would_be_lost(self):
+        self.put_recording()
+        plain = ["-i", "cf32", "--no-sigmf"]
+        for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
+            for output in ("x.sigmf-meta", "./x.sigmf-data"):
+                data = output.replace("meta", "data")
+                self.row(DEMOD, [name, output], 2, f"{data}: is INPUT's; give OUTPUT another name")
+                self.row(DEMOD, ["--no-sigmf", name, output], 2, f"{output}: is INPUT's; give OUTPUT another name")
+        self.row(DEMOD, ["x.sigmf-meta", "x"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
+        self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-meta"], 2, "x.sigmf-meta: is INPUT's; give OUTPUT another name")
+        self.row(DEMOD, [*plain, "x.sigmf-meta", "x.sigmf-data"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
+        cause = "x.sigmf-data: is INPUT as well; give OUTPUT another name"
+        self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-data"], 2, cause)
+        self.row(DEMOD, ["-i", "cf32", "--sigmf", "x.sigmf-data", "x"], 2, cause)
+        for link in (os.symlink, os.link):
+            link(self.path("x.sigmf-meta"), self.path("y.sigmf-meta"))
+            link(self.path("x.cf32"), self.path("z.sigmf-data"))
+            self.row(DEMOD, ["x", "y"], 2, "y.sigmf-meta: is INPUT's; give OUTPUT another name")
+            self.row(DEMOD, ["x.cf32", "z.sigmf-meta"], 2, "z.sigmf-data: is INPUT as well; give OUTPUT another name")
+            os.remove(self.path("y.sigmf-meta"))
+            os.remove(self.path("z.sigmf-data"))
+        self.put("n.sigmf-meta", bytes(40))
+        noise = ["-o", "s8", "--noise-file", "n.sigmf-meta"]
+        self.row(DEMOD, [*noise, "x", "n"], 2, "n.sigmf-meta: is --noise-file as well; give OUTPUT another name")
+        self.put_recording(core__dataset="samples")
+        os.rename(self.path("x.sigmf-data"), self.path("samples"))
+        self.row(DEMOD, ["--no-sigmf", "x", "samples"], 2, "samples: is INPUT's; give OUTPUT another name")
+
+    def recording_row(self, code, message):
+        for name in ("x.sigmf-meta", "x.sigmf-data"):
+            self.row(DEMOD, [name, "x.u8"], code, message)
+
+    def test_hostile_metadata(self):
+        names = "cf32_le, cf32_be, ci16_le, ci16_be, ci8"
+        for value, shown in HOSTILE[:10]:
+            self.put_recording(core__datatype=value)
+            self.recording_row(1, f"x.sigmf-meta: core:datatype: '{shown}' is not one of {names}")
+            self.put_recording(core__dataset=value)
+            cause = f"{shown}: No such file or directory"
+            elsewhere = "x.sigmf-meta: core:dataset: not the name of a file beside it"
+            self.recording_row(1, elsewhere if "/" in value else cause)
+            self.put_recording(core__sha512=value)
+            self.recording_row(1, "x.sigmf-meta: core:sha512: not a string of 128 digits")
+        for value in ("", ".", ".."):
+            self.put_recording(core__dataset=value)
+            message = ": Is a directory" if value else "x.sigmf-meta: core:dataset: not the name of a file beside it"
+            self.recording_row(1, value + message)
+        self.put_recording(core__dataset=5000 * "y")
+        self.recording_row(1, "x.sigmf-meta: core:dataset: not the name of a file beside it")
+        self.assertFalse(os.path.exists(self.path("pwned")))
+
+    def test_metadata_with_counts_at_the_ends(self):
+        """What no file holds, and what no count is; sums and products of them have no room to overflow."""
+        top = 1 << 53
+        for n in (-1, 0.5, top + 2, 1 << 63, 1 << 64, 10**400, "1", None, True, [], {}):
+            for name in ("core__trailing_bytes", "core__num_channels"):
+                self.put_recording(**{name: n})
+                self.recording_row(1, f"x.sigmf-meta: {name.replace('__', ':')}: not a whole number")
+            self.put_recording([{"core:header_bytes": n}])
+            self.recording_row(1, "x.sigmf-meta: core:header_bytes: not a whole number")
+        for header, trailer in ((81, 0), (0, 81), (41, 40), (top, 0), (0, top), (top, top)):
+            self.put_recording([{"core:header_bytes": header}], core__trailing_bytes=trailer)
+            cause = f"shorter than the {header + trailer} bytes around the samples that x.sigmf-meta tells of"
+            self.recording_row(1, f"x.sigmf-data: {cause}")
+        for scale in (0, -1, 10**400, 1e39, 1e-39, "1", None, True):
+            self.put_recording(softqam__input_scale=scale)
+            self.recording_row(1, "x.sigmf-meta: softqam:input_scale: not a positive number")
+
+    def test_metadata_that_are_none(self):
+        self.put_recording()
+        for text, cause in (
+            (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"),
+            (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"),
+            (5000 * b"[", "line 1: not JSON"), (500 * b"[" + 500 * b"]", "not SigMF: there is no object 'global'"),
+            (b"7", "not SigMF: there is no object 'global'"), (b'"global"', "not SigMF: there is no object 'global'"),
+            (b'{"Global":{"core:datatype":"ci8"}}', "not SigMF: there is no object 'global'"),
+            (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
+            (os.urandom(5000) + b"\n]", None),
+        ):  # fmt: skip
+            self.put("x.sigmf-meta", text)
+            if cause:
+                self.recording_row(1, f"x.sigmf-meta: {cause}")
+            else:
+                result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
+                self.assertEqual(result.returncode, 1)
+                self.assertRegex(result.stderr, rb"\Asoftqam-demod: x.sigmf-meta: [^\n]+\n\Z")
+        with open(self.path("x.sigmf-meta"), "wb") as file:
+            file.truncate((1 << 30) + 1)
+        message = "softqam-demod: x.sigmf-meta: not a file of metadata: over 1 GiB\n"
+        result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
+        self.assertEqual((result.returncode, result.stderr.decode()), (1, message))
+
+    def test_recordings_of_what_is_no_file(self):
+        self.put_recording()
+        os.remove(self.path("x.sigmf-meta"))
+        os.mkdir(self.path("x.sigmf-meta"))
+        self.recording_row(1, "x.sigmf-meta: not a file of metadata: no regular file")
+        os.rmdir(self.path("x.sigmf-meta"))
+        self.put_recording()
+        os.remove(self.path("x.sigmf-data"))
+        self.recording_row(1, "x.sigmf-data: No such file or directory")
+        os.mkdir(self.path("x.sigmf-data"))
+        self.recording_row(1, "x.sigmf-data: Is a directory")
+        os.rmdir(self.path("x.sigmf-data"))
+        self.put_recording()
+        os.mkdir(self.path("y.sigmf-meta"))
+        self.row(DEMOD, ["x", "y"], 1, "y.sigmf-meta: Is a directory")
+        os.mkdir(self.path("z.sigmf-data"))
+        self.row(DEMOD, ["x", "z"], 1, "z.sigmf-data: Is a directory")
+
+    def as_nobody(self):
+        """Options of a process for whom permissions count."""
+        if os.geteuid() != 0:
+            return {}
+        os.chmod(self.temporary.name, 0o755)
+        options = {"user": 65534, "group": 65534, "extra_groups": []}
+        try:
+            subprocess.run([DEMOD, "-V"], check=True, capture_output=True, **options)
+        except (PermissionError, subprocess.CalledProcessError):
+            self.skipTest("permissions do not bind root, and nobody else can run the tools")
+        return options
+
+    def test_permissions(self):
+        nobody = self.as_nobody()
+        os.chmod(self.directory, 0o777)
+        os.mkdir(self.path("closed"))
+        self.put("closed/x", bytes(80))
+        self.put("locked", bytes(80))
+        os.chmod(self.path("closed"), 0)
+        os.chmod(self.path("locked"), 0)
+        for name in ("closed/x", "locked"):
+            for program, arguments in sum(self.commands(name), []):
+                self.row(program, arguments, 1, f"{name}: Permission denied", **nobody)
+
+
+if __name__ == "__main__":
+    bad_input_harness.main()

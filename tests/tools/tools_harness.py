@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the command-line tools share: where the programs are, running them as processes, and numbers.
+
+    test_NAME.py --tools DIRECTORY [--backend cpu|cuda] [TEST...]
+
+DIRECTORY (or SOFTQAM_TOOLS_DIR) holds the programs, TEST is a class or a class.method of the file. With the cuda backend
+only the tests whose outcome depends on the backend run, and without a usable device the exit status is 77, or 1 when
+SOFTQAM_REQUIRE_GPU=1.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+TIMEOUT = 300
+SKIPPED = 77
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    default = os.environ.get("SOFTQAM_TOOLS_DIR")
+    parser.add_argument("--tools", default=default, required=not default, type=os.path.abspath)
+    parser.add_argument("--backend", default=os.environ.get("SOFTQAM_TEST_BACKEND", "cpu"), choices=["cpu", "cuda"])
+    parser.add_argument("tests", nargs="*")
+    return parser.parse_args()
+
+
+ARGUMENTS = parse_arguments()
+BACKEND = ARGUMENTS.backend
+
+
+def tool(name):
+    return os.path.join(ARGUMENTS.tools, name)
+
+
+DEMOD, GEN, PLOT, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-plot", "softqam-demod-mpi"))
+
+# The number of symbols that softqam-demod takes at once, where --chunk is no larger; and that --noise-var auto looks at.
+BLOCK_SYMBOLS = 1 << 20 if BACKEND == "cuda" else 262144
+NOISE_AUTO_SYMBOLS = 262144
+
+SUFFIXES = {
+    "cf32": [".cf32", ".fc32", ".cfile"], "cs16": [".cs16", ".sc16"], "cs8": [".cs8", ".sc8"], "cf16": [".cf16"]
+}  # fmt: skip
+FULL_SCALE = {"cf32": 1.0, "cs16": 1 / 32768, "cs8": 1 / 128, "cf16": 1.0}
+TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
+LLR_TYPECODE = {"s8": "b", "f16": "e", "f32": "f"}
+LLR_FORMATS = list(LLR_TYPECODE)
+DEADLY_SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
+
+
+def float32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def pack(typecode, values):
+    return struct.pack(f"={len(values)}{typecode}", *values)
+
+
+def unpack(typecode, data):
+    return struct.unpack(f"={len(data) // struct.calcsize(typecode)}{typecode}", data)
+
+
+def hard_bits(soft_bits):
+    """One byte, 0 or 1, a bit: from 127 on the decision is 0."""
+    return soft_bits.translate(bytes(127 * [1] + 129 * [0]))
+
+
+def hard_bits_of_llrs(format_, data):
+    return bytes(llr < 0 for llr in unpack(LLR_TYPECODE[format_], data))
+
+
+def max_log(component, noise_var):
+    """The LLRs of the four bits of an axis by their definition."""
+    llrs = []
+    for bit in range(4):
+        nearest = [math.inf, math.inf]
+        for label in range(16):
+            s = [1 - 2 * (label >> (3 - k) & 1) for k in range(4)]
+            level = s[0] * (8 - s[1] * (4 - s[2] * (2 - s[3]))) / math.sqrt(170)
+            value = label >> (3 - bit) & 1
+            nearest[value] = min(nearest[value], (component - level) ** 2)
+        llrs.append((nearest[1] - nearest[0]) / noise_var)
+    return llrs
+
+
+def count_differences(a, b):
+    """Number of bits in which two strings of bytes 0 and 1 differ."""
+    assert len(a) == len(b)
+    return bin(int.from_bytes(a, "little") ^ int.from_bytes(b, "little")).count("1")
+
+
+def bit_errors_per_component(snr_db):
+    """Mean and variance of the number of bit errors of one component (four bits) of Gray-coded 256QAM in white Gaussian
+    noise, summed over all pairs of a sent and a decided level."""
+    alpha, sigma = 1 / math.sqrt(170), math.sqrt(10 ** (-snr_db / 10) / 2)
+
+    def below(boundary):  # probability that the noise is less
+        return 0.5 * math.erfc(-boundary / sigma / math.sqrt(2))
+
+    mean = square = 0
+    for sent in range(16):
+        for decided in range(16):
+            low = -math.inf if decided == 0 else 2 * alpha * (decided - sent) - alpha
+            high = math.inf if decided == 15 else 2 * alpha * (decided - sent) + alpha
+            errors = bin((sent ^ sent >> 1) ^ (decided ^ decided >> 1)).count("1")
+            # Differences of small numbers, not of numbers near 1.
+            share = below(high) - below(low) if low < 0 else below(-low) - below(-high)
+            mean += errors * share / 16
+            square += errors**2 * share / 16
+    return mean, square - mean**2
+
+
+def philox4x32(counter, key):
+    """Salmon et al., SC11: ten rounds."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & 0xFFFFFFFF, a >> 32 ^ c[3] ^ k[1], a & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err.decode("utf-8", "backslashreplace")
+
+
+class ToolTest(unittest.TestCase):
+    """Each test has a directory of its own as its working directory."""
+
+    uses_backend = False
+    maxDiff = None
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="softqam-test-")
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def files(self):
+        return sorted(os.listdir(self.directory))
+
+    def start(self, *command, **options):
+        options.setdefault("stdin", subprocess.PIPE)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        process = subprocess.Popen(command, cwd=self.directory, **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
+
+    def run_tool(self, *command, data=b"", **options):
+        process = self.start(*command, **options)
+        out, err = process.communicate(data if process.stdin else None, timeout=TIMEOUT)
+        return Result(process.returncode, out, err or b"")
+
+    def demod(self, *arguments, **options):
+        return self.run_tool(DEMOD, "--backend", BACKEND, *arguments, **options)
+
+    def gen(self, *arguments, **options):
+        return self.run_tool(GEN, *arguments, **options)
+
+    def ok(self, result):
+        self.assertEqual(result.code, 0, result.err)
+        return result
+
+    def make(self, name, *arguments):
+        self.ok(self.gen("-q", *arguments, name))
+        return name
+
+    def soft_bits(self, *arguments, **options):
+        """What softqam-demod writes to standard output, which must be all that it says."""
+        result = self.ok(self.demod(*arguments, "-", **options))
+        self.assertEqual(result.err, "")
+        return result.out
+
+    def fails(self, result, code, message, program="softqam-demod"):
+        """Exit status, and one line on standard error, complete."""
+        self.assertEqual(result.err, f"{program}: {message}\n")
+        self.assertEqual(result.code, code)
+
+    # Output files and signals.
+
+    def wait_for_temporary(self, n):
+        deadline = time.monotonic() + 60
+        while len([f for f in self.files() if f.startswith(".softqam-")]) < n:
+            self.assertLess(time.monotonic(), deadline, "no temporary file")
+            time.sleep(0.005)
+
+
+def rest_of_terminal(master):
+    """What a terminal shows until all who have it open have closed it."""
+    shown = b""
+    try:
+        while data := os.read(master, 4096):
+            shown += data
+    except OSError:  # the other end is closed
+        pass
+    os.close(master)
+    return shown
+
+
+def default_signals():
+    """For a process that is to be ended by a signal, whatever our parent ignores."""
+    for number in DEADLY_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def has_gpu():
+    """Whether softqam-demod can use CUDA here; says why not."""
+    with tempfile.TemporaryDirectory() as directory:
+        result = subprocess.run(
+            [DEMOD, "--backend", "cuda", "-", os.path.join(directory, "x.u8")],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT,
+        )  # fmt: skip
+    print(result.stderr.decode(), end="", flush=True)
+    return result.returncode == 0
+
+
+def main():
+    """Runs the tests of the file that was started."""
+    tests = ARGUMENTS.tests
+    if BACKEND == "cuda" and not has_gpu():
+        required = os.environ.get("SOFTQAM_REQUIRE_GPU") == "1"
+        print("FAILED: a GPU is required, and" if required else "skipped:", "softqam-demod finds no usable CUDA device")
+        return 1 if required else SKIPPED
+    if BACKEND == "cuda" and not tests:
+        module = sys.modules["__main__"]
+        tests = [name for name, value in vars(module).items() if getattr(value, "uses_backend", False)]
+        print("with cuda only what depends on the backend:", *tests, flush=True)
+    program = unittest.main(argv=[sys.argv[0]] + tests, verbosity=2, exit=False)
+    return 0 if program.result.wasSuccessful() else 1

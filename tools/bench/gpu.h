@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the CUDA section of softqam-bench share. */
+#ifndef SOFTQAM_TOOLS_BENCH_GPU_H
+#define SOFTQAM_TOOLS_BENCH_GPU_H
+
+#include <stdbool.h>
+
+#include <softqam/softqam_cuda.h>
+
+#include "sections.h"
+
+enum { GPU_MAX_STREAMS = 8 };
+
+/* Buffers of the section, on the current device unless said otherwise. */
+struct gpu_bench {
+    struct report *report;
+    const struct bench_input *input;
+    size_t n_device_symbols;
+    unsigned char *d_in; /* 8 bytes for each device symbol, whatever the format: copies of the input */
+    float *d_noise_var;
+    unsigned char *d_out;     /* 32 bytes for each device symbol */
+    unsigned char *pinned_in; /* the input's symbols */
+    unsigned char *pinned_out;
+    unsigned char *pageable_out;
+    cudaStream_t streams[GPU_MAX_STREAMS];
+    cudaEvent_t start;
+    cudaEvent_t stop;
+};
+
+/* Whether a CUDA call succeeded; if not, says so and marks the report as failed. */
+bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what);
+
+/* Likewise for a call of the library. */
+bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char *what);
+
+/* A configuration of the CUDA backend. */
+softqam_config gpu_config(softqam_input_format input, softqam_output_format output, softqam_noise noise);
+
+/* Seconds from event to event: between the two, work is enqueued on the first stream. Negative after a failure. */
+bool gpu_clock_start(struct gpu_bench *bench);
+double gpu_clock_stop(struct gpu_bench *bench);
+
+/* The sections. */
+void gpu_bench_device(struct gpu_bench *bench);
+void gpu_bench_graph(struct gpu_bench *bench);
+void gpu_bench_host(struct gpu_bench *bench);
+void gpu_bench_streams(struct gpu_bench *bench);
+void gpu_bench_choice(struct gpu_bench *bench);
+void gpu_bench_devices(struct gpu_bench *bench);
+
+#endif

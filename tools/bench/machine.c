@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include <softqam/softqam.h>
+
+/* "model name : ..." of the first processor, where the kernel tells. */
+static void read_cpu(char *cpu, size_t nbytes)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(cpu, nbytes, "unknown");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(cpu, nbytes, "%.100s", value + 1 + strspn(value + 1, " "));
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+void bench_machine_read(struct bench_machine *machine)
+{
+    struct utsname names;
+    softqam_config config;
+    softqam_demodulator *demodulator;
+    read_cpu(machine->cpu, sizeof machine->cpu);
+    snprintf(machine->kernel, sizeof machine->kernel, "unknown");
+    if (uname(&names) == 0)
+        snprintf(machine->kernel, sizeof machine->kernel, "%.64s %.64s %.64s", names.sysname, names.release,
+                 names.machine);
+    softqam_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    if (softqam_create(&demodulator, &config) != SOFTQAM_OK)
+        demodulator = NULL;
+    snprintf(machine->loop, sizeof machine->loop, "%.100s", softqam_backend_detail(demodulator));
+    softqam_destroy(demodulator);
+}

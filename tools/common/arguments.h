@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Options and their values. What is wrong with one is said in a line that names the option and the value. */
+#ifndef SOFTQAM_TOOLS_COMMON_ARGUMENTS_H
+#define SOFTQAM_TOOLS_COMMON_ARGUMENTS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As getopt_long(): the option's letter or value, -1 after the last, '?' for a wrong one, which it has reported. The
+ * short options must start with ':'. */
+int arguments_next(int argc, char *const argv[], const char *short_options, const struct option *long_options);
+
+/* Whether the operands that are left are as many as wanted; says so if not. */
+bool arguments_count_operands(int argc, int wanted, const char *names);
+
+/* A whole number in decimal digits, min to max. */
+bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
+
+/* A decimal number, min to max. */
+bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value);
+
+/* A positive decimal number, or a fraction A/B of two of them, that a binary32 holds. */
+bool arguments_parse_ratio(const char *option, const char *text, double *value);
+
+/* The same, or a word, which gives 0. */
+bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value);
+
+/* The value of --snr-db: -200 to 200. */
+bool arguments_parse_snr_db(const char *text, double *snr_db);
+
+/* One of the names of a list that ends with NULL; the value is its place. */
+bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that stand for a descriptor that is open already. */
+#ifndef SOFTQAM_TOOLS_COMMON_FILE_NAME_H
+#define SOFTQAM_TOOLS_COMMON_FILE_NAME_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* The descriptor that a path names: `standard` for "-", another for /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N;
+ * -1 for every other path. To open such a path anew would read or write from the file's start, and to replace it would
+ * replace the file that somebody redirected. */
+int file_name_descriptor(const char *path, int standard);
+
+/* What messages call it. */
+const char *file_name_shown(const char *path, int standard);
+
+/* As stat(); as fstat() where the path names a descriptor. */
+int file_name_stat(const char *path, int standard, struct stat *status);
+
+/* Whether both are one regular file, by whatever names: to replace or overwrite one would destroy the other. */
+bool file_name_is_same(const struct stat *a, const struct stat *b);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that a tool says on standard error. One message is one line, whatever a file name contains. */
+#ifndef SOFTQAM_TOOLS_COMMON_MESSAGE_H
+#define SOFTQAM_TOOLS_COMMON_MESSAGE_H
+
+#include <stdbool.h>
+
+/* Exit codes of the tools. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1, /* the data, a file or the device */
+    EXIT_COMMAND = 2 /* the command was wrong */
+};
+
+/* First thing in main(): the name that starts each message. Also sees to it that no file opened later gets the
+ * descriptor of a closed standard stream, and that a reader who leaves is an error of write() and not yet a SIGPIPE. */
+void message_start(const char *program);
+
+/* After a write that failed: whether it did because who read our output has left, which is no news to anybody. Not so
+ * where our parent ignores SIGPIPE, and so does not learn of it in any other way than by a message. */
+bool message_reader_left(void);
+
+/* Last thing in main(): the exit code, for what result is; or, when a reader who left was the cause, the end by SIGPIPE
+ * that a filter has. */
+int message_end(int result);
+
+/* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. From any
+ * thread. */
+void message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for the cause in errno. */
+void message_print_errno(const char *subject);
+
+/* A line that the next message replaces where standard error is a terminal; an ordinary line where it is not. */
+void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_clear_transient(void);
+void message_clear_transient_in_signal(void);
+
+/* From here on the first message is kept, and others are not printed; then it is printed if wanted. For processes that
+ * work together and are to fail with one message. */
+void message_hold(void);
+void message_release(bool wanted);
+
+/* Writes text to standard output and makes sure that it got there: the exit code of --help and --version. */
+int message_to_stdout(const char *text);
+
+/* The same for the program's name and version. */
+int message_version_to_stdout(void);
+
+/* "s" for a noun that follows n. */
+#define PLURAL(n) ((n) == 1 ? "" : "s")
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "sample_format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "binary16.h"
+#include "message.h"
+
+struct named_format {
+    const char *name;
+    const char *suffixes[4];
+    int value;
+};
+
+static const struct named_format symbol_formats[] = {
+    {"cf32", {".cf32", ".fc32", ".cfile"}, SOFTQAM_INPUT_CF32},
+    {"cs16", {".cs16", ".sc16"}, SOFTQAM_INPUT_CS16},
+    {"cs8", {".cs8", ".sc8"}, SOFTQAM_INPUT_CS8},
+    {"cf16", {".cf16"}, SOFTQAM_INPUT_CF16},
+    {NULL, {NULL}, 0},
+};
+
+static const struct named_format soft_bit_formats[] = {
+    {"u8", {".u8"}, SOFTQAM_OUTPUT_U8},
+    {"s8", {".s8"}, SOFTQAM_OUTPUT_S8},
+    {"f16", {".f16"}, SOFTQAM_OUTPUT_F16},
+    {"f32", {".f32"}, SOFTQAM_OUTPUT_F32},
+    {NULL, {NULL}, 0},
+};
+
+static const struct named_format *find_by_name(const struct named_format *formats, const char *name)
+{
+    while (formats->name && strcmp(formats->name, name) != 0)
+        formats++;
+    return formats->name ? formats : NULL;
+}
+
+/* The suffix of a format that a path has; NULL for none. */
+static const char *find_suffix(const struct named_format *format, const char *path)
+{
+    const size_t length = strlen(path);
+    for (const char *const *suffix = format->suffixes; *suffix; suffix++) {
+        const size_t n = strlen(*suffix);
+        if (length >= n && !strcasecmp(path + length - n, *suffix))
+            return *suffix;
+    }
+    return NULL;
+}
+
+static const struct named_format *find_by_suffix(const struct named_format *formats, const char *path)
+{
+    const struct named_format *format = formats;
+    while (format->name && !find_suffix(format, path))
+        format++;
+    return format->name ? format : NULL;
+}
+
+static const struct named_format *find_named(const struct named_format *formats, const char *option, const char *name)
+{
+    const struct named_format *format = find_by_name(formats, name);
+    char list[64] = "";
+    if (format)
+        return format;
+    for (format = formats; format->name; format++) {
+        const size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", format == formats ? "" : ", ", format->name);
+    }
+    message_print(option, "'%s' is not one of %s", name, list);
+    return NULL;
+}
+
+static const struct named_format *choose(const struct named_format *formats, const char *option, const char *named,
+                                         const char *path)
+{
+    if (named)
+        return find_named(formats, option, named);
+    const struct named_format *format = find_by_suffix(formats, path);
+    if (format)
+        return format;
+    /* A suffix of the other table is a mistake, such as swapped operands, which would replace the capture. */
+    static const char *const contents[] = {"symbols", "soft bits or LLRs"};
+    const bool is_soft_bits = formats == soft_bit_formats;
+    const struct named_format *other = find_by_suffix(is_soft_bits ? symbol_formats : soft_bit_formats, path);
+    if (!other)
+        return formats; /* the first of each table is the one for a name without a suffix that is known */
+    message_print(path, "suffix %s means %s, not %s; %s overrides it", find_suffix(other, path),
+                  contents[!is_soft_bits], contents[is_soft_bits], option);
+    return NULL;
+}
+
+bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
+{
+    const struct named_format *found = choose(symbol_formats, option, named, path);
+    if (found)
+        *format = (softqam_input_format)found->value;
+    return found != NULL;
+}
+
+bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, softqam_output_format *format)
+{
+    const struct named_format *found = choose(soft_bit_formats, option, named, path);
+    if (found)
+        *format = (softqam_output_format)found->value;
+    return found != NULL;
+}
+
+bool sample_format_is_soft_bit_suffix(const char *path)
+{
+    return find_by_suffix(soft_bit_formats, path) != NULL;
+}
+
+const char *sample_format_name(softqam_output_format format)
+{
+    const struct named_format *named = soft_bit_formats;
+    while (named->value != (int)format)
+        named++;
+    return named->name;
+}
+
+void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols)
+{
+    const size_t n = 2 * n_symbols, nbytes = softqam_input_symbol_nbytes(format) / 2;
+    if (nbytes == sizeof(uint32_t)) {
+        uint32_t *words = samples;
+        for (size_t i = 0; i < n; i++)
+            words[i] = __builtin_bswap32(words[i]);
+    } else if (nbytes == sizeof(uint16_t)) {
+        uint16_t *words = samples;
+        for (size_t i = 0; i < n; i++)
+            words[i] = __builtin_bswap16(words[i]);
+    }
+}
+
+void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,
+                         float *components)
+{
+    const size_t n = 2 * n_symbols;
+    if (format == SOFTQAM_INPUT_CS16)
+        for (size_t i = 0; i < n; i++)
+            components[i] = (float)((const int16_t *)samples)[i] * scale;
+    else if (format == SOFTQAM_INPUT_CS8)
+        for (size_t i = 0; i < n; i++)
+            components[i] = (float)((const int8_t *)samples)[i] * scale;
+    else if (format == SOFTQAM_INPUT_CF16)
+        for (size_t i = 0; i < n; i++)
+            components[i] = binary16_to_float(((const uint16_t *)samples)[i]) * scale;
+    else
+        for (size_t i = 0; i < n; i++)
+            components[i] = ((const float *)samples)[i] * scale;
+}
+
+/* A component as a whole number from -limit - 1 to limit; counts it when it was outside. */
+static double clip(double component, double scale, double limit, uint64_t *n_clipped)
+{
+    const double rounded = rint(component / scale);
+    if (rounded >= -limit - 1 && rounded <= limit)
+        return rounded;
+    ++*n_clipped;
+    return rounded < 0 ? -limit - 1 : limit;
+}
+
+/* A component as the nearest binary16; counts it when it was outside. */
+static uint16_t narrow(double component, double scale, uint64_t *n_clipped)
+{
+    const double scaled = component / scale;
+    *n_clipped += fabs(scaled) >= BINARY16_OVERFLOW;
+    return binary16_from_double(scaled);
+}
+
+uint64_t sample_format_quantise(softqam_input_format format, const double *components, size_t n_symbols, double scale,
+                                void *samples)
+{
+    const size_t n = 2 * n_symbols;
+    uint64_t n_clipped = 0;
+    if (format == SOFTQAM_INPUT_CS16)
+        for (size_t i = 0; i < n; i++)
+            ((int16_t *)samples)[i] = (int16_t)clip(components[i], scale, INT16_MAX, &n_clipped);
+    else if (format == SOFTQAM_INPUT_CS8)
+        for (size_t i = 0; i < n; i++)
+            ((int8_t *)samples)[i] = (int8_t)clip(components[i], scale, INT8_MAX, &n_clipped);
+    else if (format == SOFTQAM_INPUT_CF16)
+        for (size_t i = 0; i < n; i++)
+            ((uint16_t *)samples)[i] = narrow(components[i], scale, &n_clipped);
+    else
+        for (size_t i = 0; i < n; i++)
+            ((float *)samples)[i] = (float)(components[i] / scale);
+    return n_clipped;
+}

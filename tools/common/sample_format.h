@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The sample formats by name and by file name, and the way from and to floating point. */
+#ifndef SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
+#define SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+/* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, else cf32. Says what is
+ * wrong and returns false for a name that is none, and for a suffix of soft bits or LLRs where no format is named. */
+bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
+
+/* The same for a file of soft bits or LLRs; else u8. A suffix of symbols is refused. */
+bool sample_format_for_soft_bits(const char *option, const char *named, const char *path,
+                                 softqam_output_format *format);
+
+/* Whether a path ends like a file of soft bits or LLRs. */
+bool sample_format_is_soft_bit_suffix(const char *path);
+
+/* The name of a format of soft bits or LLRs. */
+const char *sample_format_name(softqam_output_format format);
+
+/* Turns the byte order of n symbols round. */
+void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols);
+
+/* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
+void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,
+                         float *components);
+
+/* Both components of n symbols, divided by the scale and rounded to the nearest sample (ties to even), those outside
+ * the range of the format to its end. Returns how many were outside. */
+uint64_t sample_format_quantise(softqam_input_format format, const double *components, size_t n_symbols, double scale,
+                                void *samples);
+
+#endif

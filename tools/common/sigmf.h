@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The metadata of SigMF recordings (the Signal Metadata Format, version 1), by cJSON. SIGMF.md says what is read and
+ * what is written. Failures are reported on standard error. */
+#ifndef SOFTQAM_TOOLS_COMMON_SIGMF_H
+#define SOFTQAM_TOOLS_COMMON_SIGMF_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "sha512.h"
+
+struct cJSON;
+
+/* What the metadata says of a recording of symbols. All zero is none. */
+struct sigmf_input {
+    char meta_path[PATH_MAX];
+    char data_path[PATH_MAX];
+    struct cJSON *document;
+    const char *datatype; /* in the document, as the next */
+    const char *sha512;   /* of the data; NULL where it is not given */
+    softqam_input_format format;
+    bool is_big_endian;
+    double scale;             /* 0 where it is not given */
+    uint64_t header_nbytes;   /* before the samples */
+    uint64_t trailing_nbytes; /* after them */
+};
+
+/* What is known of soft bits or LLRs. */
+struct sigmf_output {
+    const struct sigmf_input *input; /* NULL when it was no recording */
+    const char *input_name;
+    const char *tool;
+    const softqam_config *config; /* complete */
+    const char *noise_origin;     /* NULL for none */
+    double noise_var;             /* 0 where there is not one for all */
+    const char *input_sha512;     /* NULL where it was not computed, as the next */
+    const char *sha512;
+};
+
+/* Whether this build has SigMF. Without it there is nothing else to call here. */
+bool sigmf_is_available(void);
+
+/* Reads the metadata of the recording that a path names (sigmf_name.h). */
+bool sigmf_input_read(struct sigmf_input *input, const char *path);
+
+void sigmf_input_free(struct sigmf_input *input);
+
+/* Whether an output format has a datatype in SigMF, and what is carried over from the input can be. */
+bool sigmf_output_check(const struct sigmf_output *output);
+
+/* The metadata as text, which the caller frees; NULL after a failure. */
+char *sigmf_output_text(const struct sigmf_output *output);
+
+#endif

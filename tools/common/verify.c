@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "half.h"
+#include "max_log.h"
+#include "oracle.h"
+#include "sample_format.h"
+
+enum { N_BITS = 8 };
+
+/* What a soft bit or LLR should be, and what it may be. */
+struct expectation {
+    double value, low, high;
+};
+
+bool verify_is_available(void)
+{
+    return true;
+}
+
+bool verify_start(struct verifier *verifier, const softqam_config *config)
+{
+    memset(verifier, 0, sizeof *verifier);
+    verifier->config = *config;
+    if (config->output_format != SOFTQAM_OUTPUT_U8) {
+        verifier->n_all = VERIFY_ALL_LLR_SYMBOLS;
+        snprintf(verifier->reference, sizeof verifier->reference, "double-precision max-log");
+        return true;
+    }
+    verifier->n_all = VERIFY_ALL_SYMBOLS;
+    snprintf(verifier->reference, sizeof verifier->reference, "liquid-dsp %s", oracle_version());
+    verifier->oracle = oracle_create();
+    return verifier->oracle != NULL;
+}
+
+void verify_end(struct verifier *verifier)
+{
+    if (verifier->oracle)
+        oracle_destroy(verifier->oracle);
+    verifier->oracle = NULL;
+}
+
+/* A soft bit is 127 + x, truncated and limited; with the opposite sign 127 - x. That is 254 less the former, or, unless
+ * x is whole, 253 less; and where the former was cut off at 0 not even this is known. */
+static struct expectation expect_opposite_byte(uint8_t byte)
+{
+    const double value = fmax(254.0 - byte, 0), low = fmax(253.0 - byte, 0);
+    return (struct expectation){value, low, byte == 0 ? 255 : value};
+}
+
+static void expect_soft_bits(const struct verifier *verifier, const float symbol[2],
+                             struct expectation expected[N_BITS])
+{
+    const bool opposite = verifier->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    const bool erased = !isfinite(symbol[0]) || !isfinite(symbol[1]);
+    uint8_t bytes[N_BITS];
+    oracle_soft_bits(verifier->oracle, symbol, 1, bytes);
+    for (int b = 0; b < N_BITS; b++)
+        expected[b] =
+            opposite && !erased ? expect_opposite_byte(bytes[b]) : (struct expectation){bytes[b], bytes[b], bytes[b]};
+}
+
+static double round_to_format(const softqam_config *config, double llr)
+{
+    switch (config->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return max_log_to_s8(llr, config->llr_limit);
+    case SOFTQAM_OUTPUT_F16:
+        return half_to_double(half_from_double(llr));
+    default:
+        return fmin(fmax(llr, (double)-FLT_MAX), (double)FLT_MAX);
+    }
+}
+
+/* Rounding keeps the order, so whatever binary32 inside the bound was rounded, the result lies between what the ends of
+ * the bound are rounded to. */
+static void expect_llrs(const softqam_config *config, const float symbol[2], float noise_var,
+                        struct expectation expected[N_BITS])
+{
+    const double sign = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1;
+    max_log_llr llrs[N_BITS];
+    const float scale = config->output_format == SOFTQAM_OUTPUT_S8 ? config->llr_scale : 1;
+    max_log_llrs(&nr_256qam, symbol, nr_noise_var(noise_var), scale, 0, llrs);
+    for (int b = 0; b < N_BITS; b++) {
+        const double ends[2] = {sign * llrs[b].low, sign * llrs[b].high};
+        expected[b].value = round_to_format(config, sign * llrs[b].value);
+        expected[b].low = round_to_format(config, fmin(ends[0], ends[1]));
+        expected[b].high = round_to_format(config, fmax(ends[0], ends[1]));
+    }
+}
+
+static double read_value(softqam_output_format format, const void *out, uint64_t place)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_U8:
+        return ((const uint8_t *)out)[place];
+    case SOFTQAM_OUTPUT_S8:
+        return ((const int8_t *)out)[place];
+    case SOFTQAM_OUTPUT_F16:
+        return half_to_double(((const uint16_t *)out)[place]);
+    default:
+        return (double)((const float *)out)[place];
+    }
+}
+
+/* The symbol `offset` symbols into the block that starts at n_seen. */
+static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                         uint64_t offset, struct verify_difference *difference)
+{
+    const softqam_config *config = &verifier->config;
+    const char *sample = (const char *)samples + offset * softqam_input_symbol_nbytes(config->input_format);
+    struct expectation expected[N_BITS];
+    float symbol[2], n0 = 0;
+    sample_format_widen(config->input_format, sample, 1, config->input_scale, symbol);
+    if (config->output_format == SOFTQAM_OUTPUT_U8) {
+        expect_soft_bits(verifier, symbol, expected);
+    } else {
+        n0 = noise_var[config->noise == SOFTQAM_NOISE_PER_SYMBOL ? offset : 0];
+        expect_llrs(config, symbol, n0, expected);
+    }
+    verifier->n_checked++;
+    for (unsigned b = 0; b < N_BITS; b++) {
+        const double got = read_value(config->output_format, out, N_BITS * offset + b);
+        if (got >= expected[b].low && got <= expected[b].high) /* not so for NaN */
+            continue;
+        *difference =
+            (struct verify_difference){verifier->n_seen + offset, symbol[0],       symbol[1],       n0, b, got,
+                                       expected[b].value,         expected[b].low, expected[b].high};
+        return false;
+    }
+    return true;
+}
+
+/* The symbol to check in a run: its first plus a hash of the run's number (the finaliser of splitmix64). */
+static uint64_t sampled_symbol(uint64_t run)
+{
+    uint64_t hash = run + UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
+    hash ^= hash >> 31;
+    return run * VERIFY_RUN_SYMBOLS + hash % VERIFY_RUN_SYMBOLS;
+}
+
+bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                 size_t n_symbols, struct verify_difference *difference)
+{
+    const uint64_t first = verifier->n_seen, end = first + n_symbols;
+    for (uint64_t i = first; i < end && i < verifier->n_all; i++)
+        if (!check_symbol(verifier, samples, noise_var, out, i - first, difference))
+            return false;
+    /* A whole number of runs lies before n_all; a run that two blocks share is looked at in both. */
+    const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
+    for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {
+        const uint64_t i = sampled_symbol(run);
+        if (i >= rest && i < end && !check_symbol(verifier, samples, noise_var, out, i - first, difference))
+            return false;
+    }
+    verifier->n_seen = end;
+    return true;
+}

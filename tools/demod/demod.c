@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam-demod: a file of 256QAM symbols in, a file of soft bits or LLRs out, block by block. */
+#include "common/message.h"
+#include "common/output_file.h"
+#include "metadata.h"
+#include "options.h"
+#include "progress.h"
+#include "report.h"
+#include "run.h"
+
+/* What a run writes. */
+struct outputs {
+    struct output_file data;
+    struct output_file meta; /* not opened unless the output is SigMF */
+    struct sha512 *hash;     /* of the data; NULL for none */
+};
+
+static bool open_metadata(struct demod_run *run, struct outputs *outputs)
+{
+    const struct demod_options *options = run->options;
+    if (!options->output_is_sigmf)
+        return true;
+    if (!output_file_open(&outputs->meta, run->names.meta))
+        return false;
+    if (!options->hash)
+        return true;
+    outputs->hash = sha512_create();
+    if (!outputs->hash)
+        message_print(NULL, "out of memory");
+    return outputs->hash && demod_run_hash_input(run);
+}
+
+/* Everything that can be found wrong before the first byte is written. The output file comes before the library,
+ * which starts threads. */
+static int open_files(struct demod_run *run, struct outputs *outputs)
+{
+    const struct demod_options *options = run->options;
+    const int result = demod_run_open(run);
+    if (result != EXIT_DONE)
+        return result;
+    if (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards))
+        return EXIT_FAILED;
+    if (!demod_metadata_check(run))
+        return EXIT_COMMAND;
+    if (!output_file_open(&outputs->data, demod_names_data(&run->names, options)) || !open_metadata(run, outputs))
+        return EXIT_FAILED;
+    return demod_run_prepare(run, 0);
+}
+
+static bool write_blocks(struct demod_run *run, struct outputs *outputs)
+{
+    struct progress progress;
+    uint64_t n_written = 0;
+    bool written = true;
+    const struct block *block;
+    progress_start(&progress, run->options->show_progress, run->n_symbols);
+    while (written && (block = demod_run_next(run))) {
+        const size_t nbytes = block->n_symbols * run->out_nbytes;
+        sha512_add(outputs->hash, block->out, nbytes);
+        written = output_file_write(&outputs->data, block->out, nbytes);
+        n_written += block->n_symbols;
+        if (written) {
+            demod_run_written(run);
+            progress_update(&progress, n_written);
+        }
+    }
+    return written;
+}
+
+/* The metadata take their name last: who sees them sees the data. */
+static bool finish_files(struct demod_run *run, struct outputs *outputs)
+{
+    return output_file_finish(&outputs->data) &&
+           (!run->options->output_is_sigmf ||
+            demod_metadata_write(run, "softqam-demod", outputs->hash, &outputs->meta)) &&
+           output_file_publish(&outputs->data, &outputs->meta);
+}
+
+static bool demodulate(struct demod_run *run, struct outputs *outputs)
+{
+    if (!demod_run_start(run))
+        return false;
+    const bool written = write_blocks(run, outputs);
+    return demod_run_finish(run, !written) && finish_files(run, outputs);
+}
+
+static int demodulate_file(const struct demod_options *options)
+{
+    struct demod_run run;
+    struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}};
+    demod_run_init(&run, options);
+    int result = open_files(&run, &outputs);
+    if (result == EXIT_DONE)
+        result = demodulate(&run, &outputs) ? EXIT_DONE : EXIT_FAILED;
+    message_clear_transient();
+    if (result == EXIT_DONE) {
+        demod_report(&run, outputs.data.name);
+        output_file_release(&outputs.data);
+        output_file_release(&outputs.meta);
+    } else {
+        output_file_discard(&outputs.data);
+        output_file_discard(&outputs.meta);
+    }
+    sha512_destroy(outputs.hash);
+    demod_run_close(&run);
+    return message_end(result);
+}
+
+int main(int argc, char *argv[])
+{
+    struct demod_options options;
+    message_start("softqam-demod");
+    switch (demod_options_parse(argc, argv, false, &options)) {
+    case DEMOD_RUN:
+        return demodulate_file(&options);
+    case DEMOD_HELP:
+        return message_to_stdout(demod_help(false));
+    case DEMOD_VERSION:
+        return message_version_to_stdout();
+    default:
+        return EXIT_COMMAND;
+    }
+}

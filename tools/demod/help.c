@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of --help, for both softqam-demod. Man pages and bash completion are made from it. */
+#include <stdio.h>
+
+#include "options.h"
+
+/* clang-format off */
+static const struct {
+    enum { IN_BOTH, IN_PLAIN, IN_MPI } where;
+    const char *text;
+} parts[] = {
+    {IN_PLAIN,
+     "Usage: softqam-demod [options] INPUT OUTPUT\n"
+     "\n"
+     "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
+     "to eight soft bits or LLRs each, b0 first, in OUTPUT. \"-\" is standard input or\n"
+     "output, where a reader that leaves ends the tool by SIGPIPE.\n"},
+    {IN_MPI,
+     "Usage: softqam-demod-mpi [options] INPUT OUTPUT\n"
+     "\n"
+     "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
+     "to eight soft bits or LLRs each, b0 first, in OUTPUT, with all ranks of an MPI\n"
+     "job: each reads its share of INPUT and writes its place of OUTPUT. The bytes are\n"
+     "softqam-demod's for every number of ranks. Files must be regular ones, on file\n"
+     "systems that all hosts share.\n"},
+    {IN_BOTH,
+     "\n"
+     "Sign: a positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1,\n"
+     "bit 1). A soft bit of format u8 is 255 when that is sure, 0 when the opposite\n"
+     "is, and 127 when nothing is known; from 127 on, the hard decision is that bit.\n"
+     "\n"
+     "Algorithm: u8 is liquid-dsp's, byte for byte: hard decision and distances to\n"
+     "the nearest neighbours, at a fixed scale. s8, f16 and f32 are exact max-log:\n"
+     "  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0\n"
+     "\n"
+     "Input and output:\n"
+     "  -i, --input-format FORMAT   cf32, cs16, cs8 or cf16, see below; default: by\n"
+     "                              INPUT's suffix, else cf32\n"
+     "  -o, --output-format FORMAT  u8, s8, f16 or f32, see below; default: by\n"
+     "                              OUTPUT's suffix, else u8\n"
+     "      --input-scale X         factor that brings samples to unit mean symbol\n"
+     "                              energy, a number or a fraction A/B; default:\n"
+     "                              1 (cf32, cf16), 1/32768 (cs16), 1/128 (cs8)\n"
+     "      --sigmf, --no-sigmf     OUTPUT is a SigMF recording, or is none; default:\n"
+     "                              by INPUT and OUTPUT, see SigMF below\n"},
+    {IN_PLAIN,
+     "      --no-hash               leave the SHA-512 of INPUT and OUTPUT out of the\n"
+     "                              metadata of a recording, which is then faster\n"},
+    {IN_BOTH,
+     "\n"
+     "Formats of INPUT, for each symbol I then Q in this machine's byte order:\n"
+     "  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+     "  cs16  two 16-bit integers; .cs16 .sc16\n"
+     "  cs8   two 8-bit integers; .cs8 .sc8\n"
+     "  cf16  two 16-bit floats; .cf16\n"
+     "\n"
+     "Formats of OUTPUT, for each of the eight bits of a symbol:\n"
+     "  u8    soft bit, a byte; .u8\n"
+     "  s8    LLR, a signed byte; .s8\n"
+     "  f16   LLR in nats, a 16-bit float; .f16\n"
+     "  f32   LLR in nats, a 32-bit float; .f32\n"
+     "\n"
+     "An INPUT with a suffix of OUTPUT's formats is refused without --input-format, an\n"
+     "OUTPUT with one of INPUT's without --output-format. An OUTPUT that is INPUT or\n"
+     "the noise file, by whatever name or link, is always refused.\n"
+     "\n"
+     "Noise variance (for s8, f16 and f32, just one of these):\n"
+     "      --noise-var X           N0, a number or a fraction A/B\n"
+     "      --noise-var auto        N0 estimated from the first 262144 symbols: their\n"
+     "                              mean squared distance to the nearest point,\n"
+     "                              corrected for how far wrong decisions lower it\n"
+     "                              where all points are equally likely\n"
+     "      --snr-db X              N0 = 10^(-X/10), Es/N0 in dB, -200 to 200\n"
+     "      --noise-file FILE       one N0 for each symbol of INPUT, 32-bit floats\n"
+     "\n"
+     "N0 is the variance of the complex noise, E|n|^2, not of one component, for unit\n"
+     "mean symbol energy.\n"
+     "\n"
+     "Soft bits and LLRs:\n"
+     "      --sign 0|1              the bit that a positive LLR, or a byte above the\n"
+     "                              midpoint, means; default: 0\n"
+     "      --llr-scale X           s8: steps per nat, 1/1024 to 1048576; default: 6\n"
+     "      --llr-limit N           s8: largest magnitude, 1 to 127; default: 127\n"
+     "\n"},
+    {IN_PLAIN,
+     "Machine (the bytes are the same with all of these but --shard):\n"},
+    {IN_MPI,
+     "Machine (the bytes are the same with all of these):\n"},
+    {IN_BOTH,
+     "      --backend NAME          auto, cpu or cuda; default: auto\n"},
+    {IN_PLAIN,
+     "      --device LIST           CUDA devices: an ordinal, several with commas\n"
+     "                              between them, or all; default: CUDA's choice\n"
+     "      --threads N             CPU threads, 1 to 1024; default: one per CPU\n"},
+    {IN_MPI,
+     "      --device LIST           CUDA devices of every rank; default: the ranks of\n"
+     "                              a host take its devices in turn\n"
+     "      --threads N             CPU threads of a rank, 1 to 1024; default: one per\n"
+     "                              CPU that it may use\n"},
+    {IN_BOTH,
+     "      --streams N             CUDA: chunks in flight, 1 to 64; default: 3\n"
+     "      --chunk SYMBOLS         CUDA: most symbols in a chunk, 1 to 268435456;\n"
+     "                              default: 1048576\n"},
+    {IN_PLAIN,
+     "      --shard K/N             only part K, from 1, of N parts of INPUT, which\n"
+     "                              must be a regular file; the outputs of all\n"
+     "                              parts, one after the other (cat), are that of\n"
+     "                              the whole\n"},
+    {IN_BOTH,
+     "\n"
+     "Reports, on standard error:\n"
+     "      --verify                check soft bits against liquid-dsp, all of the\n"
+     "                              first 16777216 symbols, or LLRs against max-log\n"
+     "                              in double precision, of the first 262144; then\n"
+     "                              one symbol in 256\n"
+     "      --stats                 symbols, rates, backend, saturated share, erased\n"
+     "                              symbols, estimated noise variance and EVM; warns\n"
+     "                              when more than 5 % of s8's LLRs saturate at so\n"
+     "                              few nats that it may cost the decoder more than\n"
+     "                              0.01 bit a symbol\n"
+     "      --progress WHEN         auto, always or never; auto, the default, is on a\n"
+     "                              terminal\n"
+     "  -q, --quiet                 nothing but failures and what --stats and\n"
+     "                              --progress always ask for\n"
+     "  -h, --help                  this text\n"
+     "  -V, --version               the version\n"
+     "\n"
+     "SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or\n"
+     "NAME. Its metadata then give the format: cf32_le, cf32_be, ci16_le, ci16_be or\n"
+     "ci8, one channel; with --input-format it is plain samples. OUTPUT becomes a\n"
+     "recording in the same ways, of 8 channels, so that sample k is symbol k: where\n"},
+    {IN_PLAIN,
+     "its name says so, and where INPUT is one unless OUTPUT is a shard, no regular\n"
+     "file, or ends in .u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
+    {IN_MPI,
+     "its name says so, and where INPUT is one unless OUTPUT ends in .u8 .s8 .f16\n"
+     ".f32. Captures and annotations are carried over; no hashes are computed.\n"},
+    {IN_BOTH,
+     "\n"
+     "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"
+     "infinite, is erased: its eight soft bits are 127, its LLRs 0. No NaN or infinity\n"
+     "comes out. OUTPUT appears complete or not at all; an older file of that name\n"},
+    {IN_PLAIN,
+     "stays until then.\n"},
+    {IN_MPI,
+     "stays until then. A rank that fails ends the job with one message.\n"},
+    {IN_BOTH,
+     "\n"
+     "Exit status:\n"
+     "  0  done\n"
+     "  1  the data, the file or the device failed\n"
+     "  2  the command was wrong\n"},
+};
+/* clang-format on */
+
+const char *demod_help(bool is_mpi)
+{
+    static char help[8192];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].where == IN_BOTH || (parts[i].where == IN_MPI) == is_mpi)
+            length += (size_t)snprintf(help + length, sizeof help - length, "%s", parts[i].text);
+    return help;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arguments.h"
+#include "common/message.h"
+#include "common/normal.h"
+#include "rules.h"
+
+/* Ranges that softqam.h gives. */
+enum {
+    MAX_THREADS = 1024,
+    MAX_DEVICES = 64,
+    MAX_STREAMS = 64,
+    MAX_CHUNK_SYMBOLS = 1 << 28,
+    MAX_LLR_LIMIT = 127,
+    MAX_SHARDS = 1000000
+};
+
+static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
+
+/* What options without a letter return. */
+enum {
+    OPTION_INPUT_SCALE = 256,
+    OPTION_BACKEND,
+    OPTION_DEVICE,
+    OPTION_THREADS,
+    OPTION_STREAMS,
+    OPTION_CHUNK,
+    OPTION_VERIFY,
+    OPTION_STATS,
+    OPTION_PROGRESS,
+    OPTION_NOISE_VAR,
+    OPTION_SNR_DB,
+    OPTION_NOISE_FILE,
+    OPTION_LLR_SCALE,
+    OPTION_LLR_LIMIT,
+    OPTION_SIGN,
+    OPTION_SHARD,
+    OPTION_SIGMF,
+    OPTION_NO_SIGMF,
+    OPTION_NO_HASH
+};
+
+static const char short_options[] = ":i:o:qhV";
+
+static const struct option long_options[] = {{"input-format", required_argument, NULL, 'i'},
+                                             {"output-format", required_argument, NULL, 'o'},
+                                             {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
+                                             {"noise-var", required_argument, NULL, OPTION_NOISE_VAR},
+                                             {"snr-db", required_argument, NULL, OPTION_SNR_DB},
+                                             {"noise-file", required_argument, NULL, OPTION_NOISE_FILE},
+                                             {"llr-scale", required_argument, NULL, OPTION_LLR_SCALE},
+                                             {"llr-limit", required_argument, NULL, OPTION_LLR_LIMIT},
+                                             {"sign", required_argument, NULL, OPTION_SIGN},
+                                             {"backend", required_argument, NULL, OPTION_BACKEND},
+                                             {"device", required_argument, NULL, OPTION_DEVICE},
+                                             {"threads", required_argument, NULL, OPTION_THREADS},
+                                             {"streams", required_argument, NULL, OPTION_STREAMS},
+                                             {"chunk", required_argument, NULL, OPTION_CHUNK},
+                                             {"sigmf", no_argument, NULL, OPTION_SIGMF},
+                                             {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
+                                             {"verify", no_argument, NULL, OPTION_VERIFY},
+                                             {"stats", no_argument, NULL, OPTION_STATS},
+                                             {"progress", required_argument, NULL, OPTION_PROGRESS},
+                                             {"quiet", no_argument, NULL, 'q'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"version", no_argument, NULL, 'V'},
+                                             {"shard", required_argument, NULL, OPTION_SHARD},
+                                             {"no-hash", no_argument, NULL, OPTION_NO_HASH},
+                                             {NULL, 0, NULL, 0}};
+
+/* At the end of the list: those that softqam-demod-mpi does not have. */
+enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
+
+static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};      /* in the order of softqam_backend */
+static const char *const sign_names[] = {"0", "1", NULL};                      /* in the order of softqam_sign */
+static const char *const progress_names[] = {"auto", "always", "never", NULL}; /* in the order of demod_progress */
+
+/* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
+static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
+{
+    static const char option[] = "--device";
+    unsigned n = 0;
+    for (const char *rest = text; rest; n++) {
+        char one[16];
+        uint64_t device = 0;
+        const size_t length = strcspn(rest, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), rest);
+        if (!arguments_parse_count(option, one, 0, INT_MAX, &device))
+            return 0;
+        if (n == MAX_DEVICES) {
+            message_print(option, "more than %d devices", MAX_DEVICES);
+            return 0;
+        }
+        for (unsigned k = 0; k < n; k++) {
+            if (devices[k] == (int)device) {
+                message_print(option, "'%s' names device %d twice", text, devices[k]);
+                return 0;
+            }
+        }
+        devices[n] = (int)device;
+        rest = rest[length] ? rest + length + 1 : NULL;
+    }
+    return n;
+}
+
+/* A number, numbers with commas between them, or "all". */
+static bool parse_devices(const char *text, softqam_config *config)
+{
+    static int devices[MAX_DEVICES];
+    config->device = -1;
+    config->devices = NULL;
+    config->n_devices = 0;
+    if (!strcmp(text, "all")) {
+        config->n_devices = SOFTQAM_ALL_DEVICES;
+        return true;
+    }
+    const unsigned n = parse_device_list(text, devices);
+    if (n == 1)
+        config->device = devices[0];
+    if (n > 1) {
+        config->devices = devices;
+        config->n_devices = n;
+    }
+    return n > 0;
+}
+
+static bool parse_scale(const char *text, softqam_config *config)
+{
+    double scale = 0;
+    if (!arguments_parse_ratio("--input-scale", text, &scale))
+        return false;
+    config->input_scale = (float)scale;
+    return true;
+}
+
+static bool parse_backend(const char *text, softqam_config *config)
+{
+    int backend = 0;
+    if (!arguments_parse_choice("--backend", text, backend_names, &backend))
+        return false;
+    config->backend = (softqam_backend)backend;
+    return true;
+}
+
+/* The options that configure the library's work on the machine. */
+static bool parse_machine_option(int option, const char *text, softqam_config *config)
+{
+    uint64_t count = 0;
+    switch (option) {
+    case OPTION_BACKEND:
+        return parse_backend(text, config);
+    case OPTION_DEVICE:
+        return parse_devices(text, config);
+    case OPTION_THREADS:
+        if (!arguments_parse_count("--threads", text, 1, MAX_THREADS, &count))
+            return false;
+        config->n_threads = (unsigned)count;
+        return true;
+    case OPTION_STREAMS:
+        if (!arguments_parse_count("--streams", text, 1, MAX_STREAMS, &count))
+            return false;
+        config->n_streams = (unsigned)count;
+        return true;
+    default:
+        if (!arguments_parse_count("--chunk", text, 1, MAX_CHUNK_SYMBOLS, &count))
+            return false;
+        config->chunk_symbols = (size_t)count;
+        return true;
+    }
+}
+
+/* Takes over an option that says where the noise variances come from. The same one again counts as it does last, like
+ * all options. */
+static bool choose_noise(const char *option, enum noise_kind kind, struct demod_options *options,
+                         struct demod_raw_options *raw)
+{
+    if (raw->noise_option && strcmp(raw->noise_option, option) != 0) {
+        message_print(option, "contradicts %s: noise variances come from one of the two", raw->noise_option);
+        return false;
+    }
+    raw->noise_option = option;
+    options->noise = kind;
+    return true;
+}
+
+static bool parse_noise_var(const char *text, struct demod_options *options, struct demod_raw_options *raw)
+{
+    static const char option[] = "--noise-var";
+    return arguments_parse_ratio_or(option, text, "auto", &options->noise_var) &&
+           choose_noise(option, options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO, options, raw);
+}
+
+static bool parse_snr_db(const char *text, struct demod_options *options, struct demod_raw_options *raw)
+{
+    double snr_db = 0;
+    if (!arguments_parse_snr_db(text, &snr_db))
+        return false;
+    options->noise_var = normal_power_ratio(-snr_db);
+    return choose_noise("--snr-db", NOISE_VALUE, options, raw);
+}
+
+static bool parse_llr_scale(const char *text, softqam_config *config, struct demod_raw_options *raw)
+{
+    double scale = 0;
+    raw->llr_option = "--llr-scale";
+    if (!arguments_parse_real(raw->llr_option, text, min_llr_scale, max_llr_scale, &scale))
+        return false;
+    config->llr_scale = (float)scale;
+    return true;
+}
+
+static bool parse_llr_limit(const char *text, softqam_config *config, struct demod_raw_options *raw)
+{
+    uint64_t limit = 0;
+    raw->llr_option = "--llr-limit";
+    if (!arguments_parse_count(raw->llr_option, text, 1, MAX_LLR_LIMIT, &limit))
+        return false;
+    config->llr_limit = (int)limit;
+    return true;
+}
+
+static bool parse_sign(const char *text, softqam_config *config)
+{
+    int sign = 0;
+    if (!arguments_parse_choice("--sign", text, sign_names, &sign))
+        return false;
+    config->sign = (softqam_sign)sign;
+    return true;
+}
+
+/* The options that say what the numbers in OUTPUT mean. */
+static bool parse_meaning_option(int option, const char *text, struct demod_options *options,
+                                 struct demod_raw_options *raw)
+{
+    switch (option) {
+    case OPTION_NOISE_VAR:
+        return parse_noise_var(text, options, raw);
+    case OPTION_SNR_DB:
+        return parse_snr_db(text, options, raw);
+    case OPTION_NOISE_FILE:
+        options->noise_file = text;
+        return choose_noise("--noise-file", NOISE_FILE, options, raw);
+    case OPTION_LLR_SCALE:
+        return parse_llr_scale(text, &options->config, raw);
+    case OPTION_LLR_LIMIT:
+        return parse_llr_limit(text, &options->config, raw);
+    default:
+        return parse_sign(text, &options->config);
+    }
+}
+
+/* K/N, 1 <= K <= N. */
+static bool parse_shard(const char *text, struct demod_options *options)
+{
+    static const char digits[] = "0123456789";
+    const size_t length = strspn(text, digits);
+    char *end;
+    const unsigned long shard = strtoul(text, &end, 10);
+    const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    if (length > 0 && text[length] == '/' && text[length + 1] &&
+        !text[length + 1 + strspn(text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
+        n_shards <= MAX_SHARDS) {
+        options->shard = (unsigned)shard;
+        options->n_shards = (unsigned)n_shards;
+        return true;
+    }
+    message_print("--shard", "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", text, MAX_SHARDS);
+    return false;
+}
+
+static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
+{
+    switch (option) {
+    case 'i':
+        raw->input_format = optarg;
+        return true;
+    case 'o':
+        raw->output_format = optarg;
+        return true;
+    case OPTION_SIGMF:
+        raw->sigmf = SIGMF_YES;
+        return true;
+    case OPTION_NO_SIGMF:
+        raw->sigmf = SIGMF_NO;
+        return true;
+    case OPTION_NO_HASH:
+        options->hash = false;
+        return true;
+    case OPTION_SHARD:
+        return parse_shard(optarg, options);
+    case OPTION_INPUT_SCALE:
+        return parse_scale(optarg, &options->config);
+    case OPTION_VERIFY:
+        options->verify = true;
+        return true;
+    case OPTION_STATS:
+        options->stats = true;
+        return true;
+    case OPTION_PROGRESS:
+        return arguments_parse_choice("--progress", optarg, progress_names, &raw->progress);
+    case 'q':
+        options->quiet = true;
+        return true;
+    case OPTION_NOISE_VAR:
+    case OPTION_SNR_DB:
+    case OPTION_NOISE_FILE:
+    case OPTION_LLR_SCALE:
+    case OPTION_LLR_LIMIT:
+    case OPTION_SIGN:
+        return parse_meaning_option(option, optarg, options, raw);
+    case '?':
+        return false;
+    default:
+        return parse_machine_option(option, optarg, &options->config);
+    }
+}
+
+enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
+{
+    struct demod_raw_options raw = {0};
+    struct option known[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+    memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
+    memset(options, 0, sizeof *options);
+    options->hash = !is_mpi;
+    softqam_config_init(&options->config);
+    for (;;) {
+        const int option = arguments_next(argc, argv, short_options, known);
+        if (option == -1)
+            break;
+        if (option == 'h')
+            return DEMOD_HELP;
+        if (option == 'V')
+            return DEMOD_VERSION;
+        if (!parse_option(option, options, &raw))
+            return DEMOD_WRONG;
+    }
+    if (!arguments_count_operands(argc, 2, "INPUT and OUTPUT"))
+        return DEMOD_WRONG;
+    options->input = argv[optind];
+    options->output = argv[optind + 1];
+    return demod_rules_complete(options, &raw) ? DEMOD_RUN : DEMOD_WRONG;
+}

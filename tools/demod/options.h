@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of softqam-demod. */
+#ifndef SOFTQAM_TOOLS_DEMOD_OPTIONS_H
+#define SOFTQAM_TOOLS_DEMOD_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <softqam/softqam.h>
+
+#include "noise_source.h"
+
+struct demod_options {
+    const char *input;
+    const char *output;
+    bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
+    bool output_is_sigmf;
+    bool hash;             /* into the metadata of an output that is SigMF */
+    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
+    enum noise_kind noise;
+    double noise_var;       /* NOISE_VALUE */
+    const char *noise_file; /* NOISE_FILE */
+    bool verify;
+    bool stats;
+    bool quiet;
+    bool show_progress;
+    unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
+};
+
+/* What main() does next. */
+enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };
+
+/* DEMOD_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
+enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
+
+/* In help.c. The text lives as long as the program; not from two threads at once. */
+const char *demod_help(bool is_mpi);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/message.h"
+
+/* What more of the LLRs than this share of them saturated is worth a warning, if it may cost the decoder this much
+ * information, in bits a symbol: the most that reference/ lets s8 lose at its default scale. Alone the share says
+ * little: at 30 dB most LLRs of any receiver are beyond +-127 steps of 1/6 nat, and nothing is lost. */
+static const double warned_saturated_share = 0.05;
+static const double warned_loss = 0.01;
+
+/* What every soft bit or LLR that was checked turned out to be. */
+static const char *describe_agreement(const softqam_config *config)
+{
+    if (config->output_format != SOFTQAM_OUTPUT_U8)
+        return "'s within the bound for binary32";
+    return config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? "'s with the opposite sign, within one step" : "'s";
+}
+
+static void report_verify(const struct demod_run *run)
+{
+    const struct verifier *verifier = &run->verifier;
+    const uint64_t n = run->n_demodulated;
+    const char *what = verifier->config.output_format == SOFTQAM_OUTPUT_U8 ? "byte" : "LLR";
+    const char *agreement = describe_agreement(&verifier->config);
+    if (verifier->n_checked == n)
+        message_print("verify", "all %" PRIu64 " symbol%s checked, every %s is %s%s", n, PLURAL(n), what,
+                      verifier->reference, agreement);
+    else
+        message_print("verify", "sample of %" PRIu64 " of %" PRIu64 " symbols checked, every %s of it is %s%s",
+                      verifier->n_checked, n, what, verifier->reference, agreement);
+}
+
+static void report_estimate(const struct demod_run *run)
+{
+    const double noise_var = (double)run->noise.noise_var;
+    message_print(run->input.name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s",
+                  noise_var, 10 * log10(1 / noise_var), run->noise.n_estimated, PLURAL(run->noise.n_estimated));
+}
+
+static void warn_of_saturation(const struct demod_run *run, const char *output)
+{
+    const softqam_config *config = &run->config;
+    const double share = statistics_saturated_share(&run->statistics);
+    const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
+    if (config->output_format != SOFTQAM_OUTPUT_S8 || share <= warned_saturated_share ||
+        statistics_saturation_loss(share, limit_nats) <= warned_loss)
+        return;
+    message_print(output,
+                  "warning: %.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
+                  "--llr-scale (%g)",
+                  100 * share, limit_nats, (double)config->llr_scale);
+}
+
+static void report_rate(const char *name, double seconds, uint64_t n_symbols)
+{
+    fprintf(stderr, "  %-10s %.6f s, %.1f Msym/s\n", name, seconds,
+            seconds > 0 ? (double)n_symbols / seconds / 1e6 : 0);
+}
+
+static void report_noise(const struct noise_source *noise)
+{
+    static const char *const origins[] = {
+        [NOISE_VALUE] = "as given", [NOISE_AUTO] = "estimated from the first symbols"};
+    if (noise->kind == NOISE_FILE)
+        fprintf(stderr, "  %-10s one a symbol, from %s\n", "N0", noise->file.name);
+    else if (noise->kind != NOISE_NONE)
+        fprintf(stderr, "  %-10s %.6g, %.2f dB (%s)\n", "N0", (double)noise->noise_var,
+                10 * log10(1 / (double)noise->noise_var), origins[noise->kind]);
+}
+
+static void report_errors(const struct noise_estimate *estimate)
+{
+    const double noise_var = noise_estimate_variance(estimate), evm = noise_estimate_evm(estimate);
+    if (isnan(evm)) {
+        fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "estimate");
+        fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "EVM");
+        return;
+    }
+    fprintf(stderr, "  %-10s N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)\n", "estimate", noise_var,
+            10 * log10(1 / noise_var));
+    fprintf(stderr, "  %-10s %.4f %%, %.2f dB (decision-directed: distances to the nearest point)\n", "EVM", 100 * evm,
+            20 * log10(evm));
+}
+
+static void report_statistics(const struct demod_run *run, const char *output)
+{
+    const struct statistics *statistics = &run->statistics;
+    const bool u8 = run->config.output_format == SOFTQAM_OUTPUT_U8;
+    message_clear_transient();
+    fprintf(stderr, "  %-10s %" PRIu64 "\n", "symbols", run->n_demodulated);
+    report_rate("library", run->seconds_in_library, run->n_demodulated);
+    report_rate("overall", clock_seconds() - run->started, run->n_demodulated);
+    fprintf(stderr, "  %-10s %s (%s)\n", "backend", softqam_backend_name(run->demodulator),
+            softqam_backend_detail(run->demodulator));
+    report_noise(&run->noise);
+    fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
+            u8 ? "soft bits" : "LLRs");
+    fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
+    report_errors(&statistics->noise);
+    warn_of_saturation(run, output);
+}
+
+static void report_growth(const struct demod_run *run)
+{
+    const uint64_t growth = input_file_growth(&run->input);
+    if (growth > 0)
+        message_print(run->input.name,
+                      "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
+                      growth / run->symbol_nbytes);
+}
+
+void demod_report(const struct demod_run *run, const char *output)
+{
+    const struct demod_options *options = run->options;
+    if (!options->quiet)
+        report_growth(run);
+    if (run->noise.kind == NOISE_AUTO && !options->quiet)
+        report_estimate(run);
+    if (options->verify && !options->quiet)
+        report_verify(run);
+    if (options->stats)
+        report_statistics(run, output);
+}

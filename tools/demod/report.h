@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What a finished run says on standard error. */
+#ifndef SOFTQAM_TOOLS_DEMOD_REPORT_H
+#define SOFTQAM_TOOLS_DEMOD_REPORT_H
+
+#include "run.h"
+
+/* The estimate of the noise variance, what --verify found, and what --stats asks for. */
+void demod_report(const struct demod_run *run, const char *output);
+
+#endif

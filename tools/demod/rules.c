@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "rules.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/file_name.h"
+#include "common/message.h"
+#include "common/sample_format.h"
+#include "common/sigmf.h"
+#include "common/sigmf_name.h"
+#include "common/verify.h"
+
+/* What softqam.h says a 0 in the configuration stands for. */
+static const float default_llr_scale = 6;
+static const int default_llr_limit = 127;
+
+static bool is_same_descriptor(const char *path, const char *other)
+{
+    const int fd = file_name_descriptor(path, STDIN_FILENO);
+    return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
+}
+
+static bool check_noise(const struct demod_options *options, const struct demod_raw_options *raw)
+{
+    const softqam_output_format format = options->config.output_format;
+    if (format == SOFTQAM_OUTPUT_U8 && raw->noise_option)
+        message_print(raw->noise_option, "only for output formats s8, f16 and f32; u8 takes no noise variance");
+    else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
+        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
+                      sample_format_name(format));
+    else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
+        message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
+    else
+        return true;
+    return false;
+}
+
+static bool check_llr_options(const struct demod_options *options, const struct demod_raw_options *raw)
+{
+    if (!raw->llr_option || options->config.output_format == SOFTQAM_OUTPUT_S8)
+        return true;
+    message_print(raw->llr_option, "only for output format s8");
+    return false;
+}
+
+static bool check_verify(bool wanted)
+{
+    if (!wanted || verify_is_available())
+        return true;
+    message_print("--verify", "this softqam-demod was built without the reference, which liquid-dsp is part of");
+    return false;
+}
+
+/* Puts numbers for the zeros that stand for a default of s8. */
+static void complete_llr_config(softqam_config *config)
+{
+    if (config->output_format != SOFTQAM_OUTPUT_S8)
+        return;
+    if (config->llr_scale == 0)
+        config->llr_scale = default_llr_scale;
+    if (config->llr_limit == 0)
+        config->llr_limit = default_llr_limit;
+}
+
+/* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
+static bool is_sigmf_output(const struct demod_options *options, const struct demod_raw_options *raw)
+{
+    if (raw->sigmf != SIGMF_BY_NAME)
+        return raw->sigmf == SIGMF_YES;
+    if (sigmf_name_is_explicit(options->output))
+        return true;
+    struct stat status;
+    return options->input_is_sigmf && options->n_shards <= 1 &&
+           file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
+           !sample_format_is_soft_bit_suffix(options->output) &&
+           (stat(options->output, &status) || S_ISREG(status.st_mode));
+}
+
+/* An INPUT whose format is named is plain samples, whatever its name. */
+static bool choose_sigmf(struct demod_options *options, const struct demod_raw_options *raw)
+{
+    const char *unsupported = raw->input_format ? NULL : sigmf_name_unsupported(options->input);
+    options->input_is_sigmf = !raw->input_format && sigmf_name_is_recording(options->input);
+    options->output_is_sigmf = is_sigmf_output(options, raw);
+    const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
+    if (unsupported)
+        message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
+    else if (options->output_is_sigmf && options->n_shards > 1)
+        message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
+    else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
+        message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
+    else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
+        message_print(options->input_is_sigmf ? options->input : option,
+                      "SigMF, but this softqam-demod was built without cJSON or libcrypto");
+    else
+        return true;
+    return false;
+}
+
+/* A recording's is in its metadata, whatever suffix its name has. */
+static bool choose_input_format(struct demod_options *options, const struct demod_raw_options *raw)
+{
+    return options->input_is_sigmf || sample_format_for_symbols("--input-format", raw->input_format, options->input,
+                                                                &options->config.input_format);
+}
+
+bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)
+{
+    softqam_config *config = &options->config;
+    if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) ||
+        !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
+        !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
+        return false;
+    if (config->input_scale == 0 && !options->input_is_sigmf)
+        config->input_scale = softqam_input_default_scale(config->input_format);
+    complete_llr_config(config);
+    config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
+    options->show_progress = raw->progress == PROGRESS_ALWAYS ||
+                             (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
+    return true;
+}

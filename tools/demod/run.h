@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The work between the input files and the output, which softqam-demod and softqam-demod-mpi share: reading and
+ * demodulating, each in its own thread; the caller writes. Failures are reported on standard error. */
+#ifndef SOFTQAM_TOOLS_DEMOD_RUN_H
+#define SOFTQAM_TOOLS_DEMOD_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "block_ring.h"
+#include "common/input_file.h"
+#include "common/sha512.h"
+#include "common/sigmf.h"
+#include "common/statistics.h"
+#include "common/verify.h"
+#include "names.h"
+#include "noise_source.h"
+#include "options.h"
+
+/* One run, from the files to the report. demod_run_init() makes one that holds nothing. */
+struct demod_run {
+    const struct demod_options *options;
+    softqam_config config;        /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
+    struct sigmf_input recording; /* what INPUT is; empty when it is plain */
+    struct input_file input;
+    struct sha512 *input_hash; /* NULL for none */
+    struct noise_source noise;
+    struct demod_names names; /* of what is written */
+    softqam_demodulator *demodulator;
+    size_t symbol_nbytes;   /* of the input */
+    size_t out_nbytes;      /* of what a symbol becomes */
+    uint64_t first_symbol;  /* of the part of the input that is demodulated */
+    int64_t n_symbols;      /* of that part; -1 when not known beforehand */
+    uint64_t n_demodulated; /* and, after the run, this */
+    double started;         /* of clock_seconds() */
+    double seconds_in_library;
+    struct statistics statistics;
+    struct verifier verifier;
+    size_t block_symbols;
+    struct block_ring ring;
+    bool ring_exists;
+    pthread_t reader, worker;
+    bool reader_runs, worker_runs;
+    int stop_fd; /* of an event that ends the reader's waiting for input */
+};
+
+void demod_run_init(struct demod_run *run, const struct demod_options *options);
+
+/* Opens INPUT and the noise file, and finds the names of what is written: an exit status. Refused where one of these is
+ * a file that is read. */
+int demod_run_open(struct demod_run *run);
+
+/* Asks for the hash of INPUT, with what a recording has around its samples. Not for a part of a file. */
+bool demod_run_hash_input(struct demod_run *run);
+
+/* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol. The noise variance
+ * is still estimated from the first symbols of all. */
+bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts);
+
+/* Makes the demodulator and the buffers: an exit status. Threads are started, so files are opened before this. A block
+ * has no more symbols than max_block_symbols, 0 for no limit. */
+int demod_run_prepare(struct demod_run *run, size_t max_block_symbols);
+
+bool demod_run_start(struct demod_run *run);
+
+/* The next block to write, in the order of the input; NULL after the last, or the last before a failure. */
+const struct block *demod_run_next(struct demod_run *run);
+
+/* The block is written. */
+void demod_run_written(struct demod_run *run);
+
+/* Whether everything was read and demodulated, for a caller that has written all it was given; a caller that has not
+ * says so with `abandon`, and gets false. */
+bool demod_run_finish(struct demod_run *run, bool abandon);
+
+void demod_run_close(struct demod_run *run);
+
+#endif

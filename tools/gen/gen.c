@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam-gen: random 256QAM symbols with noise, and their bits, block by block. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/message.h"
+#include "common/output_file.h"
+#include "common/transmitter.h"
+#include "options.h"
+
+enum { BLOCK_SYMBOLS = 1 << 20 };
+
+/* The part of a block that one thread fills. */
+struct slice {
+    const struct transmitter *transmitter;
+    uint64_t first;
+    size_t n_symbols;
+    void *samples;
+    uint8_t *bits; /* NULL when nobody wants them */
+    uint64_t n_clipped;
+    pthread_t thread;
+    bool is_running;
+};
+
+/* One run. All zero is a run that holds nothing. */
+struct run {
+    const struct gen_options *options;
+    struct transmitter transmitter;
+    struct output_file output;
+    struct output_file bits_output;
+    void *samples;
+    uint8_t *bits;
+    struct slice *slices;
+    uint64_t n_clipped;
+};
+
+static void *fill_slice(void *argument)
+{
+    struct slice *slice = argument;
+    slice->n_clipped =
+        transmitter_generate(slice->transmitter, slice->first, slice->n_symbols, slice->samples, slice->bits);
+    return NULL;
+}
+
+static void set_slice(const struct run *run, uint64_t first, size_t n_symbols, unsigned index, struct slice *slice)
+{
+    const size_t n_slices = run->options->n_threads;
+    const size_t begin = n_symbols * index / n_slices, end = n_symbols * (index + 1) / n_slices;
+    slice->transmitter = &run->transmitter;
+    slice->first = first + begin;
+    slice->n_symbols = end - begin;
+    slice->samples = (char *)run->samples + begin * softqam_input_symbol_nbytes(run->options->format);
+    slice->bits = run->bits ? run->bits + 8 * begin : NULL;
+}
+
+/* The calling thread takes the first slice, and any for which the system has no thread. */
+static void fill_block(struct run *run, uint64_t first, size_t n_symbols)
+{
+    const unsigned n_slices = run->options->n_threads;
+    for (unsigned i = n_slices; i-- > 0;) {
+        struct slice *slice = &run->slices[i];
+        set_slice(run, first, n_symbols, i, slice);
+        slice->is_running = i > 0 && !pthread_create(&slice->thread, NULL, fill_slice, slice);
+        if (!slice->is_running)
+            fill_slice(slice);
+    }
+    for (unsigned i = 0; i < n_slices; i++) {
+        if (run->slices[i].is_running)
+            pthread_join(run->slices[i].thread, NULL);
+        run->n_clipped += run->slices[i].n_clipped;
+    }
+}
+
+static bool allocate(struct run *run)
+{
+    run->samples = malloc(BLOCK_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
+    run->slices = calloc(run->options->n_threads, sizeof *run->slices);
+    if (run->options->bits)
+        run->bits = malloc(8 * (size_t)BLOCK_SYMBOLS);
+    const bool complete = run->samples && run->slices && (run->bits || !run->options->bits);
+    if (!complete)
+        message_print(NULL, "out of memory");
+    return complete;
+}
+
+static int open_outputs(struct run *run)
+{
+    const struct gen_options *options = run->options;
+    if (options->bits && output_file_is_same(options->output, options->bits)) {
+        message_print("--bits", "'%s' is OUTPUT as well", options->bits);
+        return EXIT_COMMAND;
+    }
+    const bool opened = output_file_open(&run->output, options->output) &&
+                        (!options->bits || output_file_open(&run->bits_output, options->bits));
+    return opened ? EXIT_DONE : EXIT_FAILED;
+}
+
+static bool generate(struct run *run)
+{
+    const struct gen_options *options = run->options;
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(options->format);
+    for (uint64_t first = 0; first < options->n_symbols; first += BLOCK_SYMBOLS) {
+        const uint64_t left = options->n_symbols - first;
+        const size_t n = left < BLOCK_SYMBOLS ? (size_t)left : BLOCK_SYMBOLS;
+        fill_block(run, first, n);
+        if (!output_file_write(&run->output, run->samples, n * symbol_nbytes) ||
+            (run->bits && !output_file_write(&run->bits_output, run->bits, 8 * n)))
+            return false;
+    }
+    return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
+           output_file_publish(&run->output, &run->bits_output);
+}
+
+static void report(const struct run *run)
+{
+    const struct gen_options *options = run->options;
+    const uint64_t n = options->n_symbols;
+    if (options->scale != 1)
+        message_print(run->output.name, "%" PRIu64 " symbol%s; read it with --input-scale %s", n, PLURAL(n),
+                      options->scale_text);
+    if (run->n_clipped)
+        message_print(run->output.name, "warning: %" PRIu64 " of %" PRIu64 " components were clipped", run->n_clipped,
+                      2 * n);
+}
+
+static int generate_files(const struct gen_options *options)
+{
+    struct run run = {.options = options};
+    transmitter_init(&run.transmitter, options->seed, options->snr_db, options->format, options->scale);
+    int result = allocate(&run) ? open_outputs(&run) : EXIT_FAILED;
+    if (result == EXIT_DONE && !generate(&run))
+        result = EXIT_FAILED;
+    if (result == EXIT_DONE) {
+        if (!options->quiet)
+            report(&run);
+        output_file_release(&run.output);
+        output_file_release(&run.bits_output);
+    } else {
+        output_file_discard(&run.output);
+        output_file_discard(&run.bits_output);
+    }
+    free(run.samples);
+    free(run.bits);
+    free(run.slices);
+    return message_end(result);
+}
+
+int main(int argc, char *argv[])
+{
+    struct gen_options options;
+    message_start("softqam-gen");
+    switch (gen_options_parse(argc, argv, &options)) {
+    case GEN_RUN:
+        return generate_files(&options);
+    case GEN_HELP:
+        return message_to_stdout(gen_help);
+    case GEN_VERSION:
+        return message_version_to_stdout();
+    default:
+        return EXIT_COMMAND;
+    }
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam-demod-mpi: softqam-demod by all ranks of an MPI job. Each reads its share of INPUT, as --shard does, and
+ * writes it to its place in one file by collective calls of MPI-IO. Reading is not collective: the shares are long runs
+ * that nobody else wants, so there is nothing to gather, and it stays in a thread of its own.
+ *
+ * Whatever a rank finds wrong waits for the next place where all ranks agree; there the lowest of those that failed
+ * says why, and all give up. Rank 0 owns the names: it makes the temporary file that all write, and renames it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/message.h"
+#include "common/output_file.h"
+#include "cuda_devices.h"
+#include "demod/metadata.h"
+#include "demod/options.h"
+#include "demod/progress.h"
+#include "demod/report.h"
+#include "demod/run.h"
+
+/* Bounds the memory that collective writing takes, and the counts of its calls. */
+static const size_t max_block_symbols = 4 << 20;
+
+struct job {
+    int rank, n_ranks;
+    const struct demod_options *options;
+    struct demod_run run;
+    struct output_file data, meta; /* of rank 0 */
+    MPI_File file;                 /* the temporary file behind data, which all write */
+    MPI_Datatype symbol;           /* what a symbol becomes */
+};
+
+/* Whether all ranks are sound: each gives its exit status, and all get that of the lowest one that failed. That one's
+ * message is printed, and from there on no other. */
+static int agree(const struct job *job, int result)
+{
+    int lowest, mine = result == EXIT_DONE ? job->n_ranks : job->rank;
+    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (lowest == job->n_ranks)
+        return EXIT_DONE;
+    message_release(lowest == job->rank);
+    message_hold();
+    MPI_Bcast(&result, 1, MPI_INT, lowest, MPI_COMM_WORLD);
+    return result;
+}
+
+static int agree_all(const struct job *job, bool sound)
+{
+    return agree(job, sound ? EXIT_DONE : EXIT_FAILED);
+}
+
+static bool check_mpi(const char *subject, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (code == MPI_SUCCESS)
+        return true;
+    MPI_Error_string(code, text, &length);
+    message_print(subject, "%s", text);
+    return false;
+}
+
+/* Hosts that do not see the same file must not make one output of it. */
+static bool check_input_is_one(const struct job *job)
+{
+    int64_t mine[2] = {job->run.n_symbols, -job->run.n_symbols}, least[2];
+    MPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    if (least[0] == -least[1])
+        return true;
+    message_print(job->run.input.name, "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64,
+                  least[0], -least[1]);
+    return false;
+}
+
+static int open_input(struct job *job)
+{
+    struct demod_run *run = &job->run;
+    int result = agree(job, demod_run_open(run));
+    if (result == EXIT_DONE)
+        result = agree_all(job, check_input_is_one(job));
+    if (result == EXIT_DONE)
+        result = agree_all(job, demod_run_choose_part(run, (unsigned)job->rank, (unsigned)job->n_ranks));
+    return result;
+}
+
+static bool open_names(struct job *job)
+{
+    const struct demod_names *names = &job->run.names;
+    if (!output_file_open(&job->data, demod_names_data(names, job->options)) ||
+        (job->options->output_is_sigmf && !output_file_open(&job->meta, names->meta)))
+        return false;
+    if (!output_file_temporary(&job->data))
+        message_print(job->data.name, "not a regular file, in which each rank could have its place");
+    return output_file_temporary(&job->data) != NULL;
+}
+
+/* The temporary file's path, for all ranks, wherever they were started. */
+static bool find_temporary(const struct job *job, char temporary[PATH_MAX])
+{
+    if (realpath(output_file_temporary(&job->data), temporary))
+        return true;
+    message_print_errno(job->data.name);
+    return false;
+}
+
+/* Whether a rank sees the temporary file: one that does not would leave the others waiting in MPI_File_open(). */
+static bool check_temporary(const struct job *job, const char *temporary)
+{
+    if (!access(temporary, W_OK))
+        return true;
+    message_print(job->options->output, "rank %d cannot write it: %s", job->rank, strerror(errno));
+    return false;
+}
+
+/* Rank 0 makes the temporary file; all open it, and remove it when a signal ends them. */
+static int open_output(struct job *job)
+{
+    char temporary[PATH_MAX] = "";
+    int result = agree(job, demod_metadata_check(&job->run) ? EXIT_DONE : EXIT_COMMAND);
+    if (result != EXIT_DONE)
+        return result;
+    result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
+    if (result != EXIT_DONE)
+        return result;
+    MPI_Bcast(temporary, sizeof temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (job->rank > 0)
+        output_file_remove_on_signal(temporary);
+    result = agree_all(job, check_temporary(job, temporary));
+    if (result != EXIT_DONE)
+        return result;
+    const int code = MPI_File_open(MPI_COMM_WORLD, temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &job->file);
+    result = agree_all(job, check_mpi(job->options->output, code));
+    if (result != EXIT_DONE)
+        job->file = MPI_FILE_NULL; /* which some ranks may have; closing it would take all */
+    return result;
+}
+
+/* The ranks of a host take its devices in turn. */
+static void choose_device(struct job *job)
+{
+    MPI_Comm host;
+    int local_rank;
+    if (job->run.config.device >= 0 || job->run.config.n_devices > 0 || job->run.config.backend == SOFTQAM_BACKEND_CPU)
+        return;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &local_rank);
+    MPI_Comm_free(&host);
+    const int n_devices = cuda_devices_count();
+    if (n_devices > 0)
+        job->run.config.device = local_rank % n_devices;
+}
+
+static int open_job(struct job *job)
+{
+    int result = open_input(job);
+    if (result == EXIT_DONE)
+        result = open_output(job);
+    if (result != EXIT_DONE)
+        return result;
+    choose_device(job);
+    result = agree(job, demod_run_prepare(&job->run, max_block_symbols));
+    if (result == EXIT_DONE)
+        result = agree_all(job, demod_run_start(&job->run));
+    return result;
+}
+
+/* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
+static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
+{
+    const MPI_Offset offset = (MPI_Offset)(job->run.first_symbol + n_written) * (MPI_Offset)job->run.out_nbytes;
+    const int count = block ? (int)block->n_symbols : 0;
+    MPI_Status status;
+    int n_done = 0;
+    if (!check_mpi(job->options->output,
+                   MPI_File_write_at_all(job->file, offset, block ? block->out : NULL, count, job->symbol, &status)))
+        return false;
+    MPI_Get_count(&status, job->symbol, &n_done);
+    if (n_done == count)
+        return true;
+    message_print(job->options->output, "wrote %d of %d symbols", n_done, count);
+    return false;
+}
+
+/* Round by round, until no rank has anything left, or one has failed. All ranks leave in the same round, with whether
+ * all are sound; *is_sound says it of this one. */
+static bool write_blocks(struct job *job, bool *is_sound)
+{
+    struct progress progress;
+    uint64_t n_mine = 0, n_all = 0;
+    bool sound = true;
+    int64_t n_total = job->run.n_symbols;
+    MPI_Allreduce(MPI_IN_PLACE, &n_total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    progress_start(&progress, job->rank == 0 && job->options->show_progress, n_total);
+    for (;;) {
+        const struct block *block = sound ? demod_run_next(&job->run) : NULL;
+        sound = sound && (block || !block_ring_failed(&job->run.ring));
+        uint64_t state[3] = {!sound, block != NULL, block ? block->n_symbols : 0};
+        MPI_Allreduce(MPI_IN_PLACE, state, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        *is_sound = sound;
+        if (state[0] > 0 || state[1] == 0)
+            return state[0] == 0;
+        sound = write_block(job, block, n_mine);
+        n_all += state[2];
+        if (block && sound) {
+            n_mine += block->n_symbols;
+            demod_run_written(&job->run);
+        }
+        progress_update(&progress, n_all);
+    }
+}
+
+/* Of all ranks, on rank 0. */
+static void gather_report(struct job *job)
+{
+    struct demod_run *run = &job->run;
+    struct statistics *statistics = &run->statistics;
+    uint64_t counts[] = {run->n_demodulated,   run->verifier.n_checked, statistics->n_symbols,
+                         statistics->n_erased, statistics->n_saturated, statistics->noise.n_symbols};
+    double energy = statistics->noise.error_energy, seconds = run->seconds_in_library;
+    uint64_t sums[sizeof counts / sizeof counts[0]];
+    MPI_Reduce(counts, sums, sizeof counts / sizeof counts[0], MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&energy, &statistics->noise.error_energy, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&seconds, &run->seconds_in_library, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (job->rank > 0)
+        return;
+    run->n_demodulated = sums[0];
+    run->verifier.n_checked = sums[1];
+    statistics->n_symbols = sums[2];
+    statistics->n_erased = sums[3];
+    statistics->n_saturated = sums[4];
+    statistics->noise.n_symbols = sums[5];
+}
+
+/* The file takes its name when all ranks have written and closed it. */
+static int publish(struct job *job)
+{
+    const bool is_sigmf = job->options->output_is_sigmf;
+    const bool published =
+        job->rank > 0 || (output_file_finish(&job->data) &&
+                          (!is_sigmf || demod_metadata_write(&job->run, "softqam-demod-mpi", NULL, &job->meta)) &&
+                          output_file_publish(&job->data, &job->meta));
+    return agree_all(job, published);
+}
+
+static int close_file(struct job *job)
+{
+    return agree_all(job, check_mpi(job->options->output, MPI_File_close(&job->file)));
+}
+
+static int demodulate(struct job *job)
+{
+    bool is_sound;
+    const bool all_sound = write_blocks(job, &is_sound);
+    const bool finished = demod_run_finish(&job->run, !all_sound);
+    int result = agree_all(job, all_sound ? finished : is_sound);
+    if (result == EXIT_DONE)
+        result = close_file(job);
+    return result == EXIT_DONE ? publish(job) : result;
+}
+
+static void end_job(struct job *job, int result)
+{
+    if (job->file != MPI_FILE_NULL)
+        MPI_File_close(&job->file);
+    if (result == EXIT_DONE) {
+        gather_report(job);
+        message_release(false);
+        if (job->rank == 0)
+            demod_report(&job->run, job->options->output);
+        if (job->rank == 0 && job->options->stats)
+            fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
+        output_file_release(&job->data);
+        output_file_release(&job->meta);
+    } else {
+        output_file_discard(&job->data);
+        output_file_discard(&job->meta);
+    }
+    demod_run_close(&job->run);
+    MPI_Type_free(&job->symbol);
+}
+
+/* What is wrong with a command waits for all ranks too: mpirun ends the others at the first failure, so that one could
+ * end before it has said why. */
+static int run_job(const struct demod_options *options, bool command_is_right)
+{
+    struct job job = {.options = options, .data = {.fd = -1}, .meta = {.fd = -1}, .file = MPI_FILE_NULL};
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
+    int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
+    if (result != EXIT_DONE)
+        return result;
+    const size_t out_nbytes = softqam_output_symbol_nbytes(options->config.output_format);
+    MPI_Type_contiguous((int)out_nbytes, MPI_BYTE, &job.symbol);
+    MPI_Type_commit(&job.symbol);
+    demod_run_init(&job.run, options);
+    result = open_job(&job);
+    if (result == EXIT_DONE)
+        result = demodulate(&job);
+    if (job.rank == 0)
+        message_clear_transient();
+    end_job(&job, result);
+    return result;
+}
+
+/* Without MPI: whether this process answers --help and --version for all. */
+static bool is_first_process(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank)
+            return !strcmp(rank, "0");
+    }
+    return true;
+}
+
+static int start_mpi(int *argc, char ***argv, const struct demod_options *options, bool command_is_right)
+{
+    int provided, result = EXIT_FAILED;
+    /* Only this thread calls MPI; others read and demodulate. */
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    if (provided >= MPI_THREAD_FUNNELED) {
+        result = run_job(options, command_is_right);
+    } else {
+        message_release(false);
+        message_print(NULL, "this MPI does not work beside threads");
+    }
+    MPI_Finalize();
+    return result;
+}
+
+int main(int argc, char *argv[])
+{
+    struct demod_options options;
+    message_start("softqam-demod-mpi");
+    message_hold();
+    const enum demod_action action = demod_options_parse(argc, argv, true, &options);
+    if (action == DEMOD_RUN || action == DEMOD_WRONG)
+        return start_mpi(&argc, &argv, &options, action == DEMOD_RUN);
+    message_release(false);
+    if (!is_first_process())
+        return EXIT_DONE;
+    return action == DEMOD_HELP ? message_to_stdout(demod_help(true)) : message_version_to_stdout();
+}
