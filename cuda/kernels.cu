@@ -42,8 +42,8 @@ template <typename Component, int N> struct alignas(2 * N * sizeof(Component)) s
 
 /* Tables in shared memory. */
 
-/* Shared memory's address of what a thread block has just written there, and an offset. The asm keeps the sum from being
- * formed before that, and from being taken apart again for every row. */
+/* Shared memory's address of what a thread block has just written there, and an offset. The asm keeps the sum from
+ * being formed before that, and from being taken apart again for every row. */
 static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
 {
     __syncthreads();
@@ -276,7 +276,7 @@ template <typename Input> struct apart {
 };
 
 /* What all threads of a thread block know. */
-template <typename Table, typename Shared> struct kernel_work {
+template <typename Shared> struct kernel_work {
     Shared shared;
     float limit;
     float weight; /* of a segment with one noise value */
@@ -359,8 +359,8 @@ template <typename Item, int N> struct array_of {
 };
 
 /* The segment that a thread block belongs to: the last one that begins at this block or before. */
-template <int N> static __device__ __forceinline__ unsigned find_segment(const array_of<unsigned, N> &first_blocks,
-                                                                         unsigned n_segments)
+template <int N>
+static __device__ __forceinline__ unsigned find_segment(const array_of<unsigned, N> &first_blocks, unsigned n_segments)
 {
     unsigned low = 0;
     unsigned high = n_segments;
@@ -386,8 +386,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     const size_t block = N == 1 ? blockIdx.x : blockIdx.x - first_blocks.at[number];
     const unsigned n_tiles = params.tiles_per_block;
 
-    const auto shared = share_table(params.table);
-    kernel_work<typename Output::table, decltype(share_table(params.table))> work = {shared, params.limit, 0.0f};
+    kernel_work<decltype(share_table(params.table))> work = {share_table(params.table), params.limit, 0.0f};
     if (Output::TAKES_NOISE && segment.noise_stride == 0)
         work.weight = llr_weight(segment.steps_per_nat, segment.noise ? *segment.noise : segment.noise_value,
                                  segment.noise_is_inverse);
@@ -547,6 +546,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
 {
     launch->params = params;
     launch->stream = stream;
+    launch->group_nbytes = choose_kernels(params).group_symbols * params->input_nbytes;
     launch->capacity = capacity;
     launch->n_segments = 0;
 }
@@ -570,7 +570,6 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
         return cudaSuccess;
     if (launch->n_segments == launch->capacity)
         error = softqam_launch_end(launch);
-    const size_t group_nbytes = choose_kernels(params).group_symbols * params->input_nbytes;
     softqam_kernel_segment *added = &launch->segments[launch->n_segments++];
     added->symbols = layer->symbols;
     added->symbols_q = layer->symbols_q;
@@ -583,7 +582,7 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
     added->steps_per_nat = softqam_params_llr_scale(params, segment).steps_per_nat;
     added->noise_value = noise_value;
     added->noise_is_inverse = segment->noise_form == SOFTQAM_NOISE_FORM_INVERSE;
-    added->is_grouped = softqam_segment_is_contiguous(segment) && is_aligned(layer->symbols, group_nbytes) &&
+    added->is_grouped = softqam_segment_is_contiguous(segment) && is_aligned(layer->symbols, launch->group_nbytes) &&
                         is_aligned(segment->out, 16);
     return error;
 }

@@ -47,6 +47,7 @@ static inline unsigned softqam_launch_capacity(int driver_version)
 typedef struct softqam_launch {
     const softqam_params *params;
     cudaStream_t stream;
+    size_t group_nbytes; /* of the symbols that a thread takes by one access */
     unsigned capacity;
     unsigned n_segments;
     softqam_kernel_segment segments[MANY_SEGMENTS];

@@ -46,8 +46,8 @@ typedef struct vec_soft_table {
     float steps[SOFT_AXIS_BITS];
 } vec_soft_table;
 
-/* The table of LLRs in shared memory: eight rows of slopes, then eight of intercepts. Rows of 16 bytes fill the banks by
- * themselves, each in its own. */
+/* The table of LLRs in shared memory: eight rows of slopes, then eight of intercepts. Rows of 16 bytes fill the banks
+ * by themselves, each in its own. */
 enum { LLR_ROWS = 8, LLR_ROW_VALUES = 4, LLR_ROW_NBYTES = 16, LLR_INTERCEPTS_OFFSET = LLR_ROWS * LLR_ROW_NBYTES };
 
 typedef struct vec_llr_table {
@@ -187,8 +187,8 @@ VEC vec_f32 vec_gain_high(const vec_soft_table *, vec_soft_row row)
     return row.gain_high;
 }
 
-/* A row's byte_select as the selector of a prmt: a digit for each byte, with which 0 takes the low bits' byte, 1 the high
- * bits', 4 a zero and 5 a 255. */
+/* A row's byte_select as the selector of a prmt: a digit for each byte, with which 0 takes the low bits' byte, 1 the
+ * high bits', 4 a zero and 5 a 255. */
 VEC vec_u32 byte_selector_of(vec_u32 byte_select)
 {
     vec_u32 selector = 0;
@@ -202,8 +202,8 @@ VEC vec_u32 byte_selector_of(vec_u32 byte_select)
     return selector;
 }
 
-/* The two bytes, truncated and saturated, as one instruction, then the four put in place. Not __byte_perm(), which takes
- * the upper bit off each digit of the selector: here they are clear. */
+/* The two bytes, truncated and saturated, as one instruction, then the four put in place. Not __byte_perm(), which
+ * takes the upper bit off each digit of the selector: here they are clear. */
 VEC vec_u32 vec_soft_bytes(vec_f32 low, vec_f32 high, vec_soft_row row, vec_mask valid)
 {
     vec_u32 bytes;
