@@ -140,8 +140,6 @@ struct output_u8 {
 
 template <int M> struct output_s8;
 
-/* The same as llr_rounded(), whose limits are moved by ROUNDING_CONSTANT instead of its sum back: an LLR is then the
- * lowest byte of a float. Between the limits both are exact, and beyond them both are the limits. */
 template <> struct output_s8<4> {
     typedef softqam_llr_table table;
     typedef uint2 symbol;
@@ -156,7 +154,7 @@ template <> struct output_s8<4> {
         uint32_t llrs[8];
 #pragma unroll
         for (int k = 0; k < 8; k++)
-            llrs[k] = vec_bits(vec_min(vec_max(vec_fma(metrics.at[k], weight, ROUNDING_CONSTANT), least), most));
+            llrs[k] = vec_bits(llr_rounded(metrics.at[k], weight, least, most));
         return make_uint2(metrics.valid & vec_lowest_bytes(llrs[0], llrs[1], llrs[2], llrs[3]),
                           metrics.valid & vec_lowest_bytes(llrs[4], llrs[5], llrs[6], llrs[7]));
     }

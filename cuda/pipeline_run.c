@@ -117,9 +117,10 @@ static span_walk gather(const run *r, const slot *s, chunk_memory host)
     span_walk walk = walk_begin(r, s);
     while (walk_next(&walk)) {
         if (r->in == ROUTE_STAGED)
-            softqam_segment_gather_symbols(r->list->params, &walk.span, host.in + walk.in);
+            softqam_segment_gather_symbols(r->list->params, &walk.span, 0, walk.span.n_symbols, host.in + walk.in);
         if (r->noise == ROUTE_STAGED && walk.noise_nbytes > 0)
-            softqam_segment_gather_noise(&walk.span, (float *)(void *)(host.noise + walk.noise));
+            softqam_segment_gather_noise(&walk.span, 0, walk.span.n_symbols,
+                                         (float *)(void *)(host.noise + walk.noise));
     }
     return walk;
 }
