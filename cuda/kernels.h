@@ -9,12 +9,12 @@
 
 #include <cuda_runtime_api.h>
 
+#ifdef __cplusplus
+extern "C" { /* src/'s headers too are of C */
+#endif
+
 #include "params.h"
 #include "segment.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A segment as a kernel takes it, complete: no field stands for a default. */
 typedef struct softqam_kernel_segment {
