@@ -1,146 +1,181 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels: symbols in device memory in, soft bits or LLRs in device memory out. README.md beside this says why they
- * look so. */
+ * look so. In stages, each written once: load and convert, values of a symbol, place and store. */
+#include <limits.h>
+
 #include <cuda_fp16.h>
 #include <softqam/softqam_cuda.h>
 
 #include "kernels.h"
-#include "lane_cuda.cuh"
+#include "simd_cuda.cuh"
 
 #include "arithmetic.h"
 
 enum { BLOCK_THREADS = 128 };
 
+/* Bits an axis of 256QAM, the modulation that there is. */
+enum { AXIS_BITS = 4 };
+
 /* Small calls are spread over as many thread blocks as there are tiles; with so many of them, a thread block takes
  * several. */
 enum { MANY_TILES = 4096 };
 
-/* The input formats. Thread blocks take TILES tiles of neighbouring memory one after the other: enough work to pay for
+/* Input formats. Thread blocks take TILES tiles of neighbouring memory one after the other: enough work to pay for
  * the table, little enough that the device as a whole reads and writes one narrow window of memory. A thread takes
  * GROUPS groups of symbols of a tile: that many loads are in flight before the first is used. */
 template <typename Component, bool IS_SCALED> struct input {
     typedef Component component;
-    enum { SCALED = IS_SCALED };
     enum { GROUPS = sizeof(Component) < 4 ? 4 : 2 };
     enum { TILES = sizeof(Component) < 4 ? 6 : 3 };
-};
 
-/* Times one is the same value, so it need not be computed. */
-typedef input<float, false> input_cf32_unscaled;
-typedef input<float, true> input_cf32;
-typedef input<int16_t, true> input_cs16;
-typedef input<int8_t, true> input_cs8;
-typedef input<__half, true> input_cf16;
+    /* Times one is the same value, so it need not be computed. */
+    static __device__ __forceinline__ float convert(Component sample, float scale)
+    {
+        return IS_SCALED ? __fmul_rn(static_cast<float>(sample), scale) : static_cast<float>(sample);
+    }
+};
 
 /* N symbols side by side, as one memory access. */
 template <typename Component, int N> struct alignas(2 * N * sizeof(Component)) symbol_group {
     Component components[2 * N];
 };
 
-/* Shared memory's address of what a thread block has just written there. The asm keeps the address from being formed
- * before that, and from being taken apart again for every row. */
-static __device__ __forceinline__ uint32_t shared_address(const void *memory)
+/* Tables in shared memory. */
+
+/* Shared memory's address of what a thread block has just written there, and an offset. The asm keeps the sum from
+ * being formed before that, and from being taken apart again for every row. */
+static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
 {
     __syncthreads();
-    uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
+    uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory)) + offset;
     asm volatile("" : "+r"(address)::"memory");
     return address;
 }
 
-/* The table of soft bits: each thread writes one copy of a row. */
-static __device__ __forceinline__ lane_table share_table(const softqam_axis_table &table)
+/* Each thread writes one copy of a row. */
+static __device__ __forceinline__ vec_soft_table share_table(const softqam_soft_table &table)
 {
-    __shared__ alignas(LANE_ROW_NBYTES) unsigned char rows[AXIS_LEVELS][LANE_ROW_NBYTES];
-    static_assert(BLOCK_THREADS == AXIS_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
-    const unsigned copy = threadIdx.x % TABLE_COPIES * LANE_COPY_NBYTES;
-    unsigned char *to = rows[threadIdx.x / TABLE_COPIES] + copy;
-    const softqam_axis_row row = table.rows[threadIdx.x / TABLE_COPIES];
-    *reinterpret_cast<uint4 *>(to) = make_uint4(__float_as_uint(row.level), __float_as_uint(row.level_last),
-                                                __float_as_uint(row.level_other), row.marks);
-    *reinterpret_cast<float2 *>(to + LANE_GAINS_OFFSET) =
-        make_float2(lane_flip(table.gain, row.marks), lane_flip(table.gain, row.marks << 1));
+    __shared__ alignas(SOFT_ROW_NBYTES) unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
+    static_assert(BLOCK_THREADS == SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
+    const unsigned row = threadIdx.x / TABLE_COPIES;
+    const unsigned copy = threadIdx.x % TABLE_COPIES * COPY_NBYTES;
+    *reinterpret_cast<uint4 *>(rows[row] + copy) =
+        make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
+                   __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row]));
+    *reinterpret_cast<float2 *>(rows[row] + copy + GAINS_OFFSET) =
+        make_float2(table.gain_low[row], table.gain_high[row]);
 
-    lane_table shared;
-    shared.middle_address = __uint_as_float(shared_address(rows) + copy + (AXIS_LEVELS - 1) * LANE_ROW_NBYTES / 2);
+    vec_soft_table shared;
+    shared.middle_address = __uint_as_float(shared_address(rows, copy + (SOFT_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
     /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a row. */
-    shared.address_per_unit = __uint_as_float(__float2uint_rn(table.rows_per_unit * LANE_ROW_NBYTES));
+    shared.address_per_unit = __uint_as_float(__float2uint_rn(table.levels_per_unit * SOFT_ROW_NBYTES));
 #pragma unroll
-    for (int k = 0; k < AXIS_BITS; k++)
+    for (int k = 0; k < SOFT_AXIS_BITS; k++)
         shared.steps[k] = table.steps[k];
     return shared;
 }
 
-/* The table of LLRs: slopes, then intercepts. */
-static __device__ __forceinline__ lane_llr_table share_table(const softqam_llr_table &table)
+/* A warp writes the slopes, another the intercepts. */
+static __device__ __forceinline__ vec_llr_table share_table(const softqam_llr_table &table)
 {
-    __shared__ alignas(16) float rows[2][LLR_ROWS][AXIS_BITS];
-    if (threadIdx.x < LLR_ROWS * AXIS_BITS) {
-        const unsigned row = threadIdx.x / AXIS_BITS;
-        const unsigned k = threadIdx.x % AXIS_BITS;
-        rows[0][row][k] = table.rows[row].slopes[k];
-        rows[1][row][k] = table.rows[row].intercepts[k];
+    __shared__ alignas(LLR_INTERCEPTS_OFFSET) float rows[2][LLR_ROWS][LLR_ROW_VALUES];
+    enum { VALUES = LLR_ROWS * LLR_ROW_VALUES };
+    static_assert(2 * VALUES <= BLOCK_THREADS, "a thread for each value");
+    if (threadIdx.x < 2 * VALUES) {
+        const bool is_intercept = threadIdx.x >= VALUES;
+        const unsigned row = threadIdx.x % VALUES / LLR_ROW_VALUES;
+        const unsigned k = threadIdx.x % LLR_ROW_VALUES;
+        rows[is_intercept][row][k] = is_intercept ? table.intercepts[k][row] : table.slopes[k][row];
     }
-    lane_llr_table shared;
-    shared.rows = shared_address(rows);
+    vec_llr_table shared;
+    shared.rows = shared_address(rows, 0);
     shared.rows_per_unit = table.rows_per_unit;
+    shared.last_row = table.last_row;
     return shared;
 }
 
-/* What a kernel needs of a plan for one kind of table. */
-template <typename Table> struct kernel_plan {
-    Table table;
-    softqam_llr_scale llr_scale;
-    float input_scale;
-    float noise_var; /* where a block has none */
-    unsigned tiles_per_thread_block;
+/* Values of a symbol. */
+
+/* Before the weight; b0 first, even bits on I. */
+template <int M> struct symbol_metrics {
+    float at[2 * M];
+    vec_mask valid; /* no erasure */
 };
 
-static __device__ __forceinline__ uint2 interleave_bytes(uint32_t i, uint32_t q)
+template <int M>
+static __device__ __forceinline__ symbol_metrics<M> metrics_of(const vec_llr_table &table, float i, float q,
+                                                               float weight)
 {
-    return make_uint2(__byte_perm(i, q, 0x5140), __byte_perm(i, q, 0x7362));
+    static_assert(M <= LLR_ROW_VALUES && 1 << (M - 1) <= LLR_ROWS, "the table in shared memory holds as many bits");
+    float of_i[M];
+    float of_q[M];
+    symbol_metrics<M> metrics;
+    axis_metrics(M, &table, i, of_i);
+    axis_metrics(M, &table, q, of_q);
+#pragma unroll
+    for (int k = 0; k < M; k++) {
+        metrics.at[2 * k] = of_i[k];
+        metrics.at[2 * k + 1] = of_q[k];
+    }
+    /* An infinite weight there is not: the weight is NaN or a number. */
+    metrics.valid = vec_both(vec_both(vec_is_finite(i), vec_is_finite(q)), vec_is_finite(weight));
+    return metrics;
 }
 
 /* The output formats: the table, what a symbol becomes, and how many symbols make the widest access. */
 struct output_u8 {
-    typedef softqam_axis_table table;
+    typedef softqam_soft_table table;
     typedef uint2 symbol;
     enum { GROUP_SYMBOLS = 2, TAKES_NOISE = 0 };
 
-    static __device__ __forceinline__ symbol demodulate(const lane_table &shared, const softqam_llr_scale &, float i,
-                                                        float q, llr_weight)
+    static __device__ __forceinline__ symbol demodulate(const vec_soft_table &shared, float, float i, float q, float)
     {
-        const soft_bits bits = demodulate_soft_bits(&shared, i, q);
-        return interleave_bytes(lane_soft_bytes(bits.i.last, bits.i.other, bits.i.row, bits.known),
-                                lane_soft_bytes(bits.q.last, bits.q.other, bits.q.row, bits.known));
+        const symbol_distances distances = symbol_distances_of(&shared, i, q);
+        const soft_bits bits = soft_bits_from_distances(&shared, &distances);
+        const uint32_t of_i = vec_soft_bytes(bits.i.low, bits.i.high, bits.i.row, bits.valid);
+        const uint32_t of_q = vec_soft_bytes(bits.q.low, bits.q.high, bits.q.row, bits.valid);
+        return make_uint2(__byte_perm(of_i, of_q, 0x5140), __byte_perm(of_i, of_q, 0x7362));
     }
 };
 
-struct output_s8 {
+template <int M> struct output_s8;
+
+template <> struct output_s8<4> {
     typedef softqam_llr_table table;
     typedef uint2 symbol;
     enum { GROUP_SYMBOLS = 2, TAKES_NOISE = 1 };
 
-    static __device__ __forceinline__ symbol demodulate(const lane_llr_table &shared, const softqam_llr_scale &scale,
-                                                        float i, float q, llr_weight weight)
+    static __device__ __forceinline__ symbol demodulate(const vec_llr_table &shared, float limit, float i, float q,
+                                                        float weight)
     {
-        const symbol_llrs llrs = demodulate_llrs(&shared, i, q, weight, scale.signs, scale.limit);
-        return interleave_bytes(lane_llr_bytes(llrs.i, llrs.known), lane_llr_bytes(llrs.q, llrs.known));
+        const symbol_metrics<4> metrics = metrics_of<4>(shared, i, q, weight);
+        const float least = __fsub_rn(ROUNDING_CONSTANT, limit);
+        const float most = __fadd_rn(ROUNDING_CONSTANT, limit);
+        uint32_t llrs[8];
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            llrs[k] = vec_bits(llr_rounded(metrics.at[k], weight, least, most));
+        return make_uint2(metrics.valid & vec_lowest_bytes(llrs[0], llrs[1], llrs[2], llrs[3]),
+                          metrics.valid & vec_lowest_bytes(llrs[4], llrs[5], llrs[6], llrs[7]));
     }
 };
 
-struct output_f16 {
+template <int M> struct output_f16;
+
+template <> struct output_f16<4> {
     typedef softqam_llr_table table;
     typedef uint4 symbol;
     enum { GROUP_SYMBOLS = 1, TAKES_NOISE = 1 };
 
-    static __device__ __forceinline__ symbol demodulate(const lane_llr_table &shared, const softqam_llr_scale &scale,
-                                                        float i, float q, llr_weight weight)
+    static __device__ __forceinline__ symbol demodulate(const vec_llr_table &shared, float limit, float i, float q,
+                                                        float weight)
     {
-        const symbol_llrs llrs = demodulate_llrs(&shared, i, q, weight, scale.signs, scale.limit);
-        uint32_t pairs[AXIS_BITS];
+        const symbol_metrics<4> metrics = metrics_of<4>(shared, i, q, weight);
+        uint32_t pairs[4];
 #pragma unroll
-        for (int k = 0; k < AXIS_BITS; k++)
-            pairs[k] = lane_llr_halves(llrs.i[k], llrs.q[k], llrs.known);
+        for (int k = 0; k < 4; k++)
+            pairs[k] = metrics.valid & vec_halves(llr_scaled(metrics.at[2 * k], weight, limit),
+                                                  llr_scaled(metrics.at[2 * k + 1], weight, limit));
         return make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
     }
 };
@@ -149,21 +184,21 @@ struct alignas(16) eight_floats {
     float4 halves[2];
 };
 
-struct output_f32 {
+template <int M> struct output_f32;
+
+template <> struct output_f32<4> {
     typedef softqam_llr_table table;
     typedef eight_floats symbol;
     enum { GROUP_SYMBOLS = 1, TAKES_NOISE = 1 };
 
-    static __device__ __forceinline__ symbol demodulate(const lane_llr_table &shared, const softqam_llr_scale &scale,
-                                                        float i, float q, llr_weight weight)
+    static __device__ __forceinline__ symbol demodulate(const vec_llr_table &shared, float limit, float i, float q,
+                                                        float weight)
     {
-        const symbol_llrs llrs = demodulate_llrs(&shared, i, q, weight, scale.signs, scale.limit);
-        float at[2 * AXIS_BITS];
+        const symbol_metrics<4> metrics = metrics_of<4>(shared, i, q, weight);
+        float at[8];
 #pragma unroll
-        for (int k = 0; k < AXIS_BITS; k++) {
-            at[2 * k] = lane_keep(llrs.known, llrs.i[k]);
-            at[2 * k + 1] = lane_keep(llrs.known, llrs.q[k]);
-        }
+        for (int k = 0; k < 8; k++)
+            at[k] = vec_keep(metrics.valid, llr_scaled(metrics.at[k], weight, limit));
         symbol out;
         out.halves[0] = make_float4(at[0], at[1], at[2], at[3]);
         out.halves[1] = make_float4(at[4], at[5], at[6], at[7]);
@@ -171,11 +206,13 @@ struct output_f32 {
     }
 };
 
+/* Store. */
+
 template <typename Output, int N> struct alignas(N * sizeof(typename Output::symbol) < 16 ? 8 : 16) output_group {
     typename Output::symbol symbols[N];
 };
 
-/* Stores a thread's group, if it is one of the block's. */
+/* Stores a thread's group, if it is one of the segment's. */
 template <bool BOUNDED, typename Output, int N>
 static __device__ __forceinline__ void store(output_group<Output, N> *out, size_t group, size_t n_groups,
                                              const output_group<Output, N> &result)
@@ -188,8 +225,8 @@ static __device__ __forceinline__ void store(output_group<Output, N> *out, size_
  * fill it in halves: so each pair of threads first exchanges halves, and stores first the one's symbol, then the
  * other's. */
 template <bool BOUNDED>
-static __device__ __forceinline__ void store(output_group<output_f32, 1> *out, size_t group, size_t n_groups,
-                                             const output_group<output_f32, 1> &result)
+static __device__ __forceinline__ void store(output_group<output_f32<4>, 1> *out, size_t group, size_t n_groups,
+                                             const output_group<output_f32<4>, 1> &result)
 {
     const bool odd = threadIdx.x % 2 != 0;
     const float4 lower = result.symbols[0].halves[0];
@@ -205,54 +242,66 @@ static __device__ __forceinline__ void store(output_group<output_f32, 1> *out, s
         out[even_group + 1].symbols[0].halves[odd] = odd ? upper : taken;
 }
 
+/* Load. */
+
 /* Symbols side by side, as many to an access as make a group of the output. */
 template <typename Input, typename Output> struct side_by_side {
     enum { N = Output::GROUP_SYMBOLS, HAS_UNBOUNDED = 1 };
     typedef symbol_group<typename Input::component, N> group;
 
-    static __device__ __forceinline__ group load(const softqam_block &block, size_t index)
+    static __device__ __forceinline__ group load(const softqam_kernel_segment &segment, size_t index)
     {
-        return static_cast<const group *>(block.symbols)[index];
+        return static_cast<const group *>(segment.symbols)[index];
     }
 };
 
 /* Symbols some way apart, in two planes or not aligned to a group, one to an access. */
-template <typename Input, typename Output> struct apart {
+template <typename Input> struct apart {
     enum { N = 1, HAS_UNBOUNDED = 0 };
     typedef typename Input::component component;
     typedef symbol_group<component, N> group;
 
-    static __device__ __forceinline__ group load(const softqam_block &block, size_t symbol)
+    static __device__ __forceinline__ group load(const softqam_kernel_segment &segment, size_t symbol)
     {
-        const size_t at = symbol * (block.symbol_stride ? block.symbol_stride : 1);
-        if (!block.symbols_q)
-            return static_cast<const group *>(block.symbols)[at];
+        const size_t at = symbol * segment.symbol_stride;
+        if (!segment.symbols_q)
+            return static_cast<const group *>(segment.symbols)[at];
         group one;
-        one.components[0] = static_cast<const component *>(block.symbols)[at];
-        one.components[1] = static_cast<const component *>(block.symbols_q)[at];
+        one.components[0] = static_cast<const component *>(segment.symbols)[at];
+        one.components[1] = static_cast<const component *>(segment.symbols_q)[at];
         return one;
     }
 };
 
+/* What all threads of a thread block know. */
+template <typename Shared> struct kernel_work {
+    Shared shared;
+    float limit;
+    float weight; /* of a segment with one noise value */
+};
+
+/* Whether each symbol has a noise value of its own: known to the compiler in the loop over whole tiles alone. */
+enum noise_layout { NOISE_ONE, NOISE_EACH, NOISE_EITHER };
+
 /* A thread's part of a tile: G groups, one thread block apart so that a warp's accesses lie side by side, all loaded
  * before the first is used. Groups past the end are zeros, and are not stored, so that a warp stays together. */
-template <int G, bool BOUNDED, bool NOISE_PER_SYMBOL, typename Input, typename Output, typename Access, typename Shared>
-static __device__ __forceinline__ void
-demodulate_groups(const Shared &shared, const kernel_plan<typename Output::table> &plan, const softqam_block &block,
-                  size_t first, size_t n_groups, llr_weight weight)
+template <int G, bool BOUNDED, noise_layout NOISE, typename Input, typename Output, typename Access, typename Work>
+static __device__ __forceinline__ void demodulate_groups(const Work &work, const softqam_kernel_segment &segment,
+                                                         size_t first, size_t n_groups)
 {
     enum { N = Access::N };
-    output_group<Output, N> *out = static_cast<output_group<Output, N> *>(block.out);
+    const bool noise_each = NOISE == NOISE_EACH || (NOISE == NOISE_EITHER && segment.noise_stride != 0);
+    output_group<Output, N> *out = static_cast<output_group<Output, N> *>(segment.out);
     typename Access::group in[G] = {};
-    float noise_var[G][N] = {};
+    float noise[G][N] = {};
 #pragma unroll
     for (int g = 0; g < G; g++) {
         const size_t group = first + g * BLOCK_THREADS;
         if (!BOUNDED || group < n_groups) {
-            in[g] = Access::load(block, group);
+            in[g] = Access::load(segment, group);
 #pragma unroll
-            for (int k = 0; k < N && NOISE_PER_SYMBOL; k++)
-                noise_var[g][k] = block.noise_var[(group * N + k) * block.noise_stride];
+            for (int k = 0; k < N && noise_each; k++)
+                noise[g][k] = segment.noise[(group * N + k) * segment.noise_stride];
         }
     }
 #pragma unroll
@@ -260,211 +309,278 @@ demodulate_groups(const Shared &shared, const kernel_plan<typename Output::table
         output_group<Output, N> result;
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            if (NOISE_PER_SYMBOL)
-                weight = weigh_llrs(plan.llr_scale.steps_per_nat, noise_var[g][k]);
-            float i = static_cast<float>(in[g].components[2 * k]);
-            float q = static_cast<float>(in[g].components[2 * k + 1]);
-            if (Input::SCALED) {
-                i = __fmul_rn(i, plan.input_scale);
-                q = __fmul_rn(q, plan.input_scale);
-            }
-            result.symbols[k] = Output::demodulate(shared, plan.llr_scale, i, q, weight);
+            float weight = work.weight;
+            if (noise_each)
+                weight = llr_weight(segment.steps_per_nat, noise[g][k], segment.noise_is_inverse);
+            result.symbols[k] = Output::demodulate(
+                work.shared, work.limit, Input::convert(in[g].components[2 * k], segment.input_scale),
+                Input::convert(in[g].components[2 * k + 1], segment.input_scale), weight);
         }
         store<BOUNDED>(out, first + g * BLOCK_THREADS, n_groups, result);
     }
 }
 
-/* A thread block's share of a block's groups: neighbouring tiles, of which only the last of all may be short. */
-template <typename Input> static __host__ __device__ __forceinline__ size_t share_groups(unsigned tiles)
+/* A thread block's groups: neighbouring tiles, of which only the last of all may be short. */
+template <typename Input> static __host__ __device__ __forceinline__ size_t groups_of_tiles(unsigned tiles)
 {
     return static_cast<size_t>(BLOCK_THREADS) * Input::GROUPS * tiles;
 }
 
-template <bool NOISE_PER_SYMBOL, typename Input, typename Output, typename Access, typename Shared>
-static __device__ __forceinline__ void demodulate_share(const Shared &shared,
-                                                        const kernel_plan<typename Output::table> &plan,
-                                                        const softqam_block &block, size_t n_groups, llr_weight weight)
+/* Thread block `block` of a segment's, the first being 0. */
+template <noise_layout NOISE, typename Input, typename Output, typename Access, typename Work>
+static __device__ __forceinline__ void demodulate_tiles(const Work &work, const softqam_kernel_segment &segment,
+                                                        size_t n_groups, size_t block, unsigned n_tiles)
 {
-    const size_t share = share_groups<Input>(plan.tiles_per_thread_block);
-    const size_t tile = share_groups<Input>(1);
-    size_t start = blockIdx.x * share;
-    const size_t end = start + share < n_groups ? start + share : n_groups;
+    const size_t tile = groups_of_tiles<Input>(1);
+    size_t start = block * groups_of_tiles<Input>(n_tiles);
+    const size_t end = min(start + groups_of_tiles<Input>(n_tiles), n_groups);
     for (; Access::HAS_UNBOUNDED && start + tile <= end; start += tile)
-        demodulate_groups<Input::GROUPS, false, NOISE_PER_SYMBOL, Input, Output, Access>(
-            shared, plan, block, start + threadIdx.x, n_groups, weight);
+        demodulate_groups<Input::GROUPS, false, NOISE, Input, Output, Access>(work, segment, start + threadIdx.x,
+                                                                              n_groups);
+    constexpr noise_layout tail_noise = Output::TAKES_NOISE ? NOISE_EITHER : NOISE_ONE;
 #pragma unroll 1
     for (; start < end; start += BLOCK_THREADS)
-        demodulate_groups<1, true, NOISE_PER_SYMBOL, Input, Output, Access>(shared, plan, block, start + threadIdx.x,
-                                                                            n_groups, weight);
+        demodulate_groups<1, true, tail_noise, Input, Output, Access>(work, segment, start + threadIdx.x, n_groups);
 }
 
-template <typename Input, typename Output, typename Access, typename Shared>
-static __device__ __forceinline__ void demodulate_share(const Shared &shared,
-                                                        const kernel_plan<typename Output::table> &plan,
-                                                        const softqam_block &block, size_t n_groups)
-{
-    const llr_weight none = {};
-    if (!Output::TAKES_NOISE)
-        demodulate_share<false, Input, Output, Access>(shared, plan, block, n_groups, none);
-    else if (block.noise_stride == 0)
-        demodulate_share<false, Input, Output, Access>(
-            shared, plan, block, n_groups,
-            weigh_llrs(plan.llr_scale.steps_per_nat, block.noise_var ? *block.noise_var : plan.noise_var));
-    else
-        demodulate_share<Output::TAKES_NOISE, Input, Output, Access>(shared, plan, block, n_groups, none);
-}
+/* The kernel. */
 
-template <int N> struct block_list {
-    softqam_block blocks[N];
+template <typename Table> struct kernel_params {
+    Table table;
+    float limit; /* of LLRs */
+    unsigned tiles_per_block;
+    unsigned n_segments;
 };
 
-static __host__ __device__ __forceinline__ bool is_aligned(const void *pointer, size_t nbytes)
-{
-    return reinterpret_cast<uintptr_t>(pointer) % nbytes == 0;
-}
+template <typename Item, int N> struct array_of {
+    Item at[N];
+};
 
-/* Whether a block's symbols can go in groups: they lie side by side and aligned. */
-template <typename Input, typename Output> static __host__ __device__ bool goes_in_groups(const softqam_block &block)
+/* The segment that a thread block belongs to: the last one that begins at this block or before. */
+template <int N>
+static __device__ __forceinline__ unsigned find_segment(const array_of<unsigned, N> &first_blocks, unsigned n_segments)
 {
-    return !block.symbols_q && block.symbol_stride <= 1 &&
-           is_aligned(block.symbols, sizeof(typename side_by_side<Input, Output>::group)) && is_aligned(block.out, 16);
-}
-
-/* A row of the grid for each block of the batch. */
-template <typename Input, typename Output, int MAX_BLOCKS>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-    demodulate_kernel(const __grid_constant__ kernel_plan<typename Output::table> plan,
-                      const __grid_constant__ block_list<MAX_BLOCKS> list)
-{
-    const softqam_block &block = list.blocks[MAX_BLOCKS == 1 ? 0 : blockIdx.y];
-    enum { N = Output::GROUP_SYMBOLS };
-    const bool grouped = goes_in_groups<Input, Output>(block);
-    const size_t n_groups = grouped ? block.n_symbols / N : block.n_symbols;
-    if (blockIdx.x > 0 && blockIdx.x * share_groups<Input>(plan.tiles_per_thread_block) >= n_groups)
-        return;
-
-    const auto shared = share_table(plan.table);
-    softqam_block rest = block;
-    if (grouped) {
-        demodulate_share<Input, Output, side_by_side<Input, Output>>(shared, plan, block, n_groups);
-        /* Nothing, or an odd last symbol. */
-        rest.n_symbols -= n_groups * N;
-        rest.symbols = static_cast<const typename side_by_side<Input, Output>::group *>(block.symbols) + n_groups;
-        rest.noise_var += n_groups * N * block.noise_stride;
-        rest.out = static_cast<output_group<Output, N> *>(block.out) + n_groups;
+    unsigned low = 0;
+    unsigned high = n_segments;
+    while (N > 1 && high - low > 1) {
+        const unsigned middle = (low + high) / 2;
+        if (first_blocks.at[middle] <= blockIdx.x)
+            low = middle;
+        else
+            high = middle;
     }
-    demodulate_share<Input, Output, apart<Input, Output>>(shared, plan, rest, rest.n_symbols);
+    return low;
 }
 
-/* What the launcher needs to know of the kernels for a plan's formats. */
+template <typename Input, typename Output, int N>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    demodulate_kernel(const __grid_constant__ kernel_params<typename Output::table> params,
+                      const __grid_constant__ array_of<softqam_kernel_segment, N> segments,
+                      const __grid_constant__ array_of<unsigned, N> first_blocks)
+{
+    typedef side_by_side<Input, Output> grouped;
+    const unsigned number = find_segment(first_blocks, params.n_segments);
+    const softqam_kernel_segment &segment = segments.at[number];
+    const size_t block = N == 1 ? blockIdx.x : blockIdx.x - first_blocks.at[number];
+    const unsigned n_tiles = params.tiles_per_block;
+
+    kernel_work<decltype(share_table(params.table))> work = {share_table(params.table), params.limit, 0.0f};
+    if (Output::TAKES_NOISE && segment.noise_stride == 0)
+        work.weight = llr_weight(segment.steps_per_nat, segment.noise ? *segment.noise : segment.noise_value,
+                                 segment.noise_is_inverse);
+
+    softqam_kernel_segment rest = segment;
+    if (segment.is_grouped) {
+        const size_t n_groups = segment.n_symbols / grouped::N;
+        if (Output::TAKES_NOISE && segment.noise_stride != 0)
+            demodulate_tiles<NOISE_EACH, Input, Output, grouped>(work, segment, n_groups, block, n_tiles);
+        else
+            demodulate_tiles<NOISE_ONE, Input, Output, grouped>(work, segment, n_groups, block, n_tiles);
+        /* Nothing, or an odd last symbol. */
+        rest.n_symbols -= n_groups * grouped::N;
+        rest.symbols = static_cast<const typename grouped::group *>(segment.symbols) + n_groups;
+        rest.noise += n_groups * grouped::N * segment.noise_stride;
+        rest.out = static_cast<output_group<Output, grouped::N> *>(segment.out) + n_groups;
+    }
+    demodulate_tiles<NOISE_EITHER, Input, Output, apart<Input>>(work, rest, rest.n_symbols, block, n_tiles);
+}
+
+/* The launcher. */
+
+/* What it needs to know of the kernels for a pair of formats. */
 struct kernel_choice {
-    const void *one_block;
-    const void *many_blocks;
-    bool (*goes_in_groups)(const softqam_block &block);
+    const void *one_segment;
+    const void *one_unscaled_segment; /* where the input scale is 1 */
+    const void *few_segments;
+    const void *many_segments;
     unsigned group_symbols;
     size_t tile_groups;
-    unsigned tiles; /* that a thread block takes of large calls */
+    unsigned tiles; /* that a thread block takes of large launches */
 };
 
-template <typename Input, typename Output> static kernel_choice choose()
+template <typename Input, typename Output, int N> static const void *kernel_of()
 {
-    return {reinterpret_cast<const void *>(demodulate_kernel<Input, Output, 1>),
-            reinterpret_cast<const void *>(demodulate_kernel<Input, Output, SOFTQAM_CUDA_BLOCKS_PER_LAUNCH>),
-            goes_in_groups<Input, Output>,
-            Output::GROUP_SYMBOLS,
-            share_groups<Input>(1),
-            Input::TILES};
+    typedef typename Output::table table;
+    static_assert(sizeof(kernel_params<table>) + 8 + N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
+                      (N <= FEW_SEGMENTS ? 4096 : 32764),
+                  "a kernel's arguments are limited");
+    return reinterpret_cast<const void *>(demodulate_kernel<Input, Output, N>);
 }
 
-template <typename Input> static kernel_choice choose_output(softqam_output_format format)
+template <typename Component, bool CAN_BE_UNSCALED, typename Output> static kernel_choice choose()
+{
+    typedef input<Component, true> scaled;
+    kernel_choice choice;
+    choice.one_segment = kernel_of<scaled, Output, 1>();
+    choice.one_unscaled_segment = kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>();
+    choice.few_segments = kernel_of<scaled, Output, FEW_SEGMENTS>();
+#if CUDART_VERSION >= 12010
+    choice.many_segments = kernel_of<scaled, Output, MANY_SEGMENTS>();
+#else
+    choice.many_segments = choice.few_segments;
+#endif
+    choice.group_symbols = Output::GROUP_SYMBOLS;
+    choice.tile_groups = groups_of_tiles<scaled>(1);
+    choice.tiles = scaled::TILES;
+    return choice;
+}
+
+template <typename Component, bool CAN_BE_UNSCALED> static kernel_choice choose_output(softqam_output_format format)
 {
     switch (format) {
     case SOFTQAM_OUTPUT_S8:
-        return choose<Input, output_s8>();
+        return choose<Component, CAN_BE_UNSCALED, output_s8<AXIS_BITS>>();
     case SOFTQAM_OUTPUT_F16:
-        return choose<Input, output_f16>();
+        return choose<Component, CAN_BE_UNSCALED, output_f16<AXIS_BITS>>();
     case SOFTQAM_OUTPUT_F32:
-        return choose<Input, output_f32>();
+        return choose<Component, CAN_BE_UNSCALED, output_f32<AXIS_BITS>>();
     default:
-        return choose<Input, output_u8>();
+        return choose<Component, CAN_BE_UNSCALED, output_u8>();
     }
 }
 
-static kernel_choice choose_kernel(const softqam_plan *plan)
+static kernel_choice choose_kernels(const softqam_params *params)
 {
-    switch (plan->input_format) {
+    switch (params->input_format) {
     case SOFTQAM_INPUT_CS16:
-        return choose_output<input_cs16>(plan->output_format);
+        return choose_output<int16_t, false>(params->output_format);
     case SOFTQAM_INPUT_CS8:
-        return choose_output<input_cs8>(plan->output_format);
+        return choose_output<int8_t, false>(params->output_format);
     case SOFTQAM_INPUT_CF16:
-        return choose_output<input_cf16>(plan->output_format);
+        return choose_output<__half, true>(params->output_format);
     default:
-        return plan->input_scale == 1.0f ? choose_output<input_cf32_unscaled>(plan->output_format)
-                                         : choose_output<input_cf32>(plan->output_format);
+        return choose_output<float, true>(params->output_format);
     }
 }
 
-cudaError_t softqam_kernel_check(const softqam_plan *plan)
+cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, choose_kernel(plan).one_block);
-}
-
-size_t softqam_kernel_input_alignment(const softqam_plan *plan, const softqam_block *block)
-{
-    return block->symbols_q ? plan->input_nbytes / 2 : plan->input_nbytes;
-}
-
-size_t softqam_kernel_output_alignment(const softqam_plan *plan)
-{
-    return plan->output_nbytes < 16 ? plan->output_nbytes : 16;
-}
-
-/* One launch, of up to SOFTQAM_CUDA_BLOCKS_PER_LAUNCH blocks. */
-template <typename Table>
-static cudaError_t launch(const kernel_choice &choice, kernel_plan<Table> plan, const softqam_block *blocks,
-                          unsigned n_blocks, cudaStream_t stream)
-{
-    static_assert(sizeof plan + sizeof(block_list<SOFTQAM_CUDA_BLOCKS_PER_LAUNCH>) <= 4096,
-                  "a kernel's arguments are limited to 4 KiB");
-    block_list<SOFTQAM_CUDA_BLOCKS_PER_LAUNCH> list;
-    size_t n_tiles = 0;
-    size_t longest = 0; /* in tiles */
-    for (unsigned k = 0; k < n_blocks; k++) {
-        list.blocks[k] = blocks[k];
-        const size_t group_symbols = choice.goes_in_groups(blocks[k]) ? choice.group_symbols : 1;
-        const size_t tiles = blocks[k].n_symbols / group_symbols / choice.tile_groups + 1;
-        n_tiles += tiles;
-        longest = tiles > longest ? tiles : longest;
-    }
-    plan.tiles_per_thread_block = n_tiles < MANY_TILES ? 1 : choice.tiles;
-    const unsigned width = static_cast<unsigned>((longest - 1) / plan.tiles_per_thread_block + 1);
-    void *arguments[] = {&plan, &list};
-    return cudaLaunchKernel(n_blocks == 1 ? choice.one_block : choice.many_blocks, dim3(width, n_blocks),
-                            dim3(BLOCK_THREADS), arguments, 0, stream);
-}
-
-template <typename Table>
-static cudaError_t launch_all(const softqam_plan *plan, const Table &table, const softqam_block *blocks,
-                              size_t n_blocks, float noise_var, cudaStream_t stream)
-{
-    const kernel_choice choice = choose_kernel(plan);
-    const kernel_plan<Table> of_kernel = {table, plan->llr_scale, plan->input_scale, noise_var, 1};
+    const kernel_choice choice = choose_kernels(params);
+    const void *kernels[] = {choice.one_segment, choice.one_unscaled_segment, choice.few_segments,
+                             capacity > FEW_SEGMENTS ? choice.many_segments : choice.few_segments};
     cudaError_t error = cudaSuccess;
-    while (n_blocks > 0 && error == cudaSuccess) {
-        const size_t n = n_blocks < SOFTQAM_CUDA_BLOCKS_PER_LAUNCH ? n_blocks : SOFTQAM_CUDA_BLOCKS_PER_LAUNCH;
-        error = launch(choice, of_kernel, blocks, static_cast<unsigned>(n), stream);
-        blocks += n;
-        n_blocks -= n;
+    for (const void *kernel : kernels) {
+        struct cudaFuncAttributes attributes;
+        if (error == cudaSuccess)
+            error = cudaFuncGetAttributes(&attributes, kernel);
     }
     return error;
 }
 
-cudaError_t softqam_kernel_launch(const softqam_plan *plan, const softqam_block *blocks, size_t n_blocks,
-                                  float noise_var, cudaStream_t stream)
+size_t softqam_kernel_input_alignment(const softqam_params *params, const softqam_segment *segment)
 {
-    if (softqam_plan_takes_noise(plan))
-        return launch_all(plan, plan->llrs, blocks, n_blocks, noise_var, stream);
-    return launch_all(plan, plan->soft_bits, blocks, n_blocks, noise_var, stream);
+    return segment->layers[0].symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+}
+
+size_t softqam_kernel_output_alignment(const softqam_params *params, const softqam_segment *segment)
+{
+    const size_t nbytes = softqam_params_output_nbytes(params, segment->modulation);
+    return nbytes < 16 ? nbytes : 16;
+}
+
+static bool is_aligned(const void *pointer, size_t nbytes)
+{
+    return reinterpret_cast<uintptr_t>(pointer) % nbytes == 0;
+}
+
+/* How many thread blocks a segment takes: one at least, which does what is left over of its groups too. */
+static size_t count_blocks(const kernel_choice &choice, const softqam_kernel_segment &segment, unsigned tiles_per_block)
+{
+    const size_t n_groups = segment.is_grouped ? segment.n_symbols / choice.group_symbols : segment.n_symbols;
+    return n_groups == 0 ? 1 : (n_groups - 1) / (choice.tile_groups * tiles_per_block) + 1;
+}
+
+static const void *choose_by_segments(const kernel_choice &choice, const softqam_launch *launch)
+{
+    if (launch->n_segments > FEW_SEGMENTS)
+        return choice.many_segments;
+    if (launch->n_segments > 1)
+        return choice.few_segments;
+    return launch->segments[0].input_scale == 1.0f ? choice.one_unscaled_segment : choice.one_segment;
+}
+
+/* Launches what has been collected. */
+template <typename Table> static cudaError_t launch_with(softqam_launch *launch, const Table &table)
+{
+    const kernel_choice choice = choose_kernels(launch->params);
+    size_t n_tiles = 0;
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        n_tiles += count_blocks(choice, launch->segments[k], 1);
+    const kernel_params<Table> params = {table, launch->params->llr_limit, n_tiles < MANY_TILES ? 1 : choice.tiles,
+                                         launch->n_segments};
+    size_t n_blocks = 0;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        launch->first_blocks[k] = static_cast<unsigned>(n_blocks);
+        n_blocks += count_blocks(choice, launch->segments[k], params.tiles_per_block);
+    }
+    if (n_blocks > INT_MAX)
+        return cudaErrorInvalidConfiguration;
+    void *arguments[] = {const_cast<kernel_params<Table> *>(&params), launch->segments, launch->first_blocks};
+    return cudaLaunchKernel(choose_by_segments(choice, launch), dim3(static_cast<unsigned>(n_blocks)),
+                            dim3(BLOCK_THREADS), arguments, 0, launch->stream);
+}
+
+void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
+{
+    launch->params = params;
+    launch->stream = stream;
+    launch->group_nbytes = choose_kernels(params).group_symbols * params->input_nbytes;
+    launch->capacity = capacity;
+    launch->n_segments = 0;
+}
+
+cudaError_t softqam_launch_end(softqam_launch *launch)
+{
+    cudaError_t error = cudaSuccess;
+    if (launch->n_segments > 0)
+        error = softqam_params_take_noise(launch->params) ? launch_with(launch, launch->params->llrs)
+                                                          : launch_with(launch, launch->params->soft_bits);
+    launch->n_segments = 0;
+    return error;
+}
+
+cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
+{
+    const softqam_params *params = launch->params;
+    const softqam_layer *layer = &segment->layers[0];
+    cudaError_t error = cudaSuccess;
+    if (segment->n_symbols == 0)
+        return cudaSuccess;
+    if (launch->n_segments == launch->capacity)
+        error = softqam_launch_end(launch);
+    softqam_kernel_segment *added = &launch->segments[launch->n_segments++];
+    added->symbols = layer->symbols;
+    added->symbols_q = layer->symbols_q;
+    added->noise = layer->noise_var;
+    added->out = segment->out;
+    added->n_symbols = segment->n_symbols;
+    added->symbol_stride = segment->symbol_stride;
+    added->noise_stride = layer->noise_var ? segment->noise_stride : 0;
+    added->input_scale = segment->input_scale;
+    added->steps_per_nat = softqam_params_llr_scale(params, segment).steps_per_nat;
+    added->noise_value = noise_value;
+    added->noise_is_inverse = segment->noise_form == SOFTQAM_NOISE_FORM_INVERSE;
+    added->is_grouped = softqam_segment_is_contiguous(segment) && is_aligned(layer->symbols, launch->group_nbytes) &&
+                        is_aligned(segment->out, 16);
+    return error;
 }

@@ -1,175 +1,146 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a pipeline: its slots, their streams and their memory. */
+/* Making the pipeline: its slots, their streams and their memory. */
 #include <stdlib.h>
 
 #include "check.h"
+#include "cpu/streaming.h"
 #include "error.h"
-#include "pipeline_parts.h"
+#include "gpu_parts.h"
 #include "ranges.h"
-#include "streaming.h"
 
-/* Bytes of a staged chunk, in and out. */
-enum { STAGED_NBYTES = 1 << 22 };
+/* A slot of the ring has room for 20 bytes of each of a chunk's symbols, in, out and for noise: what softqam.h
+ * promises, and u8 and s8 of cf32 with a noise value for each symbol need. */
+enum { RING_SYMBOL_NBYTES = 20 };
+
+/* A staged slot: bytes, in, out and for noise, but no more than for a chunk of the longest symbols, 1024QAM from cf32
+ * to f32. */
+enum { STAGED_NBYTES = 1 << 22, LONGEST_SYMBOL_NBYTES = 8 + 4 + 40 };
+
+/* For aligning a chunk's parts, and so that one symbol always fits. */
+enum { SLOT_SPARE_NBYTES = 1024 };
 
 /* No more threads than this stage: each has streams and memory of its own. */
 enum { MAX_WORKERS = 32 };
 
-/* Memory handed out piece by piece. Without a base it only counts. */
-typedef struct arena {
-    unsigned char *base;
-    size_t used;
-} arena;
-
-static void *arena_take(arena *a, size_t nbytes)
+static size_t ring_slot_nbytes(const softqam_gpu *gpu)
 {
-    const size_t alignment = 256;
-    unsigned char *piece = a->base ? a->base + a->used : NULL;
-    a->used += (nbytes + alignment - 1) / alignment * alignment;
-    return piece;
+    return gpu->chunk_symbols * RING_SYMBOL_NBYTES + SLOT_SPARE_NBYTES;
 }
 
-/* Gives a slot its memory for n_symbols. */
-static void slot_place(slot *s, const softqam_plan *plan, size_t n_symbols, arena *device)
+static size_t staged_slot_nbytes(const softqam_gpu *gpu)
 {
-    s->d_in = arena_take(device, n_symbols * plan->input_nbytes);
-    s->d_out = arena_take(device, n_symbols * plan->output_nbytes);
-    if (softqam_plan_takes_noise(plan))
-        s->d_noise = arena_take(device, n_symbols * sizeof(float));
+    const size_t most = gpu->chunk_symbols * LONGEST_SYMBOL_NBYTES + SLOT_SPARE_NBYTES;
+    return most < STAGED_NBYTES ? most : STAGED_NBYTES;
 }
 
-static void slot_place_staging(slot *s, const softqam_plan *plan, size_t n_symbols, arena *host)
+/* A multiple of what a kernel's widest access, and a line of memory, must be aligned to. */
+static size_t aligned(size_t nbytes)
 {
-    s->staged_in = arena_take(host, n_symbols * plan->input_nbytes);
-    s->staged_out = arena_take(host, n_symbols * plan->output_nbytes);
-    if (softqam_plan_takes_noise(plan))
-        s->staged_noise = arena_take(host, n_symbols * sizeof(float));
-}
-
-/* Gives all slots of a device their memory on it. */
-static void place_on_device(softqam_pipeline *pipeline, int device, arena *a)
-{
-    for (unsigned k = 0; k < n_slots(pipeline); k++) {
-        slot *s = &pipeline->slots[k];
-        if (s->device == device)
-            slot_place(s, pipeline->plan,
-                       k < n_ring_slots(pipeline) ? pipeline->chunk_symbols : pipeline->staged_symbols, a);
-    }
-}
-
-static void place_on_host(softqam_pipeline *pipeline, arena *a)
-{
-    for (unsigned k = n_ring_slots(pipeline); k < n_slots(pipeline); k++)
-        slot_place_staging(&pipeline->slots[k], pipeline->plan, pipeline->staged_symbols, a);
-}
-
-/* One allocation on each device and one of pinned memory: they cost more by number than by size. */
-static softqam_status allocate(softqam_pipeline *pipeline, const int *devices)
-{
-    for (unsigned k = 0; k < pipeline->n_devices; k++) {
-        arena a = {0};
-        place_on_device(pipeline, devices[k], &a);
-        TRY_CUDA(cudaSetDevice, devices[k]);
-        TRY_CUDA(cudaMalloc, &pipeline->device_memory[k], a.used);
-        a = (arena){pipeline->device_memory[k], 0};
-        place_on_device(pipeline, devices[k], &a);
-    }
-    arena a = {0};
-    place_on_host(pipeline, &a);
-    TRY_CUDA(cudaHostAlloc, &pipeline->host_memory, a.used, cudaHostAllocMapped | cudaHostAllocPortable);
-    a = (arena){pipeline->host_memory, 0};
-    place_on_host(pipeline, &a);
-    return SOFTQAM_OK;
-}
-
-static softqam_status create_streams(softqam_pipeline *pipeline)
-{
-    for (unsigned k = 0; k < n_slots(pipeline); k++) {
-        slot *s = &pipeline->slots[k];
-        TRY_CUDA(cudaSetDevice, s->device);
-        TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
-    }
-    return SOFTQAM_OK;
+    return (nbytes + 255) / 256 * 256;
 }
 
 /* The ring's slots device by device, the others with the devices in turns. */
-static softqam_status create_slots(softqam_pipeline *pipeline, const int *devices)
+static void place_slots(softqam_pipeline *pipeline, const softqam_gpu *gpu)
 {
-    for (unsigned k = 0; k < n_ring_slots(pipeline); k++)
-        pipeline->ring[k].device = devices[k / pipeline->n_streams];
-    for (unsigned k = 0; k < pipeline->n_workers * SLOTS_PER_WORKER; k++)
-        pipeline->staged[k].device = devices[k / SLOTS_PER_WORKER % pipeline->n_devices];
-    TRY(create_streams(pipeline));
-    return allocate(pipeline, devices);
+    for (unsigned k = 0; k < pipeline->n_ring_slots; k++) {
+        pipeline->ring[k].device = gpu->devices[k / gpu->n_streams];
+        pipeline->ring[k].nbytes = aligned(ring_slot_nbytes(gpu));
+    }
+    for (unsigned k = 0; k < pipeline->n_workers * SLOTS_PER_WORKER; k++) {
+        pipeline->staged[k].device = gpu->devices[k / SLOTS_PER_WORKER % gpu->n_devices];
+        pipeline->staged[k].nbytes = aligned(staged_slot_nbytes(gpu));
+    }
 }
 
-/* Whether all devices share the host's memory: integrated ones, and those that use the host's page tables. */
-static softqam_status find_coherence(bool *coherent, const int *devices, unsigned n_devices)
+/* One allocation of all the memory of a device's slots: they cost more by number than by size. */
+static softqam_status allocate_on_device(softqam_pipeline *pipeline, int device, void **memory)
 {
-    *coherent = true;
-    for (unsigned k = 0; k < n_devices; k++) {
-        int integrated = 0;
-        int host_tables = 0;
-        TRY_CUDA(cudaDeviceGetAttribute, &integrated, cudaDevAttrIntegrated, devices[k]);
-        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables, devices[k]);
-        if (!integrated && !host_tables)
-            *coherent = false;
+    size_t nbytes = 0;
+    for (unsigned k = 0; k < pipeline->n_slots; k++)
+        if (pipeline->slots[k].device == device)
+            nbytes += pipeline->slots[k].nbytes;
+    TRY_CUDA(cudaSetDevice, device);
+    TRY_CUDA(cudaMalloc, memory, nbytes);
+    unsigned char *next = *memory;
+    for (unsigned k = 0; k < pipeline->n_slots; k++) {
+        slot *s = &pipeline->slots[k];
+        if (s->device == device) {
+            s->on_device = next;
+            next += s->nbytes;
+            TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
+        }
     }
     return SOFTQAM_OK;
 }
 
-static size_t staged_symbols(const softqam_plan *plan, size_t chunk_symbols)
+static softqam_status allocate_staging(softqam_pipeline *pipeline)
 {
-    const size_t most = STAGED_NBYTES / (plan->input_nbytes + plan->output_nbytes);
-    return chunk_symbols < most ? chunk_symbols : most;
+    const unsigned n_staged = pipeline->n_slots - pipeline->n_ring_slots;
+    const size_t nbytes = pipeline->staged[0].nbytes;
+    TRY_CUDA(cudaHostAlloc, &pipeline->host_memory, n_staged * nbytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    for (unsigned k = 0; k < n_staged; k++)
+        pipeline->staged[k].staging = (unsigned char *)pipeline->host_memory + k * nbytes;
+    return SOFTQAM_OK;
 }
 
-softqam_status softqam_pipeline_create(softqam_pipeline **out, const softqam_plan *plan, softqam_pool *pool,
-                                       const int *devices, unsigned n_devices, unsigned n_streams, size_t chunk_symbols)
+static softqam_status allocate(softqam_pipeline *pipeline, const softqam_gpu *gpu)
 {
-    const unsigned n_threads = softqam_pool_n_threads(pool);
-    const unsigned n_workers = n_threads < MAX_WORKERS ? n_threads : MAX_WORKERS;
-    const size_t n = (size_t)n_devices * n_streams + n_workers * SLOTS_PER_WORKER;
-    softqam_pipeline *pipeline =
-        calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0] + n_devices * sizeof pipeline->device_memory[0]);
+    for (unsigned k = 0; k < gpu->n_devices; k++)
+        TRY(allocate_on_device(pipeline, gpu->devices[k], &pipeline->device_memory[k]));
+    TRY(allocate_staging(pipeline));
+    if (gpu->n_devices > 1)
+        TRY(softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling));
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
+{
+    if (gpu->pipeline)
+        return SOFTQAM_OK;
+    n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
+    const unsigned n_ring_slots = gpu->n_devices * gpu->n_streams;
+    const unsigned n = n_ring_slots + n_workers * SLOTS_PER_WORKER;
+    softqam_pipeline *pipeline = calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0] +
+                                               gpu->n_devices * sizeof pipeline->device_memory[0]);
     if (!pipeline)
-        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %zu streams", n);
-    pipeline->plan = plan;
-    pipeline->streaming_nbytes = softqam_streaming_nbytes();
-    pipeline->pool = pool;
-    pipeline->n_devices = n_devices;
-    pipeline->chunk_symbols = chunk_symbols;
-    pipeline->n_streams = n_streams;
+        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %u streams", n);
     pipeline->ring = pipeline->slots;
-    pipeline->staged_symbols = staged_symbols(plan, chunk_symbols);
+    pipeline->n_ring_slots = n_ring_slots;
+    pipeline->staged = pipeline->slots + n_ring_slots;
     pipeline->n_workers = n_workers;
-    pipeline->staged = pipeline->slots + n_devices * n_streams;
+    pipeline->streaming_nbytes = softqam_streaming_nbytes();
+    pipeline->n_slots = n;
     pipeline->device_memory = (void **)(pipeline->slots + n);
+    place_slots(pipeline, gpu);
     softqam_ranges_prepare();
-    softqam_status status = find_coherence(&pipeline->coherent, devices, n_devices);
-    if (status == SOFTQAM_OK && n_devices > 1)
-        status = softqam_pool_create(&pipeline->feeders, n_devices);
-    if (status == SOFTQAM_OK)
-        status = create_slots(pipeline, devices);
+    int previous = 0;
+    softqam_status status = softqam_device_enter(gpu->devices[0], &previous);
     if (status != SOFTQAM_OK) {
-        softqam_pipeline_destroy(pipeline);
+        free(pipeline);
         return status;
     }
-    *out = pipeline;
-    return SOFTQAM_OK;
+    status = allocate(pipeline, gpu);
+    if (status == SOFTQAM_OK)
+        gpu->pipeline = pipeline;
+    else
+        softqam_pipeline_destroy(gpu, pipeline);
+    softqam_device_leave(previous);
+    return status;
 }
 
-void softqam_pipeline_destroy(softqam_pipeline *pipeline)
+void softqam_pipeline_destroy(softqam_gpu *gpu, softqam_pipeline *pipeline)
 {
-    if (!pipeline)
-        return;
-    for (unsigned k = 0; k < n_slots(pipeline); k++) {
+    for (unsigned k = 0; k < pipeline->n_slots; k++) {
         slot *s = &pipeline->slots[k];
-        (void)cudaSetDevice(s->device);
-        if (s->stream)
+        if (s->stream) {
+            (void)cudaSetDevice(s->device);
             (void)cudaStreamDestroy(s->stream);
+        }
     }
-    for (unsigned k = 0; k < pipeline->n_devices; k++)
+    for (unsigned k = 0; k < gpu->n_devices; k++) {
+        (void)cudaSetDevice(gpu->devices[k]);
         (void)cudaFree(pipeline->device_memory[k]);
+    }
     (void)cudaFreeHost(pipeline->host_memory);
     softqam_pool_destroy(pipeline->feeders);
     free(pipeline);

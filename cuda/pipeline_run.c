@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A call through a pipeline: which way it takes, and that way. */
-#include <pthread.h>
-#include <stdatomic.h>
+/* A host-memory call: which way it takes through the pipeline, and that way. */
 #include <stdint.h>
 #include <string.h>
 
-#include "block.h"
 #include "check.h"
+#include "cpu/streaming.h"
 #include "error.h"
-#include "pipeline_parts.h"
+#include "gpu_parts.h"
+#include "kernels.h"
 #include "ranges.h"
-#include "streaming.h"
 
 /* A call of up to so many bytes in and out is one kernel that reads and writes host memory itself across the bus.
- * Longer ones are faster as copies (README.md has both ways' times). */
+ * Longer ones are faster as copies (PERFORMANCE.md has both ways' times). */
 enum { MAPPED_NBYTES = 1 << 22 };
 
 /* A call is cut into several chunks for each slot even if they get short, down to this, so that both directions of the
@@ -22,72 +20,161 @@ enum { CHUNKS_PER_SLOT = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
 /* One of a call's three streams of data. */
 typedef enum route {
-    ROUTE_NONE,   /* none, or one noise variance as a kernel's argument */
-    ROUTE_DIRECT, /* memory of the caller that the device reaches, in one piece */
+    ROUTE_NONE,   /* no noise, or none that a symbol has of its own */
+    ROUTE_DIRECT, /* memory of the caller that the devices reach, in one piece */
     ROUTE_STAGED  /* gathered to or scattered from a slot's pinned memory */
 } route;
 
 /* A call under way. */
 typedef struct run {
-    softqam_pipeline *pipeline;
-    const softqam_block *blocks;
-    size_t n_blocks;
-    size_t n_symbols;
+    const softqam_gpu *gpu;
+    softqam_pool *pool;
+    const softqam_segment_list *list;
+    size_t value_nbytes; /* most that a symbol's values take */
     route in;
     route noise;
     route out;
-    float noise_var; /* of all symbols, with ROUTE_NONE */
 } run;
 
-/* Gathers what a slot's chunk takes of pageable memory. */
-static void gather(const run *r, const slot *s)
+/* A chunk's memory, on the device, mapped, or of the host: symbols, noise and values, each side by side. */
+typedef struct chunk_memory {
+    unsigned char *in;
+    unsigned char *noise;
+    unsigned char *out;
+} chunk_memory;
+
+enum { PART_ALIGNMENT = 256 };
+
+static size_t aligned_part(size_t nbytes)
 {
-    const softqam_plan *plan = r->pipeline->plan;
-    if (r->in != ROUTE_STAGED && r->noise != ROUTE_STAGED)
-        return;
-    softqam_cursor cursor = softqam_cursor_at(plan, r->blocks, r->n_blocks, s->first);
-    for (size_t offset = 0; offset < s->n_symbols;) {
-        const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols - offset);
+    return (nbytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+}
+
+/* How n_symbols symbols lie in a slot's memory. */
+static chunk_memory divide(const run *r, unsigned char *memory, size_t n_symbols)
+{
+    chunk_memory parts;
+    parts.in = memory;
+    parts.noise = parts.in + aligned_part(n_symbols * r->list->params->input_nbytes);
+    parts.out = parts.noise + (r->noise == ROUTE_NONE ? 0 : aligned_part(n_symbols * sizeof(float)));
+    return parts;
+}
+
+/* How many symbols fit into a slot, and no more than a chunk has. */
+static size_t slot_symbols(const run *r, const slot *s)
+{
+    const size_t nbytes =
+        r->list->params->input_nbytes + (r->noise == ROUTE_NONE ? 0 : sizeof(float)) + r->value_nbytes;
+    const size_t n = (s->nbytes - 2 * PART_ALIGNMENT) / nbytes;
+    return n < r->gpu->chunk_symbols ? n : r->gpu->chunk_symbols;
+}
+
+static bool is_staged(const run *r)
+{
+    return r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED || r->out == ROUTE_STAGED;
+}
+
+/* A chunk's spans, one after the other: each is of one segment, and has its place among the chunk's symbols, among the
+ * noise values that symbols have of their own, and among the values. */
+typedef struct span_walk {
+    softqam_cursor cursor;
+    size_t n_left;
+    softqam_segment span;
+    size_t in; /* offsets in bytes */
+    size_t noise;
+    size_t out;
+    size_t in_nbytes;
+    size_t noise_nbytes; /* 0: the span has one noise value, or none */
+    size_t out_nbytes;
+} span_walk;
+
+static span_walk walk_begin(const run *r, const slot *s)
+{
+    return (span_walk){.cursor = softqam_cursor_at(r->list, s->first), .n_left = s->n_symbols};
+}
+
+static bool walk_next(span_walk *walk)
+{
+    const softqam_params *params = walk->cursor.list->params;
+    walk->in += walk->in_nbytes;
+    walk->noise += walk->noise_nbytes;
+    walk->out += walk->out_nbytes;
+    if (walk->n_left == 0)
+        return false;
+    walk->span = softqam_cursor_take(&walk->cursor, walk->n_left);
+    const size_t n = walk->span.n_symbols;
+    const bool noise_each = walk->span.layers[0].noise_var && walk->span.noise_stride != 0;
+    walk->n_left -= n;
+    walk->in_nbytes = n * params->input_nbytes;
+    walk->noise_nbytes = noise_each ? n * sizeof(float) : 0;
+    walk->out_nbytes = n * softqam_params_output_nbytes(params, walk->span.modulation);
+    return true;
+}
+
+/* Gathers what a slot's chunk takes of pageable memory. Returns the end of its walk: how many bytes it has. */
+static span_walk gather(const run *r, const slot *s, chunk_memory host)
+{
+    span_walk walk = walk_begin(r, s);
+    while (walk_next(&walk)) {
         if (r->in == ROUTE_STAGED)
-            softqam_block_gather_symbols(plan, &piece, (unsigned char *)s->staged_in + offset * plan->input_nbytes);
-        if (r->noise == ROUTE_STAGED)
-            softqam_block_gather_noise(&piece, s->staged_noise + offset);
-        offset += piece.n_symbols;
+            softqam_segment_gather_symbols(r->list->params, &walk.span, 0, walk.span.n_symbols, host.in + walk.in);
+        if (r->noise == ROUTE_STAGED && walk.noise_nbytes > 0)
+            softqam_segment_gather_noise(&walk.span, 0, walk.span.n_symbols,
+                                         (float *)(void *)(host.noise + walk.noise));
     }
+    return walk;
 }
 
 static void scatter(const run *r, const slot *s)
 {
-    const size_t nbytes = r->pipeline->plan->output_nbytes;
-    const bool streaming = r->n_symbols * nbytes >= r->pipeline->streaming_nbytes;
+    const bool streaming = r->list->n_symbols * r->value_nbytes >= r->gpu->pipeline->streaming_nbytes;
     if (r->out != ROUTE_STAGED)
         return;
-    softqam_cursor cursor = softqam_cursor_at(r->pipeline->plan, r->blocks, r->n_blocks, s->first);
-    for (size_t offset = 0; offset < s->n_symbols;) {
-        const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols - offset);
-        const unsigned char *staged = (const unsigned char *)s->staged_out + offset * nbytes;
+    const chunk_memory staged = divide(r, s->staging, s->n_symbols);
+    for (span_walk walk = walk_begin(r, s); walk_next(&walk);)
         if (streaming)
-            softqam_copy_streaming(piece.out, staged, piece.n_symbols * nbytes);
+            softqam_copy_streaming(walk.span.out, staged.out + walk.out, walk.out_nbytes);
         else
-            memcpy(piece.out, staged, piece.n_symbols * nbytes);
-        offset += piece.n_symbols;
-    }
+            memcpy(walk.span.out, staged.out + walk.out, walk.out_nbytes);
 }
 
-/* The host memory of a slot's chunk, the caller's or the slot's own. */
-typedef struct host_chunk {
-    const void *in;
-    const float *noise;
-    void *out;
-} host_chunk;
-
-static host_chunk slot_host_chunk(const run *r, const slot *s)
+/* The host memory of a slot's chunk: the slot's own, but the caller's where that is used as it lies. */
+static chunk_memory host_memory(const run *r, const slot *s)
 {
-    softqam_cursor cursor = softqam_cursor_at(r->pipeline->plan, r->blocks, r->n_blocks, s->first);
-    const softqam_block piece = softqam_cursor_take(&cursor, s->n_symbols);
-    return (host_chunk){.in = r->in == ROUTE_STAGED ? s->staged_in : piece.symbols,
-                        .noise = r->noise == ROUTE_STAGED ? s->staged_noise : piece.noise_var,
-                        .out = r->out == ROUTE_STAGED ? s->staged_out : piece.out};
+    chunk_memory host = {NULL, NULL, NULL};
+    softqam_cursor cursor = softqam_cursor_at(r->list, s->first);
+    const softqam_segment span = softqam_cursor_take(&cursor, s->n_symbols);
+    if (is_staged(r))
+        host = divide(r, s->staging, s->n_symbols);
+    if (r->in == ROUTE_DIRECT)
+        host.in = (unsigned char *)(uintptr_t)span.layers[0].symbols;
+    if (r->noise == ROUTE_DIRECT)
+        host.noise = (unsigned char *)(uintptr_t)span.layers[0].noise_var;
+    if (r->out == ROUTE_DIRECT)
+        host.out = span.out;
+    return host;
+}
+
+/* Launches the kernel for a slot's chunk: each span is a segment of its own in the device's memory, with its own scale,
+ * noise and modulation. A noise value that is a whole segment's is read here, and goes as an argument. */
+static softqam_status launch_chunk(const run *r, const slot *s, chunk_memory device)
+{
+    softqam_launch launch;
+    cudaError_t error = cudaSuccess;
+    softqam_launch_begin(&launch, r->list->params, r->gpu->launch_capacity, s->stream);
+    for (span_walk walk = walk_begin(r, s); error == cudaSuccess && walk_next(&walk);) {
+        softqam_segment segment = walk.span;
+        const float *caller_noise = segment.layers[0].noise_var;
+        const float *noise = walk.noise_nbytes > 0 ? (const float *)(const void *)(device.noise + walk.noise) : NULL;
+        segment.symbol_stride = 1;
+        segment.noise_stride = 1;
+        segment.layers[0] = (softqam_layer){.symbols = device.in + walk.in, .noise_var = noise};
+        segment.out = device.out + walk.out;
+        error = softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f);
+    }
+    if (error == cudaSuccess)
+        error = softqam_launch_end(&launch);
+    return softqam_cuda_status(error, "launching the kernel");
 }
 
 /* Waits until a slot is idle and hands its result over. */
@@ -104,21 +191,16 @@ static softqam_status slot_finish(const run *r, slot *s)
 /* Issues copy in, kernel and copy out of a chunk on the slot's stream. */
 static softqam_status slot_start(const run *r, slot *s, size_t first, size_t n_symbols)
 {
-    const softqam_plan *plan = r->pipeline->plan;
     s->first = first;
     s->n_symbols = n_symbols;
-    gather(r, s);
-    const host_chunk host = slot_host_chunk(r, s);
-    const softqam_block on_device = {.n_symbols = n_symbols,
-                                     .symbols = s->d_in,
-                                     .noise_var = r->noise == ROUTE_NONE ? NULL : s->d_noise,
-                                     .noise_stride = r->noise == ROUTE_NONE ? 0 : 1,
-                                     .out = s->d_out};
-    TRY_CUDA(cudaMemcpyAsync, s->d_in, host.in, n_symbols * plan->input_nbytes, cudaMemcpyHostToDevice, s->stream);
-    if (r->noise != ROUTE_NONE)
-        TRY_CUDA(cudaMemcpyAsync, s->d_noise, host.noise, n_symbols * sizeof(float), cudaMemcpyHostToDevice, s->stream);
-    TRY_CUDA(softqam_kernel_launch, plan, &on_device, 1, r->noise_var, s->stream);
-    TRY_CUDA(cudaMemcpyAsync, host.out, s->d_out, n_symbols * plan->output_nbytes, cudaMemcpyDeviceToHost, s->stream);
+    const chunk_memory host = host_memory(r, s);
+    const chunk_memory device = divide(r, s->on_device, n_symbols);
+    const span_walk end = gather(r, s, host);
+    TRY_CUDA(cudaMemcpyAsync, device.in, host.in, end.in, cudaMemcpyHostToDevice, s->stream);
+    if (end.noise > 0)
+        TRY_CUDA(cudaMemcpyAsync, device.noise, host.noise, end.noise, cudaMemcpyHostToDevice, s->stream);
+    TRY(launch_chunk(r, s, device));
+    TRY_CUDA(cudaMemcpyAsync, host.out, device.out, end.out, cudaMemcpyDeviceToHost, s->stream);
     return SOFTQAM_OK;
 }
 
@@ -156,6 +238,7 @@ static void work_through_chunks(void *context, size_t worker)
 {
     chunk_job *job = context;
     const run *r = job->run;
+    const size_t n_symbols = r->list->n_symbols;
     slot *slots = job->slots + worker * job->slots_per_worker;
     softqam_status status = softqam_cuda_status(cudaSetDevice(slots[0].device), "cudaSetDevice");
     if (status != SOFTQAM_OK)
@@ -163,9 +246,9 @@ static void work_through_chunks(void *context, size_t worker)
     unsigned turn = 0;
     while (!atomic_load(&job->failed)) {
         const size_t first = atomic_fetch_add(&job->next, job->chunk_symbols);
-        if (first >= r->n_symbols)
+        if (first >= n_symbols)
             break;
-        const size_t left = r->n_symbols - first;
+        const size_t left = n_symbols - first;
         slot *s = &slots[turn++ % job->slots_per_worker];
         const size_t previous = s->n_symbols ? s->first : first;
         softqam_range_begin("softqam: chunk from symbol", first);
@@ -185,82 +268,75 @@ static void work_through_chunks(void *context, size_t worker)
     }
 }
 
-static softqam_status run_chunks(const run *r, softqam_pool *pool, slot *slots, unsigned n_workers,
-                                 unsigned slots_per_worker, size_t chunk_symbols, size_t *n_done)
+static softqam_status run_chunks(chunk_job *job, softqam_pool *pool, unsigned n_workers, size_t *n_done)
 {
-    chunk_job job = {.run = r,
-                     .slots = slots,
-                     .slots_per_worker = slots_per_worker,
-                     .chunk_symbols = chunk_symbols,
-                     .status = SOFTQAM_OK,
-                     .n_done = r->n_symbols};
-    pthread_mutex_init(&job.mutex, NULL);
-    softqam_pool_run(pool, work_through_chunks, &job, n_workers);
-    pthread_mutex_destroy(&job.mutex);
-    if (job.status != SOFTQAM_OK) {
-        const size_t untaken = atomic_load(&job.next);
-        *n_done = untaken < job.n_done ? untaken : job.n_done;
-        softqam_error_note_restore(&job.note);
+    job->n_done = job->run->list->n_symbols;
+    pthread_mutex_init(&job->mutex, NULL);
+    softqam_pool_run(pool, work_through_chunks, job, n_workers);
+    pthread_mutex_destroy(&job->mutex);
+    if (job->status != SOFTQAM_OK) {
+        const size_t untaken = atomic_load(&job->next);
+        *n_done = untaken < job->n_done ? untaken : job->n_done;
+        softqam_error_note_restore(&job->note);
     }
-    return job.status;
+    return job->status;
 }
 
+/* One device is fed by the calling thread alone. */
 static softqam_status run_ring(const run *r, size_t *n_done)
 {
-    softqam_pipeline *pipeline = r->pipeline;
-    size_t chunk = r->n_symbols / (CHUNKS_PER_SLOT * n_ring_slots(pipeline)) + 1;
+    const softqam_pipeline *pipeline = r->gpu->pipeline;
+    const size_t most = slot_symbols(r, &pipeline->ring[0]);
+    size_t chunk = r->list->n_symbols / (CHUNKS_PER_SLOT * pipeline->n_ring_slots) + 1;
     if (chunk < MIN_CHUNK_SYMBOLS)
         chunk = MIN_CHUNK_SYMBOLS;
-    if (chunk > pipeline->chunk_symbols)
-        chunk = pipeline->chunk_symbols;
-    /* One device is fed by the calling thread. */
-    softqam_pool *pool = pipeline->feeders ? pipeline->feeders : pipeline->pool;
-    return run_chunks(r, pool, pipeline->ring, pipeline->n_devices, pipeline->n_streams, chunk, n_done);
+    chunk_job job = {.run = r,
+                     .slots = pipeline->ring,
+                     .slots_per_worker = r->gpu->n_streams,
+                     .chunk_symbols = chunk < most ? chunk : most};
+    return run_chunks(&job, pipeline->feeders, r->gpu->n_devices, n_done);
 }
 
 static softqam_status run_staged(const run *r, size_t *n_done)
 {
-    softqam_pipeline *pipeline = r->pipeline;
-    return run_chunks(r, pipeline->pool, pipeline->staged, pipeline->n_workers, SLOTS_PER_WORKER,
-                      pipeline->staged_symbols, n_done);
+    const softqam_pipeline *pipeline = r->gpu->pipeline;
+    const unsigned n_threads = softqam_pool_n_threads(r->pool);
+    chunk_job job = {.run = r,
+                     .slots = pipeline->staged,
+                     .slots_per_worker = SLOTS_PER_WORKER,
+                     .chunk_symbols = slot_symbols(r, &pipeline->staged[0])};
+    return run_chunks(&job, r->pool, n_threads < pipeline->n_workers ? n_threads : pipeline->n_workers, n_done);
 }
 
 /* The device's address of host memory that it can reach. */
-static softqam_status device_address(const softqam_pipeline *pipeline, void **address, const void *host)
+static softqam_status device_address(const softqam_gpu *gpu, unsigned char **memory)
 {
-    *address = (void *)(uintptr_t)host;
-    if (!pipeline->coherent)
-        TRY_CUDA(cudaHostGetDevicePointer, address, (void *)(uintptr_t)host, 0);
+    void *address = *memory;
+    if (!gpu->coherent)
+        TRY_CUDA(cudaHostGetDevicePointer, &address, *memory, 0);
+    *memory = address;
     return SOFTQAM_OK;
 }
 
 /* A small call: one kernel straight on host memory, the caller's where the device can use it as it lies. */
 static softqam_status run_mapped(const run *r)
 {
-    const softqam_pipeline *pipeline = r->pipeline;
-    const softqam_plan *plan = pipeline->plan;
-    slot *s = &pipeline->staged[0];
+    slot *s = &r->gpu->pipeline->staged[0];
     s->first = 0;
-    s->n_symbols = r->n_symbols;
-    gather(r, s);
-    const host_chunk host = slot_host_chunk(r, s);
-    softqam_block mapped = {.n_symbols = r->n_symbols, .noise_stride = r->noise == ROUTE_NONE ? 0 : 1};
-    void *address;
+    s->n_symbols = r->list->n_symbols;
+    chunk_memory memory = host_memory(r, s);
+    (void)gather(r, s, memory);
     TRY_CUDA(cudaSetDevice, s->device);
-    TRY(device_address(pipeline, &address, host.in));
-    mapped.symbols = address;
-    if (r->noise != ROUTE_NONE) {
-        TRY(device_address(pipeline, &address, host.noise));
-        mapped.noise_var = address;
-    }
-    TRY(device_address(pipeline, &address, host.out));
-    mapped.out = address;
-    TRY_CUDA(softqam_kernel_launch, plan, &mapped, 1, r->noise_var, s->stream);
+    TRY(device_address(r->gpu, &memory.in));
+    if (r->noise != ROUTE_NONE)
+        TRY(device_address(r->gpu, &memory.noise));
+    TRY(device_address(r->gpu, &memory.out));
+    TRY(launch_chunk(r, s, memory));
     return slot_finish(r, s);
 }
 
 /* Whether a buffer may be used as it lies; device memory is refused. */
-static softqam_status find_route(const softqam_pipeline *pipeline, route *found, const void *memory, size_t nbytes,
+static softqam_status find_route(const softqam_gpu *gpu, route *found, const void *memory, size_t nbytes,
                                  const char *name)
 {
     struct cudaPointerAttributes first;
@@ -271,93 +347,109 @@ static softqam_status find_route(const softqam_pipeline *pipeline, route *found,
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is device memory: softqam_cuda_demodulate() takes that",
                             name);
     const bool pinned = first.type == cudaMemoryTypeHost && last.type == cudaMemoryTypeHost;
-    *found = pinned || pipeline->coherent ? ROUTE_DIRECT : ROUTE_STAGED;
+    *found = pinned || gpu->coherent ? ROUTE_DIRECT : ROUTE_STAGED;
     return SOFTQAM_OK;
 }
 
-/* A call of several blocks is staged as a whole; one block may be memory that the devices reach. */
+/* A call of several segments is staged as a whole; one segment may be memory that the devices reach. */
 static softqam_status find_routes(run *r)
 {
-    const softqam_pipeline *pipeline = r->pipeline;
-    const softqam_plan *plan = pipeline->plan;
-    const softqam_block *block = &r->blocks[0];
-    const size_t n = block->n_symbols;
+    const softqam_params *params = r->list->params;
+    const softqam_segment segment = softqam_segment_at(r->list, 0);
+    const softqam_layer *layer = &segment.layers[0];
+    const size_t n = segment.n_symbols;
     r->in = ROUTE_STAGED;
     r->out = ROUTE_STAGED;
-    r->noise = softqam_plan_takes_noise(plan) ? ROUTE_STAGED : ROUTE_NONE;
-    if (r->n_blocks != 1)
+    r->noise = softqam_params_take_noise(params) ? ROUTE_STAGED : ROUTE_NONE;
+    if (r->list->n_segments != 1)
         return SOFTQAM_OK;
-    if (!block->symbols_q && block->symbol_stride <= 1)
-        TRY(find_route(pipeline, &r->in, block->symbols, n * plan->input_nbytes, "symbols"));
-    TRY(find_route(pipeline, &r->out, block->out, n * plan->output_nbytes, "out"));
-    if (r->noise == ROUTE_STAGED && block->noise_stride == 0) {
+    if (softqam_segment_is_contiguous(&segment))
+        TRY(find_route(r->gpu, &r->in, layer->symbols, n * params->input_nbytes, "symbols"));
+    TRY(find_route(r->gpu, &r->out, segment.out, n * softqam_params_output_nbytes(params, segment.modulation), "out"));
+    if (segment.noise_stride == 0)
         r->noise = ROUTE_NONE;
-        r->noise_var = block->noise_var[0];
-    } else if (r->noise == ROUTE_STAGED && block->noise_stride == 1) {
-        TRY(find_route(pipeline, &r->noise, block->noise_var, n * sizeof(float), "noise_var"));
-    }
+    if (r->noise == ROUTE_STAGED && segment.noise_stride == 1)
+        TRY(find_route(r->gpu, &r->noise, layer->noise_var, n * sizeof(float), "noise_var"));
     return SOFTQAM_OK;
 }
 
-static bool is_staged(const run *r)
+softqam_status softqam_pipeline_reaches(softqam_gpu *gpu, const softqam_segment_list *list, bool *reached)
 {
-    return r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED || r->out == ROUTE_STAGED;
-}
-
-softqam_status softqam_pipeline_reaches(softqam_pipeline *pipeline, const softqam_block *blocks, size_t n_blocks,
-                                        bool *reached)
-{
-    run r = {.pipeline = pipeline, .blocks = blocks, .n_blocks = n_blocks};
-    TRY(find_routes(&r));
-    *reached = !is_staged(&r);
-    return SOFTQAM_OK;
-}
-
-/* After a failure: lets what is under way run out, whatever becomes of it. */
-static void abandon(softqam_pipeline *pipeline)
-{
-    for (unsigned k = 0; k < n_slots(pipeline); k++) {
-        (void)cudaStreamSynchronize(pipeline->slots[k].stream);
-        pipeline->slots[k].n_symbols = 0;
-    }
-    (void)cudaGetLastError();
+    run r = {.gpu = gpu, .list = list};
+    int previous = 0;
+    TRY(softqam_device_enter(gpu->devices[0], &previous));
+    const softqam_status status = find_routes(&r);
+    softqam_device_leave(previous);
+    *reached = status == SOFTQAM_OK && !is_staged(&r);
+    return status;
 }
 
 /* Whether a call is one kernel on host memory. Kernels take only what is aligned for them: the rest is staged. */
 static bool goes_mapped(run *r)
 {
-    const softqam_pipeline *pipeline = r->pipeline;
-    const softqam_plan *plan = pipeline->plan;
-    const softqam_block *caller = &r->blocks[0];
-    const bool in_aligned = (uintptr_t)caller->symbols % softqam_kernel_input_alignment(plan, caller) == 0;
-    const bool out_aligned = (uintptr_t)caller->out % softqam_kernel_output_alignment(plan) == 0;
-    if (pipeline->coherent && !is_staged(r) && in_aligned && out_aligned)
+    const softqam_params *params = r->list->params;
+    const softqam_segment caller = softqam_segment_at(r->list, 0);
+    const size_t in_alignment = softqam_kernel_input_alignment(params, &caller);
+    const bool in_aligned = (uintptr_t)caller.layers[0].symbols % in_alignment == 0;
+    const bool out_aligned = (uintptr_t)caller.out % softqam_kernel_output_alignment(params, &caller) == 0;
+    if (r->gpu->coherent && !is_staged(r) && in_aligned && out_aligned)
         return true;
-    if (r->n_symbols > MAPPED_NBYTES / (plan->input_nbytes + plan->output_nbytes) ||
-        r->n_symbols > pipeline->staged_symbols)
+    if (r->list->n_symbols > MAPPED_NBYTES / (params->input_nbytes + r->value_nbytes) ||
+        r->list->n_symbols > slot_symbols(r, &r->gpu->pipeline->staged[0]))
         return false;
     r->in = in_aligned ? r->in : ROUTE_STAGED;
     r->out = out_aligned ? r->out : ROUTE_STAGED;
     return true;
 }
 
-softqam_status softqam_pipeline_run(softqam_pipeline *pipeline, const softqam_block *blocks, size_t n_blocks,
-                                    size_t *n_done)
+/* Most bytes that a symbol of the call becomes. */
+static size_t largest_value_nbytes(const softqam_segment_list *list)
 {
-    run r = {.pipeline = pipeline,
-             .blocks = blocks,
-             .n_blocks = n_blocks,
-             .n_symbols = softqam_blocks_count(blocks, n_blocks)};
-    *n_done = 0;
-    TRY(find_routes(&r));
+    size_t most = 0;
+    for (size_t k = 0; k < list->n_segments; k++) {
+        const size_t nbytes = softqam_params_output_nbytes(list->params, softqam_segment_at(list, k).modulation);
+        most = nbytes > most ? nbytes : most;
+    }
+    return most;
+}
+
+/* After a failure: lets what is under way run out, whatever becomes of it. */
+static void abandon(softqam_pipeline *pipeline)
+{
+    for (unsigned k = 0; k < pipeline->n_slots; k++) {
+        (void)cudaStreamSynchronize(pipeline->slots[k].stream);
+        pipeline->slots[k].n_symbols = 0;
+    }
+    (void)cudaGetLastError();
+}
+
+static softqam_status run_call(run *r, size_t *n_done)
+{
     softqam_status status;
-    if (goes_mapped(&r))
-        status = run_mapped(&r);
+    TRY(find_routes(r));
+    if (goes_mapped(r))
+        status = run_mapped(r);
     else
-        status = is_staged(&r) ? run_staged(&r, n_done) : run_ring(&r, n_done);
+        status = is_staged(r) ? run_staged(r, n_done) : run_ring(r, n_done);
     if (status == SOFTQAM_OK)
-        *n_done = r.n_symbols;
+        *n_done = r->list->n_symbols;
     else
-        abandon(pipeline);
+        abandon(r->gpu->pipeline);
+    return status;
+}
+
+softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list,
+                                           size_t *n_done)
+{
+    run r = {.gpu = gpu, .pool = pool, .list = list, .value_nbytes = largest_value_nbytes(list)};
+    int previous = 0;
+    *n_done = 0;
+    TRY(softqam_device_enter(gpu->devices[0], &previous));
+    pthread_mutex_lock(&gpu->mutex);
+    atomic_store(&gpu->busy, true);
+    const softqam_status status = run_call(&r, n_done);
+    atomic_store(&gpu->busy, false);
+    pthread_mutex_unlock(&gpu->mutex);
+    softqam_device_leave(previous);
     return status;
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* A context's part of CUDA: the choice of devices, and the table of functions. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "error.h"
+#include "gpu_parts.h"
+#include "kernels.h"
+
+softqam_status softqam_device_enter(int device, int *previous)
+{
+    TRY_CUDA(cudaGetDevice, previous);
+    if (*previous != device)
+        TRY_CUDA(cudaSetDevice, device);
+    return SOFTQAM_OK;
+}
+
+void softqam_device_leave(int previous)
+{
+    int device = -1;
+    if (cudaGetDevice(&device) != cudaSuccess || device != previous)
+        (void)cudaSetDevice(previous);
+}
+
+/* Creation. Only questions that CUDA answers without making a context on a device. */
+
+static softqam_status unavailable(cudaError_t error)
+{
+    (void)cudaGetLastError();
+    return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "no usable CUDA device: %s", cudaGetErrorString(error));
+}
+
+/* How many devices a configuration names, of those that there are. */
+static softqam_status count_devices(unsigned *n, const softqam_context_config *config)
+{
+    int n_devices = 0;
+    const cudaError_t error = cudaGetDeviceCount(&n_devices);
+    if (error != cudaSuccess)
+        return unavailable(error);
+    for (unsigned k = 0; k == 0 || (config->devices && k < config->n_devices); k++) {
+        const int wanted = config->devices ? config->devices[k] : config->device;
+        if (wanted >= n_devices)
+            return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "there is no CUDA device %d, only %d device%s",
+                                wanted, n_devices, n_devices == 1 ? "" : "s");
+    }
+    *n = config->n_devices == SOFTQAM_ALL_DEVICES ? (unsigned)n_devices : config->n_devices ? config->n_devices : 1;
+    return SOFTQAM_OK;
+}
+
+static softqam_status list_devices(softqam_gpu *gpu, const softqam_context_config *config)
+{
+    for (unsigned k = 0; k < gpu->n_devices; k++)
+        gpu->devices[k] = config->devices ? config->devices[k] : (int)k;
+    if (config->n_devices > 0)
+        return SOFTQAM_OK;
+    gpu->devices[0] = config->device;
+    const cudaError_t error = config->device < 0 ? cudaGetDevice(&gpu->devices[0]) : cudaSuccess;
+    return error == cudaSuccess ? SOFTQAM_OK : unavailable(error);
+}
+
+/* Whether all devices share the host's memory: integrated ones, and those that use the host's page tables. */
+static softqam_status find_coherence(softqam_gpu *gpu)
+{
+    gpu->coherent = true;
+    for (unsigned k = 0; k < gpu->n_devices; k++) {
+        int integrated = 0;
+        int host_tables = 0;
+        TRY_CUDA(cudaDeviceGetAttribute, &integrated, cudaDevAttrIntegrated, gpu->devices[k]);
+        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+                 gpu->devices[k]);
+        if (!integrated && !host_tables)
+            gpu->coherent = false;
+    }
+    return SOFTQAM_OK;
+}
+
+/* "2 x NVIDIA H200, 4 streams of 1048576 symbols each" */
+static softqam_status describe(softqam_gpu *gpu)
+{
+    struct cudaDeviceProp properties;
+    char count[16] = "";
+    TRY_CUDA(cudaGetDeviceProperties, &properties, gpu->devices[0]);
+    if (gpu->n_devices > 1)
+        snprintf(count, sizeof count, "%u x ", gpu->n_devices);
+    snprintf(gpu->detail, sizeof gpu->detail, "%s%s, %u stream%s of %zu symbols%s", count, properties.name,
+             gpu->n_streams, gpu->n_streams == 1 ? "" : "s", gpu->chunk_symbols, gpu->n_devices > 1 ? " each" : "");
+    return SOFTQAM_OK;
+}
+
+static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_config *config)
+{
+    int driver_version = 0;
+    TRY(list_devices(gpu, config));
+    TRY(find_coherence(gpu));
+    TRY_CUDA(cudaDriverGetVersion, &driver_version);
+    gpu->launch_capacity = softqam_launch_capacity(driver_version);
+    return describe(gpu);
+}
+
+static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config)
+{
+    *out = NULL;
+    unsigned n_devices = 0;
+    TRY(count_devices(&n_devices, config));
+    const unsigned n_cpus = config->cpus ? config->n_cpus : 0;
+    softqam_gpu *gpu = calloc(1, sizeof *gpu + n_devices * sizeof gpu->devices[0] + n_cpus * sizeof config->cpus[0]);
+    if (!gpu)
+        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for %u devices", n_devices);
+    gpu->n_devices = n_devices;
+    gpu->n_streams = config->n_streams;
+    gpu->chunk_symbols = config->chunk_symbols;
+    gpu->scheduling.priority = config->thread_priority;
+    if (n_cpus > 0) {
+        gpu->scheduling.n_cpus = n_cpus;
+        gpu->scheduling.cpus = memcpy(gpu->devices + n_devices, config->cpus, n_cpus * sizeof config->cpus[0]);
+    }
+    const softqam_status status = look_at_devices(gpu, config);
+    if (status != SOFTQAM_OK) {
+        free(gpu);
+        return status;
+    }
+    pthread_mutex_init(&gpu->mutex, NULL);
+    *out = gpu;
+    return SOFTQAM_OK;
+}
+
+static void gpu_destroy(softqam_gpu *gpu)
+{
+    int previous = 0;
+    if (!gpu)
+        return;
+    if (gpu->pipeline) {
+        /* On a device that is lost, what the host holds is freed all the same. */
+        const cudaError_t error = cudaGetDevice(&previous);
+        softqam_pipeline_destroy(gpu, gpu->pipeline);
+        if (error == cudaSuccess)
+            softqam_device_leave(previous);
+    }
+    pthread_mutex_destroy(&gpu->mutex);
+    free(gpu);
+}
+
+static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
+{
+    int previous = 0;
+    softqam_status status = softqam_device_enter(gpu->devices[0], &previous);
+    if (status != SOFTQAM_OK)
+        return status;
+    for (unsigned k = 0; k < gpu->n_devices && status == SOFTQAM_OK; k++) {
+        status = softqam_cuda_status(cudaSetDevice(gpu->devices[k]), "cudaSetDevice");
+        if (status == SOFTQAM_OK)
+            status =
+                softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels");
+    }
+    softqam_device_leave(previous);
+    return status;
+}
+
+static bool gpu_is_busy(const softqam_gpu *gpu)
+{
+    return atomic_load(&gpu->busy);
+}
+
+static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
+{
+    int previous = 0;
+    *memory = NULL;
+    TRY(softqam_device_enter(gpu->devices[0], &previous));
+    const softqam_status status = softqam_cuda_status(
+        cudaHostAlloc(memory, nbytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
+    softqam_device_leave(previous);
+    return status;
+}
+
+static void gpu_host_free(void *memory)
+{
+    (void)cudaFreeHost(memory);
+}
+
+static const char *gpu_detail(const softqam_gpu *gpu)
+{
+    return gpu->detail;
+}
+
+const softqam_gpu_ops softqam_gpu_backend = {
+    .create = gpu_create,
+    .prepare_kernels = gpu_prepare_kernels,
+    .prepare_host_calls = softqam_pipeline_prepare,
+    .demodulate = softqam_pipeline_demodulate,
+    .is_busy = gpu_is_busy,
+    .reaches = softqam_pipeline_reaches,
+    .host_alloc = gpu_host_alloc,
+    .host_free = gpu_host_free,
+    .detail = gpu_detail,
+    .destroy = gpu_destroy,
+};
