@@ -193,3 +193,13 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, enum cudaMemcp
     memcpy(to, from, nbytes);
     return fake_unlock(cudaSuccess);
 }
+
+cudaError_t cudaMemset(void *memory, int byte, size_t nbytes)
+{
+    fake_lock();
+    fake_run_device(fake_device);
+    const bool known = reaches(memory, nbytes);
+    if (known)
+        memset(memory, byte, nbytes);
+    return fake_unlock(known ? cudaSuccess : cudaErrorInvalidValue);
+}
