@@ -10,6 +10,7 @@
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/transmitter.h"
+#include "create.h"
 #include "machine.h"
 #include "sections.h"
 
@@ -152,8 +153,8 @@ void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_fo
 
 static bool make_input(struct bench_input *input)
 {
-    softqam_config config;
     softqam_demodulator *demodulator = NULL;
+    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 0);
     input->symbols = malloc(8 * input->n_symbols);
     input->expected = malloc(8 * input->n_symbols);
     if (!input->symbols || !input->expected) {
@@ -161,9 +162,7 @@ static bool make_input(struct bench_input *input)
         return false;
     }
     bench_fill(input->symbols, input->n_symbols, 28.0, SOFTQAM_INPUT_CF32, 1.0f);
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_status status = softqam_create(&demodulator, &config);
+    softqam_status status = bench_create(&demodulator, &config, NULL);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, input->symbols, NULL, input->n_symbols, input->expected);
     if (status != SOFTQAM_OK)

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "create.h"
 #include "liquid.h"
 #include "sections.h"
 #include "stream.h"
@@ -62,9 +63,15 @@ static bool takes_noise(const struct cpu_case *c)
     return c->output != SOFTQAM_OUTPUT_U8;
 }
 
+static size_t out_nbytes_of(const struct cpu_case *c, size_t n_symbols)
+{
+    return softqam_output_nbytes(c->output, SOFTQAM_MODULATION_256QAM, n_symbols);
+}
+
 static size_t nbytes_of(const struct cpu_case *c)
 {
-    return c->n_symbols * (softqam_input_symbol_nbytes(c->input) + softqam_output_symbol_nbytes(c->output) +
+    return out_nbytes_of(c, c->n_symbols) +
+           c->n_symbols * (softqam_input_symbol_nbytes(c->input) +
                            (takes_noise(c) && c->noise == SOFTQAM_NOISE_PER_SYMBOL ? sizeof(float) : 0));
 }
 
@@ -104,16 +111,15 @@ static double run_case(void *context)
 static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *variant,
                  softqam_demodulator **demodulator)
 {
+    softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, c->n_threads);
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.cpu_variant = variant;
-    config.n_threads = c->n_threads;
+    context_config.cpu_variant = variant;
     config.input_format = c->input;
     config.input_scale = c->input_scale;
     config.output_format = c->output;
     config.noise = c->noise;
-    if (softqam_create(demodulator, &config) == SOFTQAM_OK)
+    if (bench_create(demodulator, &context_config, &config) == SOFTQAM_OK)
         return true;
     message_print("cpu", "%s", softqam_error_message());
     bench->report->failed = true;
@@ -124,11 +130,10 @@ static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *
 static bool verify_stretch(struct cpu_bench *bench, const struct cpu_case *c, softqam_demodulator *portable,
                            size_t first, size_t n)
 {
-    const size_t nbytes = softqam_output_symbol_nbytes(c->output);
     const unsigned char *symbols = (const unsigned char *)c->symbols + first * softqam_input_symbol_nbytes(c->input);
     const float *noise_var = bench->noise_var + (c->noise == SOFTQAM_NOISE_PER_SYMBOL ? first : 0);
     if (softqam_demodulate(portable, symbols, takes_noise(c) ? noise_var : NULL, n, bench->expected) == SOFTQAM_OK &&
-        memcmp(bench->expected, bench->out + first * nbytes, n * nbytes) == 0)
+        memcmp(bench->expected, bench->out + out_nbytes_of(c, first), out_nbytes_of(c, n)) == 0)
         return true;
     message_print(c->what, "wrong bytes");
     bench->report->failed = true;
@@ -139,7 +144,7 @@ static bool verify(struct cpu_bench *bench, const struct cpu_case *c, struct cpu
 {
     const size_t n = c->n_symbols < VERIFY_SYMBOLS ? c->n_symbols : VERIFY_SYMBOLS;
     softqam_demodulator *portable;
-    memset(bench->out, 1, c->n_symbols * softqam_output_symbol_nbytes(c->output));
+    memset(bench->out, 1, out_nbytes_of(c, c->n_symbols));
     if (run_case(run) < 0 || !make(bench, c, "portable", &portable))
         return false;
     const bool good =
@@ -200,14 +205,11 @@ static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "por
 
 static bool runs_here(const char *variant)
 {
-    softqam_config config;
-    softqam_demodulator *demodulator;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.n_threads = 1;
+    softqam_context *context;
+    softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 1);
     config.cpu_variant = variant;
-    const bool runs = softqam_create(&demodulator, &config) == SOFTQAM_OK;
-    softqam_destroy(demodulator);
+    const bool runs = softqam_context_create(&context, &config) == SOFTQAM_OK;
+    softqam_context_destroy(context);
     return runs;
 }
 

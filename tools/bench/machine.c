@@ -7,6 +7,8 @@
 
 #include <softqam/softqam.h>
 
+#include "create.h"
+
 /* "model name : ..." of the first processor, where the kernel tells. */
 static void read_cpu(char *cpu, size_t nbytes)
 {
@@ -28,17 +30,14 @@ static void read_cpu(char *cpu, size_t nbytes)
 void bench_machine_read(struct bench_machine *machine)
 {
     struct utsname names;
-    softqam_config config;
     softqam_demodulator *demodulator;
+    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 0);
     read_cpu(machine->cpu, sizeof machine->cpu);
     snprintf(machine->kernel, sizeof machine->kernel, "unknown");
     if (uname(&names) == 0)
         snprintf(machine->kernel, sizeof machine->kernel, "%.64s %.64s %.64s", names.sysname, names.release,
                  names.machine);
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK)
-        demodulator = NULL;
+    (void)bench_create(&demodulator, &config, NULL);
     snprintf(machine->loop, sizeof machine->loop, "%.100s", softqam_backend_detail(demodulator));
     softqam_destroy(demodulator);
 }
