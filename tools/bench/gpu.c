@@ -154,10 +154,11 @@ static void note_facts(struct report *report)
 static void measure(struct gpu_bench *bench, unsigned chosen)
 {
     static void (*const sections[N_BENCH_SECTIONS])(struct gpu_bench *) = {
-        [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,   [BENCH_HOST] = gpu_bench_host,
-        [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice, [BENCH_DEVICES] = gpu_bench_devices,
+        [BENCH_OBJECTS] = gpu_bench_objects, [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,
+        [BENCH_HOST] = gpu_bench_host,       [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice,
+        [BENCH_DEVICES] = gpu_bench_devices,
     };
-    for (unsigned k = BENCH_DEVICE; k < N_BENCH_SECTIONS; k++)
+    for (unsigned k = BENCH_OBJECTS; k < N_BENCH_SECTIONS; k++)
         if (chosen & 1u << k)
             sections[k](bench);
 }

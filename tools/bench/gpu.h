@@ -44,6 +44,7 @@ bool gpu_clock_start(struct gpu_bench *bench);
 double gpu_clock_stop(struct gpu_bench *bench);
 
 /* The sections. */
+void gpu_bench_objects(struct gpu_bench *bench);
 void gpu_bench_device(struct gpu_bench *bench);
 void gpu_bench_graph(struct gpu_bench *bench);
 void gpu_bench_host(struct gpu_bench *bench);

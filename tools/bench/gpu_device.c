@@ -9,6 +9,7 @@
 #include "create.h"
 #include "gpu.h"
 #include "gpu_kernels.h"
+#include "objects.h"
 
 static double run_memcpy(void *context)
 {
@@ -259,6 +260,34 @@ void gpu_bench_device(struct gpu_bench *bench)
     if (report_measure(bench->report, "cuda baseline: branchy, a byte a store, cf32 to u8", n, 16 * n,
                        limits[LIMIT_MEMCPY], run_branchy, bench) >= 0)
         verify_branchy(bench);
+}
+
+static bool call_on_device(void *context, softqam_demodulator *demodulator, softqam_output_format format)
+{
+    struct gpu_bench *bench = context;
+    return gpu_softqam_good(bench,
+                            softqam_cuda_demodulate(demodulator, bench->d_in,
+                                                    format == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var,
+                                                    bench->n_device_symbols, bench->d_out, bench->streams[0]),
+                            "objects") &&
+           gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize");
+}
+
+static size_t device_nbytes(void *context)
+{
+    size_t n_free = 0, n_total = 0;
+    return gpu_good(context, cudaMemGetInfo(&n_free, &n_total), "cudaMemGetInfo") ? n_total - n_free : 0;
+}
+
+void gpu_bench_objects(struct gpu_bench *bench)
+{
+    const struct objects_use uses[] = {
+        {"auto", SOFTQAM_BACKEND_AUTO, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
+        {"cuda", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
+        {"cuda, device memory", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_KERNELS, call_on_device, device_nbytes, bench},
+    };
+    for (size_t k = 0; k < sizeof uses / sizeof uses[0]; k++)
+        bench_objects(bench->report, &uses[k]);
 }
 
 /* Slots in a CUDA graph, replayed one graph after the other. */
