@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the LLRs of a symbol are: max-log by brute force over the 256 points, in double, with the interval in which
- * binary32 must come out; and the exact log-MAP LLRs that max-log approximates. Built from the formula of 3GPP
- * TS 38.211 clause 5.1.6 and nothing of src/. README.md beside this derives the bound.
+/* What the LLRs of a symbol are: max-log in double, as brute force over the points of the constellation has it, with
+ * the interval in which binary32 must come out; and the exact log-MAP LLRs that max-log approximates. README.md beside
+ * this derives the interval.
  *
- * Positive means bit 0. N0 is the variance of the complex noise. All functions may be called from any thread. */
+ * Positive means bit 0. LLRs are natural logarithms (nats) times the scale. All functions may be called from any
+ * thread. */
 #ifndef SOFTQAM_REFERENCE_MAX_LOG_H
 #define SOFTQAM_REFERENCE_MAX_LOG_H
 
-/* The I or Q of a constellation point, whose four bits are `label`, the first of them highest: b0 b2 b4 b6 make I, b1
- * b3 b5 b7 make Q. */
-double max_log_coordinate(int label);
+#include <stdint.h>
+
+#include "nr_symbol.h"
 
 /* One bit's LLR times the scale. */
 typedef struct max_log_llr {
@@ -19,29 +20,54 @@ typedef struct max_log_llr {
     double high;
 } max_log_llr;
 
-/* The eight LLRs of a symbol (I and Q), b0 first: (min over points with bit 1 of |r - x|^2 - min over those with bit 0)
- * * min(scale / N0, FLT_MAX). All zero, exactly, for a symbol that is not finite and for an N0 that is zero, negative,
- * NaN or infinite. */
-void max_log_llrs(const float symbol[2], float noise_var, float scale, max_log_llr llrs[8]);
+/* The LLRs of a symbol (I and Q), b0 first, as many as the constellation has bits:
+ *
+ *     (min over points with bit 1 of |r - x|^2 - min over those with bit 0) * scale / N0
+ *
+ * `position` is the symbol's in its codeword; only pi/2-BPSK looks at it, at its parity.
+ *
+ * Special values. All LLRs are exactly zero for a symbol that is not finite and for noise that is zero, negative, NaN
+ * or infinite. A component below 2^-63 counts as zero. N0 counts as the nearer end of [2^-100, 2^40] outside it, 1/N0
+ * as that of [2^-40, 2^100]. Where N0 * LLR passes FLT_MAX, so does the LLR, however large N0 is: +-FLT_MAX. */
+void max_log_llrs(const nr_constellation *constellation, const float symbol[2], nr_noise noise, float scale,
+                  uint64_t position, max_log_llr llrs[]);
 
-/* A bound on |binary32 - exact| for one LLR: `component` is the symbol's I or Q, `metric` the exact N0 * LLR, `weight`
- * is min(scale / N0, FLT_MAX). Overflow aside, which max_log_llrs() sees to. */
-double max_log_bound(double component, double metric, double weight);
+/* N0 * LLR of each bit of a finite symbol, taken as it is. max_log_metrics() searches I and Q apart, which is the same
+ * and fast; max_log_metrics_of_points() searches all points, which is the definition. */
+void max_log_metrics(const nr_constellation *constellation, const float symbol[2], uint64_t position, double metrics[]);
+void max_log_metrics_of_points(const nr_constellation *constellation, const float symbol[2], uint64_t position,
+                               double metrics[]);
 
-/* N0 * LLR as a function of u = |v| where u is between `number` and number + 1 times 2/sqrt(170), number = 0 .. 7, the
- * last one open: slope * u + intercept. For the bit at a place of its axis, 0 (b0, b1) to 3 (b6, b7); at place 0 it
- * takes v's sign besides. Brute force does without; this is what the bound is derived from. */
-typedef struct max_log_segment {
+/* A bound on |binary32 - exact| for one LLR: `component` is the symbol's I or Q, whichever has the bit (BPSK ignores
+ * it), `metric` the exact N0 * LLR, `weight` is scale / N0. Overflow aside, which max_log_llrs() sees to. */
+double max_log_bound(const nr_constellation *constellation, double component, double metric, double weight);
+
+/* The two constants of the bound: before it is weighted, N0 * LLR is wrong by at most (constant + slope * |v|) * 2^-24.
+ * For QPSK and more bits. */
+typedef struct max_log_error {
+    double constant;
+    double slope;
+} max_log_error;
+
+max_log_error max_log_error_of(const nr_constellation *constellation);
+
+/* N0 * LLR as a function of u = |v| is a straight line in each row: row r spans u from 2 r a to 2 (r + 1) a, a being
+ * 1/sqrt(energy), and the last one is open. `place` is the bit's on its axis: 0 for b0 and b1, where the LLR takes v's
+ * sign besides, 1 for b2 and b3, and so on. The search does without lines; the bound is derived from them. For QPSK and
+ * more bits. */
+typedef struct max_log_line {
     double slope;
     double intercept;
-} max_log_segment;
+} max_log_line;
 
-max_log_segment max_log_segment_at(int number, int place);
+int max_log_rows(const nr_constellation *constellation);
+max_log_line max_log_line_at(const nr_constellation *constellation, int row, int place);
 
 /* An LLR, scaled, as int8: to the nearest, ties to even, then limited. */
 int max_log_to_s8(double llr, int limit);
 
 /* The exact LLRs, log of the ratio of the sums of exp(-|r - x|^2 / N0), for finite symbols and positive N0. */
-void log_map_llrs(const float symbol[2], double noise_var, double llrs[8]);
+void log_map_llrs(const nr_constellation *constellation, const float symbol[2], double noise_var, uint64_t position,
+                  double llrs[]);
 
 #endif

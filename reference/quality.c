@@ -99,7 +99,7 @@ static void fill_grid(grid *self, double noise_var)
         const float v = (float)(((double)n + 0.5) * step - reach);
         self->symbols[2 * n] = self->symbols[2 * n + 1] = v;
         for (int label = 0; label < N_LEVELS; label++) {
-            const double distance = ((double)v - max_log_coordinate(label)) / deviation;
+            const double distance = ((double)v - nr_coordinate(&nr_256qam, label)) / deviation;
             const double weight = exp(-0.5 * distance * distance) * density * step / N_LEVELS;
             for (int k = 0; k < N_BITS / 2; k++)
                 self->weights[n][k][label >> (3 - k) & 1] += weight;
@@ -178,7 +178,7 @@ static void demodulate(grid *self, softqam_output_format format, float noise_var
 static double log_map_information(grid *self, double noise_var)
 {
     for (size_t n = 0; n < self->n_points; n++)
-        log_map_llrs(self->symbols + 2 * n, noise_var, self->llrs[n]);
+        log_map_llrs(&nr_256qam, self->symbols + 2 * n, noise_var, 0, self->llrs[n]);
     return information_at(self, 1);
 }
 

@@ -38,7 +38,7 @@ static double quantise(softqam_output_format format, double llr, int limit)
 /* The arithmetic of the LLRs as it is specified, to the last bit: src/README.md. The bound would not notice a table
  * that is one unit in the last place off, or a product that is rounded before it is added to. */
 typedef struct specification {
-    max_log_segment segments[8][4];
+    max_log_line segments[8][4];
     float scale;
     float limit;
 } specification;
@@ -47,7 +47,7 @@ static specification specify(float scale, float limit)
 {
     specification self = {.scale = scale, .limit = limit};
     for (int i = 0; i < 32; i++)
-        self.segments[i / 4][i % 4] = max_log_segment_at(i / 4, i % 4);
+        self.segments[i / 4][i % 4] = max_log_line_at(&nr_256qam, i / 4, i % 4);
     return self;
 }
 
@@ -56,7 +56,7 @@ static float specified_llr(const specification *self, const float *symbol, float
     const float v = symbol[b % 2], u = fabsf(v), rows_per_unit = (float)(sqrt(170) / 2);
     if (!isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise_var) || !(noise_var > 0))
         return 0;
-    const max_log_segment *segment = &self->segments[(int)fminf(u * rows_per_unit, 7)][b / 2];
+    const max_log_line *segment = &self->segments[(int)fminf(u * rows_per_unit, 7)][b / 2];
     float distance = fmaf((float)segment->slope, u, (float)segment->intercept);
     distance = b < 2 && signbit(v) ? -distance : distance;
     const float weight = fminf(self->scale / noise_var, FLT_MAX);
@@ -140,7 +140,7 @@ static void check_reference(const softqam_config *config, const llr_input *in, t
     for (size_t i = 0; i < in->n_symbols; i++) {
         float noise_var = in->noise_var[config->noise == SOFTQAM_NOISE_PER_SYMBOL ? i : 0];
         max_log_llr llrs[HARNESS_SYMBOL_BITS];
-        max_log_llrs(in->symbols + 2 * i, noise_var, scale, llrs);
+        max_log_llrs(&nr_256qam, in->symbols + 2 * i, nr_noise_var(noise_var), scale, 0, llrs);
         check_symbol(config->output_format, limit, in->symbols + 2 * i, noise_var, llrs, out + i * nbytes, seen);
     }
     free(out);
@@ -301,8 +301,8 @@ static void test_points_have_their_bits(void **state)
     static const float noise_vars[] = {0.01F, 1e-3F, 1e-6F, 1e-38F, 1e-45F};
     float symbols[2 * N_LABELS * N_LABELS];
     for (size_t i = 0; i < (size_t)N_LABELS * N_LABELS; i++) {
-        symbols[2 * i] = (float)max_log_coordinate((int)(i / N_LABELS));
-        symbols[2 * i + 1] = (float)max_log_coordinate((int)(i % N_LABELS));
+        symbols[2 * i] = (float)nr_coordinate(&nr_256qam, (int)(i / N_LABELS));
+        symbols[2 * i + 1] = (float)nr_coordinate(&nr_256qam, (int)(i % N_LABELS));
     }
     for (size_t n = 0; n < HARNESS_COUNT(noise_vars) * LLR_FORMATS; n++) {
         softqam_output_format format = llr_formats[n % LLR_FORMATS];

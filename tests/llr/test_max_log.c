@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The references for LLRs themselves: the bound's derivation on every segment, brute force against the plain formula
- * and on outliers, log-MAP's limits, and binary16. */
+/* The references for LLRs themselves: the constellations against the formulas of TS 38.211, the bound's derivation on
+ * every row, the search of an axis against that of all points, outliers, log-MAP's limits, and binary16. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,76 +12,205 @@
 
 enum { STREAM_PLAIN = 1, STREAM_OUTLIERS, STREAM_LOG_MAP };
 
-enum { N_BITS = HARNESS_SYMBOL_BITS, N_LABELS = 16, N_SEGMENTS = 8 };
+/* Bit b of a symbol whose bits are the number's, b0 highest: 1 - 2 b. */
+static double signed_bit(const nr_constellation *c, int bits, int b)
+{
+    return 1 - 2 * (bits >> (c->n_bits - 1 - b) & 1);
+}
 
-/* max_log.c says that table and fma err by e (|S| u + |C| + |T|), a wrong segment by 2 e u |S' - S| at its ends, and
- * that both together stay below e (1 + 5 u). */
-static void test_bound_on_every_segment(void **state)
+/* I, with first = 0, or Q, with first = 1, as 38.211 writes it. */
+static double written_out(const nr_constellation *c, int bits, int first)
+{
+    double x[NR_MAX_AXIS_BITS] = {0};
+    for (int k = 0; k < c->axis_bits; k++)
+        x[k] = signed_bit(c, bits, 2 * k + first);
+    switch (c->n_bits) {
+    case 2:
+        return x[0] / sqrt(2);
+    case 4:
+        return x[0] * (2 - x[1]) / sqrt(10);
+    case 6:
+        return x[0] * (4 - x[1] * (2 - x[2])) / sqrt(42);
+    case 8:
+        return x[0] * (8 - x[1] * (4 - x[2] * (2 - x[3]))) / sqrt(170);
+    default:
+        return x[0] * (16 - x[1] * (8 - x[2] * (4 - x[3] * (2 - x[4])))) / sqrt(682);
+    }
+}
+
+static void test_points(void **state)
 {
     (void)state;
-    double worst = 0;
-    for (int n = 0; n < N_SEGMENTS * 4; n++) {
-        int number = n / 4, place = n % 4;
-        max_log_segment here = max_log_segment_at(number, place);
-        for (int step = 0; step <= 1000; step++) {
-            double width = number == N_SEGMENTS - 1 ? 1e3 : 2, u = (2 * number + width * step / 1000) / sqrt(170);
-            double error = fabs(here.slope) * u + fabs(here.intercept) + fabs(here.slope * u + here.intercept);
-            if (step == 0 && number > 0)
-                error += 2 * u * fabs(max_log_segment_at(number - 1, place).slope - here.slope);
-            if (step == 1000 && number < N_SEGMENTS - 1)
-                error += 2 * u * fabs(max_log_segment_at(number + 1, place).slope - here.slope);
-            worst = fmax(worst, error / (1 + 5 * u));
+    for (int n = 0; n < NR_CONSTELLATIONS; n++) {
+        const nr_constellation *c = nr_constellations[n];
+        double energy = 0;
+        for (int bits = 0; bits < 1 << c->n_bits; bits++) {
+            for (uint64_t position = 6; position < 8; position++) {
+                double point[2], expected[2];
+                nr_point(c, bits, position, point);
+                if (c->n_bits == 1) {
+                    expected[1] = signed_bit(c, bits, 0) / sqrt(2);
+                    expected[0] = c->rotates && position == 7 ? -expected[1] : expected[1];
+                } else {
+                    expected[0] = written_out(c, bits, 0);
+                    expected[1] = written_out(c, bits, 1);
+                }
+                assert_true(point[0] == expected[0] && point[1] == expected[1]);
+                energy += (point[0] * point[0] + point[1] * point[1]) / (2 << c->n_bits);
+            }
+        }
+        assert_true(fabs(energy - 1) < 1e-14);
+    }
+}
+
+/* The lines of the first row, in units of a and a^2, a = 1/sqrt(energy). */
+static void test_first_rows(void **state)
+{
+    (void)state;
+    static const int slopes[6][5] = {{0}, {4}, {4, -4}, {4, -8, 4}, {4, -16, 8, 4}, {4, -32, 16, 8, 4}};
+    static const int intercepts[6][5] = {{0}, {0}, {0, 8}, {0, 24, -8}, {0, 80, -24, -8}, {0, 288, -80, -24, -8}};
+    for (int n = 2; n < NR_CONSTELLATIONS; n++) {
+        const nr_constellation *c = nr_constellations[n];
+        for (int place = 0; place < c->axis_bits; place++) {
+            max_log_line line = max_log_line_at(c, 0, place);
+            assert_true(fabs(line.slope * sqrt(c->energy) - slopes[c->axis_bits][place]) < 1e-12);
+            assert_true(fabs(line.intercept * c->energy - intercepts[c->axis_bits][place]) < 1e-10);
         }
     }
-    print_message("at most %.3f of what the bound allows\n", worst);
-    assert_true(worst < 1);
-    assert_true(worst > 0.9);
+}
+
+/* Slopes and intercepts are so far from half-way between two floats that whatever order they are evaluated in in
+ * double, the same float comes out. */
+static bool is_far_from_tie(double exact)
+{
+    return (float)(exact * (1 + 0x1p-48)) == (float)exact && (float)(exact * (1 - 0x1p-48)) == (float)exact;
+}
+
+static void test_tables_are_certain(void **state)
+{
+    (void)state;
+    for (int n = 2; n < NR_CONSTELLATIONS; n++) {
+        const nr_constellation *c = nr_constellations[n];
+        assert_true(is_far_from_tie(sqrt(c->energy) / 2));
+        for (int row = 0; row < max_log_rows(c); row++) {
+            for (int place = 0; place < c->axis_bits; place++) {
+                max_log_line line = max_log_line_at(c, row, place);
+                assert_true(is_far_from_tie(line.slope) && is_far_from_tie(line.intercept));
+            }
+        }
+    }
+}
+
+/* What table and fma err by, e (|S| u + |C| + |T|), and beside a boundary a neighbouring row, 2 e u |S' - S|, as a
+ * share of what max_log.c says that both together stay below. In units of e. */
+static double share_of_bound(const nr_constellation *c, int row, int place, double u, const max_log_line *beside)
+{
+    max_log_line line = max_log_line_at(c, row, place);
+    double error = fabs(line.slope) * u + fabs(line.intercept) + fabs(line.slope * u + line.intercept);
+    if (beside)
+        error += 2 * u * fabs(beside->slope - line.slope);
+    max_log_error most = max_log_error_of(c);
+    return error == 0 ? 0 : error / (most.constant + most.slope * u);
+}
+
+static void test_bound_on_every_row(void **state)
+{
+    (void)state;
+    for (int n = 2; n < NR_CONSTELLATIONS; n++) {
+        const nr_constellation *c = nr_constellations[n];
+        const int last = max_log_rows(c) - 1, n_lines = (last + 1) * c->axis_bits;
+        double worst_inside = 0, worst_outside = 0;
+        for (int k = 0; k < n_lines; k++) {
+            int row = k / c->axis_bits, place = k % c->axis_bits;
+            max_log_line below = max_log_line_at(c, row > 0 ? row - 1 : row, place);
+            max_log_line above = max_log_line_at(c, row < last ? row + 1 : row, place);
+            for (int step = 0; step <= 1000; step++) {
+                double u = (2 * row + (row == last ? 1e3 : 2) * step / 1000) / sqrt(c->energy);
+                const max_log_line *beside = step == 0 ? &below : step == 1000 ? &above : NULL;
+                double *worst = row == last ? &worst_outside : &worst_inside;
+                *worst = fmax(*worst, share_of_bound(c, row, place, u, beside));
+            }
+        }
+        max_log_error most = max_log_error_of(c);
+        print_message("%s: (%.4f + %.4f |v|) / 2^24, at most %.3f of it inside, %.3f outside\n", c->name, most.constant,
+                      most.slope, worst_inside, worst_outside);
+        assert_true(fmax(worst_inside, worst_outside) < 1 + 1e-12);
+        /* Neither constant is larger than it must be. */
+        assert_true(c->n_bits == 2 || worst_inside > 0.999);
+        assert_true(worst_outside > 0.99);
+    }
+}
+
+/* In and around the constellations. */
+static void fill_near(harness_random *random, float symbol[2])
+{
+    for (int axis = 0; axis < 2; axis++)
+        symbol[axis] = (float)(((double)harness_random_u32(random) * 0x1p-31 - 1) * 1.5);
 }
 
 /* Where nothing cancels, the definition as it stands. */
-static void test_plain_formula(void **state)
+static void plain_metrics(const nr_constellation *c, const float symbol[2], uint64_t position, double metrics[])
+{
+    double least[NR_MAX_BITS][2];
+    for (int b = 0; b < c->n_bits; b++)
+        least[b][0] = least[b][1] = INFINITY;
+    for (int bits = 0; bits < 1 << c->n_bits; bits++) {
+        double point[2];
+        nr_point(c, bits, position, point);
+        double distance = hypot((double)symbol[0] - point[0], (double)symbol[1] - point[1]);
+        for (int b = 0; b < c->n_bits; b++) {
+            double *best = &least[b][bits >> (c->n_bits - 1 - b) & 1];
+            *best = fmin(*best, distance * distance);
+        }
+    }
+    for (int b = 0; b < c->n_bits; b++)
+        metrics[b] = least[b][1] - least[b][0];
+}
+
+/* The search of I and Q apart, which max_log_llrs() uses, that of all points, and the plain formula are one. */
+static void test_whole_search(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_PLAIN);
-    for (int n = 0; n < 2000; n++) {
+    for (size_t n = 0; n < NR_CONSTELLATIONS * harness_symbol_count(3000); n++) {
+        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
         float symbol[2];
-        max_log_llr llrs[N_BITS];
-        harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 1, symbol);
-        max_log_llrs(symbol, 0.01F, 1, llrs);
-        double least[N_BITS][2];
-        for (int b = 0; b < N_BITS; b++)
-            least[b][0] = least[b][1] = INFINITY;
-        for (int point = 0; point < N_LABELS * N_LABELS; point++) {
-            int labels[2] = {point / N_LABELS, point % N_LABELS};
-            double distance = hypot((double)symbol[0] - max_log_coordinate(labels[0]),
-                                    (double)symbol[1] - max_log_coordinate(labels[1]));
-            for (int b = 0; b < N_BITS; b++) {
-                double *best = &least[b][labels[b % 2] >> (3 - b / 2) & 1];
-                *best = fmin(*best, distance * distance);
-            }
+        double apart[NR_MAX_BITS], whole[NR_MAX_BITS], plain[NR_MAX_BITS];
+        max_log_llr llrs[NR_MAX_BITS];
+        uint64_t position = n / NR_CONSTELLATIONS;
+        fill_near(&random, symbol);
+        max_log_metrics(c, symbol, position, apart);
+        max_log_metrics_of_points(c, symbol, position, whole);
+        plain_metrics(c, symbol, position, plain);
+        max_log_llrs(c, symbol, nr_noise_var(0.01F), 6, position, llrs);
+        for (int b = 0; b < c->n_bits; b++) {
+            assert_true(fabs(apart[b] - whole[b]) < 1e-14);
+            assert_true(fabs(apart[b] - plain[b]) < 1e-13);
+            assert_true(fabs(llrs[b].value - apart[b] * 6 / (double)0.01F) < 1e-11);
+            assert_true(llrs[b].low <= llrs[b].value && llrs[b].value <= llrs[b].high);
         }
-        for (int b = 0; b < N_BITS; b++)
-            assert_true(fabs(llrs[b].value - (least[b][1] - least[b][0]) / (double)0.01F) < 1e-11);
     }
 }
 
-/* An axis's LLRs do not depend on the other axis, however far out that is: none of the 256 sums may swallow them. */
+/* An axis's LLRs do not depend on the other axis, however far out that is: none of the sums may swallow them. */
 static void test_outliers(void **state)
 {
     (void)state;
     static const float others[] = {0.3F, 50, 1e5F, 1e10F, 1e20F, 1e30F, FLT_MAX, -FLT_MAX};
     harness_random random = harness_random_stream(STREAM_OUTLIERS);
-    for (int n = 0; n < 1000; n++) {
+    for (size_t n = 0; n < 2000; n++) {
+        const nr_constellation *c = nr_constellations[2 + n / 2 % (NR_CONSTELLATIONS - 2)];
         float symbol[2];
-        max_log_llr alone[N_BITS], beside[N_BITS];
-        harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 1, symbol);
-        size_t axis = (size_t)n % 2;
+        double alone[NR_MAX_BITS], beside[NR_MAX_BITS], whole[NR_MAX_BITS];
+        fill_near(&random, symbol);
+        size_t axis = n % 2;
         symbol[1 - axis] = 0;
-        max_log_llrs(symbol, 0.01F, 6, alone);
-        symbol[1 - axis] = others[(size_t)n / 2 % HARNESS_COUNT(others)];
-        max_log_llrs(symbol, 0.01F, 6, beside);
-        for (size_t b = axis; b < N_BITS; b += 2)
-            assert_true(fabs(beside[b].value - alone[b].value) < 1e-10);
+        max_log_metrics(c, symbol, 0, alone);
+        symbol[1 - axis] = others[harness_random_below(&random, HARNESS_COUNT(others))];
+        max_log_metrics(c, symbol, 0, beside);
+        max_log_metrics_of_points(c, symbol, 0, whole);
+        for (int b = (int)axis; b < c->n_bits; b += 2)
+            assert_true(beside[b] == alone[b] && fabs(whole[b] - alone[b]) < 1e-12);
     }
 }
 
@@ -90,17 +219,18 @@ static void test_log_map(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_LOG_MAP);
-    for (int n = 0; n < 600; n++) {
+    for (size_t n = 0; n < 60 * NR_CONSTELLATIONS; n++) {
         static const float noise_vars[] = {10, 0.1F, 1e-6F};
-        float noise_var = noise_vars[n % 3], symbol[2];
-        double exact[N_BITS];
-        max_log_llr llrs[N_BITS];
-        harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 1, symbol);
-        max_log_llrs(symbol, noise_var, 1, llrs);
-        log_map_llrs(symbol, (double)noise_var, exact);
-        for (int b = 0; b < N_BITS; b++) {
-            double most = noise_var < 1e-5F ? log(2.0) + 1e-9 : log(N_LABELS * N_LABELS / 2);
-            assert_true(fabs(exact[b] - llrs[b].value) <= most);
+        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
+        float noise_var = noise_vars[n / NR_CONSTELLATIONS % 3], symbol[2];
+        double exact[NR_MAX_BITS];
+        max_log_llr llrs[NR_MAX_BITS];
+        fill_near(&random, symbol);
+        max_log_llrs(c, symbol, nr_noise_var(noise_var), 1, n, llrs);
+        log_map_llrs(c, symbol, (double)noise_var, n, exact);
+        for (int b = 0; b < c->n_bits; b++) {
+            double most = noise_var < 1e-5F ? log(2.0) : (c->n_bits - 1) * log(2.0);
+            assert_true(fabs(exact[b] - llrs[b].value) <= most + 1e-9);
         }
     }
 }
@@ -143,8 +273,11 @@ static void test_half_rounding(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound_on_every_segment),
-        cmocka_unit_test(test_plain_formula),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_first_rows),
+        cmocka_unit_test(test_tables_are_certain),
+        cmocka_unit_test(test_bound_on_every_row),
+        cmocka_unit_test(test_whole_search),
         cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_log_map),
         cmocka_unit_test(test_half_round_trip),

@@ -60,7 +60,8 @@ static void make_llr_capture(struct llr_capture *capture, softqam_output_format 
         capture->symbols[2 * i] = (float)((double)(i * 7919 % 20011) / 8192 - 1.2);
         capture->symbols[2 * i + 1] = (float)((double)(i * 104729 % 20021) / 8192 - 1.2);
         capture->noise_var[i] = (float)((double)(i * 31 % 1009 + 10) / 4096);
-        max_log_llrs(capture->symbols + 2 * i, capture->noise_var[i], scale, capture->exact + 8 * i);
+        max_log_llrs(&nr_256qam, capture->symbols + 2 * i, nr_noise_var(capture->noise_var[i]), scale, 0,
+                     capture->exact + 8 * i);
     }
     for (size_t k = 0; k < 8 * N_LLR_SYMBOLS; k++)
         store_llr(capture, k, capture->exact[k].value);
@@ -203,7 +204,7 @@ void test_verify_llr_boundary(void **state)
     make_llr_capture(&capture, SOFTQAM_OUTPUT_F32, SOFTQAM_SIGN_POSITIVE_IS_0);
     capture.config.noise = SOFTQAM_NOISE_PER_CALL;
     for (size_t i = 0; i < N_LLR_SYMBOLS; i++)
-        max_log_llrs(capture.symbols + 2 * i, 0.01f, 1, capture.exact + 8 * i);
+        max_log_llrs(&nr_256qam, capture.symbols + 2 * i, nr_noise_var(0.01f), 1, 0, capture.exact + 8 * i);
     for (size_t k = 0; k < 8 * N_LLR_SYMBOLS; k++)
         store_llr(&capture, k, capture.exact[k].value);
     const float noise_var = 0.01f;

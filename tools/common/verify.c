@@ -84,7 +84,8 @@ static void expect_llrs(const softqam_config *config, const float symbol[2], flo
 {
     const double sign = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1;
     max_log_llr llrs[N_BITS];
-    max_log_llrs(symbol, noise_var, config->output_format == SOFTQAM_OUTPUT_S8 ? config->llr_scale : 1, llrs);
+    const float scale = config->output_format == SOFTQAM_OUTPUT_S8 ? config->llr_scale : 1;
+    max_log_llrs(&nr_256qam, symbol, nr_noise_var(noise_var), scale, 0, llrs);
     for (int b = 0; b < N_BITS; b++) {
         const double ends[2] = {sign * llrs[b].low, sign * llrs[b].high};
         expected[b].value = round_to_format(config, sign * llrs[b].value);

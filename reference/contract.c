@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "contract.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "half.h"
+
+/* Step 1: erasures. */
+static bool is_erasure(const float symbol[2], nr_noise noise)
+{
+    return !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise.value) || !(noise.value > 0);
+}
+
+/* Step 2: components so small that their products could be subnormal are zero. */
+static float flush_tiny(float v)
+{
+    return fabsf(v) < 0x1p-63F ? copysignf(0, v) : v;
+}
+
+/* Step 3: w. */
+static float weight_of(nr_noise noise, float scale)
+{
+    if (noise.is_inverse)
+        return scale * fminf(fmaxf(noise.value, 0x1p-40F), 0x1p100F);
+    return scale / fminf(fmaxf(noise.value, 0x1p-100F), 0x1p40F);
+}
+
+/* The level nearest to an odd integer whose bit at a place of the axis has a value. Never are two as near. */
+static int nearest_level(const nr_constellation *constellation, int middle, int place, int value)
+{
+    int nearest = 1 << 20;
+    for (int label = 0; label < 1 << constellation->axis_bits; label++) {
+        const int level = nr_level(constellation, label);
+        if ((label >> (constellation->axis_bits - 1 - place) & 1) == value &&
+            abs(level - middle) < abs(nearest - middle))
+            nearest = level;
+    }
+    return nearest;
+}
+
+/* Step 4: t for the bits of one axis. In row r the nearest levels are those of 2 r + 1, and
+ * (v - one)^2 - (v - zero)^2 = 2 (zero - one) v + one^2 - zero^2. */
+static void axis_metrics(const nr_constellation *constellation, float v, float metrics[NR_MAX_AXIS_BITS])
+{
+    const double energy = constellation->energy;
+    const int n_rows = 1 << (constellation->axis_bits - 1);
+    const float rows_per_unit = (float)(sqrt(energy) / 2), magnitude = fabsf(v);
+    const int row = (int)fminf(magnitude * rows_per_unit, (float)(n_rows - 1));
+    for (int place = 0; place < constellation->axis_bits; place++) {
+        const int zero = nearest_level(constellation, 2 * row + 1, place, 0);
+        const int one = nearest_level(constellation, 2 * row + 1, place, 1);
+        const float slope = (float)(2 * (zero - one) / sqrt(energy));
+        const float intercept = (float)((one * one - zero * zero) / energy);
+        const float metric = fmaf(slope, magnitude, intercept);
+        metrics[place] = place == 0 && signbit(v) ? -metric : metric;
+    }
+}
+
+/* The same for BPSK's one bit. */
+static float bpsk_metric(const nr_constellation *constellation, float i, float q, uint64_t position)
+{
+    const float root_of_8 = (float)(2 * sqrt(2));
+    const bool turned = constellation->rotates && position % 2;
+    const float sum = turned ? q + -i : i + q;
+    return sum * root_of_8;
+}
+
+static void symbol_metrics(const nr_constellation *constellation, const float symbol[2], uint64_t position,
+                           float metrics[NR_MAX_BITS])
+{
+    const float i = flush_tiny(symbol[0]), q = flush_tiny(symbol[1]);
+    if (nr_is_bpsk(constellation)) {
+        metrics[0] = bpsk_metric(constellation, i, q, position);
+        return;
+    }
+    float on_i[NR_MAX_AXIS_BITS], on_q[NR_MAX_AXIS_BITS];
+    axis_metrics(constellation, i, on_i);
+    axis_metrics(constellation, q, on_q);
+    for (int place = 0; place < constellation->axis_bits; place++) {
+        metrics[2 * place] = on_i[place];
+        metrics[2 * place + 1] = on_q[place];
+    }
+}
+
+static float limit_float(float x, float limit)
+{
+    return fmaxf(-limit, fminf(x, limit));
+}
+
+/* Step 5, the product. */
+void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                  uint32_t flipped, float llrs[])
+{
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = 0;
+    if (is_erasure(symbol, noise))
+        return;
+    const float weight = weight_of(noise, 1);
+    float metrics[NR_MAX_BITS] = {0};
+    symbol_metrics(constellation, symbol, position, metrics);
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = limit_float(metrics[b] * (flipped >> b & 1 ? -weight : weight), FLT_MAX);
+}
+
+void contract_f16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                  uint32_t flipped, uint16_t llrs[])
+{
+    float exact[NR_MAX_BITS];
+    contract_f32(constellation, symbol, noise, position, flipped, exact);
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = half_from_double((double)exact[b]);
+}
+
+/* Step 5 for int8: numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one. */
+static int8_t product_to_s8(float metric, float weight, int limit)
+{
+    const float magic = 12582912, largest = (float)limit, product = metric * weight;
+    if (fabsf(product) >= largest + 1)
+        return (int8_t)copysignf(largest, product);
+    return (int8_t)limit_float(fmaf(metric, weight, magic) - magic, largest);
+}
+
+void contract_s8(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                 uint32_t flipped, float scale, int limit, int8_t llrs[])
+{
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = 0;
+    if (is_erasure(symbol, noise))
+        return;
+    const float weight = weight_of(noise, scale);
+    float metrics[NR_MAX_BITS] = {0};
+    symbol_metrics(constellation, symbol, position, metrics);
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = product_to_s8(metrics[b], flipped >> b & 1 ? -weight : weight, limit);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "nr_symbol.h"
+
+#include <math.h>
+
+const nr_constellation nr_pi_2_bpsk = {"pi/2-BPSK", 1, 1, 2, true};
+const nr_constellation nr_bpsk = {"BPSK", 1, 1, 2, false};
+const nr_constellation nr_qpsk = {"QPSK", 2, 1, 2, false};
+const nr_constellation nr_16qam = {"16QAM", 4, 2, 10, false};
+const nr_constellation nr_64qam = {"64QAM", 6, 3, 42, false};
+const nr_constellation nr_256qam = {"256QAM", 8, 4, 170, false};
+const nr_constellation nr_1024qam = {"1024QAM", 10, 5, 682, false};
+
+const nr_constellation *const nr_constellations[NR_CONSTELLATIONS] = {
+    &nr_pi_2_bpsk, &nr_bpsk, &nr_qpsk, &nr_16qam, &nr_64qam, &nr_256qam, &nr_1024qam,
+};
+
+bool nr_is_bpsk(const nr_constellation *constellation)
+{
+    return constellation->n_bits == 1;
+}
+
+int nr_level(const nr_constellation *constellation, int label)
+{
+    /* From the innermost bracket outwards. */
+    int level = 0;
+    for (int k = 0; k < constellation->axis_bits; k++) {
+        const int bit = label >> k & 1;
+        level = (1 - 2 * bit) * ((1 << k) - level);
+    }
+    return level;
+}
+
+double nr_coordinate(const nr_constellation *constellation, int label)
+{
+    return nr_level(constellation, label) / sqrt(constellation->energy);
+}
+
+void nr_point(const nr_constellation *constellation, int bits, uint64_t position, double point[2])
+{
+    int labels[2] = {0, 0};
+    if (nr_is_bpsk(constellation))
+        labels[0] = labels[1] = bits;
+    else
+        for (int b = 0; b < constellation->n_bits; b++)
+            labels[b % 2] = 2 * labels[b % 2] + (bits >> (constellation->n_bits - 1 - b) & 1);
+    point[0] = nr_coordinate(constellation, labels[0]);
+    point[1] = nr_coordinate(constellation, labels[1]);
+    if (constellation->rotates && position % 2) {
+        /* Times j. */
+        const double i = point[0];
+        point[0] = -point[1];
+        point[1] = i;
+    }
+}
+
+nr_noise nr_noise_var(float noise_var)
+{
+    return (nr_noise){noise_var, false};
+}
+
+nr_noise nr_inverse_noise_var(float inverse)
+{
+    return (nr_noise){inverse, true};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the references of LLRs share: the constellations of 5G NR, from the formulas of 3GPP TS 38.211 clauses 5.1.1 to
+ * 5.1.7, and what a receiver says of the noise. All functions may be called from any thread. */
+#ifndef SOFTQAM_REFERENCE_NR_SYMBOL_H
+#define SOFTQAM_REFERENCE_NR_SYMBOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NR_CONSTELLATIONS = 7, NR_MAX_BITS = 10, NR_MAX_AXIS_BITS = NR_MAX_BITS / 2, NR_MAX_POINTS = 1 << NR_MAX_BITS };
+
+typedef struct nr_constellation {
+    const char *name;
+    int n_bits;    /* bits a symbol, Qm */
+    int axis_bits; /* bits that choose I, and as many that choose Q; BPSK's one bit chooses both */
+    int energy;    /* I and Q are odd integers divided by its square root, which makes the mean energy 1 */
+    bool rotates;  /* pi/2-BPSK: symbols at odd positions of the codeword are turned by a quarter */
+} nr_constellation;
+
+extern const nr_constellation nr_pi_2_bpsk;
+extern const nr_constellation nr_bpsk;
+extern const nr_constellation nr_qpsk;
+extern const nr_constellation nr_16qam;
+extern const nr_constellation nr_64qam;
+extern const nr_constellation nr_256qam;
+extern const nr_constellation nr_1024qam;
+
+/* All of them, in the order above. */
+extern const nr_constellation *const nr_constellations[NR_CONSTELLATIONS];
+
+/* One bit a symbol: BPSK and pi/2-BPSK. */
+bool nr_is_bpsk(const nr_constellation *constellation);
+
+/* The odd integer that the bits of an axis choose: `label` holds them, the first highest (b0 b2 b4 .. for I, b1 b3 b5
+ * .. for Q). 5.1.3 to 5.1.7 have it as (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]], here for 256QAM.
+ */
+int nr_level(const nr_constellation *constellation, int label);
+
+/* The same divided by the square root of the energy: I or Q of a point. */
+double nr_coordinate(const nr_constellation *constellation, int label);
+
+/* I and Q of the point with these bits, b0 highest, for a symbol at this position of its codeword, counted from 0. */
+void nr_point(const nr_constellation *constellation, int bits, uint64_t position, double point[2]);
+
+/* What is known of the noise: N0, the variance E|n|^2 of the complex noise, or 1/N0. */
+typedef struct nr_noise {
+    float value;
+    bool is_inverse;
+} nr_noise;
+
+nr_noise nr_noise_var(float noise_var);
+nr_noise nr_inverse_noise_var(float inverse);
+
+#endif
