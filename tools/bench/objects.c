@@ -169,7 +169,7 @@ static int by_value(const void *a, const void *b)
 
 static double median(double samples[][N_STAGES][N_AMOUNTS], size_t n, int stage, int amount)
 {
-    double values[MAX_SAMPLES];
+    double values[MAX_SAMPLES] = {0};
     for (size_t k = 0; k < n; k++)
         values[k] = samples[k][stage][amount];
     qsort(values, n, sizeof *values, by_value);
