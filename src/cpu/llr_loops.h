@@ -216,6 +216,8 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
         prefetch_ahead(at.components, LANES * 8, constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
+        const vec_llr_row row_a = usual_row(m, &constants->table, a);
+        const vec_llr_row row_b = usual_row(m, &constants->table, b);
         components_seen = see_components(output, components_seen, a);
         components_seen = see_components(output, components_seen, b);
         if (kind != SOFTQAM_ONE_WEIGHT) {
@@ -224,9 +226,9 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
                                                    : vec_div(constants->steps_per_nat, noise);
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
-        usual_metrics(m, &constants->table, a, metrics);
+        usual_metrics(m, &constants->table, a, row_a, metrics);
         store_usual(output, narrow, at.out, constants, metrics, vec_twice_lower(weight));
-        usual_metrics(m, &constants->table, b, metrics);
+        usual_metrics(m, &constants->table, b, row_b, metrics);
         store_usual(output, narrow, at.out + half, constants, metrics, vec_twice_upper(weight));
     } while (next_step(m, output, kind, &at, &n_symbols));
     return values_seen(constants, components_seen, weights_seen);
