@@ -34,14 +34,12 @@ bool softqam_has_avx2(void)
 
 const softqam_cpu_variant *const softqam_cpu_variants[] = {
 #if defined(__x86_64__)
-    &softqam_cpu_avx512,
-    &softqam_cpu_avx2,
+    &softqam_cpu_avx512,  &softqam_cpu_avx2,
 #endif
 #if defined(__aarch64__)
     &softqam_cpu_neon,
 #endif
-    &softqam_cpu_generic,
-    &softqam_cpu_portable, /* runs everywhere */
+    &softqam_cpu_generic, &softqam_cpu_portable, /* runs everywhere */
 };
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
@@ -67,7 +65,8 @@ static void list_names(char *text, size_t nbytes)
     size_t length = 0;
     text[0] = '\0';
     for (size_t k = 0; k < softqam_n_cpu_variants && length < nbytes; k++)
-        length += (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k]->name);
+        length +=
+            (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k]->name);
 }
 
 /* NULL: no variant of this build has that name. */
@@ -114,13 +113,20 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
 {
     const softqam_llr_loops *of = variant->llrs_256qam;
     loops->convert = variant->convert[params->input_format];
-    loops->soft_bits = variant->soft_bits;
     loops->min_symbols = variant->min_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals;
-    if (params->output_format == SOFTQAM_OUTPUT_F32)
-        loops->llrs = of->f32;
-    else if (params->output_format == SOFTQAM_OUTPUT_F16)
-        loops->llrs = of->f16;
-    else
-        loops->llrs = params->llr_limit == 127.0f ? of->s8_full : of->s8;
+    switch (params->output_format) {
+    case SOFTQAM_OUTPUT_U8:
+        loops->by_noise = variant->soft_bits;
+        break;
+    case SOFTQAM_OUTPUT_S8:
+        loops->by_noise = params->llr_limit == 127.0f ? of->s8_full : of->s8;
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        loops->by_noise = of->f16;
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        loops->by_noise = of->f32;
+        break;
+    }
 }
