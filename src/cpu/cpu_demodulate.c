@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu_demodulate.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -53,11 +54,13 @@ typedef struct span {
     bool is_noise_gathered; /* noise must be brought together */
 } span;
 
-/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more. */
+/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more, or where
+ * the scale is one itself. */
 static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *segment)
 {
     return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
-           segment->input_scale <= 0x1p62f && demodulator->params.input_scale <= 0x1p62f;
+           (segment->input_scale == 0.0f || segment->input_scale >= FLT_MIN) && segment->input_scale <= 0x1p62f &&
+           demodulator->params.input_scale >= FLT_MIN && demodulator->params.input_scale <= 0x1p62f;
 }
 
 static void take_noise(span *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api_fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Symbols far outside the constellation in all four quadrants: every soft bit is sure. In 3GPP order the outermost
@@ -26,10 +27,96 @@ void api_assert_works(softqam_demodulator *demodulator)
     assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
 }
 
+static softqam_context *shared_context;
+
+static void end_shared_context(void)
+{
+    softqam_context_destroy(shared_context);
+}
+
+softqam_context *api_shared_context(void)
+{
+    if (!shared_context) {
+        const softqam_context_config config = api_context_config();
+        shared_context = api_create_context(&config);
+        atexit(end_shared_context);
+    }
+    return shared_context;
+}
+
+softqam_config api_config(void)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.context = api_shared_context();
+    return config;
+}
+
+softqam_demodulator *api_create(const softqam_config *config)
+{
+    softqam_demodulator *demodulator = NULL;
+    const softqam_status status = softqam_create(&demodulator, config);
+    if (status != SOFTQAM_OK)
+        fail_msg("softqam_create: %s: %s", softqam_status_string(status), softqam_error_message());
+    assert_non_null(demodulator);
+    return demodulator;
+}
+
 softqam_demodulator *api_create_default(void)
 {
-    softqam_config config = harness_config();
-    return harness_create(&config);
+    softqam_config config = api_config();
+    return api_create(&config);
+}
+
+softqam_demodulator *api_create_in(softqam_context *context)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.context = context;
+    return api_create(&config);
+}
+
+softqam_context_config api_context_config(void)
+{
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = harness_backend();
+    return config;
+}
+
+softqam_context *api_create_context(const softqam_context_config *config)
+{
+    softqam_context *context = NULL;
+    const softqam_status status = softqam_context_create(&context, config);
+    if (status != SOFTQAM_OK)
+        fail_msg("softqam_context_create: %s: %s", softqam_status_string(status), softqam_error_message());
+    assert_non_null(context);
+    return context;
+}
+
+void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what)
+{
+    int anything;
+    softqam_context *context = (softqam_context *)(void *)&anything;
+    const softqam_status status = softqam_context_create(&context, config);
+    if (status != expected)
+        fail_msg("%s: \"%s\" instead of \"%s\"", what, softqam_status_string(status), softqam_status_string(expected));
+    assert_null(context);
+    api_assert_one_line(softqam_error_message());
+}
+
+void api_assert_context_invalid(const softqam_context_config *config, const char *what)
+{
+    api_assert_context_refused(config, SOFTQAM_ERROR_INVALID_ARGUMENT, what);
+}
+
+void api_assert_context_accepted(const softqam_context_config *config)
+{
+    softqam_context *context = api_create_context(config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
 }
 
 void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what)
@@ -50,7 +137,7 @@ void api_assert_invalid(const softqam_config *config, const char *what)
 
 void api_assert_accepted(const softqam_config *config)
 {
-    softqam_demodulator *demodulator = harness_create(config);
+    softqam_demodulator *demodulator = api_create(config);
     api_assert_works(demodulator);
     softqam_destroy(demodulator);
 }
@@ -59,7 +146,7 @@ void api_assert_accepted(const softqam_config *config)
 void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format)
 {
     uint8_t out[sizeof api_soft_bits * sizeof(float)];
-    size_t nbytes = softqam_output_symbol_nbytes(format) / HARNESS_SYMBOL_BITS;
+    size_t nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, 1) / HARNESS_SYMBOL_BITS;
     const float noise_vars[API_SYMBOLS] = {api_low_noise, api_low_noise, api_low_noise, api_low_noise};
     harness_demodulate_llrs(demodulator, api_symbols, noise_vars, API_SYMBOLS, out);
     for (size_t i = 0; i < sizeof api_soft_bits; i++) {
@@ -70,7 +157,7 @@ void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_forma
 
 softqam_config api_llr_config(softqam_output_format format)
 {
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.output_format = format;
     return config;
 }

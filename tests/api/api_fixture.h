@@ -13,10 +13,23 @@ extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
 extern const float api_low_noise;
 
-/* The default configuration, with the backend under test, for an output format. */
+/* A context on the backend under test, which all tests of a program share; the default configuration on it; and a
+ * demodulator where a failure is the test's. */
+softqam_context *api_shared_context(void);
+softqam_config api_config(void);
+softqam_demodulator *api_create(const softqam_config *config);
+
+/* The default configuration on that context, for an output format. */
 softqam_config api_llr_config(softqam_output_format format);
 /* A demodulator for soft bits. */
 softqam_demodulator *api_create_default(void);
+
+/* One in a context, with the defaults. */
+softqam_demodulator *api_create_in(softqam_context *context);
+
+/* A context's default settings, with the backend under test, and a context where a failure is the test's. */
+softqam_context_config api_context_config(void);
+softqam_context *api_create_context(const softqam_context_config *config);
 
 void api_assert_one_line(const char *message);
 void api_assert_works(softqam_demodulator *demodulator);
@@ -26,5 +39,10 @@ void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_forma
 void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what);
 void api_assert_invalid(const softqam_config *config, const char *what);
 void api_assert_accepted(const softqam_config *config);
+
+/* The same of softqam_context_create(). */
+void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);
+void api_assert_context_invalid(const softqam_context_config *config, const char *what);
+void api_assert_context_accepted(const softqam_context_config *config);
 
 #endif

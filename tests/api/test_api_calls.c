@@ -8,13 +8,15 @@
 static void test_null_demodulator(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     assert_int_equal(softqam_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
     uint8_t out[sizeof api_soft_bits];
     assert_int_equal(softqam_demodulate(NULL, api_symbols, NULL, API_SYMBOLS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
     softqam_destroy(NULL);
+    softqam_context_destroy(NULL);
+    assert_null(softqam_demodulator_context(NULL));
     assert_string_equal(softqam_backend_name(NULL), "none");
     assert_string_equal(softqam_backend_detail(NULL), "");
 }
@@ -64,7 +66,7 @@ static void test_noise_var_misuse(void **state)
         for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
             softqam_config config = api_llr_config((softqam_output_format)format);
             config.noise = (softqam_noise)noise;
-            softqam_demodulator *demodulator = harness_create(&config);
+            softqam_demodulator *demodulator = api_create(&config);
             uint8_t out[sizeof api_soft_bits * sizeof(float)], untouched[sizeof out];
             memset(out, API_OUT_BYTE, sizeof out);
             memset(untouched, API_OUT_BYTE, sizeof untouched);
@@ -88,7 +90,7 @@ static void test_noise_var_overlap(void **state)
     for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
         softqam_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
         config.noise = (softqam_noise)noise;
-        softqam_demodulator *demodulator = harness_create(&config);
+        softqam_demodulator *demodulator = api_create(&config);
         const size_t noise_nbytes = sizeof(float) * (noise == SOFTQAM_NOISE_PER_SYMBOL ? API_SYMBOLS : 1), out = 32;
         for (size_t at = 0; at <= 96; at += sizeof(float)) {
             float block[32];
@@ -137,11 +139,11 @@ static void test_overflowing_counts(void **state)
         PTRDIFF_MAX / 8 + 1,
     };
     for (unsigned k = 0; k < 4 * 4; k++) {
-        softqam_config config = harness_config();
+        softqam_config config = api_config();
         config.input_format = (softqam_input_format)(k % 4);
         config.output_format = (softqam_output_format)(k / 4);
         const float *noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : &api_low_noise;
-        softqam_demodulator *demodulator = harness_create(&config);
+        softqam_demodulator *demodulator = api_create(&config);
         for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
             uint8_t out[8] = {0};
             assert_int_equal(softqam_demodulate(demodulator, api_symbols, noise_var, counts[i], out),
@@ -186,9 +188,9 @@ static void test_overlap(void **state)
 static void test_overlap_of_unequal_sizes(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_demodulator *demodulator = api_create(&config);
     uint8_t block[64];
     memset(block, API_OUT_BYTE, sizeof block);
     for (size_t in = 0; in <= 56; in++) {

@@ -14,17 +14,18 @@ static void test_host_memory(void **state)
 {
     (void)state;
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
-    softqam_demodulator *demodulator = api_create_default();
+    const softqam_context_config config = api_context_config();
+    softqam_context *context = api_create_context(&config);
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
         void *memory = NULL;
-        assert_int_equal(softqam_host_alloc(demodulator, sizes[i], &memory), SOFTQAM_OK);
+        assert_int_equal(softqam_host_alloc(context, sizes[i], &memory), SOFTQAM_OK);
         assert_non_null(memory);
         assert_int_equal((uintptr_t)memory % 4096, 0);
         memset(memory, API_OUT_BYTE, sizes[i] ? sizes[i] : 1);
         softqam_host_free(memory);
     }
     softqam_host_free(NULL);
-    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
 }
 
 static void test_host_memory_refused(void **state)
@@ -32,15 +33,16 @@ static void test_host_memory_refused(void **state)
     (void)state;
     static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2};
     softqam_demodulator *demodulator = api_create_default();
+    softqam_context *context = softqam_demodulator_context(demodulator);
     int anything;
     void *memory = &anything;
     assert_int_equal(softqam_host_alloc(NULL, 64, &memory), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_null(memory);
-    assert_int_equal(softqam_host_alloc(demodulator, 64, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_host_alloc(context, 64, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
         memory = &anything;
-        assert_int_equal(softqam_host_alloc(demodulator, sizes[i], &memory), SOFTQAM_ERROR_OUT_OF_MEMORY);
+        assert_int_equal(softqam_host_alloc(context, sizes[i], &memory), SOFTQAM_ERROR_OUT_OF_MEMORY);
         assert_null(memory);
         api_assert_one_line(softqam_error_message());
         api_assert_works(demodulator);
@@ -48,19 +50,22 @@ static void test_host_memory_refused(void **state)
     softqam_destroy(demodulator);
 }
 
-static void test_host_memory_outlives_demodulator(void **state)
+static void test_host_memory_outlives_context(void **state)
 {
     (void)state;
-    softqam_demodulator *first = api_create_default();
+    const softqam_context_config config = api_context_config();
+    softqam_context *first = api_create_context(&config);
     void *in, *out;
     assert_int_equal(softqam_host_alloc(first, sizeof api_symbols, &in), SOFTQAM_OK);
     assert_int_equal(softqam_host_alloc(first, sizeof api_soft_bits, &out), SOFTQAM_OK);
-    softqam_destroy(first);
+    softqam_context_destroy(first);
     memcpy(in, api_symbols, sizeof api_symbols);
-    softqam_demodulator *second = api_create_default();
-    harness_demodulate(second, in, API_SYMBOLS, out);
+    softqam_context *second = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(second);
+    harness_demodulate(demodulator, in, API_SYMBOLS, out);
     assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
-    softqam_destroy(second);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(second);
     softqam_host_free(out);
     softqam_host_free(in);
 }
@@ -68,18 +73,58 @@ static void test_host_memory_outlives_demodulator(void **state)
 static void test_format_sizes(void **state)
 {
     (void)state;
+    static const int none[] = {-1, 99, INT32_MIN, INT32_MAX};
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF32), 8);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS16), 4);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS8), 2);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF16), 4);
-    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_U8), HARNESS_SYMBOL_BITS);
-    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_S8), HARNESS_SYMBOL_BITS);
-    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_F16), 2 * HARNESS_SYMBOL_BITS);
-    assert_int_equal(softqam_output_symbol_nbytes(SOFTQAM_OUTPUT_F32), 4 * HARNESS_SYMBOL_BITS);
+    assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)4), 0);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF32) == 1);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF16) == 1);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS16) == 1.0F / 32768);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS8) == 1.0F / 128);
+    for (size_t k = 0; k < HARNESS_COUNT(none); k++) {
+        assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)none[k]), 0);
+        assert_true(softqam_input_default_scale((softqam_input_format)none[k]) == 0);
+    }
+}
+
+static void test_bits_per_symbol(void **state)
+{
+    (void)state;
+    static const unsigned bits[] = {8, 1, 1, 2, 4, 6, 8, 10};
+    for (size_t k = 0; k < HARNESS_COUNT(bits); k++)
+        assert_int_equal(softqam_bits_per_symbol((softqam_modulation)k), bits[k]);
+    static const int none[] = {-1, 8, 99, INT32_MIN, INT32_MAX};
+    for (size_t k = 0; k < HARNESS_COUNT(none); k++)
+        assert_int_equal(softqam_bits_per_symbol((softqam_modulation)none[k]), 0);
+}
+
+/* The product, or 0 where a size_t does not hold it: the largest count that it does, and one more. */
+static void test_output_sizes(void **state)
+{
+    (void)state;
+    static const size_t value_nbytes[] = {1, 1, 2, 4};
+    for (int format = 0; format < 4; format++) {
+        for (int modulation = 0; modulation <= SOFTQAM_MODULATION_1024QAM; modulation++) {
+            const size_t nbytes = softqam_bits_per_symbol((softqam_modulation)modulation) * value_nbytes[format];
+            const size_t most = SIZE_MAX / nbytes;
+            const size_t counts[] = {0, 1, 3, 257, most - 1, most};
+            for (size_t k = 0; k < HARNESS_COUNT(counts); k++)
+                assert_int_equal(
+                    softqam_output_nbytes((softqam_output_format)format, (softqam_modulation)modulation, counts[k]),
+                    counts[k] * nbytes);
+            const size_t too_many[] = {most + 1, most + 2, SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX};
+            for (size_t k = 0; k < HARNESS_COUNT(too_many); k++)
+                if (too_many[k] > most)
+                    assert_int_equal(softqam_output_nbytes((softqam_output_format)format,
+                                                           (softqam_modulation)modulation, too_many[k]),
+                                     0);
+        }
+        assert_int_equal(softqam_output_nbytes((softqam_output_format)format, (softqam_modulation)8, 1), 0);
+    }
+    assert_int_equal(softqam_output_nbytes((softqam_output_format)4, SOFTQAM_MODULATION_256QAM, 1), 0);
+    assert_int_equal(softqam_output_nbytes((softqam_output_format)-1, SOFTQAM_MODULATION_256QAM, 1), 0);
 }
 
 static void test_status_strings(void **state)
@@ -117,9 +162,9 @@ static void *fail_elsewhere(void *argument)
 static void test_messages_belong_to_threads(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
-    config.n_streams = 65;
-    api_assert_invalid(&config, "n_streams");
+    softqam_config config = api_config();
+    config.llr_limit = 128;
+    api_assert_invalid(&config, "llr_limit");
     char mine[256] = {0}, theirs[2][256] = {{0}};
     strncpy(mine, softqam_error_message(), sizeof mine - 1);
     pthread_t thread;
@@ -136,44 +181,75 @@ static void test_messages_belong_to_threads(void **state)
     softqam_destroy(demodulator);
 }
 
-static void test_backend_names(void **state)
-{
-    (void)state;
-    bool usable = harness_cuda_is_usable();
-    softqam_demodulator *demodulator = api_create_default();
-    bool cuda = harness_backend() == SOFTQAM_BACKEND_CUDA || (harness_backend() == SOFTQAM_BACKEND_AUTO && usable);
-    assert_string_equal(softqam_backend_name(demodulator), cuda ? "cuda" : "cpu");
-    api_assert_one_line(softqam_backend_detail(demodulator));
-    print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
-    softqam_destroy(demodulator);
-}
-
 /* What a machine without a GPU, or a build without CUDA, must do. */
 static void test_cuda_unavailable(void **state)
 {
     (void)state;
     if (harness_cuda_is_usable())
         skip();
-    softqam_config config = harness_config();
+    softqam_context_config config = api_context_config();
     config.backend = SOFTQAM_BACKEND_CUDA;
-    api_assert_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CUDA without a device");
+    api_assert_context_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CUDA without a device");
     config.backend = SOFTQAM_BACKEND_AUTO;
     config.device = 0;
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     assert_string_equal(softqam_backend_name(demodulator), "cpu");
     api_assert_works(demodulator);
     softqam_destroy(demodulator);
+    softqam_context_destroy(context);
 }
 
+/* Of AUTO, a device that there is not is one more GPU that is not usable. */
 static void test_absent_device(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
+    softqam_context_config config = api_context_config();
     config.device = 100000;
-    if (harness_backend() == SOFTQAM_BACKEND_CUDA)
-        api_assert_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "device 100000");
-    else
-        api_assert_accepted(&config);
+    if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
+        api_assert_context_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "device 100000");
+        return;
+    }
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    assert_string_equal(softqam_backend_name(demodulator), "cpu");
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+/* Whether the driver's library is in this process. */
+static bool driver_is_loaded(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    bool found = false;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps))
+        found = strstr(line, "/libcuda.so") != NULL;
+    fclose(maps);
+    return found;
+}
+
+/* The CPU's backend never opens the driver, nor does AUTO for small calls. Before all other tests. */
+static void test_driver_is_not_opened(void **state)
+{
+    (void)state;
+    if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
+        skip();
+    softqam_context_config config = api_context_config();
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    api_assert_works(demodulator);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+    if (config.backend == SOFTQAM_BACKEND_CPU)
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+    assert_false(driver_is_loaded());
 }
 
 /* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
@@ -184,9 +260,11 @@ static void test_threads_leave_signals_alone(void **state)
         print_message("not under compute-sanitizer, whose own thread would be given the signal\n");
         skip();
     }
-    softqam_config config = harness_config();
+    softqam_context_config config = api_context_config();
     config.n_threads = 4;
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     sigset_t one, before, pending;
     sigemptyset(&one);
     sigaddset(&one, SIGUSR1);
@@ -198,6 +276,7 @@ static void test_threads_leave_signals_alone(void **state)
     assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
     softqam_destroy(demodulator);
+    softqam_context_destroy(context);
 }
 
 static void test_version(void **state)
@@ -211,13 +290,15 @@ static void test_version(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_driver_is_not_opened),
         cmocka_unit_test(test_host_memory),
         cmocka_unit_test(test_host_memory_refused),
-        cmocka_unit_test(test_host_memory_outlives_demodulator),
+        cmocka_unit_test(test_host_memory_outlives_context),
         cmocka_unit_test(test_format_sizes),
+        cmocka_unit_test(test_bits_per_symbol),
+        cmocka_unit_test(test_output_sizes),
         cmocka_unit_test(test_status_strings),
         cmocka_unit_test(test_messages_belong_to_threads),
-        cmocka_unit_test(test_backend_names),
         cmocka_unit_test(test_cuda_unavailable),
         cmocka_unit_test(test_absent_device),
         cmocka_unit_test(test_threads_leave_signals_alone),

@@ -5,26 +5,38 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness.h"
+#include "api_fixture.h"
 
-/* A configuration that is wrong. */
+/* A demodulator's configuration that is wrong, and a context's. */
 typedef struct config_row {
     softqam_config config;
     const char *message; /* what it starts with */
 } config_row;
 
+typedef struct context_row {
+    softqam_context_config config;
+    const char *message;
+} context_row;
+
 #define WRONG(text, ...)                                                                                               \
     {                                                                                                                  \
         {.struct_nbytes = sizeof(softqam_config), __VA_ARGS__}, text                                                   \
     }
+#define WRONG_CONTEXT(text, ...)                                                                                       \
+    {                                                                                                                  \
+        {.struct_nbytes = sizeof(softqam_context_config), .device = -1, __VA_ARGS__}, text                             \
+    }
 #define S8 .output_format = SOFTQAM_OUTPUT_S8
 
 static const config_row config_rows[] = {
-    WRONG("config.backend is 3", .backend = 3),
-    WRONG("config.backend is -1", .backend = (softqam_backend)-1),
-    WRONG("config.backend is 2147483647", .backend = INT32_MAX),
-    WRONG("config.constellation is 1", .constellation = 1),
-    WRONG("config.constellation is -2147483648", .constellation = (softqam_constellation)INT32_MIN),
+    WRONG("config.modulation is 8", .modulation = 8),
+    WRONG("config.modulation is -2147483648", .modulation = (softqam_modulation)INT32_MIN),
+    WRONG("config.modulation is BPSK: u8 soft bits are those of 256QAM alone", .modulation = 1),
+    WRONG("config.modulation is pi/2-BPSK: this version demodulates 256QAM", S8, .modulation = 2),
+    WRONG("config.modulation is QPSK: this version demodulates 256QAM", S8, .modulation = 3),
+    WRONG("config.modulation is 16QAM: this version", .output_format = SOFTQAM_OUTPUT_F16, .modulation = 4),
+    WRONG("config.modulation is 64QAM: this version", .output_format = SOFTQAM_OUTPUT_F32, .modulation = 5),
+    WRONG("config.modulation is 1024QAM: u8 soft bits are those of 256QAM alone", .modulation = 7),
     WRONG("config.input_format is 4", .input_format = 4),
     WRONG("config.input_format is -1", .input_format = (softqam_input_format)-1),
     WRONG("config.output_format is 4", .output_format = 4),
@@ -33,22 +45,13 @@ static const config_row config_rows[] = {
     WRONG("config.sign is -1", .sign = (softqam_sign)-1),
     WRONG("config.noise is 2", .noise = 2),
     WRONG("config.noise is 65536", .noise = 65536),
+    WRONG("config.noise_form is 3", .noise_form = 3),
+    WRONG("config.noise_form is -1", S8, .noise_form = (softqam_noise_form)-1),
     WRONG("config.input_scale is -1, not finite and positive", .input_scale = -1),
     WRONG("config.input_scale is -1.4013e-45, not finite and positive", .input_scale = -0x1p-149F),
     WRONG("config.input_scale is inf, not finite and positive", .input_scale = INFINITY),
     WRONG("config.input_scale is -inf, not finite and positive", .input_scale = -INFINITY),
     WRONG("config.input_scale is nan, not finite and positive", .input_scale = NAN),
-    WRONG("config.n_threads is 1025, more than 1024", .n_threads = 1025),
-    WRONG("config.n_threads is 4294967295, more than 1024", .n_threads = UINT32_MAX),
-    WRONG("config.n_threads is 2147483648, more than 1024", .n_threads = 0x80000000U),
-    WRONG("config.device is -2", .device = -2),
-    WRONG("config.device is -2147483648", .device = INT32_MIN),
-    WRONG("config.n_streams is 65, more than 64", .n_streams = 65),
-    WRONG("config.n_streams is 4294967295, more than 64", .n_streams = UINT32_MAX),
-    WRONG("config.chunk_symbols is 268435457, more than 268435456", .chunk_symbols = ((size_t)1 << 28) + 1),
-    WRONG("config.chunk_symbols is 18446744073709551615, more than 268435456", .chunk_symbols = SIZE_MAX),
-    WRONG("config.chunk_symbols is 4294967296, more than 268435456", .chunk_symbols = (size_t)1 << 32),
-    WRONG("config.chunk_symbols is 2305843009213693952, more", .chunk_symbols = SIZE_MAX / 8 + 1),
     WRONG("config.llr_scale is -6, not 2^-10 to 2^20", S8, .llr_scale = -6),
     WRONG("config.llr_scale is 2.09715e+06, not 2^-10 to 2^20", S8, .llr_scale = 0x1p21F),
     WRONG("config.llr_scale is 0.000488281, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-11F),
@@ -63,16 +66,58 @@ static const config_row config_rows[] = {
     WRONG("config.llr_limit is -2147483648, not 1 to 127", S8, .llr_limit = INT32_MIN),
     WRONG("config.llr_limit is 127, not 0, as this output format has none", .llr_limit = 127),
     WRONG("config.llr_limit is 1, not 0", .output_format = SOFTQAM_OUTPUT_F32, .llr_limit = 1),
-    WRONG("config.cpu_variant is \"sse9\", not one of ", .cpu_variant = "sse9"),
-    WRONG("config.cpu_variant is \"%s%n%n\", not one of ", .cpu_variant = "%s%n%n"),
-    WRONG("config.cpu_variant is \"portable \", not one of ", .cpu_variant = "portable "),
-    WRONG("config.cpu_variant is \"PORTABLE\", not one of ", .cpu_variant = "PORTABLE"),
     {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_config_init()"},
     {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_config_init()"},
     {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_config_init()"},
     {{.struct_nbytes = sizeof(softqam_config) - 1}, "config.struct_nbytes is "},
-    {{.struct_nbytes = offsetof(softqam_config, cpu_variant) + 4, .cpu_variant = "avx2"}, "config.struct_nbytes is "},
     {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_config_init()"},
+};
+
+static const unsigned too_far[] = {0, 1, 1024};
+static const int twice[] = {5, 3, 5}, negative[] = {0, -1};
+
+static const context_row context_rows[] = {
+    WRONG_CONTEXT("config.backend is 3", .backend = 3),
+    WRONG_CONTEXT("config.backend is -1", .backend = (softqam_backend)-1),
+    WRONG_CONTEXT("config.backend is 2147483647", .backend = INT32_MAX),
+    WRONG_CONTEXT("config.n_threads is 1025, more than 1024", .n_threads = 1025),
+    WRONG_CONTEXT("config.n_threads is 4294967295, more than 1024", .n_threads = UINT32_MAX),
+    WRONG_CONTEXT("config.n_threads is 2147483648, more than 1024", .n_threads = 0x80000000U),
+    WRONG_CONTEXT("config.n_cpus is 0, but config.cpus is not NULL", .cpus = too_far),
+    WRONG_CONTEXT("config.n_cpus is 2, but config.cpus is NULL", .n_cpus = 2),
+    WRONG_CONTEXT("config.n_cpus is 1025, more than 1024", .cpus = too_far, .n_cpus = 1025),
+    WRONG_CONTEXT("config.n_cpus is 4294967295, more than 1024", .cpus = too_far, .n_cpus = UINT32_MAX),
+    WRONG_CONTEXT("config.cpus[2] is 1024, not 0 to 1023", .cpus = too_far, .n_cpus = 3),
+    WRONG_CONTEXT("config.thread_priority is -1, not 0 to 99", .thread_priority = -1),
+    WRONG_CONTEXT("config.thread_priority is 100, not 0 to 99", .thread_priority = 100),
+    WRONG_CONTEXT("config.thread_priority is -2147483648, not 0 to 99", .thread_priority = INT32_MIN),
+    {{.struct_nbytes = sizeof(softqam_context_config), .device = -2}, "config.device is -2"},
+    {{.struct_nbytes = sizeof(softqam_context_config), .device = INT32_MIN}, "config.device is -2147483648"},
+    {{.struct_nbytes = sizeof(softqam_context_config), .device = 0, .devices = twice, .n_devices = 2},
+     "config.device and config.n_devices exclude each other"},
+    WRONG_CONTEXT("config.devices needs config.n_devices", .devices = twice),
+    WRONG_CONTEXT("config.n_devices is 1, but config.devices is NULL", .n_devices = 1),
+    WRONG_CONTEXT("config.n_devices is 65, more than 64", .devices = twice, .n_devices = 65),
+    WRONG_CONTEXT("config.devices is given, but config.n_devices means all devices", .devices = twice,
+                  .n_devices = SOFTQAM_ALL_DEVICES),
+    WRONG_CONTEXT("config.devices names device 5 twice", .devices = twice, .n_devices = 3),
+    WRONG_CONTEXT("config.devices[1] is -1", .devices = negative, .n_devices = 2),
+    WRONG_CONTEXT("config.n_streams is 65, more than 64", .n_streams = 65),
+    WRONG_CONTEXT("config.n_streams is 4294967295, more than 64", .n_streams = UINT32_MAX),
+    WRONG_CONTEXT("config.chunk_symbols is 268435457, more than 268435456", .chunk_symbols = ((size_t)1 << 28) + 1),
+    WRONG_CONTEXT("config.chunk_symbols is 18446744073709551615, more than 268435456", .chunk_symbols = SIZE_MAX),
+    WRONG_CONTEXT("config.chunk_symbols is 4294967296, more than 268435456", .chunk_symbols = (size_t)1 << 32),
+    WRONG_CONTEXT("config.chunk_symbols is 2305843009213693952, more", .chunk_symbols = SIZE_MAX / 8 + 1),
+    WRONG_CONTEXT("config.cpu_variant is \"sse9\", not one of ", .cpu_variant = "sse9"),
+    WRONG_CONTEXT("config.cpu_variant is \"%s%n%n\", not one of ", .cpu_variant = "%s%n%n"),
+    WRONG_CONTEXT("config.cpu_variant is \"portable \", not one of ", .cpu_variant = "portable "),
+    WRONG_CONTEXT("config.cpu_variant is \"PORTABLE\", not one of ", .cpu_variant = "PORTABLE"),
+    {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_context_config_init()"},
+    {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_context_config_init()"},
+    {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_context_config_init()"},
+    {{.struct_nbytes = offsetof(softqam_context_config, cpu_variant) + 4, .cpu_variant = "avx2"},
+     "config.struct_nbytes is "},
+    {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_context_config_init()"},
 };
 
 /* What a refusal says: one line, of printable characters, that starts as expected. */
@@ -91,8 +136,7 @@ static void test_configurations(void **state)
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
         softqam_config config = config_rows[k].config;
-        if (config.backend == SOFTQAM_BACKEND_AUTO)
-            config.backend = harness_backend();
+        config.context = api_shared_context();
         const softqam_config before = config;
         softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
         check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
@@ -102,21 +146,85 @@ static void test_configurations(void **state)
     print_message("%zu rows\n", HARNESS_COUNT(config_rows));
 }
 
+static void test_context_configurations(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(context_rows); k++) {
+        softqam_context_config config = context_rows[k].config;
+        if (config.backend == SOFTQAM_BACKEND_AUTO)
+            config.backend = harness_backend();
+        const softqam_context_config before = config;
+        softqam_context *context = (softqam_context *)(void *)&config;
+        check_refusal(softqam_context_create(&context, &config), context_rows[k].message, "context", k);
+        assert_null(context);
+        assert_memory_equal(&config, &before, sizeof config);
+    }
+    print_message("%zu rows\n", HARNESS_COUNT(context_rows));
+}
+
 /* A name that is no text of one line. */
 static void test_variant_with_control_characters(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
-    softqam_demodulator *demodulator;
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = harness_backend();
+    softqam_context *context;
     char name[2000];
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
     config.cpu_variant = name;
-    check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
+    check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
     config.cpu_variant = "a\nb\x1b[2J";
-    check_refusal(softqam_create(&demodulator, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
+    check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
                   "variant with controls", 0);
 }
+
+/* A field of a segment that is wrong, or that this version does not know what to do with. */
+typedef struct segment_row {
+    softqam_output_format format;
+    softqam_segment segment; /* besides its symbols, noise and output */
+    const char *message;
+} segment_row;
+
+#define SEGMENT(kind, text, ...)                                                                                       \
+    {                                                                                                                  \
+        SOFTQAM_OUTPUT_##kind, {.n_symbols = 4, __VA_ARGS__}, text                                                     \
+    }
+
+static const segment_row segment_rows[] = {
+    SEGMENT(S8, "segment.modulation is 8", .modulation = 8),
+    SEGMENT(S8, "segment.modulation is -1", .modulation = (softqam_modulation)-1),
+    SEGMENT(S8, "segment.modulation is BPSK: this version demodulates 256QAM", .modulation = 1),
+    SEGMENT(S8, "segment.modulation is pi/2-BPSK: this version demodulates 256QAM", .modulation = 2),
+    SEGMENT(F16, "segment.modulation is QPSK: this version demodulates 256QAM", .modulation = 3),
+    SEGMENT(F32, "segment.modulation is 16QAM: this version demodulates 256QAM", .modulation = 4),
+    SEGMENT(S8, "segment.modulation is 64QAM: this version demodulates 256QAM", .modulation = 5),
+    SEGMENT(S8, "segment.modulation is 1024QAM: this version demodulates 256QAM", .modulation = 7),
+    SEGMENT(U8, "segment.modulation is 64QAM: u8 soft bits are those of 256QAM alone", .modulation = 5),
+    SEGMENT(U8, "segment.modulation is QPSK: u8 soft bits are those of 256QAM alone", .modulation = 3, .n_layers = 9),
+    SEGMENT(S8, "segment.noise_form is 3", .noise_form = 3),
+    SEGMENT(U8, "segment.noise_form is -2147483648", .noise_form = (softqam_noise_form)INT32_MIN),
+    SEGMENT(S8, "segment.input_scale is -1, not finite and positive", .input_scale = -1),
+    SEGMENT(U8, "segment.input_scale is nan, not finite and positive", .input_scale = NAN),
+    SEGMENT(F32, "segment.input_scale is inf, not finite and positive", .input_scale = INFINITY),
+    SEGMENT(S8, "segment.llr_scale is -6, not 2^-10 to 2^20", .llr_scale = -6),
+    SEGMENT(S8, "segment.llr_scale is nan, not 2^-10 to 2^20", .llr_scale = NAN),
+    SEGMENT(S8, "segment.llr_scale is 2.09715e+06, not 2^-10 to 2^20", .llr_scale = 0x1p21F),
+    SEGMENT(F16, "segment.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
+    SEGMENT(U8, "segment.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
+    SEGMENT(S8, "segment.n_layers is 2: this version takes one layer", .n_layers = 2),
+    SEGMENT(U8, "segment.n_layers is 4: this version takes one layer", .n_layers = 4),
+    SEGMENT(U8, "segment.n_layers is 5: this version takes one layer", .n_layers = 5),
+    SEGMENT(S8, "segment.n_layers is 4294967295: this version takes one layer", .n_layers = UINT32_MAX),
+    SEGMENT(S8, "segment.plane_stride is 4: this version has no bit planes", .plane_stride = 4),
+    SEGMENT(U8, "segment.plane_stride is 18446744073709551615: this version has no bit planes",
+            .plane_stride = SIZE_MAX),
+    SEGMENT(S8, "segment.descramble is 1 and c_init 0: this version does not descramble", .descramble = 1),
+    SEGMENT(S8, "segment.descramble is 0 and c_init 7: this version does not descramble", .c_init = 7),
+    SEGMENT(U8, "segment.descramble is 2 and c_init 4294967295: this version does not descramble", .descramble = 2,
+            .c_init = UINT32_MAX),
+};
 
 /* Where the pieces of a call lie in the memory below; NONE for NULL. */
 #define NONE SIZE_MAX
@@ -241,42 +349,69 @@ static void assert_works(softqam_demodulator *demodulator, softqam_output_format
     assert_memory_not_equal(out, nothing, sizeof out);
 }
 
-static softqam_block block_of(const call_row *row)
+static softqam_segment segment_of(const call_row *row)
 {
-    return (softqam_block){
+    return (softqam_segment){
         .n_symbols = row->n_symbols,
-        .symbols = at(row->symbols),
-        .symbols_q = at(row->symbols_q),
-        .symbol_stride = row->stride,
-        .noise_var = at(row->noise_var),
-        .noise_stride = row->noise_stride,
         .out = at(row->out),
+        .symbol_stride = row->stride,
+        .noise_stride = row->noise_stride,
+        .layers = {{at(row->symbols), at(row->symbols_q), at(row->noise_var)}},
     };
 }
 
-/* In a batch, beside a good block on either side; and where it is one, as a simple call. */
+static softqam_segment good_segment(softqam_output_format format)
+{
+    return (softqam_segment){
+        .n_symbols = 1,
+        .out = at(OUT + 1024),
+        .layers = {{.symbols = at(IN), .noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : at(NOISE)}},
+    };
+}
+
+/* Among segments, beside a good one on either side; and where it is one, as a simple call. */
 static void check_row(softqam_demodulator *demodulators[2], const call_row *row, size_t number)
 {
     uint8_t expected[sizeof memory];
     fill_memory(expected);
-    const softqam_block bad = block_of(row);
-    softqam_block good = bad;
-    good.n_symbols = 1;
-    good.symbols = at(IN);
-    good.symbols_q = NULL;
-    good.symbol_stride = 1;
-    good.noise_var = row->format == SOFTQAM_OUTPUT_U8 ? NULL : at(NOISE);
-    good.noise_stride = 0;
-    good.out = at(OUT + 1024);
-    const softqam_block blocks[3] = {good, bad, good};
+    const softqam_segment bad = segment_of(row);
+    const softqam_segment good = good_segment(row->format);
+    const softqam_segment segments[3] = {good, bad, good};
     for (size_t first = 0; first < 2; first++)
-        check_call(softqam_demodulate_batch(demodulators[0], blocks + first, 2), row, number);
-    check_call(softqam_demodulate_batch(demodulators[0], &bad, 1), row, number);
-    if (!bad.symbols_q && bad.symbol_stride <= 1 && bad.noise_stride <= 1) {
+        check_call(softqam_demodulate_segments(demodulators[0], segments + first, 2), row, number);
+    check_call(softqam_demodulate_segments(demodulators[0], &bad, 1), row, number);
+    const softqam_layer *layer = &bad.layers[0];
+    if (!layer->symbols_q && bad.symbol_stride <= 1 && bad.noise_stride <= 1) {
         softqam_demodulator *demodulator = demodulators[bad.noise_stride];
-        check_call(softqam_demodulate(demodulator, bad.symbols, bad.noise_var, bad.n_symbols, bad.out), row, number);
+        check_call(softqam_demodulate(demodulator, layer->symbols, layer->noise_var, bad.n_symbols, bad.out), row,
+                   number);
     }
     assert_memory_equal(memory, expected, sizeof memory);
+}
+
+static void test_segment_fields(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(segment_rows); k++) {
+        const segment_row *row = &segment_rows[k];
+        softqam_config config = api_config();
+        config.output_format = row->format;
+        softqam_demodulator *demodulator = api_create(&config);
+        uint8_t expected[sizeof memory];
+        fill_memory(expected);
+        softqam_segment segments[2] = {good_segment(row->format), row->segment};
+        segments[1].out = at(OUT);
+        segments[1].layers[0] = segments[0].layers[0];
+        check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", k);
+        check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "segment", k);
+        /* Where there is nothing to do, too. */
+        segments[1].n_symbols = 0;
+        check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", k);
+        assert_memory_equal(memory, expected, sizeof memory);
+        assert_works(demodulator, row->format);
+        softqam_destroy(demodulator);
+    }
+    print_message("%zu rows\n", HARNESS_COUNT(segment_rows));
 }
 
 static void test_calls(void **state)
@@ -285,10 +420,10 @@ static void test_calls(void **state)
     for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
         softqam_demodulator *demodulators[2];
         for (int noise = 0; noise < 2; noise++) {
-            softqam_config config = harness_config();
+            softqam_config config = api_config();
             config.output_format = (softqam_output_format)format;
             config.noise = (softqam_noise)noise;
-            demodulators[noise] = harness_create(&config);
+            demodulators[noise] = api_create(&config);
         }
         for (size_t k = 0; k < HARNESS_COUNT(call_rows); k++) {
             if (call_rows[k].format == (softqam_output_format)format) {
@@ -306,17 +441,17 @@ static void test_calls(void **state)
 static void test_sum_of_counts(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_demodulator *demodulator = api_create(&config);
     /* Never touched. */
     void *far_away = (void *)((uintptr_t)memory + (size_t)PTRDIFF_MAX / 4 + MEMORY_NBYTES);
-    softqam_block blocks[40];
-    for (size_t k = 0; k < HARNESS_COUNT(blocks); k++)
-        blocks[k] = (softqam_block){.n_symbols = PTRDIFF_MAX / 8, .symbols = memory, .out = far_away};
-    check_refusal(softqam_demodulate_batch(demodulator, blocks, HARNESS_COUNT(blocks)),
-                  "the batch has more symbols than memory can hold", "sum", 0);
-    check_refusal(softqam_demodulate_batch(demodulator, NULL, SIZE_MAX), "blocks is NULL", "no blocks", 0);
+    softqam_segment segments[40];
+    for (size_t k = 0; k < HARNESS_COUNT(segments); k++)
+        segments[k] = (softqam_segment){.n_symbols = PTRDIFF_MAX / 8, .out = far_away, .layers = {{.symbols = memory}}};
+    check_refusal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments)),
+                  "the call has more symbols than memory can hold", "sum", 0);
+    check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "no segments", 0);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
     softqam_destroy(demodulator);
 }
@@ -327,14 +462,17 @@ static void test_host_memory(void **state)
     static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 4095, SIZE_MAX - 8191,
                                    SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
-    softqam_config config = harness_config();
-    softqam_demodulator *demodulator = harness_create(&config);
+    softqam_config config = api_config();
+    softqam_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
         void *block = memory;
-        assert_int_equal(softqam_host_alloc(demodulator, sizes[k], &block), SOFTQAM_ERROR_OUT_OF_MEMORY);
+        assert_int_equal(softqam_host_alloc(config.context, sizes[k], &block), SOFTQAM_ERROR_OUT_OF_MEMORY);
         assert_null(block);
     }
-    check_refusal(softqam_host_alloc(demodulator, 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
+    check_refusal(softqam_host_alloc(config.context, 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
+    void *block = memory;
+    check_refusal(softqam_host_alloc(NULL, 1, &block), "context is NULL", "softqam_host_alloc", 1);
+    assert_null(block);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
     softqam_destroy(demodulator);
 }
@@ -342,8 +480,12 @@ static void test_host_memory(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_configurations), cmocka_unit_test(test_variant_with_control_characters),
-        cmocka_unit_test(test_calls),          cmocka_unit_test(test_sum_of_counts),
+        cmocka_unit_test(test_configurations),
+        cmocka_unit_test(test_context_configurations),
+        cmocka_unit_test(test_variant_with_control_characters),
+        cmocka_unit_test(test_segment_fields),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_sum_of_counts),
         cmocka_unit_test(test_host_memory),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

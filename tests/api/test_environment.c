@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness.h"
+#include "api_fixture.h"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -25,17 +25,22 @@ static float *noise_var;
 static answers answer(void)
 {
     answers self;
+    /* Whose threads begin in whatever this one is set to. */
+    softqam_context_config context_config = api_context_config();
+    context_config.n_threads = 2;
+    softqam_context *context = api_create_context(&context_config);
     for (int format = 0; format < N_FORMATS; format++) {
         self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
-        softqam_config config = harness_config();
+        softqam_config config = api_config();
         config.output_format = (softqam_output_format)format;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-        config.n_threads = 2;
-        softqam_demodulator *demodulator = harness_create(&config);
+        config.context = context;
+        softqam_demodulator *demodulator = api_create(&config);
         const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
         softqam_destroy(demodulator);
     }
+    softqam_context_destroy(context);
     return self;
 }
 
@@ -155,7 +160,7 @@ static void test_locale(void **state)
     open_usual();
     setlocale(LC_ALL, "");
     answers got = answer();
-    softqam_config config = harness_config();
+    softqam_config config = api_config();
     config.input_scale = -0.5F;
     softqam_demodulator *demodulator;
     const softqam_status status = softqam_create(&demodulator, &config);

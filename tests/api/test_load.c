@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Load: eight threads, each of which makes demodulators of random plans, calls them with random sizes, kinds of memory
- * and batches, checks every byte against the definition (the portable loop), and ends them again; in between all take
- * turns at demodulators that they share. No error may come, and memory may not grow, that of the device neither.
+/* Load: eight threads, each of which makes demodulators of random settings, on contexts of their own, on some that all
+ * threads share and on the default one, calls them with random sizes, kinds of memory and segments, checks every byte
+ * against the definition (the portable loop), and ends them again, in any order; in between all use demodulators that
+ * they share. No error may come, and memory may not grow, that of the device neither.
  *
  * It runs for SOFTQAM_TEST_SECONDS, 3 without it; 600 is the long test. */
 #define _GNU_SOURCE /* pthread_barrier_t */
 #include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@
 #include <cuda_runtime_api.h>
 #endif
 
-enum { N_THREADS = 8, MAX_SYMBOLS = 100000, MAX_BLOCKS = 5, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
+enum { N_THREADS = 8, MAX_SYMBOLS = 100000, MAX_SEGMENTS = 5, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
 
 /* By how much memory in use may differ while nothing runs: a leak of 100 bytes a demodulator is more than that after
  * 200 of them. */
@@ -46,12 +48,14 @@ enum { SANITIZED = 0 };
 enum { SANITIZED = 0 };
 #endif
 
-/* Demodulators that all threads use. */
+/* Contexts and demodulators that all threads use. */
 enum { N_SHARED = 2 };
 
 typedef struct load {
+    softqam_context *contexts[N_SHARED];
     softqam_demodulator *shared[N_SHARED];
     softqam_config shared_configs[N_SHARED];
+    softqam_context *portable; /* what defines the bytes */
     bool have_cuda;
     pthread_barrier_t start;
     atomic_bool ends;
@@ -68,7 +72,7 @@ typedef struct worker {
     float *noise_var;
     uint8_t *out;
     uint8_t *expected;
-    uint8_t *side_by_side; /* the symbols of a batch without their strides */
+    uint8_t *side_by_side; /* the symbols of segments without their strides */
 } worker;
 
 static size_t below(worker *self, size_t n)
@@ -83,19 +87,28 @@ static size_t random_size(worker *self, size_t max)
     return below(self, (top < max ? top : max) + 1);
 }
 
-static softqam_config random_config(worker *self)
+static softqam_context_config random_context_config(worker *self)
 {
     static const softqam_backend backends[] = {SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_AUTO, SOFTQAM_BACKEND_CUDA};
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_context_config config;
+    softqam_context_config_init(&config);
     config.backend = backends[below(self, self->load->have_cuda ? 3 : 2)];
-    config.input_format = (softqam_input_format)below(self, 4);
-    config.output_format = (softqam_output_format)below(self, 4);
-    config.noise = (softqam_noise)below(self, 2);
-    config.sign = (softqam_sign)below(self, 2);
     config.n_threads = 1 + (unsigned)below(self, 3);
     config.n_streams = 1 + (unsigned)below(self, 4);
     config.chunk_symbols = 500 + random_size(self, 20000);
+    return config;
+}
+
+/* Without its context. */
+static softqam_config random_config(worker *self)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.input_format = (softqam_input_format)below(self, 4);
+    config.output_format = (softqam_output_format)below(self, 4);
+    config.noise = (softqam_noise)below(self, 2);
+    config.noise_form = (softqam_noise_form)below(self, 3);
+    config.sign = (softqam_sign)below(self, 2);
     if (config.output_format == SOFTQAM_OUTPUT_S8) {
         config.llr_scale = (float)(1 + below(self, 20));
         config.llr_limit = 1 + (int)below(self, 127);
@@ -105,25 +118,45 @@ static softqam_config random_config(worker *self)
 
 static void report_failure(worker *self, const softqam_config *config, const char *what, softqam_status status)
 {
-    fprintf(stderr, "%s, backend %d, input %d, output %d, noise %d, %u threads, %u streams of %zu: %s: %s\n", what,
-            (int)config->backend, (int)config->input_format, (int)config->output_format, (int)config->noise,
-            config->n_threads, config->n_streams, config->chunk_symbols, softqam_status_string(status),
+    fprintf(stderr, "%s, input %d, output %d, noise %d of form %d: %s: %s\n", what, (int)config->input_format,
+            (int)config->output_format, (int)config->noise, (int)config->noise_form, softqam_status_string(status),
             status == SOFTQAM_OK ? "wrong bytes" : softqam_error_message());
     atomic_store(&self->load->failed, true);
     atomic_store(&self->load->ends, true);
 }
 
+static softqam_demodulator *create(worker *self, const softqam_config *config)
+{
+    softqam_demodulator *demodulator;
+    const softqam_status status = softqam_create(&demodulator, config);
+    if (status != SOFTQAM_OK)
+        report_failure(self, config, "softqam_create", status);
+    return demodulator;
+}
+
 /* The definition: the portable loop on one thread. */
 static softqam_demodulator *create_definition(worker *self, softqam_config config)
 {
-    softqam_demodulator *demodulator;
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.cpu_variant = "portable";
-    config.n_threads = 1;
-    const softqam_status status = softqam_create(&demodulator, &config);
-    if (status != SOFTQAM_OK)
-        report_failure(self, &config, "the definition", status);
-    return demodulator;
+    config.context = self->load->portable;
+    return create(self, &config);
+}
+
+/* A context that nobody else has, one that all share, or none, which stands for the default one. */
+static softqam_context *choose_context(worker *self, bool *own)
+{
+    const size_t choice = below(self, 3);
+    *own = choice == 0;
+    if (choice == 1)
+        return self->load->contexts[below(self, N_SHARED)];
+    softqam_context *context = NULL;
+    if (*own) {
+        const softqam_context_config config = random_context_config(self);
+        const softqam_status status = softqam_context_create(&context, &config);
+        const softqam_config none = {0};
+        if (status != SOFTQAM_OK)
+            report_failure(self, &none, "softqam_context_create", status);
+    }
+    return context;
 }
 
 static void fill_symbols(worker *self, const softqam_config *config, size_t n_symbols)
@@ -138,7 +171,7 @@ static void fill_symbols(worker *self, const softqam_config *config, size_t n_sy
 static void check_output(worker *self, const softqam_config *config, softqam_status status, size_t n_symbols,
                          const void *out, const char *what)
 {
-    const size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    const size_t nbytes = harness_output_nbytes(config->output_format, n_symbols);
     if (status != SOFTQAM_OK || memcmp(out, self->expected, nbytes) != 0)
         report_failure(self, config, what, status);
     atomic_fetch_add(&self->load->n_calls, 1);
@@ -149,7 +182,7 @@ static void call_simply(worker *self, const softqam_config *config, softqam_demo
                         softqam_demodulator *definition)
 {
     const size_t n = random_size(self, MAX_SYMBOLS);
-    const size_t out_nbytes = n * softqam_output_symbol_nbytes(config->output_format);
+    const size_t out_nbytes = harness_output_nbytes(config->output_format, n);
     const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
     fill_symbols(self, config, n + 1);
     softqam_status status = softqam_demodulate(definition, self->in, noise_var, n, self->expected);
@@ -164,12 +197,12 @@ static void call_in_place(worker *self, const softqam_config *config, softqam_de
                           softqam_demodulator *definition)
 {
     const size_t n = random_size(self, MAX_SYMBOLS), in_nbytes = n * softqam_input_symbol_nbytes(config->input_format);
-    const size_t out_nbytes = n * softqam_output_symbol_nbytes(config->output_format);
+    const size_t out_nbytes = harness_output_nbytes(config->output_format, n);
     const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
     void *in = NULL, *out = NULL;
-    softqam_status status = softqam_host_alloc(demodulator, in_nbytes, &in);
+    softqam_status status = softqam_host_alloc(softqam_demodulator_context(demodulator), in_nbytes, &in);
     if (status == SOFTQAM_OK)
-        status = softqam_host_alloc(demodulator, out_nbytes, &out);
+        status = softqam_host_alloc(softqam_demodulator_context(demodulator), out_nbytes, &out);
     if (status == SOFTQAM_OK) {
         fill_symbols(self, config, n + 1);
         memcpy(in, self->in, in_nbytes);
@@ -185,42 +218,44 @@ static void call_in_place(worker *self, const softqam_config *config, softqam_de
     softqam_host_free(out);
 }
 
-/* Blocks in strides, each with its own noise variances; out lies side by side, as what is expected does. */
-static void call_batch(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
-                       softqam_demodulator *definition)
+/* Segments in strides, each with its own noise and scale; out lies side by side, as what is expected does. */
+static void call_segments(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+                          softqam_demodulator *definition)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
-    const size_t out_nbytes = softqam_output_symbol_nbytes(config->output_format);
-    const size_t n_blocks = below(self, MAX_BLOCKS + 1);
-    softqam_block blocks[MAX_BLOCKS] = {{0}};
+    const size_t out_nbytes = harness_output_nbytes(config->output_format, 1);
+    const size_t n_segments = below(self, MAX_SEGMENTS + 1);
+    softqam_segment segments[MAX_SEGMENTS] = {{0}};
     size_t total = 0, used = 0;
     fill_symbols(self, config, MAX_SYMBOLS);
     softqam_status status = SOFTQAM_OK;
-    for (size_t k = 0; k < n_blocks; k++) {
-        const size_t stride = 1 + below(self, 3), n = random_size(self, (MAX_SYMBOLS - used) / stride / MAX_BLOCKS);
-        softqam_block *block = &blocks[k];
-        block->n_symbols = n;
-        block->symbols = self->in + used * in_nbytes;
-        block->symbol_stride = stride;
-        block->out = self->out + total * out_nbytes;
+    for (size_t k = 0; k < n_segments; k++) {
+        const size_t stride = 1 + below(self, 3);
+        const size_t n = random_size(self, (MAX_SYMBOLS - used) / stride / MAX_SEGMENTS);
+        softqam_segment *segment = &segments[k];
+        segment->n_symbols = n;
+        segment->out = self->out + total * out_nbytes;
+        segment->symbol_stride = stride;
+        segment->layers[0].symbols = self->in + used * in_nbytes;
+        segment->input_scale = below(self, 2) ? ldexpf(1, -(int)below(self, 16)) : 0;
         if (config->output_format != SOFTQAM_OUTPUT_U8) {
-            block->noise_var = self->noise_var + used;
-            block->noise_stride = below(self, 2) * stride;
+            segment->layers[0].noise_var = self->noise_var + used;
+            segment->noise_stride = below(self, 2) * stride;
         }
-        for (size_t i = 0; i < n && status == SOFTQAM_OK; i++)
+        for (size_t i = 0; i < n; i++)
             memcpy(self->side_by_side + i * in_nbytes, self->in + (used + i * stride) * in_nbytes, in_nbytes);
-        softqam_block plain = *block;
-        plain.symbols = self->side_by_side;
+        softqam_segment plain = *segment;
+        plain.layers[0].symbols = self->side_by_side;
         plain.symbol_stride = 1;
         plain.out = self->expected + total * out_nbytes;
-        status = softqam_demodulate_batch(definition, &plain, 1);
+        status = softqam_demodulate_segments(definition, &plain, 1);
         check_output(self, config, status, 0, self->expected, "the definition");
         total += n;
         used += n * stride;
     }
     harness_poison(self->out, self->expected, total * out_nbytes);
-    status = softqam_demodulate_batch(demodulator, blocks, n_blocks);
-    check_output(self, config, status, total, self->out, "softqam_demodulate_batch");
+    status = softqam_demodulate_segments(demodulator, segments, n_segments);
+    check_output(self, config, status, total, self->out, "softqam_demodulate_segments");
 }
 
 typedef void call_function(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
@@ -229,22 +264,32 @@ typedef void call_function(worker *self, const softqam_config *config, softqam_d
 static void call_somehow(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
                          softqam_demodulator *definition)
 {
-    static call_function *const calls[] = {call_simply, call_in_place, call_batch};
+    static call_function *const calls[] = {call_simply, call_in_place, call_segments};
     calls[below(self, HARNESS_COUNT(calls))](self, config, demodulator, definition);
 }
 
-/* One demodulator's life, and a turn at a shared one. */
+/* One demodulator's life, and a call of a shared one. */
 static void work_once(worker *self)
 {
-    const softqam_config config = random_config(self);
-    softqam_demodulator *demodulator, *definition = create_definition(self, config);
-    const softqam_status status = softqam_create(&demodulator, &config);
-    if (status != SOFTQAM_OK)
-        report_failure(self, &config, "softqam_create", status);
+    bool own;
+    softqam_config config = random_config(self);
+    config.context = choose_context(self, &own);
+    softqam_demodulator *demodulator = create(self, &config), *definition = create_definition(self, config);
+    const bool ends_first = own && below(self, 2);
+    if (ends_first)
+        softqam_context_destroy(config.context);
+    if (below(self, 4) == 0) {
+        const softqam_status status =
+            softqam_context_prepare(softqam_demodulator_context(demodulator), (unsigned)below(self, 16));
+        if (status != SOFTQAM_OK)
+            report_failure(self, &config, "softqam_context_prepare", status);
+    }
     for (int k = 0; k < N_CALLS && !atomic_load(&self->load->ends); k++)
         call_somehow(self, &config, demodulator, definition);
     softqam_destroy(demodulator);
     softqam_destroy(definition);
+    if (own && !ends_first)
+        softqam_context_destroy(config.context);
     const size_t k = below(self, N_SHARED);
     definition = create_definition(self, self->load->shared_configs[k]);
     if (!atomic_load(&self->load->ends))
@@ -331,11 +376,30 @@ static double wanted_seconds(void)
 static void open_shared(load *self)
 {
     worker chooser = {.load = self, .random = harness_random_stream(1000)};
+    softqam_context_config portable;
+    softqam_context_config_init(&portable);
+    portable.backend = SOFTQAM_BACKEND_CPU;
+    portable.n_threads = 1;
+    portable.cpu_variant = "portable";
+    assert_int_equal(softqam_context_create(&self->portable, &portable), SOFTQAM_OK);
     for (size_t k = 0; k < N_SHARED; k++) {
+        softqam_context_config config = random_context_config(&chooser);
+        config.backend = k == 0 ? SOFTQAM_BACKEND_AUTO : SOFTQAM_BACKEND_CPU;
+        config.n_threads = 1 + (unsigned)k;
+        assert_int_equal(softqam_context_create(&self->contexts[k], &config), SOFTQAM_OK);
         self->shared_configs[k] = random_config(&chooser);
-        self->shared_configs[k].backend = k == 0 ? SOFTQAM_BACKEND_AUTO : SOFTQAM_BACKEND_CPU;
-        self->shared[k] = harness_create(&self->shared_configs[k]);
+        self->shared_configs[k].context = self->contexts[k];
+        assert_int_equal(softqam_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
     }
+}
+
+static void close_shared(load *self)
+{
+    for (size_t k = 0; k < N_SHARED; k++) {
+        softqam_context_destroy(self->contexts[k]);
+        softqam_destroy(self->shared[k]);
+    }
+    softqam_context_destroy(self->portable);
 }
 
 /* What may be more after more of the same: nothing but what the system's own bookkeeping needs. */
@@ -385,8 +449,7 @@ static void test_load(void **state)
     const usage after = run(&shared, workers, time * 2 / 3);
     for (size_t k = 0; k < N_THREADS; k++)
         close_worker(&workers[k]);
-    for (size_t k = 0; k < N_SHARED; k++)
-        softqam_destroy(shared.shared[k]);
+    close_shared(&shared);
     print_message("%s: %lu demodulators, %lu calls, %llu symbols in %.0f s by %d threads\n",
                   shared.have_cuda ? "CPU and CUDA" : "CPU", shared.n_demodulators, shared.n_calls, shared.n_symbols,
                   time, N_THREADS);
@@ -396,19 +459,28 @@ static void test_load(void **state)
 }
 
 #ifdef LOAD_CUDA
+/* A context that host calls have used, and its end. */
+static void use_device(void)
+{
+    static const float symbol[2] = {2, -2};
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    softqam_demodulator *demodulator = harness_create(&setup);
+    uint8_t out[HARNESS_SYMBOL_BITS];
+    harness_demodulate(demodulator, symbol, 1, out);
+    softqam_destroy(demodulator);
+}
+
 /* Once all are ended the device has its memory again. */
 static void test_device_memory_comes_back(void **state)
 {
     (void)state;
     if (!harness_cuda_is_usable())
         skip();
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    softqam_destroy(harness_create(&config));
+    use_device();
     const size_t before = measure().device;
     for (int k = 0; k < 20; k++)
-        softqam_destroy(harness_create(&config));
+        use_device();
     assert_true(measure().device <= before);
 }
 #endif

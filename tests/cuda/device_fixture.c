@@ -49,13 +49,10 @@ void device_close_sample(device_sample *self)
 
 static softqam_demodulator *create(softqam_input_format format)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    config.input_format = format;
-    config.n_streams = 1;
-    config.chunk_symbols = 1;
-    return harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    setup.demodulator.input_format = format;
+    return harness_create(&setup);
 }
 
 void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, size_t n_symbols, void *d_out,
@@ -66,19 +63,26 @@ void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, siz
         fail_msg("softqam_cuda_demodulate: %s: %s", softqam_status_string(status), softqam_error_message());
 }
 
+void device_prepare_kernels(softqam_demodulator *demodulator)
+{
+    softqam_status status = softqam_context_prepare(softqam_demodulator_context(demodulator), SOFTQAM_PREPARE_KERNELS);
+    if (status != SOFTQAM_OK)
+        fail_msg("softqam_context_prepare: %s: %s", softqam_status_string(status), softqam_error_message());
+}
+
 device_output device_open_output(softqam_output_format format, size_t max_symbols)
 {
-    device_output self = {.format = format, .symbol_nbytes = softqam_output_symbol_nbytes(format)};
+    device_output self = {.format = format, .symbol_nbytes = harness_output_nbytes(format, 1)};
     self.max_nbytes = max_symbols * self.symbol_nbytes + 3 * DEVICE_MARGIN;
-    CUDA(cudaMalloc((void **)&self.d_block, self.max_nbytes));
-    self.h_block = harness_alloc(self.max_nbytes);
+    CUDA(cudaMalloc((void **)&self.d_memory, self.max_nbytes));
+    self.h_memory = harness_alloc(self.max_nbytes);
     return self;
 }
 
 void device_close_output(device_output *self)
 {
-    free(self->h_block);
-    CUDA(cudaFree(self->d_block));
+    free(self->h_memory);
+    CUDA(cudaFree(self->d_memory));
 }
 
 void device_prepare_output(device_output *self, size_t offset, const uint8_t *expected, size_t n_symbols)
@@ -86,20 +90,20 @@ void device_prepare_output(device_output *self, size_t offset, const uint8_t *ex
     self->nbytes = n_symbols * self->symbol_nbytes;
     size_t start = DEVICE_MARGIN + offset * self->symbol_nbytes;
     assert_true(start + self->nbytes + DEVICE_MARGIN <= self->max_nbytes);
-    self->d_out = self->d_block + start;
-    memset(self->h_block, DEVICE_CANARY, start + self->nbytes + DEVICE_MARGIN);
-    harness_poison(self->h_block + start, expected, self->nbytes);
-    CUDA(cudaMemcpy(self->d_block, self->h_block, start + self->nbytes + DEVICE_MARGIN, cudaMemcpyHostToDevice));
+    self->d_out = self->d_memory + start;
+    memset(self->h_memory, DEVICE_CANARY, start + self->nbytes + DEVICE_MARGIN);
+    harness_poison(self->h_memory + start, expected, self->nbytes);
+    CUDA(cudaMemcpy(self->d_memory, self->h_memory, start + self->nbytes + DEVICE_MARGIN, cudaMemcpyHostToDevice));
 }
 
 void device_check_output(device_output *self, const char *what, const float *values, const uint8_t *expected)
 {
-    size_t start = (size_t)(self->d_out - self->d_block), end = start + self->nbytes;
-    CUDA(cudaMemcpy(self->h_block, self->d_block, end + DEVICE_MARGIN, cudaMemcpyDeviceToHost));
-    assert_true(harness_outputs_equal(what, self->format, values, expected, self->h_block + start,
+    size_t start = (size_t)(self->d_out - self->d_memory), end = start + self->nbytes;
+    CUDA(cudaMemcpy(self->h_memory, self->d_memory, end + DEVICE_MARGIN, cudaMemcpyDeviceToHost));
+    assert_true(harness_outputs_equal(what, self->format, values, expected, self->h_memory + start,
                                       self->nbytes / self->symbol_nbytes));
     for (size_t i = 0; i < end + DEVICE_MARGIN; i++)
-        if ((i < start || i >= end) && self->h_block[i] != DEVICE_CANARY)
+        if ((i < start || i >= end) && self->h_memory[i] != DEVICE_CANARY)
             fail_msg("%s: byte %td from the start of %zu was overwritten", what, (ptrdiff_t)(i - start), self->nbytes);
 }
 

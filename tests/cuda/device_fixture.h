@@ -31,12 +31,15 @@ void device_close_sample(device_sample *self);
 void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, size_t n_symbols, void *d_out,
                     cudaStream_t stream);
 
+/* What must be done before a stream is captured. */
+void device_prepare_kernels(softqam_demodulator *demodulator);
+
 /* An output on the device between margins of canaries, with a copy on the host to fill it from and to read it into. */
 typedef struct device_output {
     softqam_output_format format;
     size_t symbol_nbytes;
-    uint8_t *d_block;
-    uint8_t *h_block;
+    uint8_t *d_memory;
+    uint8_t *h_memory;
     uint8_t *d_out;
     size_t nbytes;
     size_t max_nbytes;

@@ -8,7 +8,7 @@
 #include "harness.h"
 
 /* Not a multiple of the chunk below. */
-#define BLOCK         (((size_t)1 << 20) + 4321)
+#define MOST_SYMBOLS  (((size_t)1 << 20) + 4321)
 #define CHUNK_SYMBOLS 100003
 
 /* What is compared. */
@@ -31,6 +31,7 @@ static const struct {
 #define MAX_SYMBOL_NBYTES (2 * sizeof(float))
 
 typedef struct fixture {
+    softqam_context *contexts[2]; /* the CPU's and CUDA's, each of all its demodulators */
     softqam_demodulator *cpu[N_OUTPUTS];
     softqam_demodulator *cuda[N_OUTPUTS];
     /* One of malloc, one of softqam_host_alloc(). */
@@ -44,28 +45,31 @@ typedef struct fixture {
 static fixture open_fixture(softqam_input_format format)
 {
     fixture self = {0};
+    harness_setup setup = harness_default_setup();
+    setup.context.chunk_symbols = CHUNK_SYMBOLS;
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    self.contexts[0] = harness_create_context(&setup);
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    self.contexts[1] = harness_create_context(&setup);
     for (size_t k = 0; k < N_OUTPUTS; k++) {
-        softqam_config config;
-        softqam_config_init(&config);
-        config.input_format = format;
-        config.output_format = outputs[k].output_format;
-        config.noise = outputs[k].noise;
-        config.backend = SOFTQAM_BACKEND_CPU;
-        self.cpu[k] = harness_create(&config);
-        config.backend = SOFTQAM_BACKEND_CUDA;
-        config.chunk_symbols = CHUNK_SYMBOLS;
-        self.cuda[k] = harness_create(&config);
+        setup.demodulator.input_format = format;
+        setup.demodulator.output_format = outputs[k].output_format;
+        setup.demodulator.noise = outputs[k].noise;
+        setup.demodulator.context = self.contexts[0];
+        self.cpu[k] = harness_create(&setup);
+        setup.demodulator.context = self.contexts[1];
+        self.cuda[k] = harness_create(&setup);
     }
     void *pinned;
-    self.in[0] = harness_alloc(BLOCK * MAX_SYMBOL_NBYTES);
-    self.noise_var[0] = harness_alloc(BLOCK * sizeof(float));
-    self.out[0] = harness_alloc(BLOCK * MAX_OUT_NBYTES);
-    assert_int_equal(softqam_host_alloc(self.cuda[0], BLOCK * MAX_SYMBOL_NBYTES, &self.in[1]), SOFTQAM_OK);
-    assert_int_equal(softqam_host_alloc(self.cuda[0], BLOCK * sizeof(float), &pinned), SOFTQAM_OK);
+    self.in[0] = harness_alloc(MOST_SYMBOLS * MAX_SYMBOL_NBYTES);
+    self.noise_var[0] = harness_alloc(MOST_SYMBOLS * sizeof(float));
+    self.out[0] = harness_alloc(MOST_SYMBOLS * MAX_OUT_NBYTES);
+    assert_int_equal(softqam_host_alloc(self.contexts[1], MOST_SYMBOLS * MAX_SYMBOL_NBYTES, &self.in[1]), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(self.contexts[1], MOST_SYMBOLS * sizeof(float), &pinned), SOFTQAM_OK);
     self.noise_var[1] = pinned;
-    assert_int_equal(softqam_host_alloc(self.cuda[0], BLOCK * MAX_OUT_NBYTES, &self.out[1]), SOFTQAM_OK);
-    self.expected = harness_alloc(BLOCK * MAX_OUT_NBYTES);
-    self.values = harness_alloc(BLOCK * 2 * sizeof(float));
+    assert_int_equal(softqam_host_alloc(self.contexts[1], MOST_SYMBOLS * MAX_OUT_NBYTES, &self.out[1]), SOFTQAM_OK);
+    self.expected = harness_alloc(MOST_SYMBOLS * MAX_OUT_NBYTES);
+    self.values = harness_alloc(MOST_SYMBOLS * 2 * sizeof(float));
     return self;
 }
 
@@ -83,13 +87,15 @@ static void close_fixture(fixture *self)
         softqam_destroy(self->cuda[k]);
         softqam_destroy(self->cpu[k]);
     }
+    softqam_context_destroy(self->contexts[1]);
+    softqam_context_destroy(self->contexts[0]);
 }
 
 /* The n symbols of in[kind] through both. */
 static void compare(fixture *self, const char *what, size_t k, size_t kind, size_t n)
 {
     softqam_output_format format = outputs[k].output_format;
-    size_t nbytes = n * softqam_output_symbol_nbytes(format);
+    size_t nbytes = n * harness_output_nbytes(format, 1);
     const float *noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var[kind];
     harness_demodulate_llrs(self->cpu[k], self->in[kind], noise_var, n, self->expected);
     for (size_t to = 0; to < 2; to++) {
@@ -100,19 +106,19 @@ static void compare(fixture *self, const char *what, size_t k, size_t kind, size
     }
 }
 
-/* The kind of memory that block number `block` comes from: another one each time round the kinds of noise. */
-static size_t memory_kind(size_t block)
+/* The kind of memory that chunk number `chunk` comes from: another one each time round the kinds of noise. */
+static size_t memory_kind(size_t chunk)
 {
-    return (block + block / 3) % 2;
+    return (chunk + chunk / 3) % 2;
 }
 
-/* All outputs for one block of symbols, in the memory that is its turn. */
+/* All outputs for one chunk of symbols, in the memory that is its turn. */
 static void compare_all(fixture *self, softqam_input_format format, const char *what, harness_random *random,
-                        size_t block, size_t n)
+                        size_t chunk, size_t n)
 {
     static const harness_noise noises[] = {HARNESS_NOISE_USUAL, HARNESS_NOISE_ANY, HARNESS_NOISE_POSITIVE};
-    size_t kind = memory_kind(block);
-    harness_fill_noise(random, noises[block % HARNESS_COUNT(noises)], n, self->noise_var[kind]);
+    size_t kind = memory_kind(chunk);
+    harness_fill_noise(random, noises[chunk % HARNESS_COUNT(noises)], n, self->noise_var[kind]);
     harness_widen(format, 0, self->in[kind], n, self->values);
     for (size_t k = 0; k < N_OUTPUTS; k++)
         compare(self, what, k, kind, n);
@@ -124,12 +130,12 @@ static void test_cf32(void **state)
     fixture self = open_fixture(SOFTQAM_INPUT_CF32);
     harness_random random = harness_random_stream(1);
     size_t total = harness_symbol_count((size_t)1 << 22), n;
-    for (size_t done = 0, block = 0; done < total; done += n, block++) {
-        const harness_symbol_set *set = &harness_symbol_sets[block % harness_n_symbol_sets];
-        n = total - done < BLOCK ? total - done : BLOCK;
+    for (size_t done = 0, chunk = 0; done < total; done += n, chunk++) {
+        const harness_symbol_set *set = &harness_symbol_sets[chunk % harness_n_symbol_sets];
+        n = total - done < MOST_SYMBOLS ? total - done : MOST_SYMBOLS;
         n = set->n_fixed && set->n_fixed < n ? set->n_fixed : n;
-        set->fill(&random, set->parameter, 0, n, self.in[memory_kind(block)]);
-        compare_all(&self, SOFTQAM_INPUT_CF32, set->name, &random, block, n);
+        set->fill(&random, set->parameter, 0, n, self.in[memory_kind(chunk)]);
+        compare_all(&self, SOFTQAM_INPUT_CF32, set->name, &random, chunk, n);
     }
     close_fixture(&self);
 }
@@ -139,10 +145,10 @@ static void compare_samples(softqam_input_format format, const char *what)
     fixture self = open_fixture(format);
     harness_random random = harness_random_stream(2 + (uint32_t)format);
     size_t total = harness_symbol_count((size_t)1 << 22), n;
-    for (size_t done = 0, block = 0; done < total; done += n, block++) {
-        n = total - done < BLOCK ? total - done : BLOCK;
-        harness_random_fill(&random, self.in[memory_kind(block)], n * softqam_input_symbol_nbytes(format));
-        compare_all(&self, format, what, &random, block, n);
+    for (size_t done = 0, chunk = 0; done < total; done += n, chunk++) {
+        n = total - done < MOST_SYMBOLS ? total - done : MOST_SYMBOLS;
+        harness_random_fill(&random, self.in[memory_kind(chunk)], n * softqam_input_symbol_nbytes(format));
+        compare_all(&self, format, what, &random, chunk, n);
     }
     close_fixture(&self);
 }

@@ -86,9 +86,9 @@ static void check_misuse(softqam_input_format format)
     assert_refused(&self, d_in, NULL, SIZE_MAX / 8 + 1, d_out, "bytes that wrap to 0");
     assert_refused(&self, d_in, NULL, PTRDIFF_MAX / 8 + 1, d_out, "more bytes than PTRDIFF_MAX");
     /* Nothing was launched, and nothing is broken. */
-    CUDA(cudaMemcpy(self.output.h_block, d_out, self.output.nbytes, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(self.output.h_memory, d_out, self.output.nbytes, cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < self.output.nbytes; i++)
-        assert_int_equal(self.output.h_block[i], (uint8_t)~self.part.expected[i]);
+        assert_int_equal(self.output.h_memory[i], (uint8_t)~self.part.expected[i]);
     device_check_call(&self, "after misuse", n, 0, 0, self.stream);
     device_close_fixture(&self);
 }
@@ -101,14 +101,13 @@ static void test_misuse(void **state)
     check_misuse(SOFTQAM_INPUT_CS8);
 }
 
-static void test_cpu_plan_refused(void **state)
+static void test_cpu_context_refused(void **state)
 {
     (void)state;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 16);
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_demodulator *cpu = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    softqam_demodulator *cpu = harness_create(&setup);
     device_prepare_output(&self.output, 0, self.part.expected, 16);
     assert_int_equal(softqam_cuda_demodulate(cpu, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
                      SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
@@ -119,18 +118,17 @@ static void test_cpu_plan_refused(void **state)
     device_close_fixture(&self);
 }
 
-/* Where there is a second device it is the plan's, and the first stays the current one. */
+/* Where there is a second device it is the context's, and the first stays the current one. */
 static void test_current_device(void **state)
 {
     (void)state;
     int n_devices, current;
     CUDA(cudaGetDeviceCount(&n_devices));
     CUDA(cudaSetDevice(0));
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    config.device = n_devices - 1;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    setup.context.device = n_devices - 1;
+    softqam_demodulator *demodulator = harness_create(&setup);
     CUDA(cudaGetDevice(&current));
     assert_int_equal(current, 0);
     device_sample part = device_open_sample(SOFTQAM_INPUT_CF32, 5003);
@@ -156,7 +154,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cs8),
         cmocka_unit_test(test_default_streams),
         cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_cpu_plan_refused),
+        cmocka_unit_test(test_cpu_context_refused),
         cmocka_unit_test(test_current_device),
     };
     harness_require_cuda();

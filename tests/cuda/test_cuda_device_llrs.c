@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* LLRs and batches in device memory, against the CPU backend, which test_llr_values.c holds against brute force. */
+/* LLRs and segments in device memory, against the CPU backend, which test_llr_values.c holds against brute force. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_fixture.h"
 
-enum { STREAM_NOISE = 2, STREAM_BATCH };
+enum { STREAM_NOISE = 2, STREAM_SEGMENTS };
 
 static const softqam_output_format llr_formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
 
 static softqam_demodulator *create_for_llrs(softqam_backend backend, softqam_input_format in, softqam_output_format out,
                                             softqam_noise noise)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = backend;
-    config.input_format = in;
-    config.output_format = out;
-    config.noise = noise;
-    return harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = backend;
+    setup.demodulator.input_format = in;
+    setup.demodulator.output_format = out;
+    setup.demodulator.noise = noise;
+    return harness_create(&setup);
 }
 
 static void *copy_to_device(const void *bytes, size_t nbytes)
@@ -34,7 +33,7 @@ static void check_llrs(const device_sample *part, const float *noise_var, size_t
                        softqam_output_format format, softqam_noise noise)
 {
     static const size_t lengths[] = {1, 2, 3, 31, 255, 256, 257, 997, 65537};
-    size_t in_nbytes = softqam_input_symbol_nbytes(part->format), out_nbytes = softqam_output_symbol_nbytes(format);
+    size_t in_nbytes = softqam_input_symbol_nbytes(part->format), out_nbytes = harness_output_nbytes(format, 1);
     softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, part->format, format, noise);
     softqam_demodulator *cuda = create_for_llrs(SOFTQAM_BACKEND_CUDA, part->format, format, noise);
     uint8_t *expected = harness_alloc(n_symbols * out_nbytes);
@@ -80,15 +79,15 @@ static void test_llrs(void **state)
     free(noise_var);
 }
 
-/* Blocks that read anywhere from one piece of memory and one of noise variances, and write one behind the other into a
- * third, on the host and on the device. */
-enum { N_BLOCKS = 200, N_COMPONENTS = 1 << 16, N_NOISE = 1 << 14, MAX_BLOCK = 2000 };
+/* Segments that read anywhere from one piece of memory and one of noise variances, and write one behind the other into
+ * a third, on the host and on the device. */
+enum { N_SEGMENTS = 200, N_COMPONENTS = 1 << 16, N_NOISE = 1 << 14, MAX_SYMBOLS = 2000 };
 
-typedef struct batch {
+typedef struct segment_set {
     softqam_input_format in;
     softqam_output_format out;
-    softqam_block blocks[N_BLOCKS]; /* host memory */
-    softqam_block d_blocks[N_BLOCKS];
+    softqam_segment segments[N_SEGMENTS]; /* host memory */
+    softqam_segment d_segments[N_SEGMENTS];
     uint8_t *symbols;
     uint8_t *d_symbols;
     float *noise_var;
@@ -98,10 +97,10 @@ typedef struct batch {
     uint8_t *d_out;
     size_t in_nbytes;
     size_t out_nbytes;
-} batch;
+} segment_set;
 
 /* New contents in the same places, on both sides, and what they must give. */
-static void fill_batch(batch *self, harness_random *random)
+static void fill_segments(segment_set *self, harness_random *random)
 {
     if (self->in == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(random, N_COMPONENTS / 2, (float *)(void *)self->symbols);
@@ -110,21 +109,21 @@ static void fill_batch(batch *self, harness_random *random)
     harness_fill_noise(random, HARNESS_NOISE_ANY, N_NOISE, self->noise_var);
     memset(self->expected, DEVICE_CANARY, self->out_nbytes);
     softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, self->in, self->out, SOFTQAM_NOISE_PER_CALL);
-    harness_demodulate_batch(cpu, self->blocks, N_BLOCKS);
+    harness_demodulate_segments(cpu, self->segments, N_SEGMENTS);
     softqam_destroy(cpu);
     CUDA(cudaMemcpy(self->d_symbols, self->symbols, self->in_nbytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_noise_var, self->noise_var, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
     memcpy(self->got, self->expected, self->out_nbytes);
-    for (size_t k = 0; k < N_BLOCKS; k++) {
-        size_t at = (size_t)((uint8_t *)self->blocks[k].out - self->expected);
-        size_t nbytes = self->blocks[k].n_symbols * softqam_output_symbol_nbytes(self->out);
+    for (size_t k = 0; k < N_SEGMENTS; k++) {
+        size_t at = (size_t)((uint8_t *)self->segments[k].out - self->expected);
+        size_t nbytes = self->segments[k].n_symbols * harness_output_nbytes(self->out, 1);
         harness_poison(self->got + at, self->expected + at, nbytes);
     }
     CUDA(cudaMemcpy(self->d_out, self->got, self->out_nbytes, cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());
 }
 
-static void check_filled_batch(batch *self, const char *what)
+static void check_filled_segments(segment_set *self, const char *what)
 {
     CUDA(cudaMemcpy(self->got, self->d_out, self->out_nbytes, cudaMemcpyDeviceToHost));
     if (memcmp(self->got, self->expected, self->out_nbytes) == 0)
@@ -136,44 +135,44 @@ static void check_filled_batch(batch *self, const char *what)
              self->out_nbytes, self->got[at], self->expected[at]);
 }
 
-/* Strides of 1 to 4, planes and pairs, one noise variance and many, empty blocks, outputs 0 to 3 times their alignment
- * apart. */
-static void lay_out_block(batch *self, harness_random *random, size_t k, size_t *end)
+/* Strides of 1 to 4, planes and pairs, one noise variance and many, empty segments, outputs 0 to 3 times their
+ * alignment apart. */
+static void lay_out_segment(segment_set *self, harness_random *random, size_t k, size_t *end)
 {
     size_t component_nbytes = softqam_input_symbol_nbytes(self->in) / 2;
-    softqam_block *block = &self->blocks[k], *d_block = &self->d_blocks[k];
+    softqam_segment *segment = &self->segments[k], *d_segment = &self->d_segments[k];
     bool planes = harness_random_below(random, 2);
-    *block = (softqam_block){
-        .n_symbols = k % 7 == 3 ? 0 : harness_random_below(random, k % 5 ? 300 : MAX_BLOCK),
+    *segment = (softqam_segment){
+        .n_symbols = k % 7 == 3 ? 0 : harness_random_below(random, k % 5 ? 300 : MAX_SYMBOLS),
         .symbol_stride = harness_random_below(random, 5),
         .noise_stride = harness_random_below(random, 4),
     };
-    *d_block = *block;
-    /* The furthest that a block reaches: MAX_BLOCK symbols of two components, four apart. */
-    size_t first = harness_random_below(random, (N_COMPONENTS - 8 * MAX_BLOCK) / 2) * (planes ? 1 : 2);
-    size_t first_q = harness_random_below(random, N_COMPONENTS - 8 * MAX_BLOCK);
-    size_t first_noise = harness_random_below(random, N_NOISE - 4 * MAX_BLOCK);
-    block->symbols = self->symbols + first * component_nbytes;
-    d_block->symbols = self->d_symbols + first * component_nbytes;
-    block->symbols_q = planes ? self->symbols + first_q * component_nbytes : NULL;
-    d_block->symbols_q = planes ? self->d_symbols + first_q * component_nbytes : NULL;
+    *d_segment = *segment;
+    /* The furthest that a segment reaches: MAX_SYMBOLS symbols of two components, four apart. */
+    size_t first = harness_random_below(random, (N_COMPONENTS - 8 * MAX_SYMBOLS) / 2) * (planes ? 1 : 2);
+    size_t first_q = harness_random_below(random, N_COMPONENTS - 8 * MAX_SYMBOLS);
+    size_t first_noise = harness_random_below(random, N_NOISE - 4 * MAX_SYMBOLS);
+    segment->layers[0].symbols = self->symbols + first * component_nbytes;
+    d_segment->layers[0].symbols = self->d_symbols + first * component_nbytes;
+    segment->layers[0].symbols_q = planes ? self->symbols + first_q * component_nbytes : NULL;
+    d_segment->layers[0].symbols_q = planes ? self->d_symbols + first_q * component_nbytes : NULL;
     if (self->out != SOFTQAM_OUTPUT_U8) {
-        block->noise_var = self->noise_var + first_noise;
-        d_block->noise_var = self->d_noise_var + first_noise;
+        segment->layers[0].noise_var = self->noise_var + first_noise;
+        d_segment->layers[0].noise_var = self->d_noise_var + first_noise;
     }
-    size_t symbol_nbytes = softqam_output_symbol_nbytes(self->out);
+    size_t symbol_nbytes = harness_output_nbytes(self->out, 1);
     *end += (symbol_nbytes < 16 ? 8 : 16) * harness_random_below(random, 4);
-    block->out = self->expected + *end;
-    d_block->out = self->d_out + *end;
-    *end += block->n_symbols * symbol_nbytes;
+    segment->out = self->expected + *end;
+    d_segment->out = self->d_out + *end;
+    *end += segment->n_symbols * symbol_nbytes;
     assert_true(*end <= self->out_nbytes);
 }
 
-static void open_batch(batch *self, softqam_input_format in, softqam_output_format out, harness_random *random)
+static void open_segments(segment_set *self, softqam_input_format in, softqam_output_format out, harness_random *random)
 {
-    *self = (batch){.in = in, .out = out};
+    *self = (segment_set){.in = in, .out = out};
     self->in_nbytes = N_COMPONENTS * softqam_input_symbol_nbytes(in) / 2;
-    self->out_nbytes = (size_t)N_BLOCKS * (MAX_BLOCK / 3 * softqam_output_symbol_nbytes(out) + 48);
+    self->out_nbytes = (size_t)N_SEGMENTS * (MAX_SYMBOLS / 3 * harness_output_nbytes(out, 1) + 48);
     self->symbols = harness_alloc(self->in_nbytes);
     self->noise_var = harness_alloc(N_NOISE * sizeof(float));
     self->expected = harness_alloc(self->out_nbytes);
@@ -182,11 +181,11 @@ static void open_batch(batch *self, softqam_input_format in, softqam_output_form
     CUDA(cudaMalloc((void **)&self->d_noise_var, N_NOISE * sizeof(float)));
     CUDA(cudaMalloc((void **)&self->d_out, self->out_nbytes));
     size_t end = 0;
-    for (size_t k = 0; k < N_BLOCKS; k++)
-        lay_out_block(self, random, k, &end);
+    for (size_t k = 0; k < N_SEGMENTS; k++)
+        lay_out_segment(self, random, k, &end);
 }
 
-static void close_batch(batch *self)
+static void close_segments(segment_set *self)
 {
     CUDA(cudaFree(self->d_out));
     CUDA(cudaFree(self->d_noise_var));
@@ -197,75 +196,77 @@ static void close_batch(batch *self)
     free(self->symbols);
 }
 
-static void test_batches(void **state)
+static void test_segments(void **state)
 {
     (void)state;
-    harness_random random = harness_random_stream(STREAM_BATCH);
+    harness_random random = harness_random_stream(STREAM_SEGMENTS);
     cudaStream_t stream = device_open_stream();
     for (unsigned k = 0; k < 16; k++) {
-        batch self;
-        open_batch(&self, (softqam_input_format)(k / 4), (softqam_output_format)(k % 4), &random);
+        segment_set self;
+        open_segments(&self, (softqam_input_format)(k / 4), (softqam_output_format)(k % 4), &random);
         softqam_demodulator *cuda =
             create_for_llrs(SOFTQAM_BACKEND_CUDA, self.in, self.out, (softqam_noise)(k / 4 % 2));
-        fill_batch(&self, &random);
-        assert_int_equal(softqam_cuda_demodulate_batch(cuda, self.d_blocks, N_BLOCKS, stream), SOFTQAM_OK);
+        fill_segments(&self, &random);
+        assert_int_equal(softqam_cuda_demodulate_segments(cuda, self.d_segments, N_SEGMENTS, stream), SOFTQAM_OK);
         CUDA(cudaStreamSynchronize(stream));
-        check_filled_batch(&self, "batch");
+        check_filled_segments(&self, "segments");
         softqam_destroy(cuda);
-        close_batch(&self);
+        close_segments(&self);
     }
     CUDA(cudaStreamDestroy(stream));
 }
 
-/* Captured once, with a list of blocks that is gone by the time of the replays: those find new symbols and new noise
+/* Captured once, with a list of segments that is gone by the time of the replays: those find new symbols and new noise
  * variances in the same places. */
-static void check_captured_batch(softqam_output_format format, harness_random *random)
+static void check_captured_segments(softqam_output_format format, harness_random *random)
 {
-    batch self;
-    open_batch(&self, SOFTQAM_INPUT_CF32, format, random);
+    segment_set self;
+    open_segments(&self, SOFTQAM_INPUT_CF32, format, random);
     softqam_demodulator *cuda = create_for_llrs(SOFTQAM_BACKEND_CUDA, self.in, format, SOFTQAM_NOISE_PER_CALL);
     cudaStream_t stream = device_open_stream();
+    device_prepare_kernels(cuda);
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    assert_int_equal(softqam_cuda_demodulate_batch(cuda, self.d_blocks, N_BLOCKS, stream), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, self.d_segments, N_SEGMENTS, stream), SOFTQAM_OK);
     CUDA(cudaStreamEndCapture(stream, &graph));
-    memset(self.d_blocks, 0xff, sizeof self.d_blocks);
+    memset(self.d_segments, 0xff, sizeof self.d_segments);
     softqam_destroy(cuda);
     size_t n_nodes = 0;
     CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
-    assert_in_range(n_nodes, 1, (N_BLOCKS - 1) / SOFTQAM_CUDA_BLOCKS_PER_LAUNCH + 1);
+    /* 4 KiB of arguments, which every driver takes, hold more than twenty segments. */
+    assert_in_range(n_nodes, 1, N_SEGMENTS / 20);
     CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
     for (int replay = 0; replay < 3; replay++) {
-        fill_batch(&self, random);
+        fill_segments(&self, random);
         CUDA(cudaGraphLaunch(executable, stream));
         CUDA(cudaStreamSynchronize(stream));
-        check_filled_batch(&self, "replayed batch");
+        check_filled_segments(&self, "replayed segments");
     }
     CUDA(cudaGraphExecDestroy(executable));
     CUDA(cudaGraphDestroy(graph));
     CUDA(cudaStreamDestroy(stream));
-    close_batch(&self);
+    close_segments(&self);
 }
 
-static void test_batch_graph_capture(void **state)
+static void test_graph_capture(void **state)
 {
     (void)state;
-    harness_random random = harness_random_stream(STREAM_BATCH << 8);
+    harness_random random = harness_random_stream(STREAM_SEGMENTS << 8);
     for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++)
-        check_captured_batch((softqam_output_format)format, &random);
+        check_captured_segments((softqam_output_format)format, &random);
 }
 
-static void assert_block_refused(softqam_demodulator *demodulator, softqam_block block, const char *what)
+static void assert_segment_refused(softqam_demodulator *demodulator, softqam_segment segment, const char *what)
 {
-    softqam_block blocks[2] = {{0}, block};
-    softqam_status status = softqam_cuda_demodulate_batch(demodulator, blocks, 2, 0);
+    softqam_segment segments[2] = {{0}, segment};
+    softqam_status status = softqam_cuda_demodulate_segments(demodulator, segments, 2, 0);
     if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
         fail_msg("%s: %s", what, softqam_status_string(status));
     assert_true(strlen(softqam_error_message()) > 0);
 }
 
-static void test_batch_misuse(void **state)
+static void test_misuse(void **state)
 {
     (void)state;
     const size_t n = 100;
@@ -275,30 +276,32 @@ static void test_batch_misuse(void **state)
     CUDA(cudaMalloc((void **)&d_memory, 64 * n));
     CUDA(cudaMemset(d_memory, 0, 64 * n));
     float *d_noise_var = (float *)(void *)(d_memory + 32 * n);
-    const softqam_block good = {
-        .n_symbols = n, .symbols = d_memory, .noise_var = d_noise_var, .noise_stride = 1, .out = d_memory + 48 * n};
-    softqam_block bad = good;
-    bad.noise_var = NULL;
-    assert_block_refused(cuda, bad, "no noise variance");
-    bad.noise_var = (const float *)(void *)(d_memory + 32 * n + 2);
-    assert_block_refused(cuda, bad, "misaligned noise variances");
+    const softqam_segment good = {.n_symbols = n,
+                                  .layers = {{.symbols = d_memory, .noise_var = d_noise_var}},
+                                  .noise_stride = 1,
+                                  .out = d_memory + 48 * n};
+    softqam_segment bad = good;
+    bad.layers[0].noise_var = NULL;
+    assert_segment_refused(cuda, bad, "no noise variance");
+    bad.layers[0].noise_var = (const float *)(void *)(d_memory + 32 * n + 2);
+    assert_segment_refused(cuda, bad, "misaligned noise variances");
     bad = good;
-    bad.symbols = d_memory + 4;
-    assert_block_refused(cuda, bad, "misaligned symbols");
-    bad.symbols_q = d_memory + 8 * n + 2;
-    assert_block_refused(cuda, bad, "a misaligned plane");
+    bad.layers[0].symbols = d_memory + 4;
+    assert_segment_refused(cuda, bad, "misaligned symbols");
+    bad.layers[0].symbols_q = d_memory + 8 * n + 2;
+    assert_segment_refused(cuda, bad, "a misaligned plane");
     bad = good;
     bad.out = d_memory + 48 * n + 4;
-    assert_block_refused(cuda, bad, "misaligned output");
+    assert_segment_refused(cuda, bad, "misaligned output");
     bad.out = d_memory + 8 * n - 8;
-    assert_block_refused(cuda, bad, "output over the symbols");
-    assert_int_equal(softqam_cuda_demodulate_batch(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_batch(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_batch(cuda, NULL, 0, 0), SOFTQAM_OK);
-    assert_int_equal(softqam_cuda_demodulate_batch(cuda, &good, 1, 0), SOFTQAM_OK);
+    assert_segment_refused(cuda, bad, "output over the symbols");
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK);
     softqam_demodulator *cpu =
         create_for_llrs(SOFTQAM_BACKEND_CPU, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
-    assert_int_equal(softqam_cuda_demodulate_batch(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_int_equal(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(d_memory));
     softqam_destroy(cpu);
@@ -309,9 +312,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_llrs),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_batch_graph_capture),
-        cmocka_unit_test(test_batch_misuse),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_graph_capture),
+        cmocka_unit_test(test_misuse),
     };
     harness_require_cuda();
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

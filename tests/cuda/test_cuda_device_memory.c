@@ -29,11 +29,10 @@ static void test_mapped_host_memory(void **state)
 /* The host-to-host call on memory that the caller has pinned or had from CUDA, whole or in part. */
 static void check_host_call(device_fixture *self, const char *what, uint8_t *in, uint8_t *out, size_t n)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    config.chunk_symbols = n / 3;
-    softqam_demodulator *ring = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    setup.context.chunk_symbols = n / 3;
+    softqam_demodulator *ring = harness_create(&setup);
     memcpy(in, self->part.symbols, n * 8);
     harness_poison(out, self->part.expected, n * HARNESS_SYMBOL_BITS);
     harness_demodulate(self->demodulator, in, n, out);
@@ -125,10 +124,10 @@ static void test_more_than_4_gib(void **state)
     device_enqueue(self.demodulator, d_symbols, n, d_out, self.stream);
     CUDA(cudaStreamSynchronize(self.stream));
     for (size_t first = 0; first < n; first += n_pattern) {
-        size_t n_block = n - first < n_pattern ? n - first : n_pattern;
-        CUDA(cudaMemcpy(got, d_out + first * HARNESS_SYMBOL_BITS, n_block * HARNESS_SYMBOL_BITS,
+        size_t n_chunk = n - first < n_pattern ? n - first : n_pattern;
+        CUDA(cudaMemcpy(got, d_out + first * HARNESS_SYMBOL_BITS, n_chunk * HARNESS_SYMBOL_BITS,
                         cudaMemcpyDeviceToHost));
-        assert_true(harness_soft_bits_equal("4 GiB", self.part.values, self.part.expected, got, n_block));
+        assert_true(harness_soft_bits_equal("4 GiB", self.part.values, self.part.expected, got, n_chunk));
     }
     CUDA(cudaFree(d_out));
     CUDA(cudaFree(d_symbols));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's stream: graphs, asynchrony, and a plan that is gone before its work is done. */
+/* The caller's stream: graphs, asynchrony, and a demodulator that is gone before its work is done. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +16,7 @@ static void test_graph_capture(void **state)
     device_prepare_output(&self.output, 0, self.part.expected, n);
     cudaGraph_t graph;
     cudaGraphExec_t executable;
+    device_prepare_kernels(self.demodulator);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeGlobal));
     device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
@@ -24,7 +25,7 @@ static void test_graph_capture(void **state)
     CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
     assert_int_equal(n_nodes, 1);
     CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
-    /* The plan may be gone by then. */
+    /* The demodulator may be gone by then. */
     softqam_destroy(self.demodulator);
     self.demodulator = NULL;
     for (size_t replay = 0; replay < 3; replay++) {
@@ -85,7 +86,7 @@ static void test_call_is_asynchronous(void **state)
     device_close_fixture(&self);
 }
 
-/* Destroying the plan may wait for the device, so here the gate opens by itself. */
+/* Destroying the demodulator may wait for the device, so here the gate opens by itself. */
 static void test_destroyed_before_it_ran(void **state)
 {
     (void)state;
@@ -97,7 +98,8 @@ static void test_destroyed_before_it_ran(void **state)
     self.demodulator = NULL;
     atomic_store(&held.is_open, true);
     CUDA(cudaStreamSynchronize(self.stream));
-    device_check_output(&self.output, "plan destroyed before the kernel ran", self.part.values, self.part.expected);
+    device_check_output(&self.output, "demodulator destroyed before the kernel ran", self.part.values,
+                        self.part.expected);
     device_close_fixture(&self);
 }
 

@@ -21,15 +21,14 @@ typedef struct sample {
     int8_t *expected;
 } sample;
 
-static softqam_config llr_config(softqam_backend backend)
+static harness_setup llr_setup(softqam_backend backend)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = backend;
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-    config.n_threads = 3;
-    return config;
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = backend;
+    setup.demodulator.output_format = SOFTQAM_OUTPUT_S8;
+    setup.demodulator.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    setup.context.n_threads = 3;
+    return setup;
 }
 
 static const sample *shared_sample(void)
@@ -44,8 +43,8 @@ static const sample *shared_sample(void)
         made.noise_var = harness_alloc(sizeof(float) * n);
         harness_fill_noise(&random, HARNESS_NOISE_USUAL, n, made.noise_var);
         made.expected = harness_alloc(HARNESS_SYMBOL_BITS * n);
-        const softqam_config config = llr_config(SOFTQAM_BACKEND_CPU);
-        softqam_demodulator *demodulator = harness_create(&config);
+        const harness_setup setup = llr_setup(SOFTQAM_BACKEND_CPU);
+        softqam_demodulator *demodulator = harness_create(&setup);
         harness_demodulate_llrs(demodulator, made.symbols, made.noise_var, n, made.expected);
         softqam_destroy(demodulator);
     }
@@ -58,7 +57,7 @@ static void *get_memory(softqam_demodulator *demodulator, bool of_demodulator, s
     void *memory = NULL;
     if (!of_demodulator)
         return harness_alloc(nbytes);
-    assert_int_equal(softqam_host_alloc(demodulator, nbytes, &memory), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), nbytes, &memory), SOFTQAM_OK);
     return memory;
 }
 
@@ -90,11 +89,11 @@ static void check_call(softqam_demodulator *demodulator, size_t n, bool pinned_i
     put_memory(out, pinned_out);
 }
 
-static void check_all_kinds(const softqam_config *config)
+static void check_all_kinds(const harness_setup *setup)
 {
     const size_t all = n_symbols();
     const size_t sizes[] = {1, 1000, all / 16, all / 2, all};
-    softqam_demodulator *demodulator = harness_create(config);
+    softqam_demodulator *demodulator = harness_create(setup);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
         for (unsigned kind = 0; kind < 4; kind++)
             check_call(demodulator, sizes[k], kind & 1, kind & 2);
@@ -108,12 +107,12 @@ static void test_all_devices(void **state)
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(chunks); k++) {
         for (unsigned n_streams = 1; n_streams <= 3; n_streams++) {
-            softqam_config config = llr_config(SOFTQAM_BACKEND_CUDA);
-            config.n_devices = SOFTQAM_ALL_DEVICES;
-            config.chunk_symbols = chunks[k];
-            config.n_streams = n_streams;
-            config.n_threads = 1 + n_streams;
-            check_all_kinds(&config);
+            harness_setup setup = llr_setup(SOFTQAM_BACKEND_CUDA);
+            setup.context.n_devices = SOFTQAM_ALL_DEVICES;
+            setup.context.chunk_symbols = chunks[k];
+            setup.context.n_streams = n_streams;
+            setup.context.n_threads = 1 + n_streams;
+            check_all_kinds(&setup);
         }
     }
 }
@@ -124,13 +123,13 @@ static void test_lists(void **state)
     (void)state;
     int devices[64];
     for (unsigned n = 1; n <= HARNESS_COUNT(devices); n++) {
-        softqam_config config = llr_config(SOFTQAM_BACKEND_CUDA);
-        config.devices = devices;
-        config.n_devices = n;
+        harness_setup setup = llr_setup(SOFTQAM_BACKEND_CUDA);
+        setup.context.devices = devices;
+        setup.context.n_devices = n;
         for (unsigned k = 0; k < n; k++)
             devices[k] = (int)(n - 1 - k);
         softqam_demodulator *demodulator = NULL;
-        if (softqam_create(&demodulator, &config) == SOFTQAM_ERROR_BACKEND_UNAVAILABLE) {
+        if (harness_try_create(&demodulator, &setup) == SOFTQAM_ERROR_BACKEND_UNAVAILABLE) {
             char expected[64];
             snprintf(expected, sizeof expected, "there is no CUDA device %u, only %u device", n - 1, n - 1);
             assert_non_null(strstr(softqam_error_message(), expected));
@@ -151,11 +150,11 @@ static void test_lists(void **state)
 static void test_auto(void **state)
 {
     (void)state;
-    softqam_config config = llr_config(SOFTQAM_BACKEND_AUTO);
-    config.n_devices = SOFTQAM_ALL_DEVICES;
-    check_all_kinds(&config);
-    check_all_kinds(&config);
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = llr_setup(SOFTQAM_BACKEND_AUTO);
+    setup.context.n_devices = SOFTQAM_ALL_DEVICES;
+    check_all_kinds(&setup);
+    check_all_kinds(&setup);
+    softqam_demodulator *demodulator = harness_create(&setup);
     for (size_t n = 2; n < n_symbols(); n *= 2) {
         check_call(demodulator, n - 1, true, true);
         check_call(demodulator, n, false, false);

@@ -12,10 +12,12 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local cudaError_t last_error;
 _Thread_local int fake_device;
+static size_t n_calls; /* under the mutex */
 
 void fake_lock(void)
 {
     pthread_mutex_lock(&mutex);
+    n_calls++;
 }
 
 cudaError_t fake_unlock(cudaError_t error)
@@ -33,18 +35,32 @@ int fault_current_device(void)
 
 size_t fake_cuda_live(void)
 {
-    fake_lock();
+    pthread_mutex_lock(&mutex);
     const size_t n = fake_live_streams() + fake_live_blocks();
-    fake_unlock(cudaSuccess);
+    pthread_mutex_unlock(&mutex);
     return n;
+}
+
+size_t fake_cuda_calls(void)
+{
+    pthread_mutex_lock(&mutex);
+    const size_t n = n_calls;
+    pthread_mutex_unlock(&mutex);
+    return n;
+}
+
+/* A number in the environment. */
+static int setting(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text ? (int)strtol(text, NULL, 10) : otherwise;
 }
 
 /* Devices. */
 
 static int count_devices(void)
 {
-    const char *text = getenv("FAKE_CUDA_DEVICES");
-    const int n = text ? atoi(text) : 1;
+    const int n = setting("FAKE_CUDA_DEVICES", 1);
     return n < 0 ? 0 : n > FAKE_MAX_DEVICES ? FAKE_MAX_DEVICES : n;
 }
 
@@ -89,12 +105,21 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     return fake_unlock(device >= 0 && device < count_devices() ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    fake_lock();
+    *version = setting("FAKE_CUDA_DRIVER", CUDART_VERSION);
+    return fake_unlock(cudaSuccess);
+}
+
 /* Errors. */
 
 cudaError_t cudaGetLastError(void)
 {
+    fake_lock();
     const cudaError_t error = last_error;
     last_error = cudaSuccess;
+    fake_unlock(cudaSuccess);
     return error;
 }
 

@@ -3,7 +3,8 @@
  * sanitizer. It is stricter than a GPU: work on a stream is put off until something waits for it, so what is read too
  * early is seen; memory of another device, or not known to it, is refused.
  *
- * FAKE_CUDA_DEVICES says how many devices there are, 1 without it. fake_kernels.c is kernels.cu for it. */
+ * FAKE_CUDA_DEVICES says how many devices there are, 1 without it, and FAKE_CUDA_DRIVER which version
+ * cudaDriverGetVersion() has, the runtime's without it. fake_kernels.c is kernels.cu for it. */
 #ifndef SOFTQAM_TESTS_FAKE_CUDA_H
 #define SOFTQAM_TESTS_FAKE_CUDA_H
 
@@ -14,6 +15,10 @@
 
 /* Streams, device and pinned blocks that exist. */
 size_t fake_cuda_live(void);
+
+/* How often the runtime has been called, and how many kernels were launched. */
+size_t fake_cuda_calls(void);
+size_t fake_cuda_launches(void);
 
 /* Whether a kernel of the current device may use this memory. */
 bool fake_cuda_reaches(const void *memory, size_t nbytes);

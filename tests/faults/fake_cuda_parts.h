@@ -11,7 +11,7 @@ enum { FAKE_MAX_DEVICES = 16 };
 /* The calling thread's current device. */
 extern _Thread_local int fake_device;
 
-/* One lock for all of the runtime. What follows is called with it held. */
+/* One lock for all of the runtime, which every function of CUDA's takes. What follows is called with it held. */
 void fake_lock(void);
 /* Gives the lock back and returns `error`, which becomes the thread's last one unless it is none. */
 cudaError_t fake_unlock(cudaError_t error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call that the library makes of the system and of CUDA fails once, in turn, through the whole life of a
- * demodulator: a status and a message come back or the work is done, nothing leaks, nothing hangs, and the demodulator
- * works again. fault.h says how. */
+/* Every call that the library makes of the system and of CUDA fails once, in turn, through the whole life of a context
+ * and its demodulators, prepared or not: a status and a message come back or the work is done, nothing leaks, nothing
+ * hangs, and what was refused works at the next attempt. fault.h says how. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,26 @@
 #endif
 
 /* More than AUTO leaves to the CPU; chunks enough for several rounds of the streams, the last one short. */
-enum { N_SYMBOLS = 9000, CHUNK_SYMBOLS = 1500, N_STREAMS = 3, SECONDS_A_LIFE = 120 };
+enum { N_SYMBOLS = SOFTQAM_AUTO_MIN_SYMBOLS + 500, CHUNK_SYMBOLS = 11000, N_STREAMS = 3, SECONDS_A_LIFE = 120 };
+
+/* Of the calls of some symbols. */
+enum { FEW_SYMBOLS = 9000, SMALL_SYMBOLS = 1500 };
+
+/* What a life is like. */
+typedef struct kind_of_life {
+    unsigned n_threads;
+    softqam_output_format format;
+    bool prepares;
+    size_t n_symbols;
+} kind_of_life;
 
 /* One life under test, and what it should give. */
 typedef struct life {
+    softqam_context_config context_config;
     softqam_config config;
+    bool prepares;
+    size_t n_symbols;
+    size_t out_nbytes;
     float symbols[2 * N_SYMBOLS];
     float noise_var[N_SYMBOLS];
     uint8_t expected[8 * N_SYMBOLS];
@@ -34,26 +49,27 @@ static const float *noise_of(const life *self)
     return self->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
 }
 
-static life *open_life(unsigned n_threads, softqam_output_format format)
+static life *open_life(const kind_of_life *kind)
 {
     life *self = harness_alloc(sizeof *self);
+    *self = (life){.prepares = kind->prepares, .n_symbols = kind->n_symbols, .out_nbytes = 8 * kind->n_symbols};
     harness_random random = harness_random_stream(1);
-    harness_fill_mixture(&random, N_SYMBOLS, self->symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, self->noise_var);
-    self->config = harness_config();
-    self->config.output_format = format;
-    self->config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-    self->config.n_threads = 1;
-    self->config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_demodulator *cpu = harness_create(&self->config);
-    harness_demodulate_llrs(cpu, self->symbols, noise_of(self), N_SYMBOLS, self->expected);
+    harness_fill_mixture(&random, self->n_symbols, self->symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, self->n_symbols, self->noise_var);
+    harness_setup setup = harness_format_setup(kind->format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    setup.context.n_threads = 1;
+    softqam_demodulator *cpu = harness_create(&setup);
+    self->config = setup.demodulator;
+    harness_demodulate_llrs(cpu, self->symbols, noise_of(self), self->n_symbols, self->expected);
     softqam_destroy(cpu);
-    self->config.backend = harness_backend();
-    self->config.n_threads = n_threads;
-    self->config.n_streams = N_STREAMS;
-    self->config.chunk_symbols = CHUNK_SYMBOLS;
-    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->config.backend != SOFTQAM_BACKEND_CPU)
-        self->config.n_devices = SOFTQAM_ALL_DEVICES;
+    self->context_config = setup.context;
+    self->context_config.backend = harness_backend();
+    self->context_config.n_threads = kind->n_threads;
+    self->context_config.n_streams = N_STREAMS;
+    self->context_config.chunk_symbols = kind->n_symbols == N_SYMBOLS ? CHUNK_SYMBOLS : SMALL_SYMBOLS;
+    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->context_config.backend != SOFTQAM_BACKEND_CPU)
+        self->context_config.n_devices = SOFTQAM_ALL_DEVICES;
     return self;
 }
 
@@ -73,7 +89,7 @@ static bool succeeded(softqam_status status, const char *call)
 
 static void check_output(const life *self, const void *out, const char *call)
 {
-    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, self->expected, out, N_SYMBOLS))
+    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, self->expected, out, self->n_symbols))
         fail_msg("%s, with %s failing: it returned SOFTQAM_OK", call, fault_struck() ? fault_struck() : "nothing");
 }
 
@@ -83,18 +99,18 @@ typedef softqam_status demodulate_function(softqam_demodulator *demodulator, con
 static softqam_status demodulate_whole(softqam_demodulator *demodulator, const life *self, const void *symbols,
                                        void *out)
 {
-    return softqam_demodulate(demodulator, symbols, noise_of(self), N_SYMBOLS, out);
+    return softqam_demodulate(demodulator, symbols, noise_of(self), self->n_symbols, out);
 }
 
 /* Small enough for one mapped kernel, then what is left. */
 static softqam_status demodulate_small(softqam_demodulator *demodulator, const life *self, const void *symbols,
                                        void *out)
 {
-    const size_t n = CHUNK_SYMBOLS / 2;
+    const size_t n = SMALL_SYMBOLS * (self->n_symbols / FEW_SYMBOLS);
     softqam_status status = SOFTQAM_OK;
-    for (size_t first = 0; first < N_SYMBOLS && status == SOFTQAM_OK; first += n) {
+    for (size_t first = 0; first < self->n_symbols && status == SOFTQAM_OK; first += n) {
         const float *noise_var = noise_of(self);
-        const size_t left = N_SYMBOLS - first;
+        const size_t left = self->n_symbols - first;
         status =
             softqam_demodulate(demodulator, (const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL,
                                left < n ? left : n, (uint8_t *)out + 8 * first);
@@ -102,66 +118,89 @@ static softqam_status demodulate_small(softqam_demodulator *demodulator, const l
     return status;
 }
 
-static softqam_status demodulate_blocks(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                        void *out)
+static softqam_status demodulate_segments(softqam_demodulator *demodulator, const life *self, const void *symbols,
+                                          void *out)
 {
-    softqam_block blocks[3] = {{0}};
+    softqam_segment segments[3];
     for (size_t k = 0, first = 0; k < 3; k++) {
         const float *noise_var = noise_of(self);
-        blocks[k].n_symbols = k < 2 ? N_SYMBOLS / 3 : N_SYMBOLS - first;
-        blocks[k].symbols = (const float *)symbols + 2 * first;
-        blocks[k].noise_var = noise_var ? noise_var + first : NULL;
-        blocks[k].noise_stride = 1;
-        blocks[k].out = (uint8_t *)out + 8 * first;
-        first += blocks[k].n_symbols;
+        const size_t n = k < 2 ? self->n_symbols / 3 : self->n_symbols - first;
+        segments[k] = harness_segment((const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL, 1, n,
+                                      (uint8_t *)out + 8 * first);
+        first += n;
     }
-    return softqam_demodulate_batch(demodulator, blocks, 3);
+    return softqam_demodulate_segments(demodulator, segments, 3);
 }
 
 /* After AUTO has given its GPU up it says so, with the reason, for as long as it lives. */
 static void check_backend(const softqam_demodulator *demodulator, const char *before)
 {
     const char *now = softqam_backend_name(demodulator), *detail = softqam_backend_detail(demodulator);
-    if (strcmp(before, now) != 0) {
-        assert_string_equal(before, "cuda");
+    if (strcmp(before, "cuda") == 0 && strcmp(now, "cuda") != 0) {
         assert_string_equal(now, "cpu");
         assert_non_null(fault_struck());
         assert_non_null(strstr(detail, "after CUDA failed: "));
     }
+    if (strcmp(now, "auto") == 0)
+        assert_string_equal(before, "auto");
+    assert_true(*detail != '\0');
     assert_null(strpbrk(detail, "\r\n"));
 }
 
-/* A call, and when it fails the same again, which does not, unless the device is lost. On AUTO the CPU takes over, so
- * that nothing fails. */
+/* What failed does not fail again, unless the device is lost. */
+static bool works_again(const life *self, fault_kind kind)
+{
+    return kind == FAULT_ERROR || self->context_config.backend == SOFTQAM_BACKEND_CPU;
+}
+
+/* A call, and when it fails the same again. On AUTO the CPU takes over, so that nothing fails. */
 static void try_call(softqam_demodulator *demodulator, life *self, demodulate_function *demodulate, const void *symbols,
                      void *out, fault_kind kind, const char *name)
 {
     const char *backend = softqam_backend_name(demodulator);
-    harness_poison(out, self->expected, sizeof self->expected);
+    harness_poison(out, self->expected, self->out_nbytes);
     const bool done = succeeded(demodulate(demodulator, self, symbols, out), name);
     check_backend(demodulator, backend);
     if (done) {
         check_output(self, out, name);
         return;
     }
-    if (self->config.backend != SOFTQAM_BACKEND_CUDA)
+    if (self->context_config.backend != SOFTQAM_BACKEND_CUDA)
         fail_msg("%s, with %s failing: %s", name, fault_struck(), softqam_error_message());
-    if (kind == FAULT_ERROR) {
+    if (works_again(self, kind)) {
         assert_true(succeeded(demodulate(demodulator, self, symbols, out), name));
         check_output(self, out, name);
     }
 }
 
+/* Whether what failed was a call of CUDA. */
+static bool cuda_failed(void)
+{
+    return fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0;
+}
+
+static void prepare(softqam_context *context, const life *self, fault_kind kind)
+{
+    if (succeeded(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), "softqam_context_prepare"))
+        return;
+    if (self->context_config.backend == SOFTQAM_BACKEND_AUTO && cuda_failed())
+        fail_msg("softqam_context_prepare, with %s failing: %s", fault_struck(), softqam_error_message());
+    if (works_again(self, kind))
+        assert_true(succeeded(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), "softqam_context_prepare again"));
+}
+
 static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_kind kind)
 {
     void *in = self, *out = self;
-    const bool have_in = succeeded(softqam_host_alloc(demodulator, sizeof self->symbols, &in), "softqam_host_alloc");
-    const bool have_out = succeeded(softqam_host_alloc(demodulator, sizeof self->out, &out), "softqam_host_alloc");
+    softqam_context *context = softqam_demodulator_context(demodulator);
+    const bool have_in =
+        succeeded(softqam_host_alloc(context, 2 * sizeof(float) * self->n_symbols, &in), "softqam_host_alloc");
+    const bool have_out = succeeded(softqam_host_alloc(context, self->out_nbytes, &out), "softqam_host_alloc");
     assert_true(have_in == (in != NULL) && have_out == (out != NULL));
-    if (self->config.backend == SOFTQAM_BACKEND_AUTO && fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0)
+    if (self->context_config.backend == SOFTQAM_BACKEND_AUTO && cuda_failed())
         assert_true(have_in && have_out);
     if (have_in && have_out) {
-        memcpy(in, self->symbols, sizeof self->symbols);
+        memcpy(in, self->symbols, 2 * sizeof(float) * self->n_symbols);
         try_call(demodulator, self, demodulate_whole, in, out, kind,
                  "softqam_demodulate, memory of softqam_host_alloc");
     }
@@ -169,17 +208,46 @@ static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_
     softqam_host_free(in);
 }
 
-static void live(life *self, fault_kind kind)
+/* A context, and when it cannot be had another attempt, which must come to something: NULL where the device is lost. */
+static softqam_context *make_context(life *self, fault_kind kind)
+{
+    softqam_context *context = (softqam_context *)(void *)self;
+    if (succeeded(softqam_context_create(&context, &self->context_config), "softqam_context_create")) {
+        assert_non_null(context);
+        return context;
+    }
+    assert_null(context);
+    if (works_again(self, kind))
+        assert_true(succeeded(softqam_context_create(&context, &self->context_config), "softqam_context_create again"));
+    return context;
+}
+
+static softqam_demodulator *make_demodulator(life *self, softqam_context *context)
 {
     softqam_demodulator *demodulator = (softqam_demodulator *)(void *)self;
-    if (!succeeded(softqam_create(&demodulator, &self->config), "softqam_create")) {
-        assert_null(demodulator);
-        return;
+    softqam_config config = self->config;
+    config.context = context;
+    if (succeeded(softqam_create(&demodulator, &config), "softqam_create")) {
+        assert_non_null(demodulator);
+        return demodulator;
     }
-    assert_non_null(demodulator);
+    assert_null(demodulator);
+    assert_true(succeeded(softqam_create(&demodulator, &config), "softqam_create again"));
+    return demodulator;
+}
+
+static void live(life *self, fault_kind kind)
+{
+    softqam_context *context = make_context(self, kind);
+    if (!context)
+        return;
+    softqam_demodulator *demodulator = make_demodulator(self, context);
+    if (self->prepares)
+        prepare(context, self, kind);
+    softqam_context_destroy(context);
     try_call(demodulator, self, demodulate_whole, self->symbols, self->out, kind, "softqam_demodulate");
     try_call(demodulator, self, demodulate_small, self->symbols, self->out, kind, "softqam_demodulate, small calls");
-    try_call(demodulator, self, demodulate_blocks, self->symbols, self->out, kind, "softqam_demodulate_batch");
+    try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
     use_host_memory(demodulator, self, kind);
     softqam_destroy(demodulator);
 }
@@ -231,21 +299,22 @@ static void fail_every_call(life *self, fault_kind kind)
         check_holdings(&before);
     }
     alarm(0);
-    print_message("%lu points of failure with %u threads, output format %d\n", n_points, self->config.n_threads,
-                  (int)self->config.output_format);
-    /* create, the pool, the CPU backend, two blocks of host memory; with a device, a call for every chunk */
-    assert_true(n_points >= (self->config.backend == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable() ? 5 : 100));
+    print_message("%lu points of failure with %u threads, output format %d, %s\n", n_points,
+                  self->context_config.n_threads, (int)self->config.output_format,
+                  self->prepares ? "prepared" : "not prepared");
+    /* context, demodulator, the pool, two blocks of host memory; with a device, a call for every chunk */
+    const bool has_device = self->context_config.backend != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable();
+    assert_true(n_points >= (has_device ? 100 : 5));
 }
 
-/* One thread and several, with noise variances and without. */
+/* One thread and several, with noise variances and without; prepared, and when first needed. */
 static void fail_in_all_lives(fault_kind kind)
 {
-    static const struct {
-        unsigned n_threads;
-        softqam_output_format format;
-    } lives[] = {{1, SOFTQAM_OUTPUT_U8}, {4, SOFTQAM_OUTPUT_S8}};
+    static const kind_of_life lives[] = {{1, SOFTQAM_OUTPUT_U8, true, FEW_SYMBOLS},
+                                         {4, SOFTQAM_OUTPUT_S8, true, FEW_SYMBOLS},
+                                         {2, SOFTQAM_OUTPUT_S8, false, N_SYMBOLS}};
     for (size_t k = 0; k < HARNESS_COUNT(lives); k++) {
-        life *self = open_life(lives[k].n_threads, lives[k].format);
+        life *self = open_life(&lives[k]);
         fail_every_call(self, kind);
         free(self);
     }
@@ -266,11 +335,12 @@ static void test_device_is_lost(void **state)
     fail_in_all_lives(FAULT_LASTING);
 }
 
-/* A count of CPUs that cannot be had stands for one. */
+/* Where the system does not tell which CPUs there are, one thread is what there is. */
 static void test_no_affinity(void **state)
 {
     (void)state;
-    life *self = open_life(0, SOFTQAM_OUTPUT_U8);
+    static const kind_of_life kind = {0, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
+    life *self = open_life(&kind);
     bool struck = true;
     for (unsigned long at = 1; struck; at++) {
         fault_arm(at, FAULT_ERROR);
@@ -292,22 +362,26 @@ static void test_device_calls(void **state)
     (void)state;
     if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable())
         skip();
-    life *self = open_life(1, SOFTQAM_OUTPUT_U8);
-    softqam_demodulator *demodulator = harness_create(&self->config);
+    static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
+    life *self = open_life(&kind);
+    softqam_context *context = make_context(self, FAULT_ERROR);
+    softqam_demodulator *demodulator = make_demodulator(self, context);
+    softqam_context_destroy(context);
     void *d_in, *d_out;
-    assert_int_equal(cudaMalloc(&d_in, sizeof self->symbols), cudaSuccess);
-    assert_int_equal(cudaMalloc(&d_out, sizeof self->out), cudaSuccess);
-    assert_int_equal(cudaMemcpy(d_in, self->symbols, sizeof self->symbols, cudaMemcpyHostToDevice), cudaSuccess);
+    const size_t n = self->n_symbols, in_nbytes = 2 * sizeof(float) * n;
+    assert_int_equal(cudaMalloc(&d_in, in_nbytes), cudaSuccess);
+    assert_int_equal(cudaMalloc(&d_out, self->out_nbytes), cudaSuccess);
+    assert_int_equal(cudaMemcpy(d_in, self->symbols, in_nbytes, cudaMemcpyHostToDevice), cudaSuccess);
     unsigned long n_points = 0;
     for (bool struck = true; struck; n_points += struck) {
         fault_arm(n_points + 1, FAULT_ERROR);
-        const softqam_status status = softqam_cuda_demodulate(demodulator, d_in, NULL, N_SYMBOLS, d_out, 0);
+        const softqam_status status = softqam_cuda_demodulate(demodulator, d_in, NULL, n, d_out, 0);
         fault_disarm();
         struck = fault_struck() != NULL;
         assert_true(succeeded(status, "softqam_cuda_demodulate") || struck);
         assert_int_equal(cudaGetLastError(), cudaSuccess);
     }
-    assert_int_equal(cudaMemcpy(self->out, d_out, sizeof self->out, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(self->out, d_out, self->out_nbytes, cudaMemcpyDeviceToHost), cudaSuccess);
     check_output(self, self->out, "softqam_cuda_demodulate");
     assert_true(n_points >= 2);
     print_message("%lu points of failure\n", n_points);

@@ -96,17 +96,21 @@ softqam_backend harness_backend(void)
     return SOFTQAM_BACKEND_AUTO;
 }
 
+/* What a context of these settings answers. */
+static softqam_status probe(const softqam_context_config *config)
+{
+    softqam_context *context;
+    softqam_status status = softqam_context_create(&context, config);
+    softqam_context_destroy(context);
+    return status;
+}
+
 static softqam_status probe_cuda(void)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_context_config config;
+    softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
-    config.n_streams = 1;
-    config.chunk_symbols = 1;
-    softqam_demodulator *demodulator;
-    softqam_status status = softqam_create(&demodulator, &config);
-    softqam_destroy(demodulator);
-    return status;
+    return probe(&config);
 }
 
 bool harness_cuda_is_usable(void)
@@ -138,20 +142,34 @@ void harness_require_cuda(void)
     exit(HARNESS_SKIPPED);
 }
 
-/* A variant of the CPU loop that this processor does not run is a skip. One that nobody knows is left to fail. */
+/* Where SOFTQAM_CPU_VARIANT names the CPU's loops, they are the ones that run. The library ignores a name that it does
+ * not know and loops that this processor does not run; here the first fails, and the second is a skip. */
 static void require_cpu_variant(void)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    const char *name = getenv("SOFTQAM_CPU_VARIANT");
+    if (!name || !*name)
+        return;
+    softqam_context_config config;
+    softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CPU;
     config.n_threads = 1;
-    softqam_demodulator *demodulator;
-    softqam_status status = softqam_create(&demodulator, &config);
-    softqam_destroy(demodulator);
-    if (status == SOFTQAM_ERROR_INVALID_ARGUMENT && strstr(softqam_error_message(), "this processor does not run")) {
+    config.cpu_variant = name;
+    if (probe(&config) != SOFTQAM_OK) {
+        if (!strstr(softqam_error_message(), "this processor does not run"))
+            die("SOFTQAM_CPU_VARIANT", softqam_error_message());
         printf("skipped: %s\n", softqam_error_message());
         exit(HARNESS_SKIPPED);
     }
+    harness_setup setup = {.context = config};
+    softqam_config_init(&setup.demodulator);
+    setup.context.cpu_variant = NULL;
+    softqam_demodulator *demodulator;
+    if (harness_try_create(&demodulator, &setup) != SOFTQAM_OK)
+        die("SOFTQAM_CPU_VARIANT", softqam_error_message());
+    const char *detail = softqam_backend_detail(demodulator);
+    if (strncmp(detail, name, strlen(name)) != 0 || detail[strlen(name)] != ',')
+        die("SOFTQAM_CPU_VARIANT is not what runs", detail);
+    softqam_destroy(demodulator);
 }
 
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests)
@@ -218,36 +236,64 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
 const char *const harness_input_names[] = {"cf32", "cs16", "cs8", "cf16"};
 const char *const harness_output_names[] = {"u8", "s8", "f16", "f32"};
 
-softqam_config harness_config(void)
+size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.backend = harness_backend();
-    return config;
+    return softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, n_symbols);
 }
 
-softqam_config harness_plan(softqam_output_format format, softqam_noise noise)
+harness_setup harness_default_setup(void)
 {
-    softqam_config config = harness_config();
-    config.output_format = format;
-    config.noise = noise;
-    return config;
+    harness_setup setup;
+    softqam_context_config_init(&setup.context);
+    softqam_config_init(&setup.demodulator);
+    setup.context.backend = harness_backend();
+    return setup;
 }
 
-softqam_demodulator *harness_create(const softqam_config *config)
+harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise)
 {
-    softqam_demodulator *demodulator;
-    softqam_status status = softqam_create(&demodulator, config);
-    if (status != SOFTQAM_OK)
-        fail_msg("softqam_create: %s: %s", softqam_status_string(status), softqam_error_message());
-    assert_non_null(demodulator);
-    return demodulator;
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.output_format = format;
+    setup.demodulator.noise = noise;
+    return setup;
+}
+
+softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup)
+{
+    softqam_config config = setup->demodulator;
+    softqam_context *context = NULL;
+    *demodulator = NULL;
+    if (!config.context) {
+        softqam_status status = softqam_context_create(&context, &setup->context);
+        if (status != SOFTQAM_OK)
+            return status;
+        config.context = context;
+    }
+    softqam_status status = softqam_create(demodulator, &config);
+    softqam_context_destroy(context); /* the demodulator holds on to it */
+    return status;
 }
 
 static void assert_ok(softqam_status status, const char *call)
 {
     if (status != SOFTQAM_OK)
         fail_msg("%s: %s: %s", call, softqam_status_string(status), softqam_error_message());
+}
+
+softqam_context *harness_create_context(const harness_setup *setup)
+{
+    softqam_context *context;
+    assert_ok(softqam_context_create(&context, &setup->context), "softqam_context_create");
+    assert_non_null(context);
+    return context;
+}
+
+softqam_demodulator *harness_create(const harness_setup *setup)
+{
+    softqam_demodulator *demodulator;
+    assert_ok(harness_try_create(&demodulator, setup), "softqam_create");
+    assert_non_null(demodulator);
+    return demodulator;
 }
 
 void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out)
@@ -261,17 +307,26 @@ void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbo
     assert_ok(softqam_demodulate(demodulator, symbols, noise_var, n_symbols, out), "softqam_demodulate");
 }
 
-void harness_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks)
+void harness_demodulate_segments(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments)
 {
-    assert_ok(softqam_demodulate_batch(demodulator, blocks, n_blocks), "softqam_demodulate_batch");
+    assert_ok(softqam_demodulate_segments(demodulator, segments, n_segments), "softqam_demodulate_segments");
 }
 
-uint8_t *harness_answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols)
+softqam_segment harness_segment(const void *symbols, const float *noise_var, size_t noise_stride, size_t n_symbols,
+                                void *out)
 {
-    size_t nbytes = n_symbols * softqam_output_symbol_nbytes(config->output_format);
+    return (softqam_segment){.n_symbols = n_symbols,
+                             .out = out,
+                             .noise_stride = noise_stride,
+                             .layers = {{.symbols = symbols, .noise_var = noise_var}}};
+}
+
+uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const float *noise_var, size_t n_symbols)
+{
+    size_t nbytes = harness_output_nbytes(setup->demodulator.output_format, n_symbols);
     uint8_t *out = harness_alloc(nbytes);
     memset(out, 0x80, nbytes); /* -128, and no LLR that could be expected as f16 or f32 */
-    softqam_demodulator *demodulator = harness_create(config);
+    softqam_demodulator *demodulator = harness_create(setup);
     harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
     softqam_destroy(demodulator);
     return out;

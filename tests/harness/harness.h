@@ -24,7 +24,8 @@
 
 /* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
  * exit status. A pattern that matches nothing is a failure. With SOFTQAM_TEST_BACKEND=cuda on a machine without a
- * usable device it ends the program as harness_require_cuda() does. */
+ * usable device it ends the program as harness_require_cuda() does; with a SOFTQAM_CPU_VARIANT that this processor does
+ * not run it ends the program as a skip, and with one that nobody knows as a failure. */
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests);
 
 /* Ends the program with HARNESS_SKIPPED and one line where CUDA cannot be had, or with a failure where
@@ -126,17 +127,36 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
 extern const char *const harness_input_names[];
 extern const char *const harness_output_names[];
 
-/* The default configuration with the backend under test. */
-softqam_config harness_config(void);
+/* Bytes of 256QAM symbols' values. */
+size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols);
+
+/* A demodulator's settings, and those of the context that it works on. */
+typedef struct harness_setup {
+    softqam_context_config context;
+    softqam_config demodulator; /* where its context is not NULL, it works on that one and `context` does not matter */
+} harness_setup;
+
+/* The defaults with the backend under test. */
+harness_setup harness_default_setup(void);
 /* The same for an output format, and for one noise variance or one a symbol. */
-softqam_config harness_plan(softqam_output_format format, softqam_noise noise);
-/* softqam_create() and softqam_demodulate() where a failure of theirs is the test's. */
-softqam_demodulator *harness_create(const softqam_config *config);
+harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
+
+/* A demodulator on a context of its own, which ends with it: softqam_destroy() frees both. Any thread. */
+softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup);
+
+/* The library's calls where a failure of theirs is the test's. */
+softqam_context *harness_create_context(const harness_setup *setup);
+softqam_demodulator *harness_create(const harness_setup *setup);
 void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
 void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                              size_t n_symbols, void *out);
-void harness_demodulate_batch(softqam_demodulator *demodulator, const softqam_block *blocks, size_t n_blocks);
-/* What a plan makes of symbols, in memory of malloc that had other bytes before. */
-uint8_t *harness_answer(const softqam_config *config, const void *symbols, const float *noise_var, size_t n_symbols);
+void harness_demodulate_segments(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments);
+
+/* A segment of one layer whose symbols lie side by side. noise_stride is 0 for one noise value, 1 for one a symbol. */
+softqam_segment harness_segment(const void *symbols, const float *noise_var, size_t noise_stride, size_t n_symbols,
+                                void *out);
+
+/* What a demodulator makes of symbols, in memory of malloc that had other bytes before. */
+uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const float *noise_var, size_t n_symbols);
 
 #endif

@@ -116,7 +116,7 @@ static void print_values(const char *label, softqam_output_format format, const 
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols)
 {
-    size_t nbytes = softqam_output_symbol_nbytes(format);
+    size_t nbytes = harness_output_nbytes(format, 1);
     if (memcmp(expected, got, n_symbols * nbytes) == 0)
         return true;
     size_t n_different = 0;

@@ -31,8 +31,8 @@ void llr_close_input(llr_input *self)
 
 uint8_t *llr_answer(softqam_output_format format, const llr_input *in)
 {
-    softqam_config config = harness_plan(format, SOFTQAM_NOISE_PER_SYMBOL);
-    return harness_answer(&config, in->symbols, in->noise_var, in->n_symbols);
+    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
+    return harness_answer(&setup, in->symbols, in->noise_var, in->n_symbols);
 }
 
 double llr_at(softqam_output_format format, const uint8_t *out, size_t i)

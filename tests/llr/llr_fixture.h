@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of LLRs share: inputs of symbols with a noise variance for each, what a plan makes of them, and an LLR
- * of any format as a number. */
+/* What the tests of LLRs share: inputs of symbols with a noise variance for each, what a demodulator makes of them, and
+ * an LLR of any format as a number. */
 #ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How calls for LLRs are made must not show in a byte: noise variances given once or for each symbol, lengths,
  * alignments, splits, threads, chunks, memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; what the
- * LLRs are worth is test_llr_values.c's, and batches are test_llr_batches.c's. */
+ * LLRs are worth is test_llr_values.c's, and segments are test_llr_segments.c's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +35,10 @@ static const sample *shared_sample(void)
         harness_fill_mixture(&random, SAMPLE_SYMBOLS, made.symbols);
         harness_fill_noise(&random, HARNESS_NOISE_ANY, SAMPLE_SYMBOLS, made.noise_var);
         for (int k = 0; k < N_OUTPUT_FORMATS; k++) {
-            softqam_config config = harness_plan((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
-            config.n_threads = 1;
+            harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+            setup.context.n_threads = 1;
             made.expected[k] =
-                harness_answer(&config, made.symbols, k == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var, SAMPLE_SYMBOLS);
+                harness_answer(&setup, made.symbols, k == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var, SAMPLE_SYMBOLS);
         }
     }
     return &made;
@@ -48,7 +48,7 @@ static const sample *shared_sample(void)
 static void check_part(softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
 {
     const sample *all = shared_sample();
-    size_t nbytes = softqam_output_symbol_nbytes(format);
+    size_t nbytes = harness_output_nbytes(format, 1);
     const uint8_t *expected = all->expected[format] + first * nbytes;
     uint8_t *out = harness_alloc(n * nbytes);
     harness_poison(out, expected, n * nbytes);
@@ -71,11 +71,12 @@ static void test_noise_per_call(void **state)
         for (size_t k = 0; k < n; k++)
             constant[k] = noise_vars[i];
         for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
-            softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-            uint8_t *expected = harness_answer(&config, all->symbols, constant, n);
-            config.noise = SOFTQAM_NOISE_PER_CALL;
-            uint8_t *got = harness_answer(&config, all->symbols, &noise_vars[i], n);
-            assert_true(harness_outputs_equal("noise per call", config.output_format, all->symbols, expected, got, n));
+            harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+            uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
+            setup.demodulator.noise = SOFTQAM_NOISE_PER_CALL;
+            uint8_t *got = harness_answer(&setup, all->symbols, &noise_vars[i], n);
+            assert_true(harness_outputs_equal("noise per call", setup.demodulator.output_format, all->symbols, expected,
+                                              got, n));
             free(got);
             free(expected);
         }
@@ -120,7 +121,7 @@ static void check_guarded(guarded *self, softqam_demodulator *demodulator, softq
     void (*place)(harness_buffer *, size_t, size_t) =
         at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start;
     const sample *all = shared_sample();
-    size_t nbytes = softqam_output_symbol_nbytes(format);
+    size_t nbytes = harness_output_nbytes(format, 1);
     const uint8_t *expected = all->expected[format] + first * nbytes;
     place(&self->symbols, n * 2 * sizeof(float), at.symbols);
     place(&self->noise_var, n * sizeof(float), at.noise_var);
@@ -143,10 +144,10 @@ static void check_lengths(softqam_output_format format, unsigned n_streams, size
 {
     const size_t others[] = {257, 997, 4096, chunk_symbols + 1, 3 * chunk_symbols + 5, n_streams * chunk_symbols + 1};
     const size_t max_symbols = 5000;
-    softqam_config config = harness_plan(format, SOFTQAM_NOISE_PER_SYMBOL);
-    config.n_streams = n_streams;
-    config.chunk_symbols = chunk_symbols;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.n_streams = n_streams;
+    setup.context.chunk_symbols = chunk_symbols;
+    softqam_demodulator *demodulator = harness_create(&setup);
     guarded buffers = open_guarded(max_symbols);
     for (size_t n = 0; n <= 70 + HARNESS_COUNT(others); n++) {
         size_t n_symbols = n <= 70 ? n : others[n - 71];
@@ -175,17 +176,17 @@ static void test_misalignment(void **state)
     (void)state;
     guarded buffers = open_guarded(997);
     for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
-        softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-        config.n_threads = 2;
-        config.chunk_symbols = 256;
-        softqam_demodulator *demodulator = harness_create(&config);
+        harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        setup.context.n_threads = 2;
+        setup.context.chunk_symbols = 256;
+        softqam_demodulator *demodulator = harness_create(&setup);
         for (size_t gap = 0; gap < 64; gap++) {
             for (size_t out_gap = 0; out_gap < 64; out_gap++) {
                 gaps at = {gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap, (gap + out_gap) % 2};
-                check_guarded(&buffers, demodulator, config.output_format, at, gap, 37);
+                check_guarded(&buffers, demodulator, setup.demodulator.output_format, at, gap, 37);
             }
             gaps at = {gap, 60 - gap / 4 * 4, 63 - gap, gap % 2};
-            check_guarded(&buffers, demodulator, config.output_format, at, gap, 997);
+            check_guarded(&buffers, demodulator, setup.demodulator.output_format, at, gap, 997);
         }
         softqam_destroy(demodulator);
     }
@@ -199,17 +200,17 @@ static void test_threads_and_chunks(void **state)
         unsigned n_threads;
         unsigned n_streams;
         size_t chunk_symbols;
-    } plans[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
-    for (size_t i = 0; i < HARNESS_COUNT(plans); i++) {
+    } pipelines[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
+    for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
         for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
-            softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-            config.n_threads = plans[i].n_threads;
-            config.n_streams = plans[i].n_streams;
-            config.chunk_symbols = plans[i].chunk_symbols;
-            softqam_demodulator *demodulator = harness_create(&config);
-            check_part(demodulator, config.output_format, 0, SAMPLE_SYMBOLS);
-            check_part(demodulator, config.output_format, 12345, 65537);
-            check_part(demodulator, config.output_format, 3, 16384 + 1);
+            harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+            setup.context.n_threads = pipelines[i].n_threads;
+            setup.context.n_streams = pipelines[i].n_streams;
+            setup.context.chunk_symbols = pipelines[i].chunk_symbols;
+            softqam_demodulator *demodulator = harness_create(&setup);
+            check_part(demodulator, setup.demodulator.output_format, 0, SAMPLE_SYMBOLS);
+            check_part(demodulator, setup.demodulator.output_format, 12345, 65537);
+            check_part(demodulator, setup.demodulator.output_format, 3, 16384 + 1);
             softqam_destroy(demodulator);
         }
     }
@@ -220,13 +221,13 @@ static void test_split_calls(void **state)
     (void)state;
     harness_random random = harness_random_stream(STREAM_SPLIT);
     for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
-        softqam_config config = harness_plan((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-        config.chunk_symbols = 1000;
-        softqam_demodulator *demodulator = harness_create(&config);
+        harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        setup.context.chunk_symbols = 1000;
+        softqam_demodulator *demodulator = harness_create(&setup);
         for (size_t first = 0, n; first < SAMPLE_SYMBOLS; first += n) {
             n = harness_random_below(&random, 5000);
             n = SAMPLE_SYMBOLS - first < n ? SAMPLE_SYMBOLS - first : n;
-            check_part(demodulator, config.output_format, first, n);
+            check_part(demodulator, setup.demodulator.output_format, first, n);
         }
         softqam_destroy(demodulator);
     }
@@ -239,28 +240,29 @@ static void test_memory_kinds(void **state)
     const size_t n = 50021;
     const sample *all = shared_sample();
     for (unsigned kinds = 0; kinds < 8 * N_OUTPUT_FORMATS; kinds++) {
-        softqam_config config = harness_plan((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
-        if (config.output_format == SOFTQAM_OUTPUT_U8)
+        harness_setup setup = harness_format_setup((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
+        if (setup.demodulator.output_format == SOFTQAM_OUTPUT_U8)
             continue;
         size_t sizes[] = {n * 2 * sizeof(float), n * sizeof(float),
-                          n * softqam_output_symbol_nbytes(config.output_format)};
-        config.chunk_symbols = 10000;
-        softqam_demodulator *demodulator = harness_create(&config);
+                          n * harness_output_nbytes(setup.demodulator.output_format, 1)};
+        setup.context.chunk_symbols = 10000;
+        softqam_demodulator *demodulator = harness_create(&setup);
         void *memory[3];
         for (unsigned k = 0; k < 3; k++) {
             memory[k] = harness_alloc(sizes[k]);
             if (kinds >> k & 1) {
                 free(memory[k]);
-                assert_int_equal(softqam_host_alloc(demodulator, sizes[k], &memory[k]), SOFTQAM_OK);
+                assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), sizes[k], &memory[k]),
+                                 SOFTQAM_OK);
             }
         }
         memcpy(memory[0], all->symbols, sizes[0]);
         memcpy(memory[1], all->noise_var, sizes[1]);
-        const uint8_t *expected = all->expected[config.output_format];
+        const uint8_t *expected = all->expected[setup.demodulator.output_format];
         harness_poison(memory[2], expected, sizes[2]);
         harness_demodulate_llrs(demodulator, memory[0], memory[1], n, memory[2]);
-        assert_true(
-            harness_outputs_equal("kinds of memory", config.output_format, all->symbols, expected, memory[2], n));
+        assert_true(harness_outputs_equal("kinds of memory", setup.demodulator.output_format, all->symbols, expected,
+                                          memory[2], n));
         for (unsigned k = 0; k < 3; k++)
             (kinds >> k & 1 ? softqam_host_free : free)(memory[k]);
         softqam_destroy(demodulator);
@@ -274,14 +276,14 @@ static void check_input(softqam_input_format format, float scale, const void *sa
     float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(format, scale, samples, n_symbols, values);
     for (int k = SOFTQAM_OUTPUT_U8; k < N_OUTPUT_FORMATS; k++) {
-        softqam_config config = harness_plan((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+        harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
-        uint8_t *expected = harness_answer(&config, values, noise, n_symbols);
-        config.input_format = format;
-        config.input_scale = scale;
-        config.chunk_symbols = 30011;
-        uint8_t *got = harness_answer(&config, samples, noise, n_symbols);
-        if (!harness_outputs_equal("input format", config.output_format, values, expected, got, n_symbols))
+        uint8_t *expected = harness_answer(&setup, values, noise, n_symbols);
+        setup.demodulator.input_format = format;
+        setup.demodulator.input_scale = scale;
+        setup.context.chunk_symbols = 30011;
+        uint8_t *got = harness_answer(&setup, samples, noise, n_symbols);
+        if (!harness_outputs_equal("input format", setup.demodulator.output_format, values, expected, got, n_symbols))
             fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, harness_output_names[k]);
         free(got);
         free(expected);

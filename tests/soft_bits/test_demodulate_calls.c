@@ -15,7 +15,7 @@ enum {
 };
 
 /* Symbols of every kind with the bytes that they must give; made once and shared by the tests. More than a Mi, so that
- * every thread of the largest plan has work, and several default chunks of CUDA. */
+ * every thread of the largest number of threads has work, and several default chunks of CUDA. */
 #define SAMPLE_SYMBOLS (3 * ((size_t)1 << 20) / 2 + 12345)
 
 typedef struct sample {
@@ -93,16 +93,16 @@ static void test_lengths(void **state)
     static const struct {
         unsigned n_streams;
         size_t chunk_symbols;
-    } plans[] = {{0, 0}, {1, 1}, {1, 64}, {2, 37}, {3, 100}, {4, 256}, {7, 1000}, {64, 5}};
-    for (size_t i = 0; i < HARNESS_COUNT(plans); i++) {
-        softqam_config config = harness_config();
-        config.n_streams = plans[i].n_streams;
-        config.chunk_symbols = plans[i].chunk_symbols;
-        config.n_threads = (unsigned)i % 4;
-        softqam_demodulator *demodulator = harness_create(&config);
+    } pipelines[] = {{0, 0}, {1, 1}, {1, 64}, {2, 37}, {3, 100}, {4, 256}, {7, 1000}, {64, 5}};
+    for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
+        harness_setup setup = harness_default_setup();
+        setup.context.n_streams = pipelines[i].n_streams;
+        setup.context.chunk_symbols = pipelines[i].chunk_symbols;
+        setup.context.n_threads = (unsigned)i % 4;
+        softqam_demodulator *demodulator = harness_create(&setup);
         for (size_t n = 0; n <= 70; n++)
             check_length(demodulator, n);
-        size_t chunk = plans[i].chunk_symbols, ring = plans[i].n_streams * chunk;
+        size_t chunk = pipelines[i].chunk_symbols, ring = pipelines[i].n_streams * chunk;
         const size_t others[] = {257, 997, chunk + 1, 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
         for (size_t k = 0; k < HARNESS_COUNT(others); k++)
             check_length(demodulator, others[k]);
@@ -119,9 +119,9 @@ static void test_large_lengths(void **state)
 {
     (void)state;
     static const size_t lengths[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
-    softqam_config config = harness_config();
-    config.n_threads = 3;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 3;
+    softqam_demodulator *demodulator = harness_create(&setup);
     for (size_t i = 0; i < HARNESS_COUNT(lengths); i++)
         check_length(demodulator, lengths[i]);
     softqam_destroy(demodulator);
@@ -132,11 +132,11 @@ static void test_misalignment(void **state)
 {
     (void)state;
     const size_t n_short = 37, n_long = 997;
-    softqam_config config = harness_config();
-    config.n_threads = 2;
-    config.n_streams = 3;
-    config.chunk_symbols = 256;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 2;
+    setup.context.n_streams = 3;
+    setup.context.chunk_symbols = 256;
+    softqam_demodulator *demodulator = harness_create(&setup);
     harness_buffer in, out;
     harness_buffer_open(&in, n_long * CF32_NBYTES);
     harness_buffer_open(&out, n_long * HARNESS_SYMBOL_BITS);
@@ -159,9 +159,9 @@ static void test_thread_counts(void **state)
     (void)state;
     static const unsigned n_threads[] = {1, 2, 3, 4, 7, 16};
     for (size_t i = 0; i < HARNESS_COUNT(n_threads); i++) {
-        softqam_config config = harness_config();
-        config.n_threads = n_threads[i];
-        softqam_demodulator *demodulator = harness_create(&config);
+        harness_setup setup = harness_default_setup();
+        setup.context.n_threads = n_threads[i];
+        softqam_demodulator *demodulator = harness_create(&setup);
         check_sample(demodulator, "all of the sample", *shared_sample());
         for (size_t n = 1; n <= 70; n++)
             check_sample(demodulator, "a few symbols", part_of_sample(n, n));
@@ -171,7 +171,7 @@ static void test_thread_counts(void **state)
     }
 }
 
-/* A call on buffers that begin `in_gap` and `out_gap` bytes into blocks of memory of some kind. */
+/* A call on buffers that begin `in_gap` and `out_gap` bytes into memory of some kind. */
 static void check_placed(softqam_demodulator *demodulator, const char *what, uint8_t *in, size_t in_gap, uint8_t *out,
                          size_t out_gap, sample part)
 {
@@ -193,12 +193,12 @@ static void test_memory_kinds(void **state)
     const size_t max_symbols = 70001, max_gap = 24;
     const size_t in_nbytes = max_symbols * CF32_NBYTES + max_gap;
     const size_t out_nbytes = max_symbols * HARNESS_SYMBOL_BITS + max_gap;
-    softqam_config config = harness_config();
-    config.chunk_symbols = 20000;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.chunk_symbols = 20000;
+    softqam_demodulator *demodulator = harness_create(&setup);
     void *in[2] = {harness_alloc(in_nbytes), NULL}, *out[2] = {harness_alloc(out_nbytes), NULL};
-    assert_int_equal(softqam_host_alloc(demodulator, in_nbytes, &in[1]), SOFTQAM_OK);
-    assert_int_equal(softqam_host_alloc(demodulator, out_nbytes, &out[1]), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), in_nbytes, &in[1]), SOFTQAM_OK);
+    assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), out_nbytes, &out[1]), SOFTQAM_OK);
     for (size_t kinds = 0; kinds < HARNESS_COUNT(what); kinds++) {
         for (size_t k = 0; k < HARNESS_COUNT(gaps); k++) {
             for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
@@ -221,9 +221,9 @@ static void test_split_calls(void **state)
     sample part = part_of_sample(77, 300007);
     uint8_t *out = harness_alloc(part.n_symbols * HARNESS_SYMBOL_BITS);
     harness_random random = harness_random_stream(STREAM_SPLIT);
-    softqam_config config = harness_config();
-    config.chunk_symbols = 1000;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.chunk_symbols = 1000;
+    softqam_demodulator *demodulator = harness_create(&setup);
     harness_poison(out, part.expected, part.n_symbols * HARNESS_SYMBOL_BITS);
     for (size_t first = 0, n; first < part.n_symbols; first += n) {
         n = harness_random_below(&random, 5000);
@@ -270,11 +270,11 @@ static void *work(void *argument)
         self->passed = worker_calls(self, self->shared);
         return NULL;
     }
-    softqam_config config = harness_config();
-    config.n_threads = 1 + self->number % 3;
-    config.chunk_symbols = 30000;
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 1 + self->number % 3;
+    setup.context.chunk_symbols = 30000;
     softqam_demodulator *demodulator;
-    self->passed = softqam_create(&demodulator, &config) == SOFTQAM_OK && worker_calls(self, demodulator);
+    self->passed = harness_try_create(&demodulator, &setup) == SOFTQAM_OK && worker_calls(self, demodulator);
     softqam_destroy(demodulator);
     return NULL;
 }
@@ -304,10 +304,10 @@ static void test_own_demodulators(void **state)
 static void test_shared_demodulator(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
-    config.n_threads = 3;
-    config.chunk_symbols = 30000;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 3;
+    setup.context.chunk_symbols = 30000;
+    softqam_demodulator *demodulator = harness_create(&setup);
     run_workers(demodulator);
     softqam_destroy(demodulator);
 }

@@ -16,14 +16,14 @@ enum {
 
 static void check_set(softqam_demodulator *demodulator, const harness_symbol_set *set, uint32_t stream)
 {
-    const size_t max_block = (size_t)1 << 19;
-    size_t n_symbols = set->n_fixed ? set->n_fixed : harness_symbol_count(max_block);
-    size_t block = n_symbols < max_block ? n_symbols : max_block;
-    float *symbols = harness_alloc(block * CF32_NBYTES);
-    uint8_t *expected = harness_alloc(block * HARNESS_SYMBOL_BITS);
+    const size_t max_chunk = (size_t)1 << 19;
+    size_t n_symbols = set->n_fixed ? set->n_fixed : harness_symbol_count(max_chunk);
+    size_t chunk = n_symbols < max_chunk ? n_symbols : max_chunk;
+    float *symbols = harness_alloc(chunk * CF32_NBYTES);
+    uint8_t *expected = harness_alloc(chunk * HARNESS_SYMBOL_BITS);
     harness_random random = harness_random_stream(stream);
-    for (size_t first = 0; first < n_symbols; first += block) {
-        size_t n = n_symbols - first < block ? n_symbols - first : block;
+    for (size_t first = 0; first < n_symbols; first += chunk) {
+        size_t n = n_symbols - first < chunk ? n_symbols - first : chunk;
         set->fill(&random, set->parameter, first, n, symbols);
         demodulate_ask_oracle(symbols, n, expected);
         demodulate_check_call(demodulator, set->name, symbols, symbols, expected, n);
@@ -36,8 +36,8 @@ static void check_set(softqam_demodulator *demodulator, const harness_symbol_set
 static void test_symbol_sets(void **state)
 {
     (void)state;
-    softqam_config config = harness_config();
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    softqam_demodulator *demodulator = harness_create(&setup);
     for (size_t i = 0; i < harness_n_symbol_sets; i++)
         check_set(demodulator, &harness_symbol_sets[i], ((uint32_t)i << 8) | STREAM_SETS);
     softqam_destroy(demodulator);
@@ -51,11 +51,11 @@ static void check_integers(softqam_input_format format, const char *what, float 
     harness_widen(format, scale, samples, n_symbols, values);
     uint8_t *expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
     demodulate_ask_oracle(values, n_symbols, expected);
-    softqam_config config = harness_config();
-    config.input_format = format;
-    config.input_scale = scale;
-    config.chunk_symbols = 10007;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.input_format = format;
+    setup.demodulator.input_scale = scale;
+    setup.context.chunk_symbols = 10007;
+    softqam_demodulator *demodulator = harness_create(&setup);
     demodulate_check_call(demodulator, what, samples, values, expected, n_symbols);
     softqam_destroy(demodulator);
     free(expected);
@@ -115,9 +115,9 @@ static void test_cf32_scale(void **state)
     for (size_t k = 0; k < HARNESS_COUNT(scales); k++) {
         harness_widen(SOFTQAM_INPUT_CF32, scales[k], symbols, n_symbols, values);
         demodulate_ask_oracle(values, n_symbols, expected);
-        softqam_config config = harness_config();
-        config.input_scale = scales[k];
-        softqam_demodulator *demodulator = harness_create(&config);
+        harness_setup setup = harness_default_setup();
+        setup.demodulator.input_scale = scales[k];
+        softqam_demodulator *demodulator = harness_create(&setup);
         demodulate_check_call(demodulator, "cf32 with a scale", symbols, values, expected, n_symbols);
         softqam_destroy(demodulator);
     }
@@ -138,10 +138,10 @@ static void check_misaligned_integers(softqam_input_format format)
     harness_random_fill(&random, samples, in_nbytes);
     harness_widen(format, 0, samples, N_MISALIGNED, values);
     demodulate_ask_oracle(values, N_MISALIGNED, expected);
-    softqam_config config = harness_config();
-    config.input_format = format;
-    config.chunk_symbols = 50;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.input_format = format;
+    setup.context.chunk_symbols = 50;
+    softqam_demodulator *demodulator = harness_create(&setup);
     harness_buffer in;
     harness_buffer_open(&in, in_nbytes);
     for (size_t gap = 0; gap < 64; gap++) {

@@ -64,9 +64,9 @@ static void files_are_what_the_oracle_says(void **state)
 /* `call` symbols a call; 0 is all of them in one. */
 static bool library_agrees(const vector *self, size_t call)
 {
-    softqam_config config = harness_config();
-    config.input_format = self->format;
-    softqam_demodulator *demodulator = harness_create(&config);
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.input_format = self->format;
+    softqam_demodulator *demodulator = harness_create(&setup);
     uint8_t *soft_bits = harness_alloc(self->n_symbols * HARNESS_SYMBOL_BITS);
     harness_poison(soft_bits, self->soft_bits, self->n_symbols * HARNESS_SYMBOL_BITS);
 

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: whoever holds one keeps it alive, whatever the order in which it all ends; what is prepared; which variant
+ * of the CPU's loops runs. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_fixture.h"
+#include "tasks.h"
+
+/* Enough for the context's threads to be worth starting. */
+enum { LARGE_SYMBOLS = 60000, N_CALLERS = 4 };
+
+static void call_large(softqam_demodulator *demodulator)
+{
+    float *symbols = harness_alloc(LARGE_SYMBOLS * 2 * sizeof *symbols);
+    uint8_t *out = harness_alloc(LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
+    for (size_t k = 0; k < 2 * LARGE_SYMBOLS; k++)
+        symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
+    memset(out, API_OUT_BYTE, LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
+    harness_demodulate(demodulator, symbols, LARGE_SYMBOLS, out);
+    for (size_t k = 0; k < LARGE_SYMBOLS; k += API_SYMBOLS)
+        assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
+    free(out);
+    free(symbols);
+}
+
+/* The caller's hold ends before, between or after the demodulators'. */
+static void test_ends_in_any_order(void **state)
+{
+    (void)state;
+    for (int ends = 0; ends < 3; ends++) {
+        for (int first = 0; first < 2; first++) {
+            softqam_context_config config = api_context_config();
+            config.n_threads = 2;
+            softqam_context *context = api_create_context(&config);
+            softqam_demodulator *demodulators[2] = {api_create_in(context), api_create_in(context)};
+            for (int step = 0; step < 3; step++) {
+                const int k = (first + (step > ends ? step - 1 : step)) % 2;
+                if (step == ends) {
+                    softqam_context_destroy(context);
+                } else {
+                    call_large(demodulators[k]);
+                    softqam_destroy(demodulators[k]);
+                    demodulators[k] = NULL;
+                }
+                for (int left = 0; left < 2; left++) {
+                    if (demodulators[left]) {
+                        assert_ptr_equal(softqam_demodulator_context(demodulators[left]), context);
+                        api_assert_works(demodulators[left]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* A context that nothing was ever done with, and one whose demodulators come and go. */
+static void test_unused_and_reused(void **state)
+{
+    (void)state;
+    const softqam_context_config config = api_context_config();
+    softqam_context_destroy(api_create_context(&config));
+    softqam_context *context = api_create_context(&config);
+    for (int k = 0; k < 3; k++) {
+        softqam_demodulator *demodulator = api_create_in(context);
+        api_assert_works(demodulator);
+        softqam_destroy(demodulator);
+    }
+    softqam_context_destroy(context);
+}
+
+/* Demodulators without a context of their own share one, whose threads end with the last of them. */
+static void test_default_context(void **state)
+{
+    (void)state;
+    const size_t before = tasks_now().n;
+    for (int round = 0; round < 2; round++) {
+        softqam_demodulator *demodulators[3];
+        softqam_config config;
+        softqam_config_init(&config);
+        for (int k = 0; k < 3; k++)
+            demodulators[k] = api_create(k == 2 ? NULL : &config);
+        softqam_context *context = softqam_demodulator_context(demodulators[0]);
+        assert_non_null(context);
+        assert_ptr_not_equal(context, api_shared_context());
+        for (int k = 1; k < 3; k++)
+            assert_ptr_equal(softqam_demodulator_context(demodulators[k]), context);
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+        const size_t with_threads = tasks_now().n;
+        softqam_destroy(demodulators[0]);
+        softqam_destroy(demodulators[2]);
+        assert_int_equal(tasks_now().n, with_threads);
+        call_large(demodulators[1]);
+        softqam_destroy(demodulators[1]);
+        /* CUDA's own threads stay, where AUTO has found a GPU. */
+        if (!harness_cuda_is_usable())
+            assert_int_equal(tasks_now().n, before);
+    }
+}
+
+/* Of several demodulators any one may go, the first, the last, one between, and those left are still prepared. */
+static void test_prepare_after_some_have_gone(void **state)
+{
+    (void)state;
+    for (int gone = 0; gone < 3; gone++) {
+        const softqam_context_config config = api_context_config();
+        softqam_context *context = api_create_context(&config);
+        softqam_demodulator *demodulators[3];
+        for (int k = 0; k < 3; k++)
+            demodulators[k] = api_create_in(context);
+        for (int k = 0; k < 3; k++) {
+            const int next = (gone + k) % 3;
+            assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
+            api_assert_works(demodulators[next]);
+            softqam_destroy(demodulators[next]);
+        }
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+        softqam_context_destroy(context);
+    }
+}
+
+static void test_prepare_flags(void **state)
+{
+    (void)state;
+    const softqam_context_config config = api_context_config();
+    for (unsigned what = 0; what <= SOFTQAM_PREPARE_ALL; what++) {
+        softqam_context *context = api_create_context(&config);
+        softqam_demodulator *demodulator = api_create_in(context);
+        for (int round = 0; round < 2; round++)
+            assert_int_equal(softqam_context_prepare(context, what), SOFTQAM_OK);
+        api_assert_works(demodulator);
+        softqam_destroy(demodulator);
+        softqam_context_destroy(context);
+    }
+    static const struct {
+        unsigned what;
+        const char *message;
+    } refused[] = {{16, "what is 0x10, of which 0x10 is unknown"},
+                   {17, "what is 0x11, of which 0x10 is unknown"},
+                   {~0U, "what is 0xffffffff, of which 0xfffffff0 is unknown"}};
+    softqam_context *context = api_create_context(&config);
+    for (size_t k = 0; k < HARNESS_COUNT(refused); k++) {
+        assert_int_equal(softqam_context_prepare(context, refused[k].what), SOFTQAM_ERROR_INVALID_ARGUMENT);
+        assert_string_equal(softqam_error_message(), refused[k].message);
+    }
+    assert_int_equal(softqam_context_prepare(NULL, SOFTQAM_PREPARE_ALL), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(softqam_error_message(), "context is NULL");
+    assert_int_equal(softqam_context_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(softqam_error_message(), "context is NULL");
+    softqam_context_destroy(context);
+}
+
+/* AUTO has not looked for a GPU until it is told to, or until a call is large enough. */
+static void test_backend_names(void **state)
+{
+    (void)state;
+    const bool usable = harness_cuda_is_usable();
+    const softqam_backend backend = harness_backend();
+    const char *found = backend != SOFTQAM_BACKEND_CPU && usable ? "cuda" : "cpu";
+    const softqam_context_config config = api_context_config();
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
+    api_assert_one_line(softqam_backend_detail(demodulator));
+    api_assert_works(demodulator);
+    assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_AUTO), SOFTQAM_OK);
+    assert_string_equal(softqam_backend_name(demodulator), found);
+    print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+/* Arrays are the caller's again as soon as the context is made. */
+static void test_config_is_copied(void **state)
+{
+    (void)state;
+    unsigned *cpus = harness_alloc(2 * sizeof *cpus);
+    cpus[0] = cpus[1] = 0;
+    char *variant = harness_alloc(16);
+    strcpy(variant, "portable");
+    softqam_context_config config = api_context_config();
+    config.cpus = cpus;
+    config.n_cpus = 2;
+    config.cpu_variant = variant;
+    softqam_context *context = api_create_context(&config);
+    memset(cpus, 0xff, 2 * sizeof *cpus);
+    memset(variant, 'x', 16);
+    free(cpus);
+    free(variant);
+    memset(&config, 0xff, sizeof config);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+    softqam_demodulator *demodulator = api_create_in(context);
+    call_large(demodulator);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+/* A demodulator on the CPU made while SOFTQAM_CPU_VARIANT has a value. */
+static softqam_demodulator *create_with_variable(const char *value)
+{
+    assert_int_equal(setenv("SOFTQAM_CPU_VARIANT", value, 1), 0);
+    softqam_context_config config = api_context_config();
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.n_threads = 1;
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    softqam_context_destroy(context);
+    return demodulator;
+}
+
+/* A name in the environment that is none is no reason to fail, and is said; one in the configuration is refused. */
+static void test_variants(void **state)
+{
+    (void)state;
+    static const char *const unknown[] = {"sse9", "PORTABLE", "portable ", "%s%n", "a\nb\x1b[2J"};
+    const char *given = getenv("SOFTQAM_CPU_VARIANT");
+    char *before = given ? strdup(given) : NULL;
+    softqam_demodulator *demodulator = create_with_variable("portable");
+    assert_string_equal(softqam_backend_detail(demodulator), "portable, 1 thread");
+    softqam_destroy(demodulator);
+    demodulator = create_with_variable("");
+    char usual[200];
+    snprintf(usual, sizeof usual, "%s", softqam_backend_detail(demodulator));
+    assert_null(strstr(usual, "ignored"));
+    softqam_destroy(demodulator);
+    for (size_t k = 0; k < HARNESS_COUNT(unknown); k++) {
+        demodulator = create_with_variable(unknown[k]);
+        const char *detail = softqam_backend_detail(demodulator);
+        api_assert_one_line(detail);
+        assert_true(strncmp(detail, usual, strlen(usual)) == 0);
+        assert_non_null(strstr(detail, " (SOFTQAM_CPU_VARIANT ignored: no variant \""));
+        assert_null(strpbrk(detail, "\x1b\n"));
+        api_assert_works(demodulator);
+        softqam_destroy(demodulator);
+        softqam_context_config config = api_context_config();
+        config.cpu_variant = unknown[k];
+        api_assert_context_invalid(&config, unknown[k]);
+        assert_non_null(strstr(softqam_error_message(), ", not one of "));
+    }
+    char large[5000];
+    memset(large, 'x', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    demodulator = create_with_variable(large);
+    assert_true(strlen(softqam_backend_detail(demodulator)) < 200);
+    softqam_destroy(demodulator);
+    /* What the configuration names counts, whatever the environment says. */
+    softqam_context_config config = api_context_config();
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.n_threads = 1;
+    config.cpu_variant = "portable";
+    softqam_context *context = api_create_context(&config);
+    demodulator = api_create_in(context);
+    assert_string_equal(softqam_backend_detail(demodulator), "portable, 1 thread");
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+    if (before)
+        setenv("SOFTQAM_CPU_VARIANT", before, 1);
+    else
+        unsetenv("SOFTQAM_CPU_VARIANT");
+    free(before);
+}
+
+/* Everything at once: the default context made and freed, one that is shared prepared and used. */
+static void *live_in_contexts(void *argument)
+{
+    softqam_context *shared = argument;
+    for (int round = 0; round < 20; round++) {
+        softqam_demodulator *demodulators[2] = {NULL, NULL};
+        softqam_config config;
+        softqam_config_init(&config);
+        bool good = softqam_create(&demodulators[0], &config) == SOFTQAM_OK;
+        config.context = shared;
+        good = good && softqam_create(&demodulators[1], &config) == SOFTQAM_OK &&
+               softqam_context_prepare(shared, SOFTQAM_PREPARE_ALL) == SOFTQAM_OK;
+        for (int k = 0; k < 2 && good; k++) {
+            uint8_t out[sizeof api_soft_bits];
+            good = softqam_demodulate(demodulators[k], api_symbols, NULL, API_SYMBOLS, out) == SOFTQAM_OK &&
+                   memcmp(out, api_soft_bits, sizeof out) == 0;
+        }
+        softqam_destroy(demodulators[round % 2]);
+        softqam_destroy(demodulators[1 - round % 2]);
+        if (!good)
+            return argument;
+    }
+    return NULL;
+}
+
+static void test_many_threads(void **state)
+{
+    (void)state;
+    const softqam_context_config config = api_context_config();
+    softqam_context *shared = api_create_context(&config);
+    pthread_t threads[N_CALLERS];
+    for (int k = 0; k < N_CALLERS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, live_in_contexts, shared), 0);
+    for (int k = 0; k < N_CALLERS; k++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[k], &failed), 0);
+        assert_null(failed);
+    }
+    softqam_context_destroy(shared);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ends_in_any_order), cmocka_unit_test(test_unused_and_reused),
+        cmocka_unit_test(test_default_context),   cmocka_unit_test(test_prepare_after_some_have_gone),
+        cmocka_unit_test(test_prepare_flags),     cmocka_unit_test(test_backend_names),
+        cmocka_unit_test(test_config_is_copied),  cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_many_threads),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* A context's threads: when there are any, on which CPUs they run, in which scheduling class, with which signals. The
+ * kernel is asked. */
+#define _GNU_SOURCE /* sched_getaffinity, SCHED_BATCH */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api_fixture.h"
+#include "tasks.h"
+
+enum { N_THREADS = 4, LARGE_SYMBOLS = 200000, NO_SUCH_CPU = 1023 };
+
+/* Of the kernel's mask, what pthread_sigmask() cannot block: SIGKILL and SIGSTOP, and two of the C library's own. */
+#define UNBLOCKABLE (1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) | 3ULL << 31)
+
+static softqam_context_config cpu_config(void)
+{
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.n_threads = N_THREADS;
+    return config;
+}
+
+static void call(softqam_demodulator *demodulator, size_t n_symbols)
+{
+    float *symbols = harness_alloc(n_symbols * 2 * sizeof *symbols);
+    uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
+    for (size_t k = 0; k < 2 * n_symbols; k++)
+        symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
+    memset(out, API_OUT_BYTE, n_symbols * HARNESS_SYMBOL_BITS);
+    harness_demodulate(demodulator, symbols, n_symbols, out);
+    for (size_t k = 0; k + API_SYMBOLS <= n_symbols; k += API_SYMBOLS)
+        assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
+    free(out);
+    free(symbols);
+}
+
+/* The threads that a context has started, by settings. */
+typedef struct started {
+    softqam_context *context;
+    task_list tasks;
+} started;
+
+static started start(const softqam_context_config *config)
+{
+    const task_list before = tasks_now();
+    started self = {.context = api_create_context(config)};
+    const task_list created = tasks_now();
+    assert_int_equal(created.n, before.n);
+    assert_int_equal(softqam_context_prepare(self.context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+    const task_list after = tasks_now();
+    self.tasks = tasks_new(&before, &after);
+    return self;
+}
+
+static cpu_set_t affinity_of(pid_t task)
+{
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(task, sizeof set, &set), 0);
+    return set;
+}
+
+static void set_affinity(const cpu_set_t *set)
+{
+    assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0);
+}
+
+static cpu_set_t one_cpu(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return set;
+}
+
+/* Of a set, the CPU with the highest number. */
+static int last_cpu(const cpu_set_t *set)
+{
+    int cpu = CPU_SETSIZE - 1;
+    while (!CPU_ISSET(cpu, set))
+        cpu--;
+    return cpu;
+}
+
+/* None by create, by a small call or by what else there is to prepare; then all at once; and none after the end. */
+static void test_started_when_needed(void **state)
+{
+    (void)state;
+    const softqam_context_config config = cpu_config();
+    for (int prepared = 0; prepared < 2; prepared++) {
+        const task_list before = tasks_now();
+        softqam_context *context = api_create_context(&config);
+        softqam_demodulator *demodulator = api_create_in(context);
+        call(demodulator, 1000);
+        const unsigned all_else = SOFTQAM_PREPARE_ALL & ~(unsigned)SOFTQAM_PREPARE_THREADS;
+        assert_int_equal(softqam_context_prepare(context, all_else), SOFTQAM_OK);
+        assert_int_equal(tasks_now().n, before.n);
+        if (prepared)
+            assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+        else
+            call(demodulator, LARGE_SYMBOLS);
+        assert_int_equal(tasks_now().n, before.n + N_THREADS - 1);
+        call(demodulator, LARGE_SYMBOLS);
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+        assert_int_equal(tasks_now().n, before.n + N_THREADS - 1);
+        softqam_context_destroy(context);
+        assert_int_equal(tasks_now().n, before.n + N_THREADS - 1);
+        softqam_destroy(demodulator);
+        assert_int_equal(tasks_now().n, before.n);
+    }
+}
+
+/* A context of one thread has none of its own, whatever is asked of it. */
+static void test_one_thread_has_none(void **state)
+{
+    (void)state;
+    softqam_context_config config = cpu_config();
+    config.n_threads = 1;
+    const task_list before = tasks_now();
+    softqam_context *context = api_create_context(&config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    call(demodulator, LARGE_SYMBOLS);
+    assert_int_equal(tasks_now().n, before.n);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+/* By default, one thread a CPU of the creating thread, on those CPUs, however few the starting thread has by then. */
+static void test_cpus_of_the_creator(void **state)
+{
+    (void)state;
+    const cpu_set_t usual = affinity_of(0), narrow = one_cpu(last_cpu(&usual));
+    softqam_context_config config = cpu_config();
+    config.n_threads = 0;
+    const task_list before = tasks_now();
+    softqam_context *context = api_create_context(&config);
+    set_affinity(&narrow);
+    const softqam_status status = softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS);
+    set_affinity(&usual);
+    assert_int_equal(status, SOFTQAM_OK);
+    const task_list now = tasks_now(), ours = tasks_new(&before, &now);
+    assert_int_equal(ours.n, CPU_COUNT(&usual) - 1);
+    for (size_t k = 0; k < ours.n; k++) {
+        const cpu_set_t set = affinity_of(ours.ids[k]);
+        assert_true(CPU_EQUAL(&set, &usual));
+    }
+    softqam_context_destroy(context);
+    /* A creator with one CPU has one thread. */
+    set_affinity(&narrow);
+    context = api_create_context(&config);
+    set_affinity(&usual);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_non_null(strstr(softqam_backend_detail(demodulator), ", 1 thread"));
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+static void test_cpus_named(void **state)
+{
+    (void)state;
+    const cpu_set_t usual = affinity_of(0), wanted = one_cpu(last_cpu(&usual));
+    const unsigned cpu = (unsigned)last_cpu(&usual);
+    softqam_context_config config = cpu_config();
+    config.cpus = &cpu;
+    config.n_cpus = 1;
+    const started self = start(&config);
+    assert_int_equal(self.tasks.n, N_THREADS - 1);
+    for (size_t k = 0; k < self.tasks.n; k++) {
+        const cpu_set_t set = affinity_of(self.tasks.ids[k]);
+        assert_true(CPU_EQUAL(&set, &wanted));
+    }
+    const cpu_set_t mine = affinity_of(0);
+    assert_true(CPU_EQUAL(&mine, &usual));
+    softqam_context_destroy(self.context);
+}
+
+/* Prepared, they fail with a status; a call does its work alone, and tries only once. */
+static void check_refused(const softqam_context_config *config)
+{
+    const task_list before = tasks_now();
+    softqam_context *context = api_create_context(config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    call(demodulator, LARGE_SYMBOLS);
+    assert_int_equal(tasks_now().n, before.n);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_ERROR_SYSTEM);
+    api_assert_one_line(softqam_error_message());
+    assert_non_null(strstr(softqam_error_message(), "thread 2 of 4 could not be started: "));
+    assert_int_equal(tasks_now().n, before.n);
+    call(demodulator, LARGE_SYMBOLS);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+static void test_cpu_that_there_is_not(void **state)
+{
+    (void)state;
+    const unsigned cpu = NO_SUCH_CPU;
+    const cpu_set_t usual = affinity_of(0);
+    if (CPU_ISSET(NO_SUCH_CPU, &usual))
+        skip();
+    softqam_context_config config = cpu_config();
+    config.cpus = &cpu;
+    config.n_cpus = 1;
+    check_refused(&config);
+}
+
+/* Whether this thread may have a scheduling class, and had it until now, which it has again. */
+static bool try_class(int policy, int priority)
+{
+    const struct sched_param wanted = {.sched_priority = priority}, usual = {0};
+    if (sched_setscheduler(0, policy, &wanted) != 0)
+        return false;
+    assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &usual), 0);
+    return true;
+}
+
+static void check_class(const task_list *tasks, int policy, int priority)
+{
+    assert_int_equal(tasks->n, N_THREADS - 1);
+    for (size_t k = 0; k < tasks->n; k++) {
+        struct sched_param parameters;
+        assert_int_equal(sched_getscheduler(tasks->ids[k]), policy);
+        assert_int_equal(sched_getparam(tasks->ids[k], &parameters), 0);
+        assert_int_equal(parameters.sched_priority, priority);
+    }
+}
+
+/* The usual class, whatever class the thread has that starts them. */
+static void test_usual_class(void **state)
+{
+    (void)state;
+    static const struct {
+        int policy, priority;
+        const char *name;
+    } classes[] = {{SCHED_OTHER, 0, "SCHED_OTHER"}, {SCHED_BATCH, 0, "SCHED_BATCH"}, {SCHED_FIFO, 1, "SCHED_FIFO"}};
+    const softqam_context_config config = cpu_config();
+    for (size_t i = 0; i < HARNESS_COUNT(classes); i++) {
+        if (!try_class(classes[i].policy, classes[i].priority)) {
+            print_message("this process may not use %s\n", classes[i].name);
+            continue;
+        }
+        const struct sched_param own = {.sched_priority = classes[i].priority}, usual = {0};
+        assert_int_equal(sched_setscheduler(0, classes[i].policy, &own), 0);
+        const started self = start(&config);
+        assert_int_equal(sched_getscheduler(0), classes[i].policy);
+        assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &usual), 0);
+        check_class(&self.tasks, SCHED_OTHER, 0);
+        softqam_context_destroy(self.context);
+    }
+}
+
+/* With the right they have the priority asked for; without it they are not started with another. */
+static void test_real_time_class(void **state)
+{
+    (void)state;
+    softqam_context_config config = cpu_config();
+    config.thread_priority = 2;
+    if (!try_class(SCHED_FIFO, 2)) {
+        check_refused(&config);
+        return;
+    }
+    const started self = start(&config);
+    assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+    check_class(&self.tasks, SCHED_FIFO, 2);
+    softqam_demodulator *demodulator = api_create_in(self.context);
+    call(demodulator, LARGE_SYMBOLS);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(self.context);
+}
+
+static unsigned long long blocked_signals(pid_t task)
+{
+    char path[64], line[256];
+    unsigned long long blocked = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)task);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (!found && fgets(line, sizeof line, file))
+        found = sscanf(line, "SigBlk: %llx", &blocked) == 1;
+    fclose(file);
+    assert_true(found);
+    return blocked;
+}
+
+/* All of them in our threads, and in the caller's what was blocked before. */
+static void test_signals_are_blocked(void **state)
+{
+    (void)state;
+    const softqam_context_config config = cpu_config();
+    sigset_t one, usual;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR2);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &usual), 0);
+    const unsigned long long before = blocked_signals(getpid());
+    const started self = start(&config);
+    assert_int_equal(blocked_signals(getpid()), before);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &usual, NULL), 0);
+    assert_int_equal(self.tasks.n, N_THREADS - 1);
+    for (size_t k = 0; k < self.tasks.n; k++)
+        assert_int_equal(blocked_signals(self.tasks.ids[k]) | UNBLOCKABLE, ~0ULL);
+    softqam_context_destroy(self.context);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_started_when_needed),   cmocka_unit_test(test_one_thread_has_none),
+        cmocka_unit_test(test_cpus_of_the_creator),   cmocka_unit_test(test_cpus_named),
+        cmocka_unit_test(test_cpu_that_there_is_not), cmocka_unit_test(test_usual_class),
+        cmocka_unit_test(test_real_time_class),       cmocka_unit_test(test_signals_are_blocked),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

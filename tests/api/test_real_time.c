@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* What a real-time thread relies on, once all is prepared: a call allocates nothing, starts nothing, looks at no clock
+ * and takes no lock; on one thread it makes no system call. The library's calls of the C library are counted (the
+ * linker's --wrap), and the kernel ends a process that makes a system call. */
+#define _GNU_SOURCE /* SYS_exit */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api_fixture.h"
+
+enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_CALLERS = 16, N_CALLS = 200, N_SYMBOLS = 1000, LARGE_SYMBOLS = 150000 };
+
+/* Counting. */
+
+enum { LOCK, SLEEP, ALLOCATION, THREAD, CLOCK, N_KINDS };
+
+static atomic_bool counting;
+static atomic_ulong counts[N_KINDS];
+
+static void count(int kind)
+{
+    if (atomic_load_explicit(&counting, memory_order_relaxed))
+        atomic_fetch_add(&counts[kind], 1);
+}
+
+static void start_counting(void)
+{
+    for (int kind = 0; kind < N_KINDS; kind++)
+        atomic_store(&counts[kind], 0);
+    atomic_store(&counting, true);
+}
+
+static void stop_counting(void)
+{
+    atomic_store(&counting, false);
+}
+
+/* `allowed`: bits of the kinds of which there may be some. */
+static void assert_none_but(unsigned allowed, const char *what)
+{
+    for (int kind = 0; kind < N_KINDS; kind++)
+        if (!(allowed >> kind & 1) && atomic_load(&counts[kind]) > 0)
+            fail_msg("%s: %lu locks, %lu waits and posts, %lu allocations, %lu threads, %lu looks at a clock", what,
+                     counts[LOCK], counts[SLEEP], counts[ALLOCATION], counts[THREAD], counts[CLOCK]);
+}
+
+#define WRAP(kind, type, name, parameters, arguments)                                                                  \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters                                                                                      \
+    {                                                                                                                  \
+        count(kind);                                                                                                   \
+        return __real_##name arguments;                                                                                \
+    }
+
+WRAP(LOCK, int, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+WRAP(LOCK, int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
+WRAP(LOCK, int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *end), (mutex, end))
+WRAP(LOCK, int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+WRAP(LOCK, int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+WRAP(LOCK, int, pthread_spin_lock, (pthread_spinlock_t * lock), (lock))
+WRAP(LOCK, int, pthread_once, (pthread_once_t * once, void (*function)(void)), (once, function))
+WRAP(LOCK, int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
+WRAP(SLEEP, int, sem_wait, (sem_t * semaphore), (semaphore))
+WRAP(SLEEP, int, sem_trywait, (sem_t * semaphore), (semaphore))
+WRAP(SLEEP, int, sem_timedwait, (sem_t * semaphore, const struct timespec *end), (semaphore, end))
+WRAP(SLEEP, int, sem_post, (sem_t * semaphore), (semaphore))
+WRAP(ALLOCATION, void *, malloc, (size_t nbytes), (nbytes))
+WRAP(ALLOCATION, void *, calloc, (size_t n, size_t nbytes), (n, nbytes))
+WRAP(ALLOCATION, void *, realloc, (void *memory, size_t nbytes), (memory, nbytes))
+WRAP(ALLOCATION, void *, aligned_alloc, (size_t alignment, size_t nbytes), (alignment, nbytes))
+WRAP(ALLOCATION, int, posix_memalign, (void **memory, size_t alignment, size_t nbytes), (memory, alignment, nbytes))
+WRAP(ALLOCATION, void, free, (void *memory), (memory))
+WRAP(THREAD, int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
+     (thread, attributes, start, argument))
+WRAP(CLOCK, int, clock_gettime, (clockid_t clock, struct timespec *now), (clock, now))
+
+/* Calls. */
+
+/* A demodulator, and what it makes of some symbols. */
+typedef struct work {
+    softqam_demodulator *demodulator;
+    softqam_output_format format;
+    size_t n_symbols;
+    size_t out_nbytes;
+    float *symbols;
+    float *noise_var; /* NULL for u8 */
+    uint8_t *expected;
+} work;
+
+static work open_work(softqam_context *context, softqam_output_format format, size_t n_symbols)
+{
+    work self = {.format = format, .n_symbols = n_symbols};
+    softqam_config config;
+    softqam_config_init(&config);
+    config.context = context;
+    config.output_format = format;
+    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    self.demodulator = api_create(&config);
+    self.out_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, n_symbols);
+    self.symbols = harness_alloc(n_symbols * 2 * sizeof(float));
+    self.expected = harness_alloc(self.out_nbytes);
+    harness_random random = harness_random_stream(STREAM_SYMBOLS);
+    harness_fill_mixture(&random, n_symbols, self.symbols);
+    if (format != SOFTQAM_OUTPUT_U8) {
+        self.noise_var = harness_alloc(n_symbols * sizeof(float));
+        random = harness_random_stream(STREAM_NOISE);
+        harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise_var);
+    }
+    return self;
+}
+
+/* Before anything is counted: what comes out, of a context of its own. */
+static void expect(work *self)
+{
+    softqam_context_config context_config;
+    softqam_context_config_init(&context_config);
+    context_config.backend = SOFTQAM_BACKEND_CPU;
+    context_config.n_threads = 1;
+    softqam_context *context = api_create_context(&context_config);
+    work alone = open_work(context, self->format, self->n_symbols);
+    harness_demodulate_llrs(alone.demodulator, self->symbols, self->noise_var, self->n_symbols, self->expected);
+    softqam_destroy(alone.demodulator);
+    softqam_context_destroy(context);
+    free(alone.symbols);
+    free(alone.noise_var);
+    free(alone.expected);
+}
+
+static void close_work(work *self)
+{
+    softqam_destroy(self->demodulator);
+    free(self->symbols);
+    free(self->noise_var);
+    free(self->expected);
+}
+
+static softqam_context *open_context(unsigned n_threads)
+{
+    softqam_context_config config = api_context_config();
+    config.n_threads = n_threads;
+    return api_create_context(&config);
+}
+
+/* One way of calling after the other, with memory that the caller has; true where all bytes are right. */
+static bool call_in_all_ways(const work *self, uint8_t *out)
+{
+    const size_t n = self->n_symbols, out_nbytes = self->out_nbytes / n;
+    bool good = softqam_demodulate(self->demodulator, self->symbols, self->noise_var, n, out) == SOFTQAM_OK &&
+                memcmp(out, self->expected, self->out_nbytes) == 0;
+    softqam_segment segments[3] = {{0}};
+    for (size_t k = 0, first = 0; k < 3; k++) {
+        segments[k].n_symbols = k < 2 ? n / 3 : n - first;
+        segments[k].out = out + first * out_nbytes;
+        segments[k].noise_stride = self->noise_var ? 1 : 0;
+        segments[k].layers[0].symbols = self->symbols + 2 * first;
+        segments[k].layers[0].noise_var = self->noise_var ? self->noise_var + first : NULL;
+        first += segments[k].n_symbols;
+    }
+    good = good && softqam_demodulate_segments(self->demodulator, segments, 3) == SOFTQAM_OK &&
+           memcmp(out, self->expected, self->out_nbytes) == 0;
+    /* Gathered, converted, and too few for a loop. */
+    segments[0].n_symbols = n / 4;
+    segments[0].symbol_stride = 2;
+    segments[0].input_scale = 0.5F;
+    segments[0].noise_stride *= 3;
+    segments[1].n_symbols = 3;
+    good = good && softqam_demodulate_segments(self->demodulator, segments, 2) == SOFTQAM_OK;
+    /* A refusal. */
+    segments[0].n_layers = 2;
+    return good && softqam_demodulate_segments(self->demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
+}
+
+/* Threads that wait for each other without the functions that are counted. */
+typedef struct crowd {
+    work works[4]; /* one for each format */
+    atomic_uint n_ready, n_done;
+    atomic_bool go, over;
+    atomic_bool failed;
+    size_t n_calls;
+    bool without_system_calls;
+} crowd;
+
+static bool forbid_system_calls(void);
+
+static void *call_in_crowd(void *argument)
+{
+    crowd *self = argument;
+    const unsigned number = atomic_fetch_add(&self->n_ready, 1);
+    const work *mine = &self->works[number % 4];
+    uint8_t *out = harness_alloc(mine->out_nbytes);
+    memset(out, 0x80, mine->out_nbytes);
+    while (!atomic_load(&self->go))
+        sched_yield();
+    bool good = !self->without_system_calls || forbid_system_calls();
+    for (size_t k = 0; k < self->n_calls && good; k++)
+        good = call_in_all_ways(mine, out);
+    if (!good)
+        atomic_store(&self->failed, true);
+    atomic_fetch_add(&self->n_done, 1);
+    if (self->without_system_calls) /* ended without the C library, which makes several on the way */
+        syscall(SYS_exit, 0);
+    while (!atomic_load(&self->over))
+        sched_yield();
+    free(out);
+    return NULL;
+}
+
+static void run_crowd(crowd *self, unsigned n_callers, pthread_t *threads)
+{
+    for (unsigned k = 0; k < n_callers; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, call_in_crowd, self), 0);
+    while (atomic_load(&self->n_ready) < n_callers)
+        sched_yield();
+    start_counting();
+    atomic_store(&self->go, true);
+    while (atomic_load(&self->n_done) < n_callers)
+        sched_yield();
+    stop_counting();
+    atomic_store(&self->over, true);
+}
+
+static void join_crowd(crowd *self, unsigned n_callers, const pthread_t *threads)
+{
+    for (unsigned k = 0; k < n_callers; k++)
+        assert_int_equal(pthread_join(threads[k], NULL), 0);
+    assert_false(atomic_load(&self->failed));
+}
+
+static void open_crowd(crowd *self, softqam_context *context, size_t n_symbols, size_t n_calls)
+{
+    *self = (crowd){.n_calls = n_calls};
+    for (int format = 0; format < 4; format++) {
+        self->works[format] = open_work(context, (softqam_output_format)format, n_symbols);
+        expect(&self->works[format]);
+    }
+}
+
+static void close_crowd(crowd *self)
+{
+    for (int format = 0; format < 4; format++)
+        close_work(&self->works[format]);
+}
+
+/* Tests. */
+
+/* That what is looked for would be seen: making all this does what calls must not. */
+static void test_counting_counts(void **state)
+{
+    (void)state;
+    start_counting();
+    softqam_context *context = open_context(3);
+    work self = open_work(context, SOFTQAM_OUTPUT_U8, LARGE_SYMBOLS);
+    uint8_t *out = harness_alloc(self.out_nbytes);
+    harness_demodulate(self.demodulator, self.symbols, self.n_symbols, out);
+    stop_counting();
+    assert_true(counts[LOCK] > 0 && counts[SLEEP] > 0 && counts[ALLOCATION] > 0);
+    assert_true(counts[THREAD] >= 2);
+    free(out);
+    close_work(&self);
+    softqam_context_destroy(context);
+}
+
+/* Sixteen threads on one demodulator of each format, of a context of one thread. */
+static void test_one_thread_takes_no_lock(void **state)
+{
+    (void)state;
+    crowd self;
+    pthread_t threads[N_CALLERS];
+    softqam_context *context = open_context(1);
+    open_crowd(&self, context, N_SYMBOLS, N_CALLS / 4);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    run_crowd(&self, N_CALLERS, threads);
+    assert_none_but(0, "calls on one thread");
+    join_crowd(&self, N_CALLERS, threads);
+    close_crowd(&self);
+    softqam_context_destroy(context);
+}
+
+/* The same where nothing was prepared: with one thread there is nothing to prepare, for calls that no GPU is looked
+ * for.
+ */
+static void test_small_calls_need_no_preparation(void **state)
+{
+    (void)state;
+    crowd self;
+    pthread_t threads[N_CALLERS];
+    softqam_context *context = open_context(1);
+    open_crowd(&self, context, N_SYMBOLS, 3);
+    run_crowd(&self, N_CALLERS, threads);
+    assert_none_but(0, "calls on one thread, unprepared");
+    join_crowd(&self, N_CALLERS, threads);
+    close_crowd(&self);
+    softqam_context_destroy(context);
+}
+
+/* With threads of the context's: those sleep and are woken, and that is all. */
+static void test_many_threads_take_no_lock(void **state)
+{
+    (void)state;
+    enum { N_LARGE_CALLERS = 4 };
+    crowd self;
+    pthread_t threads[N_LARGE_CALLERS];
+    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
+        skip(); /* CUDA may have a part in such calls */
+    softqam_context *context = open_context(4);
+    open_crowd(&self, context, LARGE_SYMBOLS, 4);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    run_crowd(&self, N_LARGE_CALLERS, threads);
+    assert_none_but(1U << SLEEP, "calls on four threads");
+    join_crowd(&self, N_LARGE_CALLERS, threads);
+    close_crowd(&self);
+    softqam_context_destroy(context);
+}
+
+/* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
+static bool forbid_system_calls(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {HARNESS_COUNT(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+enum { QUIET = 0, CALLED_THE_SYSTEM = 3, NO_SECCOMP = 4, WRONG_BYTES = 5 };
+
+static void tell_system_call(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    char text[] = "system call number ....\n";
+    int number = info->si_syscall;
+    for (size_t k = sizeof text - 3; k > sizeof text - 7; k--, number /= 10)
+        text[k] = (char)('0' + number % 10);
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(CALLED_THE_SYSTEM);
+}
+
+/* What `calls` does in a process of its own that may make no system calls: one of the values above. */
+static int status_without_system_calls(int (*calls)(void *argument), void *argument)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct sigaction trap = {.sa_sigaction = tell_system_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
+        sigaction(SIGSYS, &trap, NULL);
+        _exit(calls(argument));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status))
+        fail_msg("ended by signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+static int make_system_call(void *argument)
+{
+    (void)argument;
+    if (!forbid_system_calls())
+        return NO_SECCOMP;
+    return getppid() > 0 ? QUIET : WRONG_BYTES;
+}
+
+static int call_alone(void *argument)
+{
+    const work *self = argument;
+    uint8_t *out = harness_alloc(self->out_nbytes);
+    memset(out, 0x80, self->out_nbytes); /* the kernel gives it memory now */
+    if (!forbid_system_calls())
+        return NO_SECCOMP;
+    for (int k = 0; k < 3; k++)
+        if (!call_in_all_ways(self, out))
+            return WRONG_BYTES;
+    return QUIET;
+}
+
+static int call_in_many_threads(void *argument)
+{
+    pthread_t threads[N_CALLERS];
+    crowd *self = argument;
+    run_crowd(self, N_CALLERS, threads);
+    return atomic_load(&self->failed) ? WRONG_BYTES : QUIET;
+}
+
+/* Whether the kernel tells; else, and under sanitizers, which make calls of their own, a skip. */
+static void require_seccomp(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message("not under a sanitizer, which makes system calls of its own\n");
+    skip();
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    print_message("not under a sanitizer, which makes system calls of its own\n");
+    skip();
+#endif
+#endif
+    const int status = status_without_system_calls(make_system_call, NULL);
+    if (status == NO_SECCOMP) {
+        print_message("this system lets no process forbid itself system calls (seccomp)\n");
+        skip();
+    }
+    assert_int_equal(status, CALLED_THE_SYSTEM);
+}
+
+static void test_one_thread_makes_no_system_call(void **state)
+{
+    (void)state;
+    require_seccomp();
+    crowd self;
+    softqam_context *context = open_context(1);
+    open_crowd(&self, context, N_SYMBOLS, N_CALLS / 10);
+    self.without_system_calls = true;
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    for (int format = 0; format < 4; format++)
+        assert_int_equal(status_without_system_calls(call_alone, &self.works[format]), QUIET);
+    assert_int_equal(status_without_system_calls(call_in_many_threads, &self), QUIET);
+    close_crowd(&self);
+    softqam_context_destroy(context);
+}
+
+/* Large enough to be stored past the caches. */
+static void test_large_calls_make_no_system_call(void **state)
+{
+    (void)state;
+    require_seccomp();
+    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
+        skip(); /* CUDA may have a part in such calls */
+    softqam_context *context = open_context(1);
+    work self = open_work(context, SOFTQAM_OUTPUT_F32, LARGE_SYMBOLS * 4);
+    expect(&self);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    assert_int_equal(status_without_system_calls(call_alone, &self), QUIET);
+    close_work(&self);
+    softqam_context_destroy(context);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counting_counts),
+        cmocka_unit_test(test_one_thread_takes_no_lock),
+        cmocka_unit_test(test_small_calls_need_no_preparation),
+        cmocka_unit_test(test_many_threads_take_no_lock),
+        cmocka_unit_test(test_one_thread_makes_no_system_call),
+        cmocka_unit_test(test_large_calls_make_no_system_call),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* A call for many segments gives what a call for each of them gives: of any length, with strides and planes, on the
+ * backend that SOFTQAM_TEST_BACKEND names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "llr_fixture.h"
+
+/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
+enum {
+    STREAM_SEGMENTS = 1,
+    STREAM_MANY,
+    STREAM_LAYERS,
+    STREAM_EMPTY,
+};
+
+enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4 };
+
+/* A segment, where it lies in the output, and what must be there. */
+typedef struct segment_case {
+    softqam_segment segment;
+    uint8_t *memory[2]; /* of symbols and symbols_q */
+    float *noise_var;
+    float *values;
+    uint8_t *expected;
+    size_t out_at;
+} segment_case;
+
+/* Copies every step-th of the items of nbytes, n of them, to memory where they lie `stride` items apart. Between them
+ * lies what would show. */
+static uint8_t *scatter(const uint8_t *items, size_t n, size_t step, size_t stride, size_t nbytes, size_t misalignment)
+{
+    size_t memory_nbytes = misalignment + (stride ? n * stride : 1) * nbytes;
+    uint8_t *memory = harness_alloc(memory_nbytes);
+    memset(memory, 0x3f, memory_nbytes);
+    for (size_t i = 0; i < n; i++)
+        memcpy(memory + misalignment + i * stride * nbytes, items + i * step * nbytes, nbytes);
+    return memory;
+}
+
+static size_t random_length(harness_random *random)
+{
+    switch (harness_random_below(random, 8)) {
+    case 0:
+        return 0;
+    case 1:
+        return 1 + harness_random_below(random, 7000);
+    default:
+        return harness_random_below(random, 300);
+    }
+}
+
+static void lay_out_symbols(segment_case *self, harness_random *random, softqam_input_format format,
+                            const uint8_t *samples)
+{
+    softqam_segment *segment = &self->segment;
+    size_t nbytes = softqam_input_symbol_nbytes(format), misalignment = harness_random_below(random, 16);
+    size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    if (harness_random_below(random, 2)) {
+        self->memory[0] = scatter(samples, segment->n_symbols, 1, stride, nbytes, misalignment);
+    } else {
+        size_t misalignment_q = harness_random_below(random, 16);
+        self->memory[0] = scatter(samples, segment->n_symbols, 2, stride, nbytes / 2, misalignment);
+        self->memory[1] = scatter(samples + nbytes / 2, segment->n_symbols, 2, stride, nbytes / 2, misalignment_q);
+        segment->layers[0].symbols_q = self->memory[1] + misalignment_q;
+    }
+    segment->layers[0].symbols = self->memory[0] + misalignment;
+}
+
+/* A random segment, and what a call on its symbols side by side, with a noise variance for each, gives. */
+static segment_case make_case(harness_random *random, harness_setup setup)
+{
+    segment_case self = {.segment = {.n_symbols = random_length(random),
+                                     .symbol_stride = harness_random_below(random, 5),
+                                     .noise_stride = harness_random_below(random, 4)}};
+    size_t n = self.segment.n_symbols, nbytes = n * softqam_input_symbol_nbytes(setup.demodulator.input_format);
+    uint8_t *samples = harness_alloc(nbytes);
+    float *noise_var = harness_alloc(n * sizeof(float));
+    self.values = harness_alloc(n * 2 * sizeof(float));
+    harness_fill_mixture(random, n, self.values);
+    memcpy(samples, self.values, nbytes < n * 2 * sizeof(float) ? nbytes : n * 2 * sizeof(float));
+    harness_widen(setup.demodulator.input_format, 0, samples, n, self.values);
+    harness_fill_noise(random, HARNESS_NOISE_ANY, n, noise_var);
+    for (size_t i = 1; self.segment.noise_stride == 0 && i < n; i++)
+        noise_var[i] = noise_var[0];
+    lay_out_symbols(&self, random, setup.demodulator.input_format, samples);
+    bool takes_noise = setup.demodulator.output_format != SOFTQAM_OUTPUT_U8;
+    if (takes_noise) {
+        self.noise_var =
+            (float *)(void *)scatter((uint8_t *)noise_var, n, 1, self.segment.noise_stride, sizeof(float), 0);
+        self.segment.layers[0].noise_var = self.noise_var;
+    }
+    setup.demodulator.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    self.expected = harness_answer(&setup, samples, takes_noise ? noise_var : NULL, n);
+    free(noise_var);
+    free(samples);
+    return self;
+}
+
+static void free_case(segment_case *self)
+{
+    free(self->expected);
+    free(self->values);
+    free(self->noise_var);
+    free(self->memory[1]);
+    free(self->memory[0]);
+}
+
+#define CANARY 0x5A
+
+/* Outputs one behind the other with a few bytes between, in one buffer between guard pages. */
+static void run_segments(softqam_demodulator *demodulator, softqam_output_format format, segment_case *cases,
+                         size_t n_cases, const harness_buffer *out)
+{
+    size_t symbol_nbytes = harness_output_nbytes(format, 1);
+    softqam_segment *segments = harness_alloc(n_cases * sizeof *segments);
+    memset(out->data, CANARY, out->nbytes);
+    for (size_t k = 0; k < n_cases; k++) {
+        cases[k].segment.out = out->data + cases[k].out_at;
+        harness_poison(cases[k].segment.out, cases[k].expected, cases[k].segment.n_symbols * symbol_nbytes);
+        segments[k] = cases[k].segment;
+    }
+    harness_demodulate_segments(demodulator, segments, n_cases);
+    size_t end = 0;
+    for (size_t k = 0; k < n_cases; k++) {
+        const segment_case *one = &cases[k];
+        if (!harness_outputs_equal("segments", format, one->values, one->expected, one->segment.out,
+                                   one->segment.n_symbols)) {
+            fail_msg("segment %zu of %zu: %zu symbols, stride %zu, %s, noise stride %zu", k, n_cases,
+                     one->segment.n_symbols, one->segment.symbol_stride,
+                     one->segment.layers[0].symbols_q ? "planes" : "interleaved", one->segment.noise_stride);
+        }
+        for (; end < one->out_at; end++)
+            assert_int_equal(out->data[end], CANARY);
+        end += one->segment.n_symbols * symbol_nbytes;
+    }
+    assert_int_equal(end, out->nbytes);
+    harness_buffer_check(out);
+    free(segments);
+}
+
+static void check_segments(const harness_setup *setup, size_t n_cases, harness_random *random)
+{
+    segment_case *cases = harness_alloc(n_cases * sizeof *cases);
+    size_t end = 0;
+    for (size_t k = 0; k < n_cases; k++) {
+        cases[k] = make_case(random, *setup);
+        cases[k].out_at = end + harness_random_below(random, 12);
+        end = cases[k].out_at + cases[k].segment.n_symbols * harness_output_nbytes(setup->demodulator.output_format, 1);
+    }
+    harness_buffer out;
+    harness_buffer_open(&out, end);
+    softqam_demodulator *demodulator = harness_create(setup);
+    harness_buffer_place_at_end(&out, end, 0);
+    run_segments(demodulator, setup->demodulator.output_format, cases, n_cases, &out);
+    /* Again on the same demodulator, from another address. */
+    harness_buffer_place_at_start(&out, end, 3);
+    run_segments(demodulator, setup->demodulator.output_format, cases, n_cases, &out);
+    softqam_destroy(demodulator);
+    harness_buffer_close(&out);
+    for (size_t k = 0; k < n_cases; k++)
+        free_case(&cases[k]);
+    free(cases);
+}
+
+static void test_segments(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_SEGMENTS);
+    for (int in = 0; in < N_INPUT_FORMATS; in++) {
+        for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
+            harness_setup setup = harness_format_setup((softqam_output_format)out, (softqam_noise)(in % 2));
+            setup.demodulator.input_format = (softqam_input_format)in;
+            setup.context.n_threads = 1 + (unsigned)in;
+            check_segments(&setup, 40, &random);
+            setup.context.chunk_symbols = 1000;
+            setup.context.n_streams = 2;
+            check_segments(&setup, 20, &random);
+            setup.context.chunk_symbols = 1;
+            check_segments(&setup, 3, &random);
+        }
+    }
+}
+
+static void test_many_segments(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_MANY);
+    for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
+        harness_setup setup = harness_format_setup((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
+        setup.context.n_threads = 3;
+        check_segments(&setup, 500, &random);
+        setup.context.chunk_symbols = 20000;
+        check_segments(&setup, 129, &random);
+    }
+}
+
+/* Layers side by side, as an equaliser leaves them: the same memory read by several segments, each with its own output.
+ */
+static void test_interleaved_layers(void **state)
+{
+    (void)state;
+    enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
+    llr_input all = llr_open_mixture(STREAM_LAYERS, HARNESS_NOISE_ANY, (size_t)N_LAYERS * N_SYMBOLS);
+    uint8_t *expected = llr_answer(SOFTQAM_OUTPUT_S8, &all);
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+    softqam_demodulator *demodulator = harness_create(&setup);
+    uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
+    softqam_segment segments[N_LAYERS];
+    for (size_t layer = 0; layer < N_LAYERS; layer++) {
+        segments[layer] = (softqam_segment){
+            .n_symbols = N_SYMBOLS,
+            .layers = {{.symbols = all.symbols + 2 * layer, .noise_var = all.noise_var + layer}},
+            .symbol_stride = N_LAYERS,
+            .noise_stride = N_LAYERS,
+            .out = out + layer * N_SYMBOLS * HARNESS_SYMBOL_BITS,
+        };
+    }
+    harness_demodulate_segments(demodulator, segments, N_LAYERS);
+    for (size_t i = 0; i < (size_t)N_LAYERS * N_SYMBOLS; i++) {
+        assert_memory_equal(out + (i % N_LAYERS * N_SYMBOLS + i / N_LAYERS) * HARNESS_SYMBOL_BITS,
+                            expected + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
+    }
+    free(out);
+    softqam_destroy(demodulator);
+    free(expected);
+    llr_close_input(&all);
+}
+
+static void test_empty_segments(void **state)
+{
+    (void)state;
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_demodulator *demodulator = harness_create(&setup);
+    softqam_segment segments[100] = {{0}};
+    harness_demodulate_segments(demodulator, NULL, 0);
+    harness_demodulate_segments(demodulator, segments, 0);
+    harness_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments));
+    /* And the demodulator still works. */
+    llr_input in = llr_open_mixture(STREAM_EMPTY, HARNESS_NOISE_ANY, 100);
+    uint8_t *expected = llr_answer(setup.demodulator.output_format, &in);
+    uint8_t *out = harness_alloc(in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
+    harness_poison(out, expected, in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
+    harness_demodulate_llrs(demodulator, in.symbols, in.noise_var, in.n_symbols, out);
+    assert_true(harness_outputs_equal("empty segments", setup.demodulator.output_format, in.symbols, expected, out,
+                                      in.n_symbols));
+    free(out);
+    free(expected);
+    llr_close_input(&in);
+    softqam_destroy(demodulator);
+}
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_interleaved_layers),
+        cmocka_unit_test(test_empty_segments),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
