@@ -149,11 +149,11 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
     }
 }
 
-/* Metric and weight to an LLR that is a whole number of steps. `limit` is the largest magnitude, at most 127. */
-VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 limit)
+/* Metric and weight to an LLR that is a whole number of steps, limited, and added to ROUNDING_CONSTANT: so the lowest
+ * byte of the sum's bits is the LLR. `least` and `most` are ROUNDING_CONSTANT - and + the limit, which is at most 127. */
+VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)
 {
-    const vec_f32 constant = vec_splat(ROUNDING_CONSTANT);
-    return vec_limit(vec_sub(vec_fma(metric, weight, constant), constant), limit);
+    return vec_min(vec_max(vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)), least), most);
 }
 
 /* Metric and weight to an LLR in nats. `limit` is the format's largest finite value. */

@@ -30,8 +30,8 @@ VEC linear_bits linear_bits_of(const vec_soft_linear *linear, vec_f32 components
 
 /* LLRs. What is usual of components tells one operation a register: below 2 the exponent's upper bit is 0, from 2^-63 on
  * the next one is 1. The latter matters to f32 alone: in the other formats the LLRs of smaller components are zero
- * either way. What is usual of weights is a range of their bits; then no LLR overflows its format, nor 2^22 before it is
- * rounded: no metric of a usual component exceeds 5. */
+ * either way. What is usual of weights is a range of their bits: up to weight_end no LLR overflows f16 or f32, nor
+ * 2^22 before it is rounded to s8. */
 typedef struct usual_range {
     uint32_t component_xor; /* after this, a usual component has none of the bits of component_mask */
     uint32_t component_mask;
@@ -42,6 +42,19 @@ typedef struct usual_range {
 static const usual_range usual_range_s8 = {0, 0x40000000u, 0.0f, 0x1p19f};
 static const usual_range usual_range_f16 = {0, 0x40000000u, 0x1p-40f, 0x1p13f};
 static const usual_range usual_range_f32 = {0x20000000u, 0x60000000u, 0x1p-40f, 0x1p100f};
+
+/* The largest metric of a component below 2, with m bits an axis, rounded up. */
+static inline float largest_usual_metric(int m)
+{
+    static const float largest[MAX_AXIS_BITS] = {5.7f, 4.3f, 3.8f, 3.6f, 3.5f};
+    return largest[m - 1];
+}
+
+/* Below this weight no s8 exceeds 2^15 before it is limited, and its lower 16 bits are all of it. */
+static inline float narrow_weight_end(int m)
+{
+    return 0x1p15f / largest_usual_metric(m);
+}
 
 /* Metrics of usual components. */
 VEC void usual_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_f32 metrics[])

@@ -55,7 +55,7 @@ static inline size_t softqam_params_output_nbytes(const softqam_params *params, 
 /* How the LLRs of a segment are scaled. */
 static inline softqam_llr_scale softqam_params_llr_scale(const softqam_params *params, const softqam_segment *segment)
 {
-    const float steps = params->output_format == SOFTQAM_OUTPUT_S8 ? segment->llr_scale : 1.0f;
+    const float steps = segment->llr_scale != 0.0f ? segment->llr_scale : params->llr_scale;
     const softqam_llr_scale scale = {params->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -steps : steps, params->llr_limit};
     return scale;
 }

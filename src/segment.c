@@ -14,19 +14,21 @@ enum { MAX_SEGMENT_NBYTES = 1024 };
 /* Size of the first version's structure: what every caller has. */
 #define MIN_SEGMENT_NBYTES (offsetof(softqam_segment, c_init) + sizeof(uint32_t))
 
-/* As the caller wrote it, with zeros for what its version does not have. */
-static softqam_segment read_segment(const softqam_segment_list *list, size_t k)
+const softqam_segment *softqam_segment_read(const softqam_segment_list *list, size_t k, softqam_segment *copy)
 {
-    softqam_segment segment = {0};
-    const size_t nbytes = list->segment_nbytes < sizeof segment ? list->segment_nbytes : sizeof segment;
-    memcpy(&segment, list->first + k * list->segment_nbytes, nbytes);
-    return segment;
+    const unsigned char *at = list->first + k * list->segment_nbytes;
+    if (list->segment_nbytes >= sizeof *copy)
+        return (const softqam_segment *)(const void *)at;
+    *copy = (softqam_segment){0};
+    memcpy(copy, at, list->segment_nbytes);
+    return copy;
 }
 
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {
     const softqam_params *params = list->params;
-    softqam_segment segment = read_segment(list, k);
+    softqam_segment copy;
+    softqam_segment segment = *softqam_segment_read(list, k, &copy);
     if (segment.symbol_stride == 0)
         segment.symbol_stride = 1;
     if (segment.n_layers == 0)
@@ -136,19 +138,21 @@ static softqam_status check_pointers(const softqam_params *params, const softqam
     return SOFTQAM_OK;
 }
 
-/* Of a completed segment with symbols. */
+/* Of a segment with symbols. */
 static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
     const softqam_layer *layer = &segment->layers[0];
     const size_t n = segment->n_symbols;
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
     const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     memory_range out;
     memory_range inputs[3];
     int n_inputs = 0;
-    bool fits = range_of(&out, segment->out, n, 1, softqam_params_output_nbytes(params, segment->modulation)) &&
-                range_of(&inputs[n_inputs++], layer->symbols, n, segment->symbol_stride, nbytes);
+    bool fits = range_of(&out, segment->out, n, 1, softqam_params_output_nbytes(params, modulation)) &&
+                range_of(&inputs[n_inputs++], layer->symbols, n, stride, nbytes);
     if (fits && layer->symbols_q)
-        fits = range_of(&inputs[n_inputs++], layer->symbols_q, n, segment->symbol_stride, nbytes);
+        fits = range_of(&inputs[n_inputs++], layer->symbols_q, n, stride, nbytes);
     if (fits && layer->noise_var)
         fits = range_of(&inputs[n_inputs++], layer->noise_var, segment->noise_stride ? n : 1,
                         segment->noise_stride ? segment->noise_stride : 1, sizeof(float));
@@ -188,17 +192,16 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
         return SOFTQAM_OK;
     softqam_status status = check_size(list);
     for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
-        const softqam_segment written = read_segment(list, k);
+        softqam_segment copy;
+        const softqam_segment *segment = softqam_segment_read(list, k, &copy);
         status = check_newer_fields(list, k);
         if (status == SOFTQAM_OK)
-            status = check_fields(list->params, &written);
+            status = check_fields(list->params, segment);
         if (status == SOFTQAM_OK)
-            status = check_pointers(list->params, &written);
-        if (status == SOFTQAM_OK && written.n_symbols > 0) {
-            const softqam_segment segment = softqam_segment_at(list, k);
-            status = check_memory(list->params, &segment);
-        }
-        if (status == SOFTQAM_OK && __builtin_add_overflow(list->n_symbols, written.n_symbols, &list->n_symbols))
+            status = check_pointers(list->params, segment);
+        if (status == SOFTQAM_OK && segment->n_symbols > 0)
+            status = check_memory(list->params, segment);
+        if (status == SOFTQAM_OK && __builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols))
             status = softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
     }
     return status;
@@ -210,7 +213,8 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 static void settle(softqam_cursor *cursor)
 {
     while (cursor->segment < cursor->list->n_segments) {
-        const size_t n_symbols = read_segment(cursor->list, cursor->segment).n_symbols;
+        softqam_segment copy;
+        const size_t n_symbols = softqam_segment_read(cursor->list, cursor->segment, &copy)->n_symbols;
         if (cursor->offset < n_symbols)
             return;
         cursor->offset -= n_symbols;
@@ -243,26 +247,30 @@ bool softqam_segment_is_contiguous(const softqam_segment *segment)
     return !segment->layers[0].symbols_q && (segment->symbol_stride == 1 || segment->n_symbols == 1);
 }
 
-void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, void *symbols)
+void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
+                                    size_t n, void *symbols)
 {
     const size_t nbytes = params->input_nbytes;
     const size_t half = nbytes / 2;
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
     unsigned char *to = symbols;
     const unsigned char *i = segment->layers[0].symbols;
     const unsigned char *q = segment->layers[0].symbols_q;
-    if (softqam_segment_is_contiguous(segment)) {
-        memcpy(to, i, segment->n_symbols * nbytes);
+    const size_t step = stride * (q ? half : nbytes);
+    i += first * step;
+    if (!q && stride == 1) {
+        memcpy(to, i, n * nbytes);
         return;
     }
-    const size_t step = segment->symbol_stride * (q ? half : nbytes);
-    for (size_t k = 0; k < segment->n_symbols; k++, to += nbytes, i += step) {
+    q = q ? q + first * step : i + half;
+    for (size_t k = 0; k < n; k++, to += nbytes, i += step, q += step) {
         memcpy(to, i, half);
-        memcpy(to + half, q ? q + k * step : i + half, half);
+        memcpy(to + half, q, half);
     }
 }
 
-void softqam_segment_gather_noise(const softqam_segment *segment, float *noise)
+void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise)
 {
-    for (size_t k = 0; k < segment->n_symbols; k++)
-        noise[k] = segment->layers[0].noise_var[k * segment->noise_stride];
+    for (size_t k = 0; k < n; k++)
+        noise[k] = segment->layers[0].noise_var[(first + k) * segment->noise_stride];
 }

@@ -33,13 +33,11 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
         memcpy(to, converted, n * sizeof *to);
         return;
     }
-    for (size_t k = 0;;) {
+    for (size_t k = 0; k + LANES <= n; k += LANES) {
         prefetch_ahead(from + k * nbytes, LANES * (unsigned)nbytes);
         vec_store_f32(to + k, vec_mul(load_components(format, from + k * nbytes), factor));
-        if (k == n - LANES)
-            return;
-        k = k + 2 * LANES <= n ? k + LANES : n - LANES;
     }
+    vec_store_f32(to + n - LANES, vec_mul(load_components(format, from + (n - LANES) * nbytes), factor));
 }
 
 #define DEFINE_CONVERT(name, format, nbytes)                                                                           \

@@ -24,126 +24,156 @@ typedef struct tile_memory {
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
 } tile_memory;
 
-/* Part of a call, for one thread. */
-typedef struct span_job {
+/* A run of symbols of one segment, for one thread, with the demodulator's values for the zeros that stand for them. */
+typedef struct span {
     const softqam_demodulator *demodulator;
-    bool streaming; /* past the caches */
-    bool converts;  /* components cannot be taken as they lie */
-    softqam_noise_kind noise_kind;
+    const softqam_segment *segment;
+    size_t n_symbols;
+    const unsigned char *symbols; /* unless they are gathered */
+    const float *noise;           /* likewise */
+    unsigned char *out;
+    size_t first; /* of the segment's symbols */
+    float input_scale;
     softqam_llr_scale llr_scale;
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
-    size_t output_nbytes;
-} span_job;
+    softqam_noise_kind noise_kind;
+    unsigned output_nbytes; /* of a symbol */
+    bool is_gathered;       /* symbols must be brought together */
+    bool is_converted;      /* and scaled */
+    bool is_noise_gathered; /* noise must be brought together */
+} span;
 
-static span_job span_job_of(const softqam_demodulator *demodulator, const softqam_segment *span, bool streaming)
+/* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
+ * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
+static bool is_scale_for_flushing(float scale)
 {
-    const softqam_params *params = &demodulator->params;
-    span_job job = {.demodulator = demodulator, .streaming = streaming};
-    job.output_nbytes = softqam_params_output_nbytes(params, span->modulation);
-    job.converts = params->input_format != SOFTQAM_INPUT_CF32 || span->input_scale != 1.0f;
-    job.llr_scale = softqam_params_llr_scale(params, span);
-    const bool inverse = span->noise_form == SOFTQAM_NOISE_FORM_INVERSE;
-    if (!softqam_params_take_noise(params))
-        return job;
-    job.noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
-    if (span->noise_stride == 0) {
-        job.noise_kind = SOFTQAM_ONE_WEIGHT;
-        job.weight = llr_weight(job.llr_scale.steps_per_nat, *span->layers[0].noise_var, inverse);
-    }
-    return job;
+    return vec_bits(scale) == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
 }
 
-/* The components of a span of at most TILE_SYMBOLS, side by side as floats. */
-static const float *load_components(const span_job *job, const softqam_segment *span, tile_memory *tile)
+/* Whether subnormal numbers may be flushed to zero. */
+static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *segment)
 {
-    const softqam_params *params = &job->demodulator->params;
-    const void *symbols = span->layers[0].symbols;
-    if (!softqam_segment_is_contiguous(span)) {
-        void *gathered = job->converts ? (void *)tile->symbols : (void *)tile->components;
-        softqam_segment_gather_symbols(params, span, gathered);
+    return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
+           is_scale_for_flushing(segment->input_scale) && is_scale_for_flushing(demodulator->params.input_scale);
+}
+
+static void take_noise(span *s)
+{
+    const softqam_params *params = &s->demodulator->params;
+    const softqam_segment *segment = s->segment;
+    const float *noise = segment->layers[0].noise_var;
+    const bool inverse =
+        (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
+    s->llr_scale = softqam_params_llr_scale(params, segment);
+    s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+    s->noise = noise + s->first;
+    s->is_noise_gathered = segment->noise_stride > 1;
+    if (segment->noise_stride == 0) {
+        s->noise_kind = SOFTQAM_ONE_WEIGHT;
+        s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
+        s->noise = &s->weight;
+    }
+}
+
+static void take_span(span *s, const softqam_demodulator *demodulator, const softqam_segment *segment, size_t first,
+                      size_t n_symbols)
+{
+    const softqam_params *params = &demodulator->params;
+    s->demodulator = demodulator;
+    s->segment = segment;
+    s->first = first;
+    s->n_symbols = n_symbols;
+    s->output_nbytes =
+        (unsigned)softqam_params_output_nbytes(params, segment->modulation ? segment->modulation : params->modulation);
+    s->out = (unsigned char *)segment->out + first * s->output_nbytes;
+    s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
+    s->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
+    s->is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
+    s->noise = NULL;
+    s->is_noise_gathered = false;
+    s->noise_kind = SOFTQAM_ONE_WEIGHT;
+    if (softqam_params_take_noise(params))
+        take_noise(s);
+}
+
+/* The components of n <= TILE_SYMBOLS symbols of a span, side by side as floats. */
+static const float *load_components(const span *s, size_t first, size_t n, tile_memory *tile)
+{
+    const softqam_params *params = &s->demodulator->params;
+    const void *symbols = s->symbols + first * params->input_nbytes;
+    if (s->is_gathered) {
+        void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
+        softqam_segment_gather_symbols(params, s->segment, s->first + first, n, gathered);
         symbols = gathered;
     }
-    if (!job->converts)
+    if (!s->is_converted)
         return symbols;
-    job->demodulator->loops.convert(symbols, span->input_scale, 2 * span->n_symbols, tile->components);
+    s->demodulator->loops.convert(symbols, s->input_scale, 2 * n, tile->components);
     return tile->components;
 }
 
-static const float *load_noise(const span_job *job, const softqam_segment *span, tile_memory *tile)
+static const float *load_noise(const span *s, size_t first, size_t n, tile_memory *tile)
 {
-    if (job->noise_kind == SOFTQAM_ONE_WEIGHT)
-        return &job->weight;
-    if (span->noise_stride == 1)
-        return span->layers[0].noise_var;
-    softqam_segment_gather_noise(span, tile->noise);
+    if (s->noise_kind == SOFTQAM_ONE_WEIGHT)
+        return s->noise;
+    if (!s->is_noise_gathered)
+        return s->noise + first;
+    softqam_segment_gather_noise(s->segment, s->first + first, n, tile->noise);
     return tile->noise;
 }
 
-static void compute(const span_job *job, const float *components, const float *noise, size_t n_symbols,
-                    unsigned char *out)
+static void compute(const span *s, const float *components, const float *noise, size_t n_symbols, unsigned char *out)
 {
-    const softqam_demodulator *demodulator = job->demodulator;
+    const softqam_demodulator *demodulator = s->demodulator;
     if (softqam_params_take_noise(&demodulator->params))
-        demodulator->loops.llrs[job->noise_kind](&demodulator->params.llrs, job->llr_scale, components, noise,
-                                                 n_symbols, out);
+        demodulator->loops.llrs[s->noise_kind](&demodulator->params.llrs, s->llr_scale, components, noise, n_symbols,
+                                               out);
     else
         demodulator->loops.soft_bits(&demodulator->params, components, n_symbols, out);
 }
 
 /* Fewer symbols than a loop takes, with zeros behind them. */
-static void compute_few(const span_job *job, const float *components, const float *noise, size_t n_symbols,
+static void compute_few(const span *s, const float *components, const float *noise, size_t n_symbols,
                         unsigned char *out, tile_memory *tile)
 {
     float padded[2 * LARGEST_STEP] = {0};
     float padded_noise[LARGEST_STEP] = {0};
     memcpy(padded, components, n_symbols * 2 * sizeof padded[0]);
-    if (job->noise_kind != SOFTQAM_ONE_WEIGHT) {
+    if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
+        memcpy(padded_noise, noise, n_symbols * sizeof padded_noise[0]);
         for (size_t k = n_symbols; k < LARGEST_STEP; k++)
             padded_noise[k] = 1.0f;
-        memcpy(padded_noise, noise, n_symbols * sizeof padded_noise[0]);
         noise = padded_noise;
     }
-    compute(job, padded, noise, job->demodulator->loops.min_symbols, tile->out);
-    memcpy(out, tile->out, n_symbols * job->output_nbytes);
-}
-
-/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more, or where
- * the scale is one itself. */
-static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *span)
-{
-    return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
-           span->input_scale >= FLT_MIN && span->input_scale <= 0x1p62f;
+    compute(s, padded, noise, s->demodulator->loops.min_symbols, tile->out);
+    memcpy(out, tile->out, n_symbols * s->output_nbytes);
 }
 
 /* A span on the calling thread: in one go where it lies as the loops take it, else tile by tile. */
-static void demodulate_span(const softqam_demodulator *demodulator, const softqam_segment *span, bool streaming)
+static void demodulate_span(const span *s, bool streaming)
 {
-    const softqam_params *params = &demodulator->params;
-    const softqam_float_environment environment = softqam_float_enter(may_flush(demodulator, span));
-    const span_job job = span_job_of(demodulator, span, streaming);
-    const size_t min_symbols = demodulator->loops.min_symbols;
-    const bool in_tiles =
-        streaming || job.converts || !softqam_segment_is_contiguous(span) || span->noise_stride > 1;
-    size_t most = TILE_OUT_NBYTES / job.output_nbytes;
-    most = !in_tiles ? span->n_symbols : most < TILE_SYMBOLS ? most : TILE_SYMBOLS;
+    const size_t min_symbols = s->demodulator->loops.min_symbols;
+    const bool in_tiles = streaming || s->is_converted || s->is_gathered || s->is_noise_gathered;
+    size_t most = TILE_OUT_NBYTES / s->output_nbytes;
+    most = !in_tiles ? s->n_symbols : most < TILE_SYMBOLS ? most : TILE_SYMBOLS;
     tile_memory tile;
-    for (size_t first = 0; first < span->n_symbols;) {
-        const size_t left = span->n_symbols - first;
+    for (size_t first = 0; first < s->n_symbols;) {
+        const size_t left = s->n_symbols - first;
         const size_t n = left < most ? left : most;
-        const softqam_segment part = softqam_segment_span(params, span, first, n);
-        const float *components = load_components(&job, &part, &tile);
-        const float *noise = load_noise(&job, &part, &tile);
+        unsigned char *out = s->out + first * s->output_nbytes;
+        const float *components = load_components(s, first, n, &tile);
+        const float *noise = load_noise(s, first, n, &tile);
         if (n < min_symbols) {
-            compute_few(&job, components, noise, n, part.out, &tile);
+            compute_few(s, components, noise, n, out, &tile);
         } else if (streaming) {
-            compute(&job, components, noise, n, tile.out);
-            softqam_copy_streaming(part.out, tile.out, n * job.output_nbytes);
+            compute(s, components, noise, n, tile.out);
+            softqam_copy_streaming(out, tile.out, n * s->output_nbytes);
         } else {
-            compute(&job, components, noise, n, part.out);
+            compute(s, components, noise, n, out);
         }
         first += n;
     }
-    softqam_float_leave(environment);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -162,15 +192,22 @@ typedef struct cpu_call {
 static void demodulate_part(void *context, size_t number)
 {
     const cpu_call *call = context;
-    const softqam_demodulator *demodulator = call->demodulator;
     const size_t first = call->first + number * call->part;
     size_t left = call->list->n_symbols - first;
     left = left < call->part ? left : call->part;
-    softqam_cursor cursor = softqam_cursor_at(call->list, first);
-    while (left > 0) {
-        const softqam_segment span = softqam_cursor_take(&cursor, left);
-        demodulate_span(demodulator, &span, call->streaming);
-        left -= span.n_symbols;
+    for (softqam_cursor cursor = softqam_cursor_at(call->list, first); left > 0; cursor.segment++, cursor.offset = 0) {
+        softqam_segment copy;
+        span s;
+        const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
+        const size_t there = segment->n_symbols - cursor.offset;
+        const size_t n = there < left ? there : left;
+        if (n == 0)
+            continue;
+        const softqam_float_environment environment = softqam_float_enter(may_flush(call->demodulator, segment));
+        take_span(&s, call->demodulator, segment, cursor.offset, n);
+        demodulate_span(&s, call->streaming);
+        softqam_float_leave(environment);
+        left -= n;
     }
 }
 

@@ -13,8 +13,8 @@
 #include "prefetch.h"
 #include "variant.h"
 
-/* Symbols of a tile; and how many tiles after an unusual one are computed in full at once. */
-enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 15 };
+/* Symbols of a tile; and after how many tiles the quickest way is tried again. */
+enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16 };
 
 /* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
 typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
@@ -23,12 +23,14 @@ typedef struct llr_constants {
     vec_llr_table table;
     vec_f32 steps_per_nat; /* with the LLRs' sign */
     vec_f32 limit;
+    vec_f32 least_sum; /* of llr_rounded() */
+    vec_f32 most_sum;
     vec_bytes least; /* of the bytes of s8 */
     vec_bytes most;
-    vec_u32 component_xor; /* of the usual range */
-    vec_u32 component_mask;
+    vec_u32 component_mask; /* of the usual range */
     vec_u32 least_weight; /* with the LLRs' sign */
     vec_u32 weight_span;
+    vec_u32 narrow_weight_span;
     vec_f32 weight; /* of all symbols, where it is one */
 } llr_constants;
 
@@ -53,46 +55,65 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.table = vec_load_llr_table(m, table);
     constants.steps_per_nat = vec_splat(scale.steps_per_nat);
     constants.limit = vec_splat(scale.limit);
+    constants.least_sum = vec_splat(ROUNDING_CONSTANT - scale.limit);
+    constants.most_sum = vec_splat(ROUNDING_CONSTANT + scale.limit);
     constants.least = vec_splat_u8(-largest);
     constants.most = vec_splat_u8(largest);
-    constants.component_xor = vec_splat_u32(usual.component_xor);
     constants.component_mask = vec_splat_u32(usual.component_mask);
     constants.least_weight =
         vec_splat_u32(float_bits(usual.least_weight) | (float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.weight_span = vec_splat_u32(float_bits(usual.weight_end) - float_bits(usual.least_weight));
+    constants.narrow_weight_span = vec_splat_u32(float_bits(narrow_weight_end(m)));
     constants.weight = vec_splat(kind == SOFTQAM_ONE_WEIGHT ? noise[0] : 0.0f);
     return constants;
 }
 
-/* From four LLRs of components as they lie in memory: in each 128-bit part two symbols' bytes by bit, to be brought
- * together by symbol. */
-static const uint8_t bytes_by_symbol[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+/* In each 128-bit part the bytes of two symbols' LLRs, as the packing of four registers leaves them, are brought into the
+ * order of the bits: after packing 32-bit integers twice; and after the lower words of two registers were put side by
+ * side and packed once. */
+static const uint8_t order_of_packed[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+static const uint8_t order_of_words[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
 
-VEC void store_s8(bool full, unsigned char *out, const llr_constants *constants, const vec_s32 llrs[4])
+VEC vec_bytes pack_lower_words(const vec_f32 sums[4])
 {
-    const vec_bytes packed = vec_pack_s8(vec_pack_s16(llrs[0], llrs[1]), vec_pack_s16(llrs[2], llrs[3]));
-    vec_bytes limited = vec_max_s8(packed, constants->least);
-    if (!full)
-        limited = vec_min_s8(limited, constants->most);
-    vec_store(out, vec_shuffle_bytes(limited, vec_splat_bytes(bytes_by_symbol)));
+    return vec_pack_s8(vec_lower_words(vec_bits_s32(sums[0]), vec_bits_s32(sums[1])),
+                       vec_lower_words(vec_bits_s32(sums[2]), vec_bits_s32(sums[3])));
 }
 
-/* Usual metrics and weights to LLRs in memory. */
-VEC void store_usual(llr_output output, unsigned char *out, const llr_constants *constants, const vec_f32 metrics[4],
-                     vec_f32 weight)
+/* Usual metrics and weights to s8: llr_rounded(), whose limit is the packing's. The bits of a rounded sum are whole
+ * steps from those of the constant; the lower 16 bits of these are zero. */
+VEC void store_usual_s8(llr_output output, bool narrow, unsigned char *out, const llr_constants *constants,
+                        const vec_f32 metrics[4], vec_f32 weight)
 {
-    if (output <= LLRS_S8) {
-        /* llr_rounded(), whose limit is the packing's. The bits of the rounded sum are whole steps from those of the
-         * constant. */
-        const vec_f32 constant = vec_splat(ROUNDING_CONSTANT);
-        vec_s32 steps[4];
+    const vec_f32 constant = vec_splat(ROUNDING_CONSTANT);
+    vec_f32 sums[4];
+    vec_s32 steps[4];
+    VEC_UNROLL
+    for (int k = 0; k < 4; k++)
+        sums[k] = vec_fma(metrics[k], weight, constant);
+    vec_bytes packed;
+    if (narrow) {
+        packed = pack_lower_words(sums);
+    } else {
         VEC_UNROLL
         for (int k = 0; k < 4; k++)
-            steps[k] = vec_sub_s32(vec_bits_s32(vec_fma(metrics[k], weight, constant)), vec_bits_s32(constant));
-        store_s8(output == LLRS_S8_FULL, out, constants, steps);
+            steps[k] = vec_sub_s32(vec_bits_s32(sums[k]), vec_bits_s32(constant));
+        packed = vec_pack_s8(vec_pack_s16(steps[0], steps[1]), vec_pack_s16(steps[2], steps[3]));
+    }
+    packed = vec_max_s8(packed, constants->least);
+    if (output == LLRS_S8)
+        packed = vec_min_s8(packed, constants->most);
+    vec_store(out, vec_shuffle_bytes(packed, vec_splat_bytes(narrow ? order_of_words : order_of_packed)));
+}
+
+VEC void store_usual(llr_output output, bool narrow, unsigned char *out, const llr_constants *constants,
+                     const vec_f32 metrics[4], vec_f32 weight)
+{
+    vec_f32 llrs[4];
+    if (output <= LLRS_S8) {
+        store_usual_s8(output, narrow, out, constants, metrics, weight);
         return;
     }
-    vec_f32 llrs[4];
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
         llrs[k] = vec_mul(metrics[k], weight);
@@ -113,17 +134,15 @@ VEC void store_full(int m, llr_output output, unsigned char *out, const llr_cons
     axis_metrics(m, &constants->table, components, metrics);
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        llrs[k] = vec_keep(valid, output <= LLRS_S8 ? llr_rounded(metrics[k], weight, constants->limit)
+        llrs[k] = vec_keep(valid, output <= LLRS_S8 ? llr_rounded(metrics[k], weight, constants->least_sum,
+                                                                  constants->most_sum)
                                                     : llr_scaled(metrics[k], weight, constants->limit));
-    if (output == LLRS_F16) {
+    if (output == LLRS_F16)
         vec_store_llrs_f16(out, llrs);
-    } else if (output == LLRS_F32) {
+    else if (output == LLRS_F32)
         vec_store_llrs_f32(out, llrs);
-    } else {
-        const vec_s32 steps[4] = {vec_round_s32(llrs[0]), vec_round_s32(llrs[1]), vec_round_s32(llrs[2]),
-                                  vec_round_s32(llrs[3])};
-        store_s8(output == LLRS_S8_FULL, out, constants, steps);
-    }
+    else
+        vec_store(out, vec_shuffle_bytes(pack_lower_words(llrs), vec_splat_bytes(order_of_words)));
 }
 
 /* Where a tile's symbols and noise lie and where its LLRs go. */
@@ -144,9 +163,42 @@ VEC llr_place llr_place_after(int m, llr_output output, softqam_noise_kind kind,
                        at.out + n * llr_symbol_nbytes(m, output)};
 }
 
-/* Returns whether the LLRs are right: all values were usual. */
-VEC bool usual_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
-                    size_t n_symbols)
+/* What a tile's values turned out to be. */
+typedef enum tile_values { VALUES_NARROW, VALUES_USUAL, VALUES_ANY } tile_values;
+
+VEC tile_values values_seen(const llr_constants *constants, vec_u32 components, vec_u32 weights)
+{
+    if (vec_any_bits(components, constants->component_mask) || vec_any_from(weights, constants->weight_span))
+        return VALUES_ANY;
+    return vec_any_from(weights, constants->narrow_weight_span) ? VALUES_USUAL : VALUES_NARROW;
+}
+
+VEC vec_u32 see_components(llr_output output, vec_u32 seen, vec_f32 components)
+{
+    const uint32_t flipped = usual_range_of(output).component_xor;
+    return flipped ? vec_or_xor(seen, vec_bits(components), vec_splat_u32(flipped)) : vec_or_u32(seen, vec_bits(components));
+}
+
+/* One step further; the last one goes back to be a whole one. False when there are no more. */
+VEC bool next_step(int m, llr_output output, softqam_noise_kind kind, llr_place *at, size_t *n_left)
+{
+    *n_left -= LANES;
+    if (*n_left == 0)
+        return false;
+    *at = llr_place_after(m, output, kind, *at, LANES);
+    if (__builtin_expect(*n_left < LANES, 0)) {
+        const size_t back = LANES - *n_left;
+        at->components -= 2 * back;
+        at->noise -= kind == SOFTQAM_ONE_WEIGHT ? 0 : back;
+        at->out -= back * llr_symbol_nbytes(m, output);
+        *n_left = LANES;
+    }
+    return true;
+}
+
+/* A tile as if its values were usual, or narrow; returns what they are. */
+VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_kind kind,
+                           const llr_constants *constants, llr_place at, size_t n_symbols)
 {
     const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
     vec_u32 components_seen = vec_splat_u32(0);
@@ -154,13 +206,13 @@ VEC bool usual_tile(int m, llr_output output, softqam_noise_kind kind, const llr
     vec_f32 weight = constants->weight;
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
-    for (;;) {
+    do {
         vec_f32 metrics[MAX_AXIS_BITS];
         prefetch_ahead(at.components, LANES * 8);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
-        components_seen = vec_or_xor(components_seen, vec_bits(a), constants->component_xor);
-        components_seen = vec_or_xor(components_seen, vec_bits(b), constants->component_xor);
+        components_seen = see_components(output, components_seen, a);
+        components_seen = see_components(output, components_seen, b);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
             weight = kind == SOFTQAM_NOISE_INVERSE ? vec_mul(constants->steps_per_nat, noise)
@@ -168,53 +220,65 @@ VEC bool usual_tile(int m, llr_output output, softqam_noise_kind kind, const llr
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
         usual_metrics(m, &constants->table, a, metrics);
-        store_usual(output, at.out, constants, metrics, vec_twice_lower(weight));
+        store_usual(output, narrow, at.out, constants, metrics, vec_twice_lower(weight));
         usual_metrics(m, &constants->table, b, metrics);
-        store_usual(output, at.out + half, constants, metrics, vec_twice_upper(weight));
-        if (n_symbols == LANES)
-            break;
-        /* The last step goes back to be a whole one. */
-        const size_t n = n_symbols < 2 * LANES ? n_symbols - LANES : LANES;
-        at = llr_place_after(m, output, kind, at, n);
-        n_symbols -= n;
-    }
-    return !vec_any_bits(components_seen, constants->component_mask) &&
-           !vec_any_from(weights_seen, constants->weight_span);
+        store_usual(output, narrow, at.out + half, constants, metrics, vec_twice_upper(weight));
+    } while (next_step(m, output, kind, &at, &n_symbols));
+    return values_seen(constants, components_seen, weights_seen);
 }
 
 VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
                    size_t n_symbols)
 {
     const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
-    for (;;) {
+    do {
         prefetch_ahead(at.components, LANES * 8);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
         store_full(m, output, at.out, constants, vec_load_f32(at.components), vec_twice_lower(weight));
         store_full(m, output, at.out + half, constants, vec_load_f32(at.components + LANES), vec_twice_upper(weight));
-        if (n_symbols == LANES)
-            break;
-        const size_t n = n_symbols < 2 * LANES ? n_symbols - LANES : LANES;
-        at = llr_place_after(m, output, kind, at, n);
-        n_symbols -= n;
+    } while (next_step(m, output, kind, &at, &n_symbols));
+}
+
+/* A tile the quickest way that its values allow, beginning with the one given; returns what they are. */
+VEC tile_values tile(int m, llr_output output, softqam_noise_kind kind, tile_values values,
+                     const llr_constants *constants, llr_place at, size_t n_symbols)
+{
+    if (output > LLRS_S8 && values == VALUES_NARROW)
+        values = VALUES_USUAL;
+    if (values == VALUES_NARROW) {
+        values = usual_tile(m, output, true, kind, constants, at, n_symbols);
+        if (values == VALUES_NARROW)
+            return values;
     }
+    if (values == VALUES_USUAL && usual_tile(m, output, false, kind, constants, at, n_symbols) != VALUES_ANY)
+        return values;
+    full_tile(m, output, kind, constants, at, n_symbols);
+    return VALUES_ANY;
+}
+
+/* What a tile's values may well be, going by its first weight. */
+VEC tile_values likely_values(int m, softqam_noise_kind kind, softqam_llr_scale scale, const float *noise)
+{
+    float first;
+    memcpy(&first, noise, sizeof first);
+    if (kind != SOFTQAM_ONE_WEIGHT)
+        first = kind == SOFTQAM_NOISE_INVERSE ? scale.steps_per_nat * first : scale.steps_per_nat / first;
+    return fabsf(first) < narrow_weight_end(m) ? VALUES_NARROW : VALUES_USUAL;
 }
 
 VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softqam_llr_table *table,
                   softqam_llr_scale scale, llr_place at, size_t n_symbols)
 {
     const llr_constants constants = load_llr_constants(m, output, kind, table, scale, at.noise);
-    unsigned n_full = 0; /* tiles still to be computed in full at once */
-    while (n_symbols > 0) {
+    tile_values values = VALUES_ANY;
+    for (unsigned number = 0; n_symbols > 0; number++) {
         /* No tile is shorter than a step. */
         const size_t n = n_symbols < LLR_TILE_SYMBOLS + LANES ? n_symbols : LLR_TILE_SYMBOLS;
-        if (n_full == 0 && !usual_tile(m, output, kind, &constants, at, n))
-            n_full = TILES_BEFORE_RETRY + 1;
-        if (n_full > 0) {
-            full_tile(m, output, kind, &constants, at, n);
-            n_full--;
-        }
+        if (number % TILES_BEFORE_RETRY == 0)
+            values = likely_values(m, kind, scale, at.noise);
+        values = tile(m, output, kind, values, &constants, at, n);
         at = llr_place_after(m, output, kind, at, n);
         n_symbols -= n;
     }

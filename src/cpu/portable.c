@@ -73,8 +73,8 @@ static inline void store_llr(softqam_output_format format, float metric, float w
                              unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
-        const int8_t byte = (int8_t)vec_keep(valid, llr_rounded(metric, weight, limit));
-        memcpy(to, &byte, sizeof byte);
+        const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
+        *to = (unsigned char)vec_bits(vec_keep(valid, sum));
     } else {
         const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
         const uint16_t half = (uint16_t)vec_to_f16(llr);

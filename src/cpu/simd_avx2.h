@@ -438,6 +438,11 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
 }
 
+VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm256_or_si256(a, b);
+}
+
 /* acc | (a ^ b) */
 VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
 {
@@ -565,8 +570,10 @@ VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
     const __m128i s0 = _mm_unpacklo_epi64(s01_01, s01_23), s1 = _mm_unpackhi_epi64(s01_01, s01_23);
     const __m128i s2 = _mm_unpacklo_epi64(s23_01, s23_23), s3 = _mm_unpackhi_epi64(s23_01, s23_23);
     unsigned char *out = to;
-    vec_store(out, _mm256_set_m128i(s1, s0));
-    vec_store(out + 32, _mm256_set_m128i(s3, s2));
+    _mm_storeu_si128((void *)out, s0);
+    _mm_storeu_si128((void *)(out + 16), s1);
+    _mm_storeu_si128((void *)(out + 32), s2);
+    _mm_storeu_si128((void *)(out + 48), s3);
 }
 
 #endif

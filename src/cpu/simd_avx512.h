@@ -410,6 +410,11 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
 }
 
+VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm512_or_si512(a, b);
+}
+
 /* acc | (a ^ b) */
 VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
 {

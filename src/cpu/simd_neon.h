@@ -209,6 +209,11 @@ VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
     return vqsubq_s32(a, b);
 }
 
+VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b)
+{
+    return vorrq_u32(a, b);
+}
+
 /* acc | (a ^ b) */
 VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
 {
