@@ -304,7 +304,7 @@ static special_values special_components(void)
 static special_values special_noise(float scale)
 {
     const float near[] = {0x1p-100F, 0x1p-40F,         0x1p40F,         0x1p100F,         0x1p-13F,
-                          0x1p13F,   scale * 0x1p-19F, 0x1p19F / scale, scale * 0x1p-22F, 0x1p22F / scale};
+                          0x1p13F,   scale * 0x1p-19F, 0x1p19F / scale, scale * 0x1p-15F, 0x1p15F / scale};
     static const float others[] = {-0.0F,    -1,    -0x1p-149F, -INFINITY, 0x1p-149F, 0x1.8p-130F, FLT_MIN, 1e-30F,
                                    0x1p-63F, 1e-4F, 0.01F,      1,         1e4F,      1e30F,       FLT_MAX};
     special_values self = {0};
@@ -388,6 +388,36 @@ static void test_special_values_per_symbol(void **state)
         llr_close_input(&usual);
     }
     llr_close_input(&in);
+}
+
+/* Weights of all sizes, 1 % apart, each in calls of its own, since a tile's largest weight decides how it is done: the
+ * largest usual components must not pass a limit that small ones keep. */
+static void test_weights_of_all_sizes(void **state)
+{
+    enum { PER_OCTAVE = 64, LEAST = -42 * PER_OCTAVE, MOST = 102 * PER_OCTAVE, N_CORNERS = 4 };
+    static const float corners[N_CORNERS][2] = {
+        {0x1.fffffep0F, -0x1.fffffep0F}, {-0x1.ffff00p0F, 0.5F}, {0, -0x1.1p-20F}, {-0.61F, 1.15F}};
+    float symbols[2 * STEP], noise[STEP];
+    uint8_t expected[STEP * HARNESS_SYMBOL_BITS * 4], got[STEP * HARNESS_SYMBOL_BITS * 4];
+    for (size_t i = 0; i < STEP; i++)
+        memcpy(symbols + 2 * i, corners[i % N_CORNERS], sizeof corners[0]);
+    for (size_t k = 0; k < 4 * LLR_FORMATS; k++) {
+        settings of = plain_settings(llr_formats[k / 4], k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
+        of.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
+        const softqam_noise noise_of = (softqam_noise)(k / 2 % 2);
+        const harness_setup setup = setup_of(&of, noise_of);
+        demodulators all = open_demodulators(*state, &setup, &of);
+        for (int size = LEAST; size <= MOST; size++) {
+            const float weight = exp2f((float)size / PER_OCTAVE);
+            for (size_t i = 0; i < STEP; i++)
+                noise[i] = of.form == SOFTQAM_NOISE_FORM_INVERSE ? weight / of.scale : of.scale / weight;
+            specify(&of, symbols, noise, 0, N_CORNERS, expected);
+            for (size_t i = N_CORNERS; i < STEP; i++)
+                memcpy(expected + i * all.nbytes, expected + (i - N_CORNERS) * all.nbytes, all.nbytes);
+            check(&all, "weights", symbols, noise, noise_of, STEP, expected, got);
+        }
+        close_demodulators(&all);
+    }
 }
 
 /* s8: products so near to a half of a step that binary32 rounds them to it; rounded twice, half of them go wrong. */
@@ -728,6 +758,7 @@ int main(int argc, char **argv)
         TEST(test_mixture),
         TEST(test_special_noise_per_call),
         TEST(test_special_values_per_symbol),
+        TEST(test_weights_of_all_sizes),
         TEST(test_ties),
         TEST(test_every_position),
         TEST(test_many_tiles),
