@@ -116,7 +116,8 @@ VEC soft_bits soft_bits_from_distances(const vec_soft_table *table, const symbol
 /* 1.5 * 2^23: around it the floats are the integers, so adding it rounds to the nearest, ties to even. */
 #define ROUNDING_CONSTANT 0x1.8p23f
 
-/* The limits of a noise variance and, of their inverses, of 1/N0; FLT_MAX; components below it in magnitude are zero. */
+/* The limits of a noise variance and, of their inverses, of 1/N0; FLT_MAX; components below it in magnitude are zero.
+ */
 #define MIN_N0         0x1p-100f
 #define MAX_N0         0x1p40f
 #define MIN_INVERSE_N0 0x1p-40f
@@ -150,7 +151,8 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
 }
 
 /* Metric and weight to an LLR that is a whole number of steps, limited, and added to ROUNDING_CONSTANT: so the lowest
- * byte of the sum's bits is the LLR. `least` and `most` are ROUNDING_CONSTANT - and + the limit, which is at most 127. */
+ * byte of the sum's bits is the LLR. `least` and `most` are ROUNDING_CONSTANT - and + the limit, which is at most 127.
+ */
 VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)
 {
     return vec_min(vec_max(vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)), least), most);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic in fewer steps for usual values, as nearly all are that a receiver sees; the vector loops take it where
- * all values of a tile or step are usual. Included after arithmetic.h, whose results it gives to the last bit. */
+/* The arithmetic in fewer steps for usual values, as nearly all are that a receiver sees; the vector loops take it
+ * where all values of a tile or step are usual. Included after arithmetic.h, whose results it gives to the last bit. */
 #ifndef SOFTQAM_ARITHMETIC_USUAL_H
 #define SOFTQAM_ARITHMETIC_USUAL_H
 
@@ -28,8 +28,8 @@ VEC linear_bits linear_bits_of(const vec_soft_linear *linear, vec_f32 components
     return bits;
 }
 
-/* LLRs. What is usual of components tells one operation a register: below 2 the exponent's upper bit is 0, from 2^-63 on
- * the next one is 1. The latter matters to f32 alone: in the other formats the LLRs of smaller components are zero
+/* LLRs. What is usual of components tells one operation a register: below 2 the exponent's upper bit is 0, from 2^-63
+ * on the next one is 1. The latter matters to f32 alone: in the other formats the LLRs of smaller components are zero
  * either way. What is usual of weights is a range of their bits: up to weight_end no LLR overflows f16 or f32, nor
  * 2^22 before it is rounded to s8. */
 typedef struct usual_range {

@@ -64,8 +64,8 @@ void softqam_context_config_init_nbytes(softqam_context_config *config, size_t s
         fill(config, struct_nbytes, &defaults, sizeof defaults);
 }
 
-/* Takes over a caller's structure of struct_nbytes, which may be an older or a newer version's, into one of ours that is
- * filled with the defaults. */
+/* Takes over a caller's structure of struct_nbytes, which may be an older or a newer version's, into one of ours that
+ * is filled with the defaults. */
 static softqam_status read_structure(void *config, size_t nbytes, const void *from, size_t struct_nbytes,
                                      size_t min_nbytes, const char *init)
 {
@@ -104,10 +104,10 @@ softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softq
     if (llr_scale == 0.0f)
         return SOFTQAM_OK;
     if (format != SOFTQAM_OUTPUT_S8)
-        return llr_scale == 1.0f ? SOFTQAM_OK
-                                 : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                                "%s is %g, not 1, the only scale of this output format", field,
-                                                (double)llr_scale);
+        return llr_scale == 1.0f
+                   ? SOFTQAM_OK
+                   : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                  "%s is %g, not 1, the only scale of this output format", field, (double)llr_scale);
     if (!(llr_scale >= MIN_LLR_SCALE && llr_scale <= MAX_LLR_SCALE))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %g, not 2^-10 to 2^20", field, (double)llr_scale);
     return SOFTQAM_OK;
@@ -158,8 +158,8 @@ softqam_status softqam_config_resolve(softqam_config *config, const softqam_conf
     softqam_config_init(config);
     softqam_status status = SOFTQAM_OK;
     if (from)
-        status = read_structure(config, sizeof *config, from, from->struct_nbytes, MIN_CONFIG_NBYTES,
-                                "softqam_config_init");
+        status =
+            read_structure(config, sizeof *config, from, from->struct_nbytes, MIN_CONFIG_NBYTES, "softqam_config_init");
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
     if (status == SOFTQAM_OK)

@@ -59,10 +59,9 @@ static bool allocate(probe_memory *memory, const softqam_params *params, softqam
     const size_t out_nbytes = LARGEST * softqam_params_output_nbytes(params, params->modulation);
     void *noise_var = NULL;
     *memory = (probe_memory){0};
-    const bool all =
-        softqam_host_memory_alloc(gpu, LARGEST * params->input_nbytes, &memory->symbols) == SOFTQAM_OK &&
-        softqam_host_memory_alloc(gpu, LARGEST * sizeof(float), &noise_var) == SOFTQAM_OK &&
-        softqam_host_memory_alloc(gpu, out_nbytes, &memory->out) == SOFTQAM_OK;
+    const bool all = softqam_host_memory_alloc(gpu, LARGEST * params->input_nbytes, &memory->symbols) == SOFTQAM_OK &&
+                     softqam_host_memory_alloc(gpu, LARGEST * sizeof(float), &noise_var) == SOFTQAM_OK &&
+                     softqam_host_memory_alloc(gpu, out_nbytes, &memory->out) == SOFTQAM_OK;
     memory->noise_var = noise_var;
     if (!all)
         return false;

@@ -19,7 +19,8 @@ typedef struct softqam_segment_list {
     size_t n_symbols; /* of all segments; softqam_segment_list_check() counts them */
 } softqam_segment_list;
 
-/* Segment k as the caller wrote it: in place, or, of an older version's structure, in *copy. Zeros stand for defaults. */
+/* Segment k as the caller wrote it: in place, or, of an older version's structure, in *copy. Zeros stand for defaults.
+ */
 const softqam_segment *softqam_segment_read(const softqam_segment_list *list, size_t k, softqam_segment *copy);
 
 /* Checks all segments and counts their symbols: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why. Pointers may be
@@ -53,8 +54,8 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 /* Whether a segment's symbols lie side by side, I and Q together. */
 bool softqam_segment_is_contiguous(const softqam_segment *segment);
 
-/* Copies n symbols of a segment, from symbol `first` on, side by side, or their noise values. A symbol_stride of 0 counts
- * as 1. */
+/* Copies n symbols of a segment, from symbol `first` on, side by side, or their noise values. A symbol_stride of 0
+ * counts as 1. */
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
                                     size_t n, void *symbols);
 void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise);

@@ -24,8 +24,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "eight soft bits leave
 
 typedef float vec_f32;
 typedef uint32_t vec_u32;
-typedef uint32_t vec_mask; /* all ones or zero */
-typedef uint32_t vec_llr_row;  /* its number */
+typedef uint32_t vec_mask;    /* all ones or zero */
+typedef uint32_t vec_llr_row; /* its number */
 typedef softqam_soft_table vec_soft_table;
 typedef softqam_llr_table vec_llr_table;
 
@@ -257,7 +257,10 @@ VEC vec_u32 vec_soft_bytes(const vec_soft_table *table, vec_f32 low, vec_f32 hig
     vec_u32 bytes = 0;
     for (unsigned shift = 0; shift < 8 * SOFT_AXIS_BITS; shift += 8) {
         const vec_u32 from = select >> shift & 0xff;
-        const vec_u32 byte = from == FROM_LOW ? low_byte : from == FROM_HIGH ? high_byte : from == SATURATED_0 ? 0 : 255;
+        const vec_u32 byte = from == FROM_LOW      ? low_byte
+                             : from == FROM_HIGH   ? high_byte
+                             : from == SATURATED_0 ? 0
+                                                   : 255;
         bytes |= byte << shift;
     }
     return (bytes & valid) | (0x7f7f7f7fu & ~valid);

@@ -29,11 +29,11 @@ enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_25
  * the four bits two are soft, and two (three at the ends, which have no high neighbour) are saturated. */
 typedef struct softqam_soft_table {
     float level[SOFT_LEVELS];
-    float level_low[SOFT_LEVELS];        /* of the low neighbour */
-    float level_high[SOFT_LEVELS];       /* of the high one; +-NO_NEIGHBOUR beyond the ends */
-    float gain_low[SOFT_LEVELS];         /* byte units per unit of squared distance, with the bit's sign */
+    float level_low[SOFT_LEVELS];  /* of the low neighbour */
+    float level_high[SOFT_LEVELS]; /* of the high one; +-NO_NEIGHBOUR beyond the ends */
+    float gain_low[SOFT_LEVELS];   /* byte units per unit of squared distance, with the bit's sign */
     float gain_high[SOFT_LEVELS];
-    uint32_t byte_select[SOFT_LEVELS];   /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
+    uint32_t byte_select[SOFT_LEVELS]; /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
     /* Half the distance between the sets of levels that each label bit separates: 8, 4, 2, 1 times 1/sqrt(170). */
     float steps[SOFT_AXIS_BITS];
     float levels_per_unit; /* level j is at (j - 7.5) / levels_per_unit */
@@ -52,10 +52,10 @@ enum { LINEAR_ERROR_BOUND = 16 };
 #define LINEAR_BESIDE_ZERO 0x1p-21f
 
 typedef struct softqam_soft_linear {
-    float units_per_component;             /* of fixed point */
+    float units_per_component;               /* of fixed point */
     int32_t fold_points[SOFT_AXIS_BITS - 1]; /* 8, 4, 2 alpha */
-    int32_t largest;                       /* |x3| of a component of LINEAR_COMPONENT */
-    int16_t middle;                        /* half of 2 alpha, modulo 1 */
+    int32_t largest;                         /* |x3| of a component of LINEAR_COMPONENT */
+    int16_t middle;                          /* half of 2 alpha, modulo 1 */
     int16_t error_bound;
 } softqam_soft_linear;
 

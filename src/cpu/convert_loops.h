@@ -22,7 +22,8 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
 }
 
 /* Fewer than a register takes are copied to its front; else the last register goes back to be a whole one. */
-VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n, float *to)
+VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n,
+                 float *to, bool streaming)
 {
     const vec_f32 factor = vec_splat(scale);
     if (n < LANES) {
@@ -34,16 +35,16 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
         return;
     }
     for (size_t k = 0; k + LANES <= n; k += LANES) {
-        prefetch_ahead(from + k * nbytes, LANES * (unsigned)nbytes);
+        prefetch_ahead(from + k * nbytes, LANES * (unsigned)nbytes, streaming);
         vec_store_f32(to + k, vec_mul(load_components(format, from + k * nbytes), factor));
     }
     vec_store_f32(to + n - LANES, vec_mul(load_components(format, from + (n - LANES) * nbytes), factor));
 }
 
 #define DEFINE_CONVERT(name, format, nbytes)                                                                           \
-    static void name(const void *components, float scale, size_t n_components, float *to)                              \
+    static void name(const void *components, float scale, size_t n_components, float *to, bool streaming)              \
     {                                                                                                                  \
-        convert(format, nbytes, components, scale, n_components, to);                                                  \
+        convert(format, nbytes, components, scale, n_components, to, streaming);                                       \
     }
 DEFINE_CONVERT(convert_cf32, SOFTQAM_INPUT_CF32, 4)
 DEFINE_CONVERT(convert_cs16, SOFTQAM_INPUT_CS16, 2)

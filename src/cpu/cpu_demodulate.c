@@ -7,18 +7,19 @@
 #include <string.h>
 
 #include "float_environment.h"
+#include "prefetch.h"
 #include "simd_scalar.h"
 #include "streaming.h"
 #include "variant.h"
 
 #include "arithmetic.h"
 
-/* Stages that not every call needs work on tiles, which stay in the first caches: symbols that must be brought together
- * or converted, noise that must be brought together, and values that leave past the caches. */
-enum { TILE_SYMBOLS = 1024, TILE_OUT_NBYTES = 16384, MAX_INPUT_NBYTES = 8, LARGEST_STEP = 16 };
+/* Stages that not every call needs work on tiles, which stay in the first cache: symbols that must be brought together
+ * or converted, and noise that must be brought together. */
+enum { TILE_SYMBOLS = 1024, MAX_INPUT_NBYTES = 8, MAX_OUTPUT_NBYTES = 40, LARGEST_STEP = 16 };
 
 typedef struct tile_memory {
-    _Alignas(64) unsigned char out[TILE_OUT_NBYTES];
+    _Alignas(64) unsigned char out[LARGEST_STEP * MAX_OUTPUT_NBYTES]; /* of few symbols */
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
@@ -62,8 +63,7 @@ static void take_noise(span *s)
     const softqam_params *params = &s->demodulator->params;
     const softqam_segment *segment = s->segment;
     const float *noise = segment->layers[0].noise_var;
-    const bool inverse =
-        (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
+    const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
     s->llr_scale = softqam_params_llr_scale(params, segment);
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
@@ -98,7 +98,7 @@ static void take_span(span *s, const softqam_demodulator *demodulator, const sof
 }
 
 /* The components of n <= TILE_SYMBOLS symbols of a span, side by side as floats. */
-static const float *load_components(const span *s, size_t first, size_t n, tile_memory *tile)
+static const float *load_components(const span *s, size_t first, size_t n, tile_memory *tile, bool streaming)
 {
     const softqam_params *params = &s->demodulator->params;
     const void *symbols = s->symbols + first * params->input_nbytes;
@@ -109,7 +109,7 @@ static const float *load_components(const span *s, size_t first, size_t n, tile_
     }
     if (!s->is_converted)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->input_scale, 2 * n, tile->components);
+    s->demodulator->loops.convert(symbols, s->input_scale, 2 * n, tile->components, streaming);
     return tile->components;
 }
 
@@ -123,14 +123,15 @@ static const float *load_noise(const span *s, size_t first, size_t n, tile_memor
     return tile->noise;
 }
 
-static void compute(const span *s, const float *components, const float *noise, size_t n_symbols, unsigned char *out)
+static void compute(const span *s, const float *components, const float *noise, size_t n_symbols, unsigned char *out,
+                    bool streaming)
 {
     const softqam_demodulator *demodulator = s->demodulator;
     if (softqam_params_take_noise(&demodulator->params))
         demodulator->loops.llrs[s->noise_kind](&demodulator->params.llrs, s->llr_scale, components, noise, n_symbols,
-                                               out);
+                                               out, streaming);
     else
-        demodulator->loops.soft_bits(&demodulator->params, components, n_symbols, out);
+        demodulator->loops.soft_bits(&demodulator->params, components, n_symbols, out, streaming);
 }
 
 /* Fewer symbols than a loop takes, with zeros behind them. */
@@ -146,34 +147,60 @@ static void compute_few(const span *s, const float *components, const float *noi
             padded_noise[k] = 1.0f;
         noise = padded_noise;
     }
-    compute(s, padded, noise, s->demodulator->loops.min_symbols, tile->out);
+    compute(s, padded, noise, s->demodulator->loops.min_symbols, tile->out, false);
     memcpy(out, tile->out, n_symbols * s->output_nbytes);
+}
+
+/* The next piece of a span, from symbol `first` on. */
+typedef struct piece {
+    size_t n_symbols;
+    bool streaming;
+} piece;
+
+/* Streamed are whole steps from the first line on at which a symbol's output begins, up to which there are n_before
+ * symbols; nothing where n_before is all. */
+static piece next_piece(const span *s, size_t first, size_t most, size_t n_before)
+{
+    const size_t step = s->demodulator->loops.min_symbols;
+    const size_t left = s->n_symbols - first;
+    piece p = {left < most ? left : most, false};
+    if (first < n_before) {
+        p.n_symbols = p.n_symbols < n_before - first ? p.n_symbols : n_before - first;
+    } else if (p.n_symbols >= step) {
+        p.n_symbols -= p.n_symbols % step;
+        p.streaming = true;
+    }
+    return p;
+}
+
+/* The symbols before those that are streamed: all where nothing is. */
+static size_t symbols_before_line(const span *s, bool streaming)
+{
+    const size_t to_line = -(uintptr_t)s->out % LINE_NBYTES;
+    const size_t n = to_line / s->output_nbytes;
+    return streaming && to_line % s->output_nbytes == 0 && n < s->n_symbols ? n : s->n_symbols;
 }
 
 /* A span on the calling thread: in one go where it lies as the loops take it, else tile by tile. */
 static void demodulate_span(const span *s, bool streaming)
 {
-    const size_t min_symbols = s->demodulator->loops.min_symbols;
-    const bool in_tiles = streaming || s->is_converted || s->is_gathered || s->is_noise_gathered;
-    size_t most = TILE_OUT_NBYTES / s->output_nbytes;
-    most = !in_tiles ? s->n_symbols : most < TILE_SYMBOLS ? most : TILE_SYMBOLS;
+    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
+    const size_t most = in_tiles ? TILE_SYMBOLS : s->n_symbols;
+    const size_t n_before = symbols_before_line(s, streaming);
     tile_memory tile;
     for (size_t first = 0; first < s->n_symbols;) {
-        const size_t left = s->n_symbols - first;
-        const size_t n = left < most ? left : most;
+        const piece p = next_piece(s, first, most, n_before);
         unsigned char *out = s->out + first * s->output_nbytes;
-        const float *components = load_components(s, first, n, &tile);
-        const float *noise = load_noise(s, first, n, &tile);
-        if (n < min_symbols) {
-            compute_few(s, components, noise, n, out, &tile);
-        } else if (streaming) {
-            compute(s, components, noise, n, tile.out);
-            softqam_copy_streaming(out, tile.out, n * s->output_nbytes);
-        } else {
-            compute(s, components, noise, n, out);
-        }
-        first += n;
+        const float *components = load_components(s, first, p.n_symbols, &tile, p.streaming);
+        const float *noise = load_noise(s, first, p.n_symbols, &tile);
+        if (p.n_symbols < s->demodulator->loops.min_symbols)
+            compute_few(s, components, noise, p.n_symbols, out, &tile);
+        else
+            compute(s, components, noise, p.n_symbols, out, p.streaming);
+        first += p.n_symbols;
     }
+    if (n_before < s->n_symbols)
+        softqam_streaming_fence();
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -225,7 +252,7 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
         const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
     }
-    call.streaming = n * softqam_params_output_nbytes(list->params, list->params->modulation) >=
-                     context->streaming_nbytes;
+    call.streaming =
+        n * softqam_params_output_nbytes(list->params, list->params->modulation) >= context->streaming_nbytes;
     softqam_pool_run(pool, demodulate_part, &call, (n - 1) / call.part + 1);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Soft bits for processors without vector loops: the linear functions of arithmetic_usual.h in plain C that compilers
  * turn into vectors of whatever instruction set they know of, and the portable loop for what these do not decide. */
+#include "generic.h"
+
 #include <stdint.h>
 #include <string.h>
 
-#include "generic.h"
 #include "simd_scalar.h"
 #include "variant.h"
 
@@ -83,8 +84,9 @@ static size_t store_tile(const linear_tile *tile, size_t n_symbols, unsigned cha
 }
 
 void softqam_generic_soft_bits(const softqam_params *params, const float *components, size_t n_symbols,
-                               unsigned char *out)
+                               unsigned char *out, bool streaming)
 {
+    (void)streaming;
     float aligned[GENERIC_TILE_COMPONENTS];
     linear_tile tile;
     uint16_t undecided[GENERIC_TILE_SYMBOLS + 1];
@@ -94,7 +96,7 @@ void softqam_generic_soft_bits(const softqam_params *params, const float *compon
         compute_tile(params, aligned, 2 * n, &tile);
         const size_t n_undecided = store_tile(&tile, n, out, undecided);
         for (size_t k = 0; k < n_undecided; k++)
-            softqam_cpu_portable.soft_bits(params, aligned + 2 * undecided[k], 1, out + 8 * undecided[k]);
+            softqam_cpu_portable.soft_bits(params, aligned + 2 * undecided[k], 1, out + 8 * undecided[k], false);
         components += 2 * n;
         out += 8 * n;
         n_symbols -= n;

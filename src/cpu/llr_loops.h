@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops of LLRs for vectors of 128-bit parts, any number of them: included by avx512.c, avx2.c and neon.c after
- * their SIMD header and arithmetic_usual.h. LLRs are computed from components as they lie in memory, since no axis needs
- * the other. A step takes LANES symbols, which are two registers of components; the last step goes back to be a whole
- * one.
+ * their SIMD header and arithmetic_usual.h. LLRs are computed from components as they lie in memory, since no axis
+ * needs the other. A step takes LANES symbols, which are two registers of components; the last step goes back to be a
+ * whole one.
  *
  * Symbols are taken in tiles that stay in the first cache. A tile is first computed as if all of its values were usual,
- * and while that is done it is found out whether they are; if not, it is computed again in full. So no branch depends on
- * a symbol, and the usual way has two operations a step more for it. */
+ * and while that is done it is found out whether they are; if not, it is computed again in full. So no branch depends
+ * on a symbol, and the usual way has two operations a step more for it. */
 #ifndef SOFTQAM_CPU_LLR_LOOPS_H
 #define SOFTQAM_CPU_LLR_LOOPS_H
 
@@ -28,10 +28,11 @@ typedef struct llr_constants {
     vec_bytes least; /* of the bytes of s8 */
     vec_bytes most;
     vec_u32 component_mask; /* of the usual range */
-    vec_u32 least_weight; /* with the LLRs' sign */
+    vec_u32 least_weight;   /* with the LLRs' sign */
     vec_u32 weight_span;
     vec_u32 narrow_weight_span;
     vec_f32 weight; /* of all symbols, where it is one */
+    bool streaming;
 } llr_constants;
 
 VEC uint32_t float_bits(float a)
@@ -47,7 +48,7 @@ VEC usual_range usual_range_of(llr_output output)
 }
 
 VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kind kind, const softqam_llr_table *table,
-                                     softqam_llr_scale scale, const float *noise)
+                                     softqam_llr_scale scale, const float *noise, bool streaming)
 {
     const usual_range usual = usual_range_of(output);
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
@@ -64,13 +65,14 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
         vec_splat_u32(float_bits(usual.least_weight) | (float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.weight_span = vec_splat_u32(float_bits(usual.weight_end) - float_bits(usual.least_weight));
     constants.narrow_weight_span = vec_splat_u32(float_bits(narrow_weight_end(m)));
+    constants.streaming = streaming;
     constants.weight = vec_splat(kind == SOFTQAM_ONE_WEIGHT ? noise[0] : 0.0f);
     return constants;
 }
 
-/* In each 128-bit part the bytes of two symbols' LLRs, as the packing of four registers leaves them, are brought into the
- * order of the bits: after packing 32-bit integers twice; and after the lower words of two registers were put side by
- * side and packed once. */
+/* In each 128-bit part the bytes of two symbols' LLRs, as the packing of four registers leaves them, are brought into
+ * the order of the bits: after packing 32-bit integers twice; and after the lower words of two registers were put side
+ * by side and packed once. */
 static const uint8_t order_of_packed[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
 static const uint8_t order_of_words[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
 
@@ -103,7 +105,8 @@ VEC void store_usual_s8(llr_output output, bool narrow, unsigned char *out, cons
     packed = vec_max_s8(packed, constants->least);
     if (output == LLRS_S8)
         packed = vec_min_s8(packed, constants->most);
-    vec_store(out, vec_shuffle_bytes(packed, vec_splat_bytes(narrow ? order_of_words : order_of_packed)));
+    vec_store(out, vec_shuffle_bytes(packed, vec_splat_bytes(narrow ? order_of_words : order_of_packed)),
+              constants->streaming);
 }
 
 VEC void store_usual(llr_output output, bool narrow, unsigned char *out, const llr_constants *constants,
@@ -118,9 +121,9 @@ VEC void store_usual(llr_output output, bool narrow, unsigned char *out, const l
     for (int k = 0; k < 4; k++)
         llrs[k] = vec_mul(metrics[k], weight);
     if (output == LLRS_F16)
-        vec_store_llrs_f16(out, llrs);
+        vec_store_llrs_f16(out, llrs, constants->streaming);
     else
-        vec_store_llrs_f32(out, llrs);
+        vec_store_llrs_f32(out, llrs, constants->streaming);
 }
 
 /* LLRs of any components and weights. */
@@ -134,15 +137,16 @@ VEC void store_full(int m, llr_output output, unsigned char *out, const llr_cons
     axis_metrics(m, &constants->table, components, metrics);
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        llrs[k] = vec_keep(valid, output <= LLRS_S8 ? llr_rounded(metrics[k], weight, constants->least_sum,
-                                                                  constants->most_sum)
-                                                    : llr_scaled(metrics[k], weight, constants->limit));
+        llrs[k] = vec_keep(valid, output <= LLRS_S8
+                                      ? llr_rounded(metrics[k], weight, constants->least_sum, constants->most_sum)
+                                      : llr_scaled(metrics[k], weight, constants->limit));
     if (output == LLRS_F16)
-        vec_store_llrs_f16(out, llrs);
+        vec_store_llrs_f16(out, llrs, constants->streaming);
     else if (output == LLRS_F32)
-        vec_store_llrs_f32(out, llrs);
+        vec_store_llrs_f32(out, llrs, constants->streaming);
     else
-        vec_store(out, vec_shuffle_bytes(pack_lower_words(llrs), vec_splat_bytes(order_of_words)));
+        vec_store(out, vec_shuffle_bytes(pack_lower_words(llrs), vec_splat_bytes(order_of_words)),
+                  constants->streaming);
 }
 
 /* Where a tile's symbols and noise lie and where its LLRs go. */
@@ -176,7 +180,8 @@ VEC tile_values values_seen(const llr_constants *constants, vec_u32 components, 
 VEC vec_u32 see_components(llr_output output, vec_u32 seen, vec_f32 components)
 {
     const uint32_t flipped = usual_range_of(output).component_xor;
-    return flipped ? vec_or_xor(seen, vec_bits(components), vec_splat_u32(flipped)) : vec_or_u32(seen, vec_bits(components));
+    return flipped ? vec_or_xor(seen, vec_bits(components), vec_splat_u32(flipped))
+                   : vec_or_u32(seen, vec_bits(components));
 }
 
 /* One step further; the last one goes back to be a whole one. False when there are no more. */
@@ -208,7 +213,7 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
         vec_f32 metrics[MAX_AXIS_BITS];
-        prefetch_ahead(at.components, LANES * 8);
+        prefetch_ahead(at.components, LANES * 8, constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
         components_seen = see_components(output, components_seen, a);
@@ -232,7 +237,7 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
 {
     const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
     do {
-        prefetch_ahead(at.components, LANES * 8);
+        prefetch_ahead(at.components, LANES * 8, constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
@@ -269,9 +274,9 @@ VEC tile_values likely_values(int m, softqam_noise_kind kind, softqam_llr_scale 
 }
 
 VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softqam_llr_table *table,
-                  softqam_llr_scale scale, llr_place at, size_t n_symbols)
+                  softqam_llr_scale scale, llr_place at, size_t n_symbols, bool streaming)
 {
-    const llr_constants constants = load_llr_constants(m, output, kind, table, scale, at.noise);
+    const llr_constants constants = load_llr_constants(m, output, kind, table, scale, at.noise, streaming);
     tile_values values = VALUES_ANY;
     for (unsigned number = 0; n_symbols > 0; number++) {
         /* No tile is shorter than a step. */
@@ -284,11 +289,18 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
     }
 }
 
+/* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time. */
 #define DEFINE_LLR_LOOP(name, m, output, kind)                                                                         \
     static void name(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,                 \
-                     const float *noise, size_t n_symbols, unsigned char *out)                                         \
+                     const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
     {                                                                                                                  \
-        llr_loop(m, output, kind, table, scale, (llr_place){components, noise, out}, n_symbols);                       \
+        const llr_place at = {components, noise, out};                                                                 \
+        if (output != LLRS_S8_FULL)                                                                                    \
+            llr_loop(m, output, kind, table, scale, at, n_symbols, streaming);                                         \
+        else if (streaming)                                                                                            \
+            llr_loop(m, output, kind, table, scale, at, n_symbols, true);                                              \
+        else                                                                                                           \
+            llr_loop(m, output, kind, table, scale, at, n_symbols, false);                                             \
     }
 #define DEFINE_LLR_LOOPS(name, m, output)                                                                              \
     DEFINE_LLR_LOOP(name##_one_weight, m, output, SOFTQAM_ONE_WEIGHT)                                                  \
@@ -301,7 +313,10 @@ DEFINE_LLR_LOOPS(loop_256qam_f16, 4, LLRS_F16)
 DEFINE_LLR_LOOPS(loop_256qam_f32, 4, LLRS_F32)
 
 /* In the order of softqam_noise_kind. */
-#define LLR_LOOPS(name) {name##_one_weight, name##_n0, name##_inverse}
+#define LLR_LOOPS(name)                                                                                                \
+    {                                                                                                                  \
+        name##_one_weight, name##_n0, name##_inverse                                                                   \
+    }
 
 static const softqam_llr_loops llr_loops = {.s8_full = LLR_LOOPS(loop_256qam_s8_full),
                                             .s8 = LLR_LOOPS(loop_256qam_s8),

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address. */
+ * symbols that lie side by side, as pairs of floats at any address.
+ *
+ * Streaming: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes
+ * then and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence
+ * (streaming.h). */
 #ifndef SOFTQAM_CPU_LOOPS_H
 #define SOFTQAM_CPU_LOOPS_H
 
@@ -10,11 +14,11 @@
 #include "params.h"
 
 /* Components of an input format to floats, times the scale, rounded once. */
-typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
+typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to, bool streaming);
 
 /* Soft bits of at least softqam_cpu_variant.min_symbols symbols. */
 typedef void softqam_soft_bit_loop(const softqam_params *params, const float *components, size_t n_symbols,
-                                   unsigned char *out);
+                                   unsigned char *out, bool streaming);
 
 /* What `noise` of a loop of LLRs points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol,
  * N0 or 1/N0. */
@@ -24,7 +28,7 @@ enum { SOFTQAM_NOISE_KINDS = 3 };
 
 /* LLRs of at least softqam_cpu_variant.min_symbols symbols. */
 typedef void softqam_llr_loop(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,
-                              const float *noise, size_t n_symbols, unsigned char *out);
+                              const float *noise, size_t n_symbols, unsigned char *out, bool streaming);
 
 /* Of one modulation, by output and kind of noise. */
 typedef struct softqam_llr_loops {

@@ -11,8 +11,9 @@
 #include "arithmetic.h"
 
 /* memcpy because the caller's memory may lie anyhow. */
-static void convert_cf32(const void *components, float scale, size_t n_components, float *to)
+static void convert_cf32(const void *components, float scale, size_t n_components, float *to, bool streaming)
 {
+    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         float component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -20,8 +21,9 @@ static void convert_cf32(const void *components, float scale, size_t n_component
     }
 }
 
-static void convert_cs16(const void *components, float scale, size_t n_components, float *to)
+static void convert_cs16(const void *components, float scale, size_t n_components, float *to, bool streaming)
 {
+    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         int16_t component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -29,14 +31,16 @@ static void convert_cs16(const void *components, float scale, size_t n_component
     }
 }
 
-static void convert_cs8(const void *components, float scale, size_t n_components, float *to)
+static void convert_cs8(const void *components, float scale, size_t n_components, float *to, bool streaming)
 {
+    (void)streaming;
     for (size_t k = 0; k < n_components; k++)
         to[k] = (float)((const int8_t *)components)[k] * scale;
 }
 
-static void convert_cf16(const void *components, float scale, size_t n_components, float *to)
+static void convert_cf16(const void *components, float scale, size_t n_components, float *to, bool streaming)
 {
+    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         uint16_t component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -53,17 +57,18 @@ static inline uint64_t spread_bytes(uint32_t bytes)
 }
 
 static void soft_bits_of_symbols(const softqam_params *params, const float *components, size_t n_symbols,
-                                 unsigned char *out)
+                                 unsigned char *out, bool streaming)
 {
+    (void)streaming;
     const softqam_soft_table *table = &params->soft_bits;
     for (size_t k = 0; k < n_symbols; k++) {
         float symbol[2];
         memcpy(symbol, components + 2 * k, sizeof symbol);
         const symbol_distances distances = symbol_distances_of(table, symbol[0], symbol[1]);
         const soft_bits bits = soft_bits_from_distances(table, &distances);
-        const uint64_t bytes =
-            spread_bytes(vec_soft_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
-            spread_bytes(vec_soft_bytes(table, bits.q.low, bits.q.high, bits.q.row, bits.valid)) << 8;
+        const uint64_t bytes = spread_bytes(vec_soft_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
+                               spread_bytes(vec_soft_bytes(table, bits.q.low, bits.q.high, bits.q.row, bits.valid))
+                                   << 8;
         memcpy(out + 8 * k, &bytes, sizeof bytes);
     }
 }
@@ -107,8 +112,9 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
 
 #define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
     static void name(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,                 \
-                     const float *noise, size_t n_symbols, unsigned char *out)                                         \
+                     const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
     {                                                                                                                  \
+        (void)streaming;                                                                                               \
         llr_loop(m, format, kind, table, scale, components, noise, n_symbols, out);                                    \
     }
 #define DEFINE_LLR_LOOPS(name, m, format)                                                                              \
@@ -121,7 +127,10 @@ DEFINE_LLR_LOOPS(loop_256qam_f16, 4, SOFTQAM_OUTPUT_F16)
 DEFINE_LLR_LOOPS(loop_256qam_f32, 4, SOFTQAM_OUTPUT_F32)
 
 /* In the order of softqam_noise_kind. */
-#define LLR_LOOPS(name) {name##_one_weight, name##_n0, name##_inverse}
+#define LLR_LOOPS(name)                                                                                                \
+    {                                                                                                                  \
+        name##_one_weight, name##_n0, name##_inverse                                                                   \
+    }
 
 static const softqam_llr_loops llr_loops = {.s8_full = LLR_LOOPS(loop_256qam_s8),
                                             .s8 = LLR_LOOPS(loop_256qam_s8),

@@ -31,7 +31,8 @@ typedef struct vec_soft_row {
 } vec_soft_row;
 
 /* A register holds eight rows, those of the positive levels, and a permutation by row number looks eight of them up.
- * The negative levels mirror them but for the byte_select and the gain of the other bit, of which there are eight more. */
+ * The negative levels mirror them but for the byte_select and the gain of the other bit, of which there are eight more.
+ */
 typedef struct vec_soft_table {
     vec_f32 level;
     vec_f32 level_low;
@@ -254,7 +255,7 @@ VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
 VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
 {
     return vec_bits(_mm256_blendv_ps(vec_row_value(row.number, vec_from_bits(table->byte_select)),
-                                      vec_row_value(row.number, vec_from_bits(table->negative_byte_select)), row.sign));
+                                     vec_row_value(row.number, vec_from_bits(table->negative_byte_select)), row.sign));
 }
 
 /* Rows of LLRs at `place`, 0 to the number of rows. */
@@ -275,8 +276,8 @@ VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
     return vec_row_value(row, table->intercepts[k]);
 }
 
-/* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope has the
- * sign that its intercept has not. One port has all permutations to do, others have time for this. */
+/* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope has
+ * the sign that its intercept has not. One port has all permutations to do, others have time for this. */
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
     return k == m - 1 ? vec_flip(table->last_slope, vec_bits(vec_intercept(table, row, k)))
@@ -314,9 +315,21 @@ VEC vec_f32 vec_load_f16(const void *from)
     return _mm256_cvtph_ps(_mm_loadu_si128(from));
 }
 
-VEC void vec_store(void *to, vec_bytes a)
+/* Streaming: past the caches, to memory that is aligned to the register's size. */
+VEC void vec_store(void *to, vec_bytes a, bool streaming)
 {
-    _mm256_storeu_si256(to, a);
+    if (streaming)
+        _mm256_stream_si256(to, a);
+    else
+        _mm256_storeu_si256(to, a);
+}
+
+VEC void vec_store_half(void *to, __m128i a, bool streaming)
+{
+    if (streaming)
+        _mm_stream_si128(to, a);
+    else
+        _mm_storeu_si128(to, a);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
@@ -546,20 +559,20 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
+VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4], bool streaming)
 {
     const __m256d p0 = _mm256_castps_pd(llrs[0]), p1 = _mm256_castps_pd(llrs[1]);
     const __m256d p2 = _mm256_castps_pd(llrs[2]), p3 = _mm256_castps_pd(llrs[3]);
     const __m256d s02_01 = _mm256_unpacklo_pd(p0, p1), s13_01 = _mm256_unpackhi_pd(p0, p1);
     const __m256d s02_23 = _mm256_unpacklo_pd(p2, p3), s13_23 = _mm256_unpackhi_pd(p2, p3);
     unsigned char *out = to;
-    vec_store(out, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x20)));
-    vec_store(out + 32, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x20)));
-    vec_store(out + 64, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x31)));
-    vec_store(out + 96, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x31)));
+    vec_store(out, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x20)), streaming);
+    vec_store(out + 32, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x20)), streaming);
+    vec_store(out + 64, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x31)), streaming);
+    vec_store(out + 96, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x31)), streaming);
 }
 
-VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
+VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
 {
     __m128i pairs[4];
     VEC_UNROLL
@@ -570,10 +583,10 @@ VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
     const __m128i s0 = _mm_unpacklo_epi64(s01_01, s01_23), s1 = _mm_unpackhi_epi64(s01_01, s01_23);
     const __m128i s2 = _mm_unpacklo_epi64(s23_01, s23_23), s3 = _mm_unpackhi_epi64(s23_01, s23_23);
     unsigned char *out = to;
-    _mm_storeu_si128((void *)out, s0);
-    _mm_storeu_si128((void *)(out + 16), s1);
-    _mm_storeu_si128((void *)(out + 32), s2);
-    _mm_storeu_si128((void *)(out + 48), s3);
+    vec_store_half(out, s0, streaming);
+    vec_store_half(out + 16, s1, streaming);
+    vec_store_half(out + 32, s2, streaming);
+    vec_store_half(out + 48, s3, streaming);
 }
 
 #endif

@@ -219,12 +219,12 @@ VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
     return _mm512_permutexvar_ps(row, values);
 }
 
-/* Rounded down, level * levels_per_unit + 1.5 * 2^23 + 8 has the row's number in its lowest four bits, which are all that
- * a permutation looks at. Any float is a row's: what lies outside 0 .. 15 wraps around. */
+/* Rounded down, level * levels_per_unit + 1.5 * 2^23 + 8 has the row's number in its lowest four bits, which are all
+ * that a permutation looks at. Any float is a row's: what lies outside 0 .. 15 wraps around. */
 VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
 {
     const vec_u32 index = vec_bits(_mm512_fmadd_round_ps(level, table->levels_per_unit, vec_splat(0x1.8p23f + 8.0f),
-                                                           _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+                                                         _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
     vec_soft_row row;
     row.level = vec_row_value(index, table->level);
     row.level_low = vec_row_value(index, table->level_low);
@@ -298,9 +298,13 @@ VEC vec_f32 vec_load_f16(const void *from)
     return _mm512_cvtph_ps(_mm256_loadu_si256(from));
 }
 
-VEC void vec_store(void *to, vec_bytes a)
+/* Streaming: past the caches, to memory that is aligned to the register's size. */
+VEC void vec_store(void *to, vec_bytes a, bool streaming)
 {
-    _mm512_storeu_si512(to, a);
+    if (streaming)
+        _mm512_stream_si512(to, a);
+    else
+        _mm512_storeu_si512(to, a);
 }
 
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
@@ -520,7 +524,7 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
+VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4], bool streaming)
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
     const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
@@ -539,10 +543,10 @@ VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
     const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
     const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
     const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
-    vec_store(out, _mm512_castpd_si512(s01));
-    vec_store(out + 64, _mm512_castpd_si512(s23));
-    vec_store(out + 128, _mm512_castpd_si512(s45));
-    vec_store(out + 192, _mm512_castpd_si512(s67));
+    vec_store(out, _mm512_castpd_si512(s01), streaming);
+    vec_store(out + 64, _mm512_castpd_si512(s23), streaming);
+    vec_store(out + 128, _mm512_castpd_si512(s45), streaming);
+    vec_store(out + 192, _mm512_castpd_si512(s67), streaming);
 }
 
 /* Pairs of binary16 of two bits of the axis side by side: those of a lower, b upper. */
@@ -552,14 +556,14 @@ VEC __m512i vec_halves(vec_f32 a, vec_f32 b)
                               _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), 1);
 }
 
-VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
+VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
 {
     const __m512i p01 = vec_halves(llrs[0], llrs[1]), p23 = vec_halves(llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
     unsigned char *out = to;
-    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23));
-    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
+    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23), streaming);
+    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), streaming);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)

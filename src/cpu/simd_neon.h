@@ -20,7 +20,7 @@ enum { LANES = 4 };
 typedef float32x4_t vec_f32;
 typedef uint32x4_t vec_u32;
 typedef uint32x4_t vec_mask; /* all ones or zero */
-typedef int32x4_t vec_s32; /* 32-bit integers */
+typedef int32x4_t vec_s32;   /* 32-bit integers */
 typedef uint8x16_t vec_bytes;
 typedef uint64x2_t vec_pairs; /* one of each two components that lie side by side: all ones or zero */
 
@@ -349,8 +349,10 @@ VEC vec_f32 vec_load_f16(const void *from)
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from)));
 }
 
-VEC void vec_store(void *to, vec_bytes a)
+/* There are no stores past the caches among the intrinsics. */
+VEC void vec_store(void *to, vec_bytes a, bool streaming)
 {
+    (void)streaming;
     vst1q_u8(to, a);
 }
 
@@ -527,8 +529,9 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 
 /* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
  * LANES / 2 symbols. */
-VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
+VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4], bool streaming)
 {
+    (void)streaming;
     unsigned char *out = to;
     for (int half = 0; half < 2; half++) {
         VEC_UNROLL
@@ -539,13 +542,13 @@ VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4])
     }
 }
 
-VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4])
+VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
 {
     const uint32x4_t p01 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[0]), llrs[1]));
     const uint32x4_t p23 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[2]), llrs[3]));
     unsigned char *out = to;
-    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
-    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
+    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), streaming);
+    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), streaming);
 }
 
 #endif

@@ -19,6 +19,13 @@ size_t softqam_streaming_nbytes(void)
     return (size_t)(cache > 0 ? cache : USUAL_CACHE) / 8;
 }
 
+void softqam_streaming_fence(void)
+{
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+
 #if defined(__x86_64__)
 void softqam_copy_streaming(void *to, const void *from, size_t nbytes)
 {

@@ -9,6 +9,9 @@
  * go through too and which other cores fill. README.md beside this has what it is worth. */
 size_t softqam_streaming_nbytes(void);
 
+/* After streaming: other threads see what was stored before they see what is stored from here on. */
+void softqam_streaming_fence(void);
+
 /* memcpy(), with whole lines stored past the caches where the processor can. Other threads that this one then releases
  * see all of it. */
 void softqam_copy_streaming(void *to, const void *from, size_t nbytes);

@@ -34,14 +34,12 @@ bool softqam_has_avx2(void)
 
 const softqam_cpu_variant *const softqam_cpu_variants[] = {
 #if defined(__x86_64__)
-    &softqam_cpu_avx512,
-    &softqam_cpu_avx2,
+    &softqam_cpu_avx512,  &softqam_cpu_avx2,
 #endif
 #if defined(__aarch64__)
     &softqam_cpu_neon,
 #endif
-    &softqam_cpu_generic,
-    &softqam_cpu_portable, /* runs everywhere */
+    &softqam_cpu_generic, &softqam_cpu_portable, /* runs everywhere */
 };
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
@@ -67,7 +65,8 @@ static void list_names(char *text, size_t nbytes)
     size_t length = 0;
     text[0] = '\0';
     for (size_t k = 0; k < softqam_n_cpu_variants && length < nbytes; k++)
-        length += (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k]->name);
+        length +=
+            (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k]->name);
 }
 
 /* NULL: no variant of this build has that name. */
