@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/float_environment.h"
+#include "cpu/streaming.h"
 #include "simd_scalar.h"
 
 #include "arithmetic.h"
@@ -41,41 +42,50 @@ variants_call variants_default_call(softqam_output_format output, softqam_noise_
     return variants_call_of(&config, noise);
 }
 
-void variants_run(const softqam_cpu_variant *variant, const variants_call *call, const float *components,
-                  const float *noise, size_t n, void *out)
+static void run_loop(const softqam_cpu_variant *variant, bool streaming, const variants_call *call,
+                     const float *components, const float *noise, size_t n, void *out)
 {
     const softqam_params *params = &call->params;
     softqam_cpu_loops loops;
     softqam_cpu_loops_choose(&loops, variant, params);
     if (params->output_format == SOFTQAM_OUTPUT_U8) {
-        loops.soft_bits(params, components, n, out);
+        loops.soft_bits(params, components, n, out, streaming);
         return;
     }
-    const softqam_segment plain = {.llr_scale = params->llr_scale};
+    const softqam_segment plain = {0};
     const softqam_llr_scale scale = softqam_params_llr_scale(params, &plain);
-    const bool is_inverse = params->noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     float weight;
     if (call->noise == SOFTQAM_ONE_WEIGHT) {
-        weight = llr_weight(scale.steps_per_nat, noise[0], is_inverse);
+        weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
         noise = &weight;
     }
-    loops.llrs[call->noise](&params->llrs, scale, components, noise, n, out);
+    loops.llrs[call->noise](&params->llrs, scale, components, noise, n, out, streaming);
 }
 
-void variants_run_flushed(const softqam_cpu_variant *variant, const variants_call *call, const float *components,
-                          const float *noise, size_t n, void *out)
+void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,
+                  const float *components, const float *noise, size_t n, void *out)
 {
-    const bool flush = variant->flushes_subnormals && call->params.output_format != SOFTQAM_OUTPUT_U8;
-    const softqam_float_environment environment = softqam_float_enter(flush);
-    variants_run(variant, call, components, noise, n, out);
+    const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals;
+    const softqam_float_environment environment =
+        softqam_float_enter(flush && call->params.output_format != SOFTQAM_OUTPUT_U8);
+    run_loop(variant, way == VARIANTS_STREAMING, call, components, noise, n, out);
+    if (way == VARIANTS_STREAMING)
+        softqam_streaming_fence();
     softqam_float_leave(environment);
+}
+
+static void *alloc_lines(size_t nbytes)
+{
+    enum { LINE = 64 };
+    void *memory = aligned_alloc(LINE, (nbytes + LINE - 1) / LINE * LINE);
+    assert_non_null(memory);
+    return memory;
 }
 
 variants_data variants_open_data(size_t n_symbols)
 {
     return (variants_data){harness_alloc(n_symbols * 2 * sizeof(float)), harness_alloc(n_symbols * sizeof(float)),
-                           harness_alloc(n_symbols * MAX_OUT_NBYTES), harness_alloc(n_symbols * MAX_OUT_NBYTES),
-                           n_symbols};
+                           alloc_lines(n_symbols * MAX_OUT_NBYTES), alloc_lines(n_symbols * MAX_OUT_NBYTES), n_symbols};
 }
 
 void variants_close_data(variants_data *self)

@@ -24,14 +24,20 @@ variants_call variants_call_of(const softqam_config *config, softqam_noise_kind 
 /* The same with the defaults for an output format. */
 variants_call variants_default_call(softqam_output_format output, softqam_noise_kind noise);
 
-/* The values of n symbols by a variant's loop: `noise` is a value a symbol, or one, of which the weight is made. At
- * least variant->min_symbols of them. The second sees subnormal numbers as zeros where the variant wants that. */
-void variants_run(const softqam_cpu_variant *variant, const variants_call *call, const float *components,
-                  const float *noise, size_t n, void *out);
-void variants_run_flushed(const softqam_cpu_variant *variant, const variants_call *call, const float *components,
-                          const float *noise, size_t n, void *out);
+typedef enum variants_way {
+    VARIANTS_PLAIN,
+    VARIANTS_FLUSHED,   /* as the library does it: with subnormal numbers as zeros, where the variant wants that */
+    VARIANTS_STREAMING, /* the same with values stored past the caches; `out` and n as loops.h has it */
+    N_VARIANTS_WAYS
+} variants_way;
 
-/* Symbols in memory of malloc, their noise values, and room for what comes out, of the widest format. */
+/* The values of n symbols by a variant's loop: `noise` is a value a symbol, or one, of which the weight is made. At
+ * least variant->min_symbols of them. */
+void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,
+                  const float *components, const float *noise, size_t n, void *out);
+
+/* Symbols in memory of malloc, their noise values, and room for what comes out, of the widest format, aligned to
+ * lines. */
 typedef struct variants_data {
     float *components;
     float *noise;
