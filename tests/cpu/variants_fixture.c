@@ -46,20 +46,17 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
                      const float *components, const float *noise, size_t n, void *out)
 {
     const softqam_params *params = &call->params;
-    softqam_cpu_loops loops;
-    softqam_cpu_loops_choose(&loops, variant, params);
-    if (params->output_format == SOFTQAM_OUTPUT_U8) {
-        loops.soft_bits(params, components, n, out, streaming);
-        return;
-    }
     const softqam_segment plain = {0};
     const softqam_llr_scale scale = softqam_params_llr_scale(params, &plain);
-    float weight;
-    if (call->noise == SOFTQAM_ONE_WEIGHT) {
+    softqam_cpu_loops loops;
+    softqam_cpu_loops_choose(&loops, variant, params);
+    const bool takes_noise = softqam_params_take_noise(params);
+    float weight = 0;
+    if (takes_noise && call->noise == SOFTQAM_ONE_WEIGHT) {
         weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
         noise = &weight;
     }
-    loops.llrs[call->noise](&params->llrs, scale, components, noise, n, out, streaming);
+    loops.by_noise[takes_noise ? call->noise : SOFTQAM_ONE_WEIGHT](params, scale, components, noise, n, out, streaming);
 }
 
 void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,
