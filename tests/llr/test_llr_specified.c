@@ -17,6 +17,7 @@ enum {
     STREAM_USUAL = 1,
     STREAM_MIXTURE,
     STREAM_SPECIAL,
+    STREAM_SCALES,
     STREAM_TIES,
     STREAM_POSITIONS,
     STREAM_TILES,
@@ -284,8 +285,8 @@ static void add_no_numbers(special_values *self)
 /* Of both signs. */
 static special_values special_components(void)
 {
-    static const float near[] = {0x1p-64F, 0x1p-63F, 0x1p-62F, 0x1p-24F, 1, 2, 3, 4, 0x1p23F, 1e30F, 0x1p127F};
-    static const float others[] = {0, 0x1p-149F, 0x1.8p-130F, FLT_MIN, 0x1p-100F, 1e-30F, 40, FLT_MAX / 3, FLT_MAX};
+    static const float near[] = {FLT_MIN, 0x1p-64F, 0x1p-63F, 0x1p-62F, 0x1p-24F, 1, 2, 3, 4, 0x1p23F, 1e30F, 0x1p127F};
+    static const float others[] = {0, 0x1p-149F, 0x1.8p-130F, 0x1p-100F, 1e-30F, 40, FLT_MAX / 3, FLT_MAX};
     special_values self = {0};
     for (size_t k = 0; k < HARNESS_COUNT(near); k++)
         add_near(&self, near[k]);
@@ -390,11 +391,51 @@ static void test_special_values_per_symbol(void **state)
     llr_close_input(&in);
 }
 
+/* Scales that bring components above and below 2^-63, to overflow and to nothing, some of them subnormal themselves:
+ * the demodulator's, then a segment's. */
+static void test_input_scales(void **state)
+{
+    static const float scales[] = {1e-42F, FLT_MIN, 1e-30F, 0.3F, 0x1p62F, 0x1.8p62F, 0x1p63F, 0x1p64F, 0x1p66F, 1e36F};
+    harness_random random = harness_random_stream(STREAM_SCALES);
+    llr_input in = open_special(&random);
+    const size_t n = in.n_symbols;
+    float *values = harness_alloc(n * 2 * sizeof *values);
+    uint8_t *expected = harness_alloc(n * HARNESS_SYMBOL_BITS * sizeof(float));
+    uint8_t *got = harness_alloc(n * HARNESS_SYMBOL_BITS * sizeof(float));
+    in.noise_var[0] = 0.25F;
+    for (size_t k = 0; k < HARNESS_COUNT(scales) * LLR_FORMATS; k++) {
+        const settings of = plain_settings(llr_formats[k % LLR_FORMATS], SOFTQAM_NOISE_FORM_N0);
+        const float scale = scales[k / LLR_FORMATS];
+        harness_widen(SOFTQAM_INPUT_CF32, scale, in.symbols, n, values);
+        specify(&of, values, in.noise_var, 0, n, expected);
+        harness_setup setup = setup_of(&of, SOFTQAM_NOISE_PER_CALL);
+        setup.demodulator.input_scale = scale;
+        demodulators all = open_demodulators(*state, &setup, &of);
+        check(&all, "the demodulator's input scale", in.symbols, in.noise_var, 0, n, expected, got);
+        close_demodulators(&all);
+        setup.demodulator.input_scale = 0;
+        all = open_demodulators(*state, &setup, &of);
+        for (size_t c = 0; c < all.n; c++) {
+            softqam_segment segment = harness_segment(in.symbols, in.noise_var, 0, n, got);
+            segment.input_scale = scale;
+            harness_poison(got, expected, n * all.nbytes);
+            harness_demodulate_segments(all.items[c], &segment, 1);
+            compare(&all, c, "a segment's input scale", in.symbols, in.noise_var, 0, expected, got, n);
+        }
+        close_demodulators(&all);
+    }
+    free(got);
+    free(expected);
+    free(values);
+    llr_close_input(&in);
+}
+
 /* Weights of all sizes, 1 % apart, each in calls of its own, since a tile's largest weight decides how it is done: the
  * largest usual components must not pass a limit that small ones keep. */
 static void test_weights_of_all_sizes(void **state)
 {
-    enum { PER_OCTAVE = 64, LEAST = -42 * PER_OCTAVE, MOST = 102 * PER_OCTAVE, N_CORNERS = 4 };
+    enum { PER_OCTAVE = 64, LEAST = -42 * PER_OCTAVE, MOST = 102 * PER_OCTAVE, N = MOST - LEAST, N_CORNERS = 4 };
+    const int step = N / (int)harness_symbol_count(N) | 1;
     static const float corners[N_CORNERS][2] = {
         {0x1.fffffep0F, -0x1.fffffep0F}, {-0x1.ffff00p0F, 0.5F}, {0, -0x1.1p-20F}, {-0.61F, 1.15F}};
     float symbols[2 * STEP], noise[STEP];
@@ -407,7 +448,7 @@ static void test_weights_of_all_sizes(void **state)
         const softqam_noise noise_of = (softqam_noise)(k / 2 % 2);
         const harness_setup setup = setup_of(&of, noise_of);
         demodulators all = open_demodulators(*state, &setup, &of);
-        for (int size = LEAST; size <= MOST; size++) {
+        for (int size = LEAST; size <= MOST; size += step) {
             const float weight = exp2f((float)size / PER_OCTAVE);
             for (size_t i = 0; i < STEP; i++)
                 noise[i] = of.form == SOFTQAM_NOISE_FORM_INVERSE ? weight / of.scale : of.scale / weight;
@@ -760,6 +801,7 @@ int main(int argc, char **argv)
         TEST(test_mixture),
         TEST(test_special_noise_per_call),
         TEST(test_special_values_per_symbol),
+        TEST(test_input_scales),
         TEST(test_weights_of_all_sizes),
         TEST(test_ties),
         TEST(test_every_position),
