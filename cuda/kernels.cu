@@ -407,12 +407,15 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 /* The launcher. */
 
+/* A kernel's address, which is no constant to a compiler where a function that returns it is. */
+typedef const void *kernel_address();
+
 /* The kernels for a pair of formats, and what the launcher needs to know of them. */
 struct softqam_kernels {
-    const void *one_segment;
-    const void *one_unscaled_segment; /* where the input scale is 1 */
-    const void *few_segments;
-    const void *many_segments;
+    kernel_address *one_segment;
+    kernel_address *one_unscaled_segment; /* where the input scale is 1 */
+    kernel_address *few_segments;
+    kernel_address *many_segments;
     unsigned group_symbols;
     unsigned tiles; /* that a thread block takes of large launches */
     size_t tile_groups;
@@ -430,15 +433,14 @@ template <typename Input, typename Output, int N> static const void *kernel_of()
 template <typename Component, bool CAN_BE_UNSCALED, typename Output> static const softqam_kernels *kernels_of()
 {
     typedef input<Component, true> scaled;
-    static const softqam_kernels kernels = {kernel_of<scaled, Output, 1>(),
-                                            kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>(),
-                                            kernel_of<scaled, Output, FEW_SEGMENTS>(),
-                                            kernel_of < scaled,
-                                            Output,
-                                            CUDART_VERSION >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS > (),
-                                            Output::GROUP_SYMBOLS,
-                                            scaled::TILES,
-                                            groups_of_tiles<scaled>(1)};
+    enum { MANY = CUDART_VERSION >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS };
+    static constexpr softqam_kernels kernels = {kernel_of<scaled, Output, 1>,
+                                                kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>,
+                                                kernel_of<scaled, Output, FEW_SEGMENTS>,
+                                                kernel_of<scaled, Output, MANY>,
+                                                Output::GROUP_SYMBOLS,
+                                                scaled::TILES,
+                                                static_cast<size_t>(BLOCK_THREADS) * scaled::GROUPS};
     return &kernels;
 }
 
@@ -474,13 +476,13 @@ const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
     const softqam_kernels *kernels = params->kernels;
-    const void *all[] = {kernels->one_segment, kernels->one_unscaled_segment, kernels->few_segments,
-                         capacity > FEW_SEGMENTS ? kernels->many_segments : kernels->few_segments};
+    kernel_address *const all[] = {kernels->one_segment, kernels->one_unscaled_segment, kernels->few_segments,
+                                   capacity > FEW_SEGMENTS ? kernels->many_segments : kernels->few_segments};
     cudaError_t error = cudaSuccess;
-    for (const void *kernel : all) {
+    for (kernel_address *kernel : all) {
         struct cudaFuncAttributes attributes;
         if (error == cudaSuccess)
-            error = cudaFuncGetAttributes(&attributes, kernel);
+            error = cudaFuncGetAttributes(&attributes, kernel());
     }
     return error;
 }
@@ -513,10 +515,10 @@ static const void *choose_by_segments(const softqam_launch *launch, unsigned n_s
 {
     const softqam_kernels *kernels = launch->params->kernels;
     if (n_segments > FEW_SEGMENTS)
-        return kernels->many_segments;
+        return kernels->many_segments();
     if (n_segments > 1)
-        return kernels->few_segments;
-    return launch->segments[0].input_scale == 1.0f ? kernels->one_unscaled_segment : kernels->one_segment;
+        return kernels->few_segments();
+    return launch->segments[0].input_scale == 1.0f ? kernels->one_unscaled_segment() : kernels->one_segment();
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)

@@ -54,13 +54,18 @@ typedef struct span {
     bool is_noise_gathered; /* noise must be brought together */
 } span;
 
-/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more, or where
- * the scale is one itself. */
+/* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
+ * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
+static bool is_scale_for_flushing(float scale)
+{
+    return vec_bits(scale) == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
+}
+
+/* Whether subnormal numbers may be flushed to zero. */
 static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *segment)
 {
     return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
-           (segment->input_scale == 0.0f || segment->input_scale >= FLT_MIN) && segment->input_scale <= 0x1p62f &&
-           demodulator->params.input_scale >= FLT_MIN && demodulator->params.input_scale <= 0x1p62f;
+           is_scale_for_flushing(segment->input_scale) && is_scale_for_flushing(demodulator->params.input_scale);
 }
 
 static void take_noise(span *s)
