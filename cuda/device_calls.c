@@ -34,47 +34,37 @@ static int device_of_call(const softqam_gpu *gpu)
     return gpu->devices[0];
 }
 
-static cudaError_t launch(const softqam_gpu *gpu, const softqam_segment_list *list, cudaStream_t stream)
-{
-    softqam_launch launch;
-    cudaError_t error = cudaSuccess;
-    softqam_launch_begin(&launch, list->params, gpu->launch_capacity, stream);
-    for (size_t k = 0; k < list->n_segments && error == cudaSuccess; k++) {
-        const softqam_segment segment = softqam_segment_at(list, k);
-        error = softqam_launch_add(&launch, &segment, 0.0f);
-    }
-    return error == cudaSuccess ? softqam_launch_end(&launch) : error;
-}
-
-static softqam_status demodulate(softqam_demodulator *demodulator, softqam_segment_list *list, cudaStream_t stream)
-{
-    softqam_gpu *gpu;
-    int previous = 0;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
-    TRY(softqam_segment_list_check(list));
-    for (size_t k = 0; k < list->n_segments; k++) {
-        const softqam_segment segment = softqam_segment_at(list, k);
-        TRY(check_alignment(list->params, &segment));
-    }
-    if (list->n_symbols == 0)
-        return SOFTQAM_OK;
-    TRY(softqam_device_enter(device_of_call(gpu), &previous));
-    const softqam_status status = softqam_cuda_status(launch(gpu, list, stream), "launching the kernel");
-    softqam_device_leave(previous);
-    return status;
-}
-
 softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments,
                                                        size_t segment_nbytes, cudaStream_t stream)
 {
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
-    softqam_segment_list list = {.params = &demodulator->params,
-                                 .first = (const unsigned char *)segments,
-                                 .n_segments = n_segments,
-                                 .segment_nbytes = segment_nbytes};
-    return demodulate(demodulator, &list, stream);
+    const softqam_params *params = &demodulator->params;
+    softqam_segment_list list = {params, (const unsigned char *)segments, n_segments, segment_nbytes, 0};
+    softqam_gpu *gpu;
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(softqam_segment_list_check(&list));
+    for (size_t k = 0; k < n_segments; k++) {
+        const softqam_segment segment = softqam_segment_at(&list, k);
+        TRY(check_alignment(params, &segment));
+    }
+    if (list.n_symbols == 0)
+        return SOFTQAM_OK;
+    int previous = 0;
+    TRY(softqam_device_enter(device_of_call(gpu), &previous));
+    softqam_launch launch;
+    cudaError_t error = cudaSuccess;
+    softqam_launch_begin(&launch, params, gpu->launch_capacity, stream);
+    for (size_t k = 0; k < n_segments && error == cudaSuccess; k++) {
+        const softqam_segment segment = softqam_segment_at(&list, k);
+        error = softqam_launch_add(&launch, &segment, 0.0f);
+    }
+    if (error == cudaSuccess)
+        error = softqam_launch_end(&launch);
+    const softqam_status status = softqam_cuda_status(error, "launching the kernel");
+    softqam_device_leave(previous);
+    return status;
 }
 
 softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const void *d_symbols,
@@ -84,9 +74,5 @@ softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const v
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     const softqam_segment segment =
         softqam_segment_of_call(&demodulator->params, d_symbols, d_noise_var, n_symbols, d_out);
-    softqam_segment_list list = {.params = &demodulator->params,
-                                 .first = (const unsigned char *)&segment,
-                                 .n_segments = 1,
-                                 .segment_nbytes = sizeof segment};
-    return demodulate(demodulator, &list, stream);
+    return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
 }

@@ -345,8 +345,8 @@ static __device__ __forceinline__ void demodulate_tiles(const Work &work, const 
 
 /* The kernel. */
 
-template <typename Table> struct kernel_params {
-    Table table;
+/* What the table is not, and all segments share. */
+struct launch_shape {
     float limit; /* of LLRs */
     unsigned tiles_per_block;
     unsigned n_segments;
@@ -374,17 +374,17 @@ static __device__ __forceinline__ unsigned find_segment(const array_of<unsigned,
 
 template <typename Input, typename Output, int N>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    demodulate_kernel(const __grid_constant__ kernel_params<typename Output::table> params,
+    demodulate_kernel(const __grid_constant__ typename Output::table table, const __grid_constant__ launch_shape shape,
                       const __grid_constant__ array_of<softqam_kernel_segment, N> segments,
                       const __grid_constant__ array_of<unsigned, N> first_blocks)
 {
     typedef side_by_side<Input, Output> grouped;
-    const unsigned number = find_segment(first_blocks, params.n_segments);
+    const unsigned number = find_segment(first_blocks, shape.n_segments);
     const softqam_kernel_segment &segment = segments.at[number];
     const size_t block = N == 1 ? blockIdx.x : blockIdx.x - first_blocks.at[number];
-    const unsigned n_tiles = params.tiles_per_block;
+    const unsigned n_tiles = shape.tiles_per_block;
 
-    kernel_work<decltype(share_table(params.table))> work = {share_table(params.table), params.limit, 0.0f};
+    kernel_work<decltype(share_table(table))> work = {share_table(table), shape.limit, 0.0f};
     if (Output::TAKES_NOISE && segment.noise_stride == 0)
         work.weight = llr_weight(segment.steps_per_nat, segment.noise ? *segment.noise : segment.noise_value,
                                  segment.noise_is_inverse);
@@ -407,59 +407,59 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 /* The launcher. */
 
-/* What it needs to know of the kernels for a pair of formats. */
-struct kernel_choice {
-    const void *one_segment;
-    const void *one_unscaled_segment; /* where the input scale is 1 */
-    const void *few_segments;
-    const void *many_segments;
+/* A kernel's address, which is no constant to a compiler where a function that returns it is. */
+typedef const void *kernel_address();
+
+/* The kernels for a pair of formats, and what the launcher needs to know of them. */
+struct softqam_kernels {
+    kernel_address *one_segment;
+    kernel_address *one_unscaled_segment; /* where the input scale is 1 */
+    kernel_address *few_segments;
+    kernel_address *many_segments;
     unsigned group_symbols;
-    size_t tile_groups;
     unsigned tiles; /* that a thread block takes of large launches */
+    size_t tile_groups;
 };
 
 template <typename Input, typename Output, int N> static const void *kernel_of()
 {
-    typedef typename Output::table table;
-    static_assert(sizeof(kernel_params<table>) + 8 + N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
+    static_assert(sizeof(typename Output::table) + sizeof(launch_shape) + 16 +
+                          N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
                       (N <= FEW_SEGMENTS ? 4096 : 32764),
                   "a kernel's arguments are limited");
     return reinterpret_cast<const void *>(demodulate_kernel<Input, Output, N>);
 }
 
-template <typename Component, bool CAN_BE_UNSCALED, typename Output> static kernel_choice choose()
+template <typename Component, bool CAN_BE_UNSCALED, typename Output> static const softqam_kernels *kernels_of()
 {
     typedef input<Component, true> scaled;
-    kernel_choice choice;
-    choice.one_segment = kernel_of<scaled, Output, 1>();
-    choice.one_unscaled_segment = kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>();
-    choice.few_segments = kernel_of<scaled, Output, FEW_SEGMENTS>();
-#if CUDART_VERSION >= 12010
-    choice.many_segments = kernel_of<scaled, Output, MANY_SEGMENTS>();
-#else
-    choice.many_segments = choice.few_segments;
-#endif
-    choice.group_symbols = Output::GROUP_SYMBOLS;
-    choice.tile_groups = groups_of_tiles<scaled>(1);
-    choice.tiles = scaled::TILES;
-    return choice;
+    enum { MANY = CUDART_VERSION >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS };
+    static constexpr softqam_kernels kernels = {kernel_of<scaled, Output, 1>,
+                                                kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>,
+                                                kernel_of<scaled, Output, FEW_SEGMENTS>,
+                                                kernel_of<scaled, Output, MANY>,
+                                                Output::GROUP_SYMBOLS,
+                                                scaled::TILES,
+                                                static_cast<size_t>(BLOCK_THREADS) * scaled::GROUPS};
+    return &kernels;
 }
 
-template <typename Component, bool CAN_BE_UNSCALED> static kernel_choice choose_output(softqam_output_format format)
+template <typename Component, bool CAN_BE_UNSCALED>
+static const softqam_kernels *choose_output(softqam_output_format format)
 {
     switch (format) {
     case SOFTQAM_OUTPUT_S8:
-        return choose<Component, CAN_BE_UNSCALED, output_s8<AXIS_BITS>>();
+        return kernels_of<Component, CAN_BE_UNSCALED, output_s8<AXIS_BITS>>();
     case SOFTQAM_OUTPUT_F16:
-        return choose<Component, CAN_BE_UNSCALED, output_f16<AXIS_BITS>>();
+        return kernels_of<Component, CAN_BE_UNSCALED, output_f16<AXIS_BITS>>();
     case SOFTQAM_OUTPUT_F32:
-        return choose<Component, CAN_BE_UNSCALED, output_f32<AXIS_BITS>>();
+        return kernels_of<Component, CAN_BE_UNSCALED, output_f32<AXIS_BITS>>();
     default:
-        return choose<Component, CAN_BE_UNSCALED, output_u8>();
+        return kernels_of<Component, CAN_BE_UNSCALED, output_u8>();
     }
 }
 
-static kernel_choice choose_kernels(const softqam_params *params)
+const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
 {
     switch (params->input_format) {
     case SOFTQAM_INPUT_CS16:
@@ -475,14 +475,14 @@ static kernel_choice choose_kernels(const softqam_params *params)
 
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
-    const kernel_choice choice = choose_kernels(params);
-    const void *kernels[] = {choice.one_segment, choice.one_unscaled_segment, choice.few_segments,
-                             capacity > FEW_SEGMENTS ? choice.many_segments : choice.few_segments};
+    const softqam_kernels *kernels = params->kernels;
+    kernel_address *const all[] = {kernels->one_segment, kernels->one_unscaled_segment, kernels->few_segments,
+                                   capacity > FEW_SEGMENTS ? kernels->many_segments : kernels->few_segments};
     cudaError_t error = cudaSuccess;
-    for (const void *kernel : kernels) {
+    for (kernel_address *kernel : all) {
         struct cudaFuncAttributes attributes;
         if (error == cudaSuccess)
-            error = cudaFuncGetAttributes(&attributes, kernel);
+            error = cudaFuncGetAttributes(&attributes, kernel());
     }
     return error;
 }
@@ -504,59 +504,55 @@ static bool is_aligned(const void *pointer, size_t nbytes)
 }
 
 /* How many thread blocks a segment takes: one at least, which does what is left over of its groups too. */
-static size_t count_blocks(const kernel_choice &choice, const softqam_kernel_segment &segment, unsigned tiles_per_block)
+static size_t count_blocks(const softqam_kernels *kernels, const softqam_kernel_segment &segment,
+                           unsigned tiles_per_block)
 {
-    const size_t n_groups = segment.is_grouped ? segment.n_symbols / choice.group_symbols : segment.n_symbols;
-    return n_groups == 0 ? 1 : (n_groups - 1) / (choice.tile_groups * tiles_per_block) + 1;
+    const size_t n_groups = segment.is_grouped ? segment.n_symbols / kernels->group_symbols : segment.n_symbols;
+    return n_groups == 0 ? 1 : (n_groups - 1) / (kernels->tile_groups * tiles_per_block) + 1;
 }
 
-static const void *choose_by_segments(const kernel_choice &choice, const softqam_launch *launch)
+static const void *choose_by_segments(const softqam_launch *launch, unsigned n_segments)
 {
-    if (launch->n_segments > FEW_SEGMENTS)
-        return choice.many_segments;
-    if (launch->n_segments > 1)
-        return choice.few_segments;
-    return launch->segments[0].input_scale == 1.0f ? choice.one_unscaled_segment : choice.one_segment;
-}
-
-/* Launches what has been collected. */
-template <typename Table> static cudaError_t launch_with(softqam_launch *launch, const Table &table)
-{
-    const kernel_choice choice = choose_kernels(launch->params);
-    size_t n_tiles = 0;
-    for (unsigned k = 0; k < launch->n_segments; k++)
-        n_tiles += count_blocks(choice, launch->segments[k], 1);
-    const kernel_params<Table> params = {table, launch->params->llr_limit, n_tiles < MANY_TILES ? 1 : choice.tiles,
-                                         launch->n_segments};
-    size_t n_blocks = 0;
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        launch->first_blocks[k] = static_cast<unsigned>(n_blocks);
-        n_blocks += count_blocks(choice, launch->segments[k], params.tiles_per_block);
-    }
-    if (n_blocks > INT_MAX)
-        return cudaErrorInvalidConfiguration;
-    void *arguments[] = {const_cast<kernel_params<Table> *>(&params), launch->segments, launch->first_blocks};
-    return cudaLaunchKernel(choose_by_segments(choice, launch), dim3(static_cast<unsigned>(n_blocks)),
-                            dim3(BLOCK_THREADS), arguments, 0, launch->stream);
+    const softqam_kernels *kernels = launch->params->kernels;
+    if (n_segments > FEW_SEGMENTS)
+        return kernels->many_segments();
+    if (n_segments > 1)
+        return kernels->few_segments();
+    return launch->segments[0].input_scale == 1.0f ? kernels->one_unscaled_segment() : kernels->one_segment();
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
 {
     launch->params = params;
     launch->stream = stream;
-    launch->group_nbytes = choose_kernels(params).group_symbols * params->input_nbytes;
+    launch->group_nbytes = params->kernels->group_symbols * params->input_nbytes;
     launch->capacity = capacity;
     launch->n_segments = 0;
 }
 
 cudaError_t softqam_launch_end(softqam_launch *launch)
 {
-    cudaError_t error = cudaSuccess;
-    if (launch->n_segments > 0)
-        error = softqam_params_take_noise(launch->params) ? launch_with(launch, launch->params->llrs)
-                                                          : launch_with(launch, launch->params->soft_bits);
+    const softqam_params *params = launch->params;
+    size_t n_tiles = 0;
+    size_t n_blocks = 0;
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        n_tiles += count_blocks(params->kernels, launch->segments[k], 1);
+    launch_shape shape = {params->llr_limit, n_tiles < MANY_TILES ? 1 : params->kernels->tiles, launch->n_segments};
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        launch->first_blocks[k] = static_cast<unsigned>(n_blocks);
+        n_blocks += count_blocks(params->kernels, launch->segments[k], shape.tiles_per_block);
+    }
     launch->n_segments = 0;
-    return error;
+    if (n_blocks == 0)
+        return cudaSuccess;
+    if (n_blocks > INT_MAX)
+        return cudaErrorInvalidConfiguration;
+    const void *table = &params->soft_bits;
+    if (softqam_params_take_noise(params))
+        table = &params->llrs;
+    void *arguments[] = {const_cast<void *>(table), &shape, launch->segments, launch->first_blocks};
+    return cudaLaunchKernel(choose_by_segments(launch, shape.n_segments), dim3(static_cast<unsigned>(n_blocks)),
+                            dim3(BLOCK_THREADS), arguments, 0, launch->stream);
 }
 
 cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)

@@ -54,6 +54,9 @@ typedef struct softqam_launch {
     unsigned first_blocks[MANY_SEGMENTS]; /* in the grid, of each segment */
 } softqam_launch;
 
+/* The kernels for a demodulator's formats; asks nothing of CUDA. */
+const softqam_kernels *softqam_kernels_choose(const softqam_params *params);
+
 /* Starts to collect for a stream of the current device. Params and launch outlive the end. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream);
 
@@ -61,7 +64,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
  * noise_var is NULL has noise_value for all its symbols. */
 cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
 
-/* Launches what is left. */
+/* Launches what has been collected since the begin or the last launch. */
 cudaError_t softqam_launch_end(softqam_launch *launch);
 
 /* Makes the kernels for a demodulator's formats ready on the current device. */

@@ -34,8 +34,9 @@ static const double checked_loss = 0.01;
 static const double default_scale = 6;
 
 /* The components v, each as the symbol (v, v); the probability of being received at each with bit 2k, or 2k + 1, a 0 or
- * a 1; and the output there. */
+ * a 1; and the output there, which the CPU computes. */
 typedef struct grid {
+    softqam_context *context;
     size_t n_points;
     float *symbols;
     double (*weights)[N_BITS / 2][2];
@@ -57,9 +58,21 @@ static void *allocate(size_t n, size_t nbytes)
     return memory;
 }
 
+static softqam_context *create_context(void)
+{
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    softqam_context *context;
+    const softqam_status status = softqam_context_create(&context, &config);
+    if (status != SOFTQAM_OK)
+        die(softqam_status_string(status), softqam_error_message());
+    return context;
+}
+
 static grid open_grid(size_t n_points)
 {
-    grid self = {.n_points = n_points};
+    grid self = {.context = create_context(), .n_points = n_points};
     self.symbols = allocate(n_points, 2 * sizeof *self.symbols);
     self.weights = allocate(n_points, sizeof *self.weights);
     self.llrs = allocate(n_points, sizeof *self.llrs);
@@ -73,6 +86,7 @@ static void close_grid(grid *self)
     free(self->llrs);
     free(self->weights);
     free(self->symbols);
+    softqam_context_destroy(self->context);
 }
 
 /* Midpoints of equal steps, from 9 deviations outside the constellation to 9 outside its other end. */
@@ -146,7 +160,7 @@ static void demodulate(grid *self, softqam_output_format format, float noise_var
 {
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
+    config.context = self->context;
     config.output_format = format;
     config.llr_scale = scale;
     softqam_demodulator *demodulator;

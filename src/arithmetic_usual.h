@@ -56,11 +56,15 @@ static inline float narrow_weight_end(int m)
     return 0x1p15f / largest_usual_metric(m);
 }
 
-/* Metrics of usual components. */
-VEC void usual_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_f32 metrics[])
+/* The rows of usual components, and their metrics. */
+VEC vec_llr_row usual_row(int m, const vec_llr_table *table, vec_f32 component)
+{
+    return vec_llr_row_at_usual(m, table, vec_mul(vec_abs(component), table->rows_per_unit));
+}
+
+VEC void usual_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_llr_row row, vec_f32 metrics[])
 {
     const vec_f32 magnitude = vec_abs(component);
-    const vec_llr_row row = vec_llr_row_at_usual(m, table, vec_mul(magnitude, table->rows_per_unit));
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
         metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(table, row, k));

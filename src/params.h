@@ -20,6 +20,9 @@ typedef struct softqam_llr_scale {
     float limit;         /* largest magnitude */
 } softqam_llr_scale;
 
+/* CUDA's kernels for a pair of formats (gpu.h). */
+typedef struct softqam_kernels softqam_kernels;
+
 typedef struct softqam_params {
     softqam_modulation modulation; /* of segments that name none */
     softqam_input_format input_format;
@@ -34,7 +37,8 @@ typedef struct softqam_params {
     float llr_limit;
     softqam_soft_table soft_bits; /* for u8 */
     softqam_soft_linear soft_linear;
-    softqam_llr_table llrs; /* for the others, of 256QAM */
+    softqam_llr_table llrs;         /* for the others, of 256QAM */
+    const softqam_kernels *kernels; /* NULL in a build without CUDA */
 } softqam_params;
 
 /* From a configuration that softqam_config_resolve() has passed. */

@@ -25,32 +25,47 @@ typedef struct tile_memory {
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
 } tile_memory;
 
+typedef struct cpu_call {
+    const softqam_demodulator *demodulator;
+    const softqam_segment_list *list;
+    size_t first;
+    size_t part; /* symbols of a part */
+    bool streaming;
+} cpu_call;
+
 /* A run of symbols of one segment, for one thread, with the demodulator's values for the zeros that stand for them. */
 typedef struct span {
     const softqam_demodulator *demodulator;
     const softqam_segment *segment;
+    size_t first; /* of the segment's symbols */
     size_t n_symbols;
+    size_t n_unstreamed;          /* symbols before the first line that is stored past the caches; all where none is */
     const unsigned char *symbols; /* unless they are gathered */
     const float *noise;           /* likewise */
     unsigned char *out;
-    size_t first; /* of the segment's symbols */
-    float input_scale;
+    softqam_loop *loop;
+    softqam_noise_kind noise_kind;
     softqam_llr_scale llr_scale;
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
-    softqam_noise_kind noise_kind;
+    float input_scale;
     unsigned output_nbytes; /* of a symbol */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
 } span;
 
-/* Whether subnormal numbers may be flushed to zero: no LLR tells, but where they are scaled to 2^-63 and more, or where
- * the scale is one itself. */
+/* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
+ * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
+static bool is_scale_for_flushing(float scale)
+{
+    return vec_bits(scale) == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
+}
+
+/* Whether subnormal numbers may be flushed to zero. */
 static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *segment)
 {
     return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
-           (segment->input_scale == 0.0f || segment->input_scale >= FLT_MIN) && segment->input_scale <= 0x1p62f &&
-           demodulator->params.input_scale >= FLT_MIN && demodulator->params.input_scale <= 0x1p62f;
+           is_scale_for_flushing(segment->input_scale) && is_scale_for_flushing(demodulator->params.input_scale);
 }
 
 static void take_noise(span *s)
@@ -70,68 +85,89 @@ static void take_noise(span *s)
     }
 }
 
-static void take_span(span *s, const softqam_demodulator *demodulator, const softqam_segment *segment, size_t first,
-                      size_t n_symbols)
+/* Streamed are whole steps from the first line on at which a symbol's output begins. */
+static size_t unstreamed_symbols(const span *s, bool streaming)
 {
-    const softqam_params *params = &demodulator->params;
-    s->demodulator = demodulator;
+    const size_t to_line = -(uintptr_t)s->out % LINE_NBYTES;
+    const size_t n = to_line / s->output_nbytes;
+    return streaming && to_line % s->output_nbytes == 0 && n < s->n_symbols ? n : s->n_symbols;
+}
+
+/* A segment's symbols from `first` on, n_symbols at most. */
+static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
+{
+    const softqam_params *params = &call->demodulator->params;
+    const size_t there = segment->n_symbols - first;
+    s->demodulator = call->demodulator;
     s->segment = segment;
     s->first = first;
-    s->n_symbols = n_symbols;
+    s->n_symbols = there < n_symbols ? there : n_symbols;
     s->output_nbytes =
         (unsigned)softqam_params_output_nbytes(params, segment->modulation ? segment->modulation : params->modulation);
     s->out = (unsigned char *)segment->out + first * s->output_nbytes;
+    s->n_unstreamed = unstreamed_symbols(s, call->streaming);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
     s->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
     s->is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
-    s->is_noise_gathered = false;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
+    s->is_noise_gathered = false;
     if (softqam_params_take_noise(params))
         take_noise(s);
+    s->loop = call->demodulator->loops.by_noise[s->noise_kind];
 }
 
-/* The components of n <= TILE_SYMBOLS symbols of a span, side by side as floats. */
-static const float *load_components(const span *s, size_t first, size_t n, tile_memory *tile, bool streaming)
+/* What a loop takes next of a span: all of it, where it lies as loops take it, else a tile. */
+typedef struct piece {
+    size_t n_symbols;
+    bool streaming;
+} piece;
+
+static piece next_piece(const span *s, size_t first)
+{
+    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
+    const size_t step = s->demodulator->loops.min_symbols;
+    const size_t left = s->n_symbols - first;
+    piece p = {in_tiles && left > TILE_SYMBOLS ? TILE_SYMBOLS : left, false};
+    if (first < s->n_unstreamed) {
+        p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
+    } else if (p.n_symbols >= step) {
+        p.n_symbols -= p.n_symbols % step;
+        p.streaming = true;
+    }
+    return p;
+}
+
+/* The components of a piece of a span, side by side as floats. */
+static const float *load_components(const span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const void *symbols = s->symbols + first * params->input_nbytes;
     if (s->is_gathered) {
         void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
-        softqam_segment_gather_symbols(params, s->segment, s->first + first, n, gathered);
+        softqam_segment_gather_symbols(params, s->segment, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
     }
     if (!s->is_converted)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->input_scale, 2 * n, tile->components, streaming);
+    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components, p.streaming);
     return tile->components;
 }
 
-static const float *load_noise(const span *s, size_t first, size_t n, tile_memory *tile)
+static const float *load_noise(const span *s, size_t first, piece p, tile_memory *tile)
 {
     if (s->noise_kind == SOFTQAM_ONE_WEIGHT)
         return s->noise;
     if (!s->is_noise_gathered)
         return s->noise + first;
-    softqam_segment_gather_noise(s->segment, s->first + first, n, tile->noise);
+    softqam_segment_gather_noise(s->segment, s->first + first, p.n_symbols, tile->noise);
     return tile->noise;
 }
 
-static void compute(const span *s, const float *components, const float *noise, size_t n_symbols, unsigned char *out,
-                    bool streaming)
-{
-    const softqam_demodulator *demodulator = s->demodulator;
-    if (softqam_params_take_noise(&demodulator->params))
-        demodulator->loops.llrs[s->noise_kind](&demodulator->params.llrs, s->llr_scale, components, noise, n_symbols,
-                                               out, streaming);
-    else
-        demodulator->loops.soft_bits(&demodulator->params, components, n_symbols, out, streaming);
-}
-
 /* Fewer symbols than a loop takes, with zeros behind them. */
-static void compute_few(const span *s, const float *components, const float *noise, size_t n_symbols,
-                        unsigned char *out, tile_memory *tile)
+static void demodulate_few(const span *s, const float *components, const float *noise, size_t n_symbols,
+                           unsigned char *out, tile_memory *tile)
 {
     float padded[2 * LARGEST_STEP] = {0};
     float padded_noise[LARGEST_STEP] = {0};
@@ -142,60 +178,8 @@ static void compute_few(const span *s, const float *components, const float *noi
             padded_noise[k] = 1.0f;
         noise = padded_noise;
     }
-    compute(s, padded, noise, s->demodulator->loops.min_symbols, tile->out, false);
+    s->loop(&s->demodulator->params, s->llr_scale, padded, noise, s->demodulator->loops.min_symbols, tile->out, false);
     memcpy(out, tile->out, n_symbols * s->output_nbytes);
-}
-
-/* The next piece of a span, from symbol `first` on. */
-typedef struct piece {
-    size_t n_symbols;
-    bool streaming;
-} piece;
-
-/* Streamed are whole steps from the first line on at which a symbol's output begins, up to which there are n_before
- * symbols; nothing where n_before is all. */
-static piece next_piece(const span *s, size_t first, size_t most, size_t n_before)
-{
-    const size_t step = s->demodulator->loops.min_symbols;
-    const size_t left = s->n_symbols - first;
-    piece p = {left < most ? left : most, false};
-    if (first < n_before) {
-        p.n_symbols = p.n_symbols < n_before - first ? p.n_symbols : n_before - first;
-    } else if (p.n_symbols >= step) {
-        p.n_symbols -= p.n_symbols % step;
-        p.streaming = true;
-    }
-    return p;
-}
-
-/* The symbols before those that are streamed: all where nothing is. */
-static size_t symbols_before_line(const span *s, bool streaming)
-{
-    const size_t to_line = -(uintptr_t)s->out % LINE_NBYTES;
-    const size_t n = to_line / s->output_nbytes;
-    return streaming && to_line % s->output_nbytes == 0 && n < s->n_symbols ? n : s->n_symbols;
-}
-
-/* A span on the calling thread: in one go where it lies as the loops take it, else tile by tile. */
-static void demodulate_span(const span *s, bool streaming)
-{
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
-    const size_t most = in_tiles ? TILE_SYMBOLS : s->n_symbols;
-    const size_t n_before = symbols_before_line(s, streaming);
-    tile_memory tile;
-    for (size_t first = 0; first < s->n_symbols;) {
-        const piece p = next_piece(s, first, most, n_before);
-        unsigned char *out = s->out + first * s->output_nbytes;
-        const float *components = load_components(s, first, p.n_symbols, &tile, p.streaming);
-        const float *noise = load_noise(s, first, p.n_symbols, &tile);
-        if (p.n_symbols < s->demodulator->loops.min_symbols)
-            compute_few(s, components, noise, p.n_symbols, out, &tile);
-        else
-            compute(s, components, noise, p.n_symbols, out, p.streaming);
-        first += p.n_symbols;
-    }
-    if (n_before < s->n_symbols)
-        softqam_streaming_fence();
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -203,34 +187,38 @@ static void demodulate_span(const span *s, bool streaming)
  * cache lines of an aligned output, so that no two threads write to one. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
-typedef struct cpu_call {
-    const softqam_demodulator *demodulator;
-    const softqam_segment_list *list;
-    size_t first;
-    size_t part; /* symbols of a part */
-    bool streaming;
-} cpu_call;
-
+/* A part, on the calling thread: span by span, each in pieces. */
 static void demodulate_part(void *context, size_t number)
 {
     const cpu_call *call = context;
-    const size_t first = call->first + number * call->part;
-    size_t left = call->list->n_symbols - first;
-    left = left < call->part ? left : call->part;
-    for (softqam_cursor cursor = softqam_cursor_at(call->list, first); left > 0; cursor.segment++, cursor.offset = 0) {
+    const softqam_params *params = &call->demodulator->params;
+    const size_t first_of_part = call->first + number * call->part;
+    const size_t rest = call->list->n_symbols - first_of_part;
+    size_t left = rest < call->part ? rest : call->part;
+    softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
+    tile_memory tile;
+    for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
-        span s;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
-        const size_t there = segment->n_symbols - cursor.offset;
-        const size_t n = there < left ? there : left;
-        if (n == 0)
-            continue;
         const softqam_float_environment environment = softqam_float_enter(may_flush(call->demodulator, segment));
-        take_span(&s, call->demodulator, segment, cursor.offset, n);
-        demodulate_span(&s, call->streaming);
+        span s;
+        take_span(&s, call, segment, cursor.offset, left);
+        for (size_t first = 0; first < s.n_symbols;) {
+            const piece p = next_piece(&s, first);
+            const float *components = load_components(&s, first, p, &tile);
+            const float *noise = load_noise(&s, first, p, &tile);
+            unsigned char *out = s.out + first * s.output_nbytes;
+            if (p.n_symbols < call->demodulator->loops.min_symbols)
+                demodulate_few(&s, components, noise, p.n_symbols, out, &tile);
+            else
+                s.loop(params, s.llr_scale, components, noise, p.n_symbols, out, p.streaming);
+            first += p.n_symbols;
+        }
         softqam_float_leave(environment);
-        left -= n;
+        left -= s.n_symbols;
     }
+    if (call->streaming)
+        softqam_streaming_fence();
 }
 
 void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqam_segment_list *list, size_t first)

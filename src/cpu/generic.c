@@ -83,8 +83,8 @@ static size_t store_tile(const linear_tile *tile, size_t n_symbols, unsigned cha
     return n_undecided;
 }
 
-void softqam_generic_soft_bits(const softqam_params *params, const float *components, size_t n_symbols,
-                               unsigned char *out, bool streaming)
+void softqam_generic_soft_bits(const softqam_params *params, softqam_llr_scale scale, const float *components,
+                               const float *noise, size_t n_symbols, unsigned char *out, bool streaming)
 {
     (void)streaming;
     float aligned[GENERIC_TILE_COMPONENTS];
@@ -96,7 +96,8 @@ void softqam_generic_soft_bits(const softqam_params *params, const float *compon
         compute_tile(params, aligned, 2 * n, &tile);
         const size_t n_undecided = store_tile(&tile, n, out, undecided);
         for (size_t k = 0; k < n_undecided; k++)
-            softqam_cpu_portable.soft_bits(params, aligned + 2 * undecided[k], 1, out + 8 * undecided[k], false);
+            softqam_cpu_portable.soft_bits[0](params, scale, aligned + 2 * undecided[k], noise, 1,
+                                              out + 8 * undecided[k], false);
         components += 2 * n;
         out += 8 * n;
         n_symbols -= n;

@@ -5,6 +5,6 @@
 #include "loops.h"
 
 /* The soft bits of the generic variant, which has the portable one's loops besides. */
-softqam_soft_bit_loop softqam_generic_soft_bits;
+softqam_loop softqam_generic_soft_bits;
 
 #endif

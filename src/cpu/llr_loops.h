@@ -216,6 +216,8 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
         prefetch_ahead(at.components, LANES * 8, constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
+        const vec_llr_row row_a = usual_row(m, &constants->table, a);
+        const vec_llr_row row_b = usual_row(m, &constants->table, b);
         components_seen = see_components(output, components_seen, a);
         components_seen = see_components(output, components_seen, b);
         if (kind != SOFTQAM_ONE_WEIGHT) {
@@ -224,9 +226,9 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
                                                    : vec_div(constants->steps_per_nat, noise);
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
-        usual_metrics(m, &constants->table, a, metrics);
+        usual_metrics(m, &constants->table, a, row_a, metrics);
         store_usual(output, narrow, at.out, constants, metrics, vec_twice_lower(weight));
-        usual_metrics(m, &constants->table, b, metrics);
+        usual_metrics(m, &constants->table, b, row_b, metrics);
         store_usual(output, narrow, at.out + half, constants, metrics, vec_twice_upper(weight));
     } while (next_step(m, output, kind, &at, &n_symbols));
     return values_seen(constants, components_seen, weights_seen);
@@ -246,44 +248,34 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
     } while (next_step(m, output, kind, &at, &n_symbols));
 }
 
-/* A tile the quickest way that its values allow, beginning with the one given; returns what they are. */
-VEC tile_values tile(int m, llr_output output, softqam_noise_kind kind, tile_values values,
-                     const llr_constants *constants, llr_place at, size_t n_symbols)
-{
-    if (output > LLRS_S8 && values == VALUES_NARROW)
-        values = VALUES_USUAL;
-    if (values == VALUES_NARROW) {
-        values = usual_tile(m, output, true, kind, constants, at, n_symbols);
-        if (values == VALUES_NARROW)
-            return values;
-    }
-    if (values == VALUES_USUAL && usual_tile(m, output, false, kind, constants, at, n_symbols) != VALUES_ANY)
-        return values;
-    full_tile(m, output, kind, constants, at, n_symbols);
-    return VALUES_ANY;
-}
-
 /* What a tile's values may well be, going by its first weight. */
-VEC tile_values likely_values(int m, softqam_noise_kind kind, softqam_llr_scale scale, const float *noise)
+VEC tile_values likely_values(int m, llr_output output, softqam_noise_kind kind, softqam_llr_scale scale,
+                              const float *noise)
 {
     float first;
     memcpy(&first, noise, sizeof first);
     if (kind != SOFTQAM_ONE_WEIGHT)
         first = kind == SOFTQAM_NOISE_INVERSE ? scale.steps_per_nat * first : scale.steps_per_nat / first;
-    return fabsf(first) < narrow_weight_end(m) ? VALUES_NARROW : VALUES_USUAL;
+    return output <= LLRS_S8 && fabsf(first) < narrow_weight_end(m) ? VALUES_NARROW : VALUES_USUAL;
 }
 
 VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softqam_llr_table *table,
                   softqam_llr_scale scale, llr_place at, size_t n_symbols, bool streaming)
 {
     const llr_constants constants = load_llr_constants(m, output, kind, table, scale, at.noise, streaming);
-    tile_values values = VALUES_ANY;
+    tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
         /* No tile is shorter than a step. */
         const size_t n = n_symbols < LLR_TILE_SYMBOLS + LANES ? n_symbols : LLR_TILE_SYMBOLS;
         if (number % TILES_BEFORE_RETRY == 0)
-            values = likely_values(m, kind, scale, at.noise);
-        values = tile(m, output, kind, values, &constants, at, n);
+            values = likely_values(m, output, kind, scale, at.noise);
+        /* The quickest way first; one is enough where the values turn out to allow it. */
+        if (values == VALUES_NARROW)
+            values = usual_tile(m, output, true, kind, &constants, at, n);
+        if (values == VALUES_USUAL)
+            values = usual_tile(m, output, false, kind, &constants, at, n) == VALUES_ANY ? VALUES_ANY : VALUES_USUAL;
+        if (values == VALUES_ANY)
+            full_tile(m, output, kind, &constants, at, n);
         at = llr_place_after(m, output, kind, at, n);
         n_symbols -= n;
     }
@@ -291,16 +283,16 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
 
 /* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time. */
 #define DEFINE_LLR_LOOP(name, m, output, kind)                                                                         \
-    static void name(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,                 \
+    static void name(const softqam_params *params, softqam_llr_scale scale, const float *components,                   \
                      const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
     {                                                                                                                  \
         const llr_place at = {components, noise, out};                                                                 \
         if (output != LLRS_S8_FULL)                                                                                    \
-            llr_loop(m, output, kind, table, scale, at, n_symbols, streaming);                                         \
+            llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, streaming);                                 \
         else if (streaming)                                                                                            \
-            llr_loop(m, output, kind, table, scale, at, n_symbols, true);                                              \
+            llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, true);                                      \
         else                                                                                                           \
-            llr_loop(m, output, kind, table, scale, at, n_symbols, false);                                             \
+            llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, false);                                     \
     }
 #define DEFINE_LLR_LOOPS(name, m, output)                                                                              \
     DEFINE_LLR_LOOP(name##_one_weight, m, output, SOFTQAM_ONE_WEIGHT)                                                  \

@@ -16,33 +16,28 @@
 /* Components of an input format to floats, times the scale, rounded once. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to, bool streaming);
 
-/* Soft bits of at least softqam_cpu_variant.min_symbols symbols. */
-typedef void softqam_soft_bit_loop(const softqam_params *params, const float *components, size_t n_symbols,
-                                   unsigned char *out, bool streaming);
-
-/* What `noise` of a loop of LLRs points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol,
- * N0 or 1/N0. */
+/* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
+ * 1/N0. Soft bits take none. */
 typedef enum softqam_noise_kind { SOFTQAM_ONE_WEIGHT, SOFTQAM_NOISE_N0, SOFTQAM_NOISE_INVERSE } softqam_noise_kind;
 
 enum { SOFTQAM_NOISE_KINDS = 3 };
 
-/* LLRs of at least softqam_cpu_variant.min_symbols symbols. */
-typedef void softqam_llr_loop(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,
-                              const float *noise, size_t n_symbols, unsigned char *out, bool streaming);
+/* Soft bits or LLRs of at least softqam_cpu_variant.min_symbols symbols. */
+typedef void softqam_loop(const softqam_params *params, softqam_llr_scale scale, const float *components,
+                          const float *noise, size_t n_symbols, unsigned char *out, bool streaming);
 
 /* Of one modulation, by output and kind of noise. */
 typedef struct softqam_llr_loops {
-    softqam_llr_loop *s8_full[SOFTQAM_NOISE_KINDS]; /* where the limit is 127 */
-    softqam_llr_loop *s8[SOFTQAM_NOISE_KINDS];
-    softqam_llr_loop *f16[SOFTQAM_NOISE_KINDS];
-    softqam_llr_loop *f32[SOFTQAM_NOISE_KINDS];
+    softqam_loop *s8_full[SOFTQAM_NOISE_KINDS]; /* where the limit is 127 */
+    softqam_loop *s8[SOFTQAM_NOISE_KINDS];
+    softqam_loop *f16[SOFTQAM_NOISE_KINDS];
+    softqam_loop *f32[SOFTQAM_NOISE_KINDS];
 } softqam_llr_loops;
 
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
-    softqam_soft_bit_loop *soft_bits;
-    softqam_llr_loop *const *llrs; /* by kind of noise */
+    softqam_loop *const *by_noise; /* by kind of noise */
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;

@@ -56,9 +56,11 @@ static inline uint64_t spread_bytes(uint32_t bytes)
     return (word | word << 8) & 0x00ff00ff00ff00ffu;
 }
 
-static void soft_bits_of_symbols(const softqam_params *params, const float *components, size_t n_symbols,
-                                 unsigned char *out, bool streaming)
+static void soft_bits_of_symbols(const softqam_params *params, softqam_llr_scale scale, const float *components,
+                                 const float *noise, size_t n_symbols, unsigned char *out, bool streaming)
 {
+    (void)scale;
+    (void)noise;
     (void)streaming;
     const softqam_soft_table *table = &params->soft_bits;
     for (size_t k = 0; k < n_symbols; k++) {
@@ -111,11 +113,11 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
 }
 
 #define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
-    static void name(const softqam_llr_table *table, softqam_llr_scale scale, const float *components,                 \
+    static void name(const softqam_params *params, softqam_llr_scale scale, const float *components,                   \
                      const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
     {                                                                                                                  \
         (void)streaming;                                                                                               \
-        llr_loop(m, format, kind, table, scale, components, noise, n_symbols, out);                                    \
+        llr_loop(m, format, kind, &params->llrs, scale, components, noise, n_symbols, out);                            \
     }
 #define DEFINE_LLR_LOOPS(name, m, format)                                                                              \
     DEFINE_LLR_LOOP(name##_one_weight, m, format, SOFTQAM_ONE_WEIGHT)                                                  \
@@ -141,7 +143,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
     .runs_here = softqam_runs_everywhere,
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
-    .soft_bits = soft_bits_of_symbols,
+    .soft_bits = {soft_bits_of_symbols},
     .llrs_256qam = &llr_loops,
     .min_symbols = 1,
     .short_symbols = 256,
@@ -151,7 +153,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .name = "generic",
     .runs_here = softqam_runs_everywhere,
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
-    .soft_bits = softqam_generic_soft_bits,
+    .soft_bits = {softqam_generic_soft_bits},
     .llrs_256qam = &llr_loops,
     .min_symbols = 1,
     .short_symbols = 1024,

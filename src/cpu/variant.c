@@ -113,13 +113,20 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
 {
     const softqam_llr_loops *of = variant->llrs_256qam;
     loops->convert = variant->convert[params->input_format];
-    loops->soft_bits = variant->soft_bits;
     loops->min_symbols = variant->min_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals;
-    if (params->output_format == SOFTQAM_OUTPUT_F32)
-        loops->llrs = of->f32;
-    else if (params->output_format == SOFTQAM_OUTPUT_F16)
-        loops->llrs = of->f16;
-    else
-        loops->llrs = params->llr_limit == 127.0f ? of->s8_full : of->s8;
+    switch (params->output_format) {
+    case SOFTQAM_OUTPUT_U8:
+        loops->by_noise = variant->soft_bits;
+        break;
+    case SOFTQAM_OUTPUT_S8:
+        loops->by_noise = params->llr_limit == 127.0f ? of->s8_full : of->s8;
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        loops->by_noise = of->f16;
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        loops->by_noise = of->f32;
+        break;
+    }
 }

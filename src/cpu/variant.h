@@ -12,7 +12,7 @@ typedef struct softqam_cpu_variant {
     const char *name;
     bool (*runs_here)(void);
     softqam_convert_loop *convert[4]; /* by input format */
-    softqam_soft_bit_loop *soft_bits;
+    softqam_loop *soft_bits[1];
     const softqam_llr_loops *llrs_256qam;
     size_t min_symbols; /* that a loop takes; convert takes any number */
     bool flushes_subnormals;

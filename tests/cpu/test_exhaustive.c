@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every float. One component runs through all 2^32 bit patterns while the other stays at a level, on a decision
- * boundary, at zero, outside, far outside, at NaN: every vector loop of the CPU against the portable one, and the
- * portable one against the oracle; with SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of
- * cs16.
+ * boundary, at zero, outside, far outside, at NaN; or the noise value does, N0 or 1/N0: every vector loop of the CPU
+ * against the portable one, and the portable one against the oracle and the specified LLRs; with
+ * SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of cs16.
  *
  * SOFTQAM_TEST_STRIDE says which: every one with 1, one in 2039 without it. Those around levels and boundaries are
  * never left out. SOFTQAM_TEST_THREADS is how many threads share the work, one per CPU without it. */
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
-#include "cpu_variant.h"
-#include "harness.h"
+#include "contract.h"
 #include "oracle.h"
+#include "variants_fixture.h"
 
-enum { BLOCK_SYMBOLS = 1 << 16, CUDA_BLOCK_SYMBOLS = 1 << 20, MAX_OUT_NBYTES = 32, MAX_THREADS = 256 };
-enum { DEFAULT_STRIDE = 2039 };
+enum { CHUNK_SYMBOLS = 1 << 16, CUDA_CHUNK_SYMBOLS = 1 << 20, MAX_THREADS = 256 };
+/* As a test; and where each symbol takes a reference that is slow: so many times further apart, and never less. */
+enum { DEFAULT_STRIDE = 2039, REFERENCE_FACTOR = 7, REFERENCE_STRIDE = 1021 };
 
 #define ALL_BITS ((uint64_t)1 << 32)
 
@@ -39,11 +39,12 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* A set of symbols by number. */
+/* A set of symbols by number, and of their noise values where those run. */
 typedef struct symbols {
     const char *name;
     uint64_t n;
     void (*fill)(const struct symbols *self, uint64_t first, size_t n, void *symbols);
+    void (*fill_noise)(const struct symbols *self, uint64_t first, size_t n, float *noise);
     uint32_t fixed;   /* bits of the component that does not run */
     unsigned running; /* 0: I runs, 1: Q */
     uint64_t stride;
@@ -56,18 +57,19 @@ typedef struct worker worker;
 typedef struct job {
     const symbols *set;
     softqam_config config;
-    softqam_plan plan;
-    size_t block_symbols;
+    variants_call call;
+    size_t chunk_symbols;
     /* Whether all agree about n symbols that are in the worker's memory. */
     bool (*compare)(const struct job *self, worker *w, size_t n);
-    atomic_ullong next_block;
+    atomic_ullong next_chunk;
     atomic_bool failed;
 } job;
 
 struct worker {
     job *job;
     void *in;
-    float *noise_var;
+    float *components; /* what `in` stands for */
+    float *noise;
     uint8_t *expected;
     uint8_t *got;
     oracle *oracle;
@@ -161,43 +163,34 @@ static void fill_pairs(const symbols *self, uint64_t first, size_t n, void *out)
     }
 }
 
-static void widen(const job *self, const worker *w, size_t n, float *values)
-{
-    harness_widen(self->config.input_format, 0, w->in, n, values);
-}
-
 /* Prints what differs. */
 static bool outputs_equal(const job *self, const worker *w, const char *what, size_t n)
 {
-    if (memcmp(w->expected, w->got, n * self->plan.output_nbytes) == 0)
+    if (variants_equal(what, &self->call, w->components, w->expected, w->got, n))
         return true;
-    float *values = malloc(n * 2 * sizeof(float));
-    if (values) {
-        widen(self, w, n, values);
-        harness_outputs_equal(what, self->config.output_format, values, w->expected, w->got, n);
-    }
-    free(values);
     fprintf(stderr, "%s: %s\n", what, self->set->name);
     return false;
 }
 
-static size_t noise_stride(const job *self)
+static bool takes_noise(const job *self)
 {
-    return self->config.noise == SOFTQAM_NOISE_PER_SYMBOL;
+    return self->config.output_format != SOFTQAM_OUTPUT_U8;
 }
 
 /* Every vector loop that this processor runs against the portable one. */
 static bool compare_variants(const job *self, worker *w, size_t n)
 {
+    const softqam_cpu_variant *variants[VARIANTS_MAX];
+    const size_t n_variants = variants_list(variants);
     bool equal = true;
-    softqam_cpu_loop_portable(&self->plan, w->in, w->noise_var, noise_stride(self), n, w->expected);
-    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
-        if (variant->loop == softqam_cpu_loop_portable || !variant->runs_here())
+    variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, &self->call, w->components, w->noise, n, w->expected);
+    for (size_t k = 0; k < n_variants; k++) {
+        /* The generic variant has the portable one's loops of LLRs. */
+        if (n < variants[k]->min_symbols || (takes_noise(self) && variants[k] == &softqam_cpu_generic))
             continue;
-        harness_poison(w->got, w->expected, n * self->plan.output_nbytes);
-        variant->loop(&self->plan, w->in, w->noise_var, noise_stride(self), n, w->got);
-        equal = outputs_equal(self, w, variant->name, n) && equal;
+        harness_poison(w->got, w->expected, n * self->call.nbytes);
+        variants_run(variants[k], VARIANTS_FLUSHED, &self->call, w->components, w->noise, n, w->got);
+        equal = outputs_equal(self, w, variants[k]->name, n) && equal;
     }
     return equal;
 }
@@ -205,20 +198,34 @@ static bool compare_variants(const job *self, worker *w, size_t n)
 /* The portable loop against liquid-dsp. */
 static bool compare_oracle(const job *self, worker *w, size_t n)
 {
-    oracle_soft_bits(w->oracle, w->in, n, w->expected);
-    harness_poison(w->got, w->expected, n * self->plan.output_nbytes);
-    softqam_cpu_loop_portable(&self->plan, w->in, NULL, 0, n, w->got);
+    oracle_soft_bits(w->oracle, w->components, n, w->expected);
+    harness_poison(w->got, w->expected, n * self->call.nbytes);
+    variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, &self->call, w->components, NULL, n, w->got);
     return outputs_equal(self, w, "portable against the oracle", n);
+}
+
+/* The portable loop against the specified LLRs, in f32. */
+static bool compare_specified(const job *self, worker *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const nr_noise noise = {w->noise[i], self->call.noise == SOFTQAM_NOISE_INVERSE};
+        float llrs[HARNESS_SYMBOL_BITS];
+        contract_f32(&nr_256qam, w->components + 2 * i, noise, 0, 0, llrs);
+        memcpy(w->expected + i * sizeof llrs, llrs, sizeof llrs);
+    }
+    harness_poison(w->got, w->expected, n * self->call.nbytes);
+    variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, &self->call, w->components, w->noise, n, w->got);
+    return outputs_equal(self, w, "portable against the specification", n);
 }
 
 /* CUDA against the CPU, from pinned memory to pinned memory. */
 static bool compare_cuda(const job *self, worker *w, size_t n)
 {
-    const float *noise_var = self->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : w->noise_var;
-    softqam_status status = softqam_demodulate(w->cpu, w->in, noise_var, n, w->expected);
-    harness_poison(w->got, w->expected, n * self->plan.output_nbytes);
+    const float *noise = takes_noise(self) ? w->noise : NULL;
+    softqam_status status = softqam_demodulate(w->cpu, w->in, noise, n, w->expected);
+    harness_poison(w->got, w->expected, n * self->call.nbytes);
     if (status == SOFTQAM_OK)
-        status = softqam_demodulate(w->cuda, w->in, noise_var, n, w->got);
+        status = softqam_demodulate(w->cuda, w->in, noise, n, w->got);
     if (status != SOFTQAM_OK)
         fprintf(stderr, "softqam_demodulate: %s\n", softqam_error_message());
     return status == SOFTQAM_OK && outputs_equal(self, w, "CUDA", n);
@@ -229,55 +236,65 @@ static void *work(void *argument)
     worker *self = argument;
     job *all = self->job;
     while (!atomic_load(&all->failed)) {
-        const uint64_t first = atomic_fetch_add(&all->next_block, 1) * all->block_symbols;
+        const uint64_t first = atomic_fetch_add(&all->next_chunk, 1) * all->chunk_symbols;
         if (first >= all->set->n)
             break;
         const uint64_t left = all->set->n - first;
-        const size_t n = left < all->block_symbols ? (size_t)left : all->block_symbols;
+        const size_t n = left < all->chunk_symbols ? (size_t)left : all->chunk_symbols;
         all->set->fill(all->set, first, n, self->in);
+        if (all->set->fill_noise)
+            all->set->fill_noise(all->set, first, n, self->noise);
+        harness_widen(all->config.input_format, 0, self->in, n, self->components);
         if (!all->compare(all, self, n))
             atomic_store(&all->failed, true);
     }
     return NULL;
 }
 
-static softqam_demodulator *create(softqam_config config, softqam_backend backend)
+static softqam_demodulator *create(const softqam_config *config, softqam_backend backend)
 {
-    config.backend = backend;
-    config.n_threads = 1;
-    config.n_streams = 2;
-    config.chunk_symbols = CUDA_BLOCK_SYMBOLS / 4;
-    return harness_create(&config);
+    harness_setup setup = {.demodulator = *config};
+    softqam_context_config_init(&setup.context);
+    setup.context.backend = backend;
+    setup.context.n_threads = 1;
+    setup.context.n_streams = 2;
+    setup.context.chunk_symbols = CUDA_CHUNK_SYMBOLS / 4;
+    return harness_create(&setup);
 }
 
 static void *allocate(worker *self, size_t nbytes)
 {
     void *memory = NULL;
-    assert_int_equal(softqam_host_alloc(self->cuda ? self->cuda : self->cpu, nbytes, &memory), SOFTQAM_OK);
+    softqam_context *context = softqam_demodulator_context(self->cuda ? self->cuda : self->cpu);
+    assert_int_equal(softqam_host_alloc(context, nbytes, &memory), SOFTQAM_OK);
     return memory;
 }
 
 static worker open_worker(job *of)
 {
-    worker self = {.job = of, .oracle = oracle_create(), .cpu = create(of->config, SOFTQAM_BACKEND_CPU)};
+    worker self = {.job = of, .oracle = oracle_create(), .cpu = create(&of->config, SOFTQAM_BACKEND_CPU)};
     assert_non_null(self.oracle);
     if (of->compare == compare_cuda)
-        self.cuda = create(of->config, SOFTQAM_BACKEND_CUDA);
-    const size_t n = of->block_symbols;
-    self.in = allocate(&self, n * of->plan.input_nbytes);
-    self.noise_var = allocate(&self, n * sizeof(float));
-    self.expected = allocate(&self, n * of->plan.output_nbytes);
-    self.got = allocate(&self, n * of->plan.output_nbytes);
-    /* 1/2 to 2^-14 in turn, and one of no power of two. */
-    for (size_t i = 0; i < n; i++)
-        self.noise_var[i] = i % 15 ? ldexpf(1, -(int)(i % 15)) : 0.013F;
+        self.cuda = create(&of->config, SOFTQAM_BACKEND_CUDA);
+    const size_t n = of->chunk_symbols;
+    self.in = allocate(&self, n * of->call.params.input_nbytes);
+    self.components = harness_alloc(n * 2 * sizeof(float));
+    self.noise = allocate(&self, n * sizeof(float));
+    self.expected = allocate(&self, n * of->call.nbytes);
+    self.got = allocate(&self, n * of->call.nbytes);
+    /* 1/2 to 2^-14 in turn, and one of no power of two; or their inverses. */
+    for (size_t i = 0; i < n; i++) {
+        const float noise_var = i % 15 ? ldexpf(1, -(int)(i % 15)) : 0.013F;
+        self.noise[i] = of->config.noise_form == SOFTQAM_NOISE_FORM_INVERSE ? 1 / noise_var : noise_var;
+    }
     return self;
 }
 
 static void close_worker(worker *self)
 {
     softqam_host_free(self->in);
-    softqam_host_free(self->noise_var);
+    free(self->components);
+    softqam_host_free(self->noise);
     softqam_host_free(self->expected);
     softqam_host_free(self->got);
     softqam_destroy(self->cpu);
@@ -294,8 +311,8 @@ static size_t count_threads(void)
 }
 
 /* All of a set, by all threads. */
-static void run_set(const symbols *set, softqam_input_format input, softqam_output_format output, softqam_noise noise,
-                    bool (*compare)(const job *, worker *, size_t))
+static void run_set(const symbols *set, softqam_input_format input, softqam_output_format output,
+                    softqam_noise_kind noise, bool (*compare)(const job *, worker *, size_t))
 {
     const char *pattern = getenv("SOFTQAM_TEST_SET");
     if (pattern && fnmatch(pattern, set->name, 0) != 0)
@@ -303,18 +320,19 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     static job shared;
     static worker workers[MAX_THREADS];
     static pthread_t threads[MAX_THREADS];
+    static const char *const noises[] = {"", ", N0", ", 1/N0"};
     const size_t n_threads = count_threads();
-    softqam_config resolved;
     memset(&shared, 0, sizeof shared);
     shared.set = set;
     shared.compare = compare;
-    shared.block_symbols = compare == compare_cuda ? CUDA_BLOCK_SYMBOLS : BLOCK_SYMBOLS;
+    shared.chunk_symbols = compare == compare_cuda ? CUDA_CHUNK_SYMBOLS : CHUNK_SYMBOLS;
     softqam_config_init(&shared.config);
     shared.config.input_format = input;
     shared.config.output_format = output;
-    shared.config.noise = noise;
-    assert_int_equal(softqam_config_resolve(&resolved, &shared.config), SOFTQAM_OK);
-    softqam_plan_make(&shared.plan, &resolved);
+    shared.config.noise = noise == SOFTQAM_ONE_WEIGHT ? SOFTQAM_NOISE_PER_CALL : SOFTQAM_NOISE_PER_SYMBOL;
+    if (noise == SOFTQAM_NOISE_INVERSE)
+        shared.config.noise_form = SOFTQAM_NOISE_FORM_INVERSE;
+    shared.call = variants_call_of(&shared.config, noise);
     for (size_t k = 0; k < n_threads; k++)
         workers[k] = open_worker(&shared);
     const double start = harness_seconds();
@@ -325,8 +343,8 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
         close_worker(&workers[k]);
     }
     assert_false(shared.failed);
-    print_message("%s: %s, %llu symbols, %.1f s\n", harness_output_names[output], set->name, (unsigned long long)set->n,
-                  harness_seconds() - start);
+    print_message("%s: %s%s, %llu symbols, %.1f s\n", harness_output_names[output], set->name, noises[noise],
+                  (unsigned long long)set->n, harness_seconds() - start);
 }
 
 /* What the component that stays can be. */
@@ -345,17 +363,65 @@ static const char *const running_names[2][N_FIXED] = {
      "Q runs, I near the limit", "Q runs, I far out", "Q runs, I NaN"},
 };
 
+static uint64_t stride(void)
+{
+    return harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
+}
+
 static symbols running_set(unsigned running, int fixed)
 {
-    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     return (symbols){
         .name = running_names[running][fixed],
-        .n = (ALL_BITS - 1) / stride + 1,
+        .n = (ALL_BITS - 1) / stride() + 1,
         .fill = fill_running,
         .fixed = fixed_bits(fixed),
         .running = running,
-        .stride = stride,
+        .stride = stride(),
     };
+}
+
+/* All noise values, of symbols in turn: largest and smallest metrics, and what is not usual. */
+static void fill_in_turn(const symbols *self, uint64_t first, size_t n, void *out)
+{
+    (void)self;
+    enum { RUN = 2048 };
+    static const float usual[][2] = {
+        {0x1.fffffep0F, -0x1.fffffep0F}, {0.3F, -1.07F}, {1e-5F, 0.6135F}, {-1.15F, 0}, {-0.77F, 1.4F}};
+    static const float others[][2] = {{2, 0.3F}, {-3e38F, 1e30F}, {0x1p-63F, -0x1p-64F}, {0.3F, -NAN}};
+    float *at = out;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t number = first + i;
+        const bool is_other = number / RUN % 2 && number % 37 == 0;
+        memcpy(at + 2 * i, is_other ? others[number % 4] : usual[number % 5], 2 * sizeof *at);
+    }
+}
+
+static void fill_running_noise(const symbols *self, uint64_t first, size_t n, float *noise)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = (uint32_t)((first + i) * self->stride);
+        memcpy(&noise[i], &bits, sizeof bits);
+    }
+}
+
+static symbols noise_set(void)
+{
+    return (symbols){
+        .name = "the noise runs",
+        .n = (ALL_BITS - 1) / stride() + 1,
+        .fill = fill_in_turn,
+        .fill_noise = fill_running_noise,
+        .stride = stride(),
+    };
+}
+
+/* For references that are slow. */
+static symbols sparse(symbols set)
+{
+    set.stride *= REFERENCE_FACTOR;
+    set.stride = set.stride < REFERENCE_STRIDE ? REFERENCE_STRIDE : set.stride;
+    set.n = (ALL_BITS - 1) / set.stride + 1;
+    return set;
 }
 
 static bool on_cuda(void)
@@ -363,55 +429,64 @@ static bool on_cuda(void)
     return harness_backend() == SOFTQAM_BACKEND_CUDA;
 }
 
-/* The noise variance is one for all where I runs, and each symbol's own where Q does. LLRs of an axis depend on the
- * other only in whether it is a number, so two values of it do. */
-static void run_format(softqam_output_format output)
+static bool (*comparison(void))(const job *, worker *, size_t)
 {
-    bool (*compare)(const job *, worker *, size_t) = on_cuda() ? compare_cuda : compare_variants;
-    const int step = output == SOFTQAM_OUTPUT_U8 ? 1 : N_FIXED - 1;
-    for (unsigned running = 0; running < 2; running++) {
-        for (int fixed = 0; fixed < N_FIXED; fixed += step) {
-            const symbols set = running_set(running, fixed);
-            run_set(&set, SOFTQAM_INPUT_CF32, output, (softqam_noise)running, compare);
-        }
-        run_set(&near_all, SOFTQAM_INPUT_CF32, output, (softqam_noise)running, compare);
-        run_set(&edges_all, SOFTQAM_INPUT_CF32, output, (softqam_noise)running, compare);
-    }
+    return on_cuda() ? compare_cuda : compare_variants;
 }
 
 static void test_u8(void **state)
 {
     (void)state;
-    run_format(SOFTQAM_OUTPUT_U8);
+    for (unsigned running = 0; running < 2; running++) {
+        for (int fixed = 0; fixed < N_FIXED; fixed++) {
+            const symbols set = running_set(running, fixed);
+            run_set(&set, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
+        }
+    }
+    run_set(&near_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
+    run_set(&edges_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
+}
+
+/* LLRs of an axis depend on the other only in whether it is a number, so two values of it do. */
+static void run_llrs(softqam_output_format output)
+{
+    const symbols with_level[] = {running_set(0, 0), running_set(1, 0)}, with_nan = running_set(0, N_FIXED - 1);
+    const symbols noise = noise_set();
+    for (int kind = SOFTQAM_ONE_WEIGHT; kind < SOFTQAM_NOISE_KINDS; kind++)
+        run_set(&with_level[kind % 2], SOFTQAM_INPUT_CF32, output, (softqam_noise_kind)kind, comparison());
+    run_set(&with_nan, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
+    run_set(&noise, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
+    run_set(&noise, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_INVERSE, comparison());
+    run_set(&near_all, SOFTQAM_INPUT_CF32, output, SOFTQAM_ONE_WEIGHT, comparison());
+    run_set(&edges_all, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
 }
 
 static void test_s8(void **state)
 {
     (void)state;
-    run_format(SOFTQAM_OUTPUT_S8);
+    run_llrs(SOFTQAM_OUTPUT_S8);
 }
 
 static void test_f16(void **state)
 {
     (void)state;
-    run_format(SOFTQAM_OUTPUT_F16);
+    run_llrs(SOFTQAM_OUTPUT_F16);
 }
 
 static void test_f32(void **state)
 {
     (void)state;
-    run_format(SOFTQAM_OUTPUT_F32);
+    run_llrs(SOFTQAM_OUTPUT_F32);
 }
 
 /* All pairs of int16. */
 static void test_cs16(void **state)
 {
     (void)state;
-    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
-    const symbols set = {.name = "all cs16", .n = (ALL_BITS - 1) / stride + 1, .fill = fill_pairs, .stride = stride};
-    bool (*compare)(const job *, worker *, size_t) = on_cuda() ? compare_cuda : compare_variants;
-    run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, compare);
-    run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL, compare);
+    const symbols set = {
+        .name = "all cs16", .n = (ALL_BITS - 1) / stride() + 1, .fill = fill_pairs, .stride = stride()};
+    run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
+    run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_N0, comparison());
 }
 
 /* 2^-13 to 8, both signs: 16 exponents, 2^28 floats. Nearer zero the level is the same, further out the clamp's. */
@@ -420,32 +495,43 @@ static void test_oracle(void **state)
     (void)state;
     if (on_cuda())
         skip();
-    const uint64_t stride = harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
     const symbols set = {
         .name = "all of 2^-13 <= |I| < 8, Q on a level",
-        .n = (((uint64_t)1 << 28) - 1) / stride + 1,
+        .n = (((uint64_t)1 << 28) - 1) / stride() + 1,
         .fill = fill_magnitudes,
         .fixed = fixed_bits(0),
-        .stride = stride,
+        .stride = stride(),
         .offset = bits_of(0x1p-13F),
     };
-    run_set(&set, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, compare_oracle);
-    run_set(&near_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, compare_oracle);
+    run_set(&set, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, compare_oracle);
+    run_set(&near_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, compare_oracle);
     for (unsigned running = 0; running < 2; running++) {
         for (int fixed = 0; fixed < N_FIXED; fixed++) {
-            symbols sparse = running_set(running, fixed);
-            sparse.stride = sparse.stride < 1021 ? 1021 : sparse.stride;
-            sparse.n = (ALL_BITS - 1) / sparse.stride + 1;
-            run_set(&sparse, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, compare_oracle);
+            const symbols some = sparse(running_set(running, fixed));
+            run_set(&some, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, compare_oracle);
         }
     }
+}
+
+/* In f32, whose metrics and weights s8 and f16 have too; at the ends of exponents all of them. */
+static void test_specified(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip();
+    const symbols sets[] = {sparse(running_set(0, 0)), sparse(running_set(1, 0)), sparse(noise_set())};
+    for (size_t k = 0; k < 2 * HARNESS_COUNT(sets); k++)
+        run_set(&sets[k / 2], SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, k % 2 ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0,
+                compare_specified);
+    run_set(&edges_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_N0, compare_specified);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_oracle), cmocka_unit_test(test_u8),  cmocka_unit_test(test_s8),
-        cmocka_unit_test(test_f32),    cmocka_unit_test(test_f16), cmocka_unit_test(test_cs16),
+        cmocka_unit_test(test_oracle), cmocka_unit_test(test_specified), cmocka_unit_test(test_u8),
+        cmocka_unit_test(test_s8),     cmocka_unit_test(test_f32),       cmocka_unit_test(test_f16),
+        cmocka_unit_test(test_cs16),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -1,68 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 #include "variants_fixture.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-size_t variants_list(variants_loop loops[VARIANTS_MAX_LOOPS])
+#include "cpu/float_environment.h"
+#include "cpu/streaming.h"
+#include "simd_scalar.h"
+
+#include "arithmetic.h"
+
+size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX])
 {
     size_t n = 0;
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        const softqam_cpu_variant *variant = &softqam_cpu_variants[k];
-        if (!variant->runs_here() || variant->loop == softqam_cpu_loop_portable)
+        if (!softqam_cpu_variants[k]->runs_here() || softqam_cpu_variants[k] == &softqam_cpu_portable)
             continue;
-        assert_true(n + 2 <= VARIANTS_MAX_LOOPS);
-        loops[n++] = (variants_loop){variant->name, "ordinary", variant->loop};
-        if (variant->streaming_loop)
-            loops[n++] = (variants_loop){variant->name, "streaming", variant->streaming_loop};
+        assert_true(n < VARIANTS_MAX);
+        variants[n++] = softqam_cpu_variants[k];
     }
     return n;
 }
 
-softqam_plan variants_plan(const softqam_config *from)
+variants_call variants_call_of(const softqam_config *from, softqam_noise_kind noise)
 {
     softqam_config config;
-    softqam_plan plan;
+    variants_call self = {.noise = noise};
     assert_int_equal(softqam_config_resolve(&config, from), SOFTQAM_OK);
-    softqam_plan_make(&plan, &config);
-    return plan;
+    softqam_params_make(&self.params, &config);
+    self.nbytes = softqam_params_output_nbytes(&self.params, self.params.modulation);
+    return self;
 }
 
-softqam_plan variants_plan_of(int input, int output, int noise)
+variants_call variants_default_call(softqam_output_format output, softqam_noise_kind noise)
 {
     softqam_config config;
     softqam_config_init(&config);
-    config.input_format = (softqam_input_format)input;
-    config.output_format = (softqam_output_format)output;
-    config.noise = (softqam_noise)noise;
-    return variants_plan(&config);
+    config.output_format = output;
+    return variants_call_of(&config, noise);
+}
+
+static void run_loop(const softqam_cpu_variant *variant, bool streaming, const variants_call *call,
+                     const float *components, const float *noise, size_t n, void *out)
+{
+    const softqam_params *params = &call->params;
+    const softqam_segment plain = {0};
+    const softqam_llr_scale scale = softqam_params_llr_scale(params, &plain);
+    softqam_cpu_loops loops;
+    softqam_cpu_loops_choose(&loops, variant, params);
+    const bool takes_noise = softqam_params_take_noise(params);
+    float weight = 0;
+    if (takes_noise && call->noise == SOFTQAM_ONE_WEIGHT) {
+        weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
+        noise = &weight;
+    }
+    loops.by_noise[takes_noise ? call->noise : SOFTQAM_ONE_WEIGHT](params, scale, components, noise, n, out, streaming);
+}
+
+void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,
+                  const float *components, const float *noise, size_t n, void *out)
+{
+    const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals;
+    const softqam_float_environment environment =
+        softqam_float_enter(flush && call->params.output_format != SOFTQAM_OUTPUT_U8);
+    run_loop(variant, way == VARIANTS_STREAMING, call, components, noise, n, out);
+    if (way == VARIANTS_STREAMING)
+        softqam_streaming_fence();
+    softqam_float_leave(environment);
+}
+
+static void *alloc_lines(size_t nbytes)
+{
+    enum { LINE = 64 };
+    void *memory = aligned_alloc(LINE, (nbytes + LINE - 1) / LINE * LINE);
+    assert_non_null(memory);
+    return memory;
 }
 
 variants_data variants_open_data(size_t n_symbols)
 {
-    return (variants_data){harness_alloc(n_symbols * MAX_IN_NBYTES), harness_alloc(n_symbols * sizeof(float)),
-                           harness_alloc(n_symbols * MAX_OUT_NBYTES), harness_alloc(n_symbols * MAX_OUT_NBYTES),
-                           n_symbols};
+    return (variants_data){harness_alloc(n_symbols * 2 * sizeof(float)), harness_alloc(n_symbols * sizeof(float)),
+                           alloc_lines(n_symbols * MAX_OUT_NBYTES), alloc_lines(n_symbols * MAX_OUT_NBYTES), n_symbols};
 }
 
 void variants_close_data(variants_data *self)
 {
     free(self->got);
     free(self->expected);
-    free(self->noise_var);
-    free(self->symbols);
+    free(self->noise);
+    free(self->components);
 }
 
-void variants_compare(const variants_loop *loop, const softqam_plan *plan, const uint8_t *symbols,
-                      const uint8_t *expected, const uint8_t *got, size_t n_symbols)
+bool variants_equal(const char *what, const variants_call *call, const float *components, const uint8_t *expected,
+                    const uint8_t *got, size_t n_symbols)
 {
-    if (memcmp(expected, got, n_symbols * plan->output_nbytes) == 0)
-        return;
-    float *values = harness_alloc(n_symbols * 2 * sizeof(float));
-    harness_widen(plan->input_format, plan->input_scale, symbols, n_symbols, values);
-    harness_outputs_equal(loop->variant, plan->output_format, values, expected, got, n_symbols);
-    free(values);
-    fail_msg("%s, %s stores: %s to %s, noise per %s, %zu symbols", loop->variant, loop->stores,
-             harness_input_names[plan->input_format], harness_output_names[plan->output_format],
-             plan->noise ? "symbol" : "call", n_symbols);
+    static const char *const noises[] = {"one weight", "N0 a symbol", "1/N0 a symbol"};
+    if (memcmp(expected, got, n_symbols * call->nbytes) == 0)
+        return true;
+    harness_outputs_equal(what, call->params.output_format, components, expected, got, n_symbols);
+    fprintf(stderr, "%s: to %s, %s, %zu symbols\n", what, harness_output_names[call->params.output_format],
+            noises[call->noise], n_symbols);
+    return false;
 }

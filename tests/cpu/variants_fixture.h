@@ -1,35 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* What test_variants.c and measure_variants.c share: the inner loops that this machine runs, plans for them, buffers
- * for their data, and a comparison to the last bit. */
+/* What the tests and the measurement of the CPU's inner loops share: the variants that this machine runs, called
+ * directly, parameters for them, buffers for their data, and a comparison to the last bit. */
 #ifndef SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 #define SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 
 #include "config.h"
-#include "cpu_variant.h"
+#include "cpu/variant.h"
 #include "harness.h"
 
-enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_NOISES = 2, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
+enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, MAX_OUT_NBYTES = 32, VARIANTS_MAX = 8 };
 
-/* A loop that is compared with the portable one. */
-typedef struct variants_loop {
-    const char *variant;
-    const char *stores;
-    softqam_cpu_loop *run;
-} variants_loop;
+/* Those that run here, but for the portable one. Returns how many. */
+size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX]);
 
-enum { VARIANTS_MAX_LOOPS = 16 };
+/* What a loop is called with. */
+typedef struct variants_call {
+    softqam_params params;
+    softqam_noise_kind noise; /* of LLRs */
+    size_t nbytes;            /* of a symbol's values */
+} variants_call;
 
-/* All that run here: each variant's two. Returns how many. */
-size_t variants_list(variants_loop loops[VARIANTS_MAX_LOOPS]);
+variants_call variants_call_of(const softqam_config *config, softqam_noise_kind noise);
+/* The same with the defaults for an output format. */
+variants_call variants_default_call(softqam_output_format output, softqam_noise_kind noise);
 
-softqam_plan variants_plan(const softqam_config *from);
-/* The default plan of formats, and of one noise variance (0) or one a symbol (1). */
-softqam_plan variants_plan_of(int input, int output, int noise);
+typedef enum variants_way {
+    VARIANTS_PLAIN,
+    VARIANTS_FLUSHED,   /* as the library does it: with subnormal numbers as zeros, where the variant wants that */
+    VARIANTS_STREAMING, /* the same with values stored past the caches; `out` and n as loops.h has it */
+    N_VARIANTS_WAYS
+} variants_way;
 
-/* Symbols in memory of malloc, their noise variances, and room for what comes out, of the widest formats. */
+/* The values of n symbols by a variant's loop: `noise` is a value a symbol, or one, of which the weight is made. At
+ * least variant->min_symbols of them. */
+void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,
+                  const float *components, const float *noise, size_t n, void *out);
+
+/* Symbols in memory of malloc, their noise values, and room for what comes out, of the widest format, aligned to
+ * lines. */
 typedef struct variants_data {
-    uint8_t *symbols;
-    float *noise_var;
+    float *components;
+    float *noise;
     uint8_t *expected;
     uint8_t *got;
     size_t n_symbols;
@@ -38,8 +49,8 @@ typedef struct variants_data {
 variants_data variants_open_data(size_t n_symbols);
 void variants_close_data(variants_data *self);
 
-/* Fails the test where a byte differs. */
-void variants_compare(const variants_loop *loop, const softqam_plan *plan, const uint8_t *symbols,
-                      const uint8_t *expected, const uint8_t *got, size_t n_symbols);
+/* Prints what differs, and returns false, where a byte does. Any thread. */
+bool variants_equal(const char *what, const variants_call *call, const float *components, const uint8_t *expected,
+                    const uint8_t *got, size_t n_symbols);
 
 #endif

@@ -36,15 +36,14 @@ static void set_up(void)
     static const char *const variants[N_VARIANTS] = {"portable", "avx2", "avx512", "neon", "generic"};
     reference = oracle_create();
     require(reference);
-    for (int f = 0; f < N_INPUT_FORMATS; f++) {
-        for (int k = 0; k < N_VARIANTS; k++) {
-            softqam_config config;
-            softqam_config_init(&config);
-            config.backend = SOFTQAM_BACKEND_CPU;
-            config.input_format = formats[f];
-            config.cpu_variant = variants[k];
-            config.n_threads = 1;
-            require(softqam_create(&demodulators[f][k], &config) == SOFTQAM_OK || k > 0);
+    for (int k = 0; k < N_VARIANTS; k++) {
+        harness_setup setup = harness_default_setup();
+        setup.context.backend = SOFTQAM_BACKEND_CPU;
+        setup.context.cpu_variant = variants[k];
+        setup.context.n_threads = 1;
+        for (int f = 0; f < N_INPUT_FORMATS; f++) {
+            setup.demodulator.input_format = formats[f];
+            require(harness_try_create(&demodulators[f][k], &setup) == SOFTQAM_OK || k > 0);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/transmitter.h"
+#include "create.h"
 #include "machine.h"
 #include "sections.h"
 
@@ -23,8 +24,9 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "\n"
                            "      --backend NAME      all, cpu or cuda; default: all\n"
                            "      --section LIST      some of variants, worst, formats, threads, sizes,\n"
-                           "                          overhead, device, graph, host, streams, choice,\n"
-                           "                          devices; with no space between them; default: all\n"
+                           "                          overhead, objects, device, graph, host, streams,\n"
+                           "                          choice, devices; with no space between them;\n"
+                           "                          default: all\n"
                            "      --symbols N         symbols of the large CPU runs; default: 16777216\n"
                            "      --largest N         symbols of the largest of the sizes, and of the\n"
                            "                          CUDA backend's host runs; default: 67108864\n"
@@ -40,13 +42,19 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "\n"
                            "Sections of the CPU's measurements:\n"
                            "  variants  every instruction set, one thread, one slot and large; liquid-dsp\n"
-                           "  worst     zeros, boundaries, 5 dB and NaN relative to 28 dB\n"
+                           "  worst     zeros, boundaries, 5 dB, NaN, subnormal and the smallest normal\n"
+                           "            components relative to 28 dB\n"
                            "  formats   all inputs and outputs, bytes a second relative to cf32 to s8\n"
                            "  threads   1, 2, 4 ... threads relative to one\n"
                            "  sizes     1, 2, 4 ... symbols to --largest, by one thread and by all\n"
                            "  overhead  calls with 1 and 100 symbols\n"
+                           "  objects   a table of its own: what a context with one and with six\n"
+                           "            demodulators takes: time, threads, memory; and up to 16 threads\n"
+                           "            with calls of 1000 symbols on one demodulator, relative to as\n"
+                           "            many contexts\n"
                            "\n"
                            "Sections of CUDA's:\n"
+                           "  objects   the same with AUTO, with CUDA, and for device memory alone\n"
                            "  device    data on the device, all inputs and outputs, a peer, a baseline\n"
                            "  graph     slots on the device as a CUDA graph\n"
                            "  host      host to host: pinned, pageable by 1 to 16 threads, one slot\n"
@@ -72,8 +80,8 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"variants", "worst", "formats", "threads", "sizes",   "overhead", "device",
-                                       "graph",    "host",  "streams", "choice",  "devices", NULL};
+static const char *const sections[] = {"variants", "worst", "formats", "threads", "sizes",  "overhead", "objects",
+                                       "device",   "graph", "host",    "streams", "choice", "devices",  NULL};
 
 enum {
     OPTION_BACKEND = 256,
@@ -152,8 +160,8 @@ void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_fo
 
 static bool make_input(struct bench_input *input)
 {
-    softqam_config config;
     softqam_demodulator *demodulator = NULL;
+    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 0);
     input->symbols = malloc(8 * input->n_symbols);
     input->expected = malloc(8 * input->n_symbols);
     if (!input->symbols || !input->expected) {
@@ -161,9 +169,7 @@ static bool make_input(struct bench_input *input)
         return false;
     }
     bench_fill(input->symbols, input->n_symbols, 28.0, SOFTQAM_INPUT_CF32, 1.0f);
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_status status = softqam_create(&demodulator, &config);
+    softqam_status status = bench_create(&demodulator, &config, NULL);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, input->symbols, NULL, input->n_symbols, input->expected);
     if (status != SOFTQAM_OK)
@@ -176,7 +182,7 @@ static int run_bench(const struct options *options)
 {
     struct report report = {.n_samples = options->n_samples};
     const bool cpu = options->backend != BENCH_CUDA && (options->sections & BENCH_OF_CPU) != 0;
-    const bool cuda = options->backend != BENCH_CPU && (options->sections & ~(unsigned)BENCH_OF_CPU) != 0;
+    const bool cuda = options->backend != BENCH_CPU && (options->sections & BENCH_OF_CUDA) != 0;
     struct bench_input input = {.n_symbols = options->n_symbols};
     if (cuda && options->n_largest > input.n_symbols)
         input.n_symbols = options->n_largest;

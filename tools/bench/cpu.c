@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU sections of softqam-bench. */
 #include <math.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,16 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "create.h"
 #include "liquid.h"
+#include "machine.h"
+#include "objects.h"
 #include "sections.h"
 #include "stream.h"
 
 /* Small sizes are repeated, for the clock's sake, to so many symbols a sample; the outputs of that many are compared.
  */
-enum { SAMPLE_SYMBOLS = 1 << 20, VERIFY_SYMBOLS = 1 << 18 };
+enum { SAMPLE_SYMBOLS = 1 << 20, VERIFY_SYMBOLS = 1 << 18, N_OTHER = 6 };
 
 struct cpu_bench {
     struct report *report;
@@ -25,7 +27,7 @@ struct cpu_bench {
     float *noise_var;
     unsigned char *out; /* 32 bytes a symbol up to those of the large runs, 8 to the largest */
     unsigned char *expected;
-    unsigned char *other; /* one slot of other symbols */
+    unsigned char *other; /* slots of other symbols, N_OTHER */
     size_t n_symbols;     /* of the large runs */
     size_t n_largest;     /* of the curve */
 };
@@ -62,9 +64,15 @@ static bool takes_noise(const struct cpu_case *c)
     return c->output != SOFTQAM_OUTPUT_U8;
 }
 
+static size_t out_nbytes_of(const struct cpu_case *c, size_t n_symbols)
+{
+    return softqam_output_nbytes(c->output, SOFTQAM_MODULATION_256QAM, n_symbols);
+}
+
 static size_t nbytes_of(const struct cpu_case *c)
 {
-    return c->n_symbols * (softqam_input_symbol_nbytes(c->input) + softqam_output_symbol_nbytes(c->output) +
+    return out_nbytes_of(c, c->n_symbols) +
+           c->n_symbols * (softqam_input_symbol_nbytes(c->input) +
                            (takes_noise(c) && c->noise == SOFTQAM_NOISE_PER_SYMBOL ? sizeof(float) : 0));
 }
 
@@ -104,16 +112,15 @@ static double run_case(void *context)
 static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *variant,
                  softqam_demodulator **demodulator)
 {
+    softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, c->n_threads);
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.cpu_variant = variant;
-    config.n_threads = c->n_threads;
+    context_config.cpu_variant = variant;
     config.input_format = c->input;
     config.input_scale = c->input_scale;
     config.output_format = c->output;
     config.noise = c->noise;
-    if (softqam_create(demodulator, &config) == SOFTQAM_OK)
+    if (bench_create(demodulator, &context_config, &config) == SOFTQAM_OK)
         return true;
     message_print("cpu", "%s", softqam_error_message());
     bench->report->failed = true;
@@ -124,11 +131,10 @@ static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *
 static bool verify_stretch(struct cpu_bench *bench, const struct cpu_case *c, softqam_demodulator *portable,
                            size_t first, size_t n)
 {
-    const size_t nbytes = softqam_output_symbol_nbytes(c->output);
     const unsigned char *symbols = (const unsigned char *)c->symbols + first * softqam_input_symbol_nbytes(c->input);
     const float *noise_var = bench->noise_var + (c->noise == SOFTQAM_NOISE_PER_SYMBOL ? first : 0);
     if (softqam_demodulate(portable, symbols, takes_noise(c) ? noise_var : NULL, n, bench->expected) == SOFTQAM_OK &&
-        memcmp(bench->expected, bench->out + first * nbytes, n * nbytes) == 0)
+        memcmp(bench->expected, bench->out + out_nbytes_of(c, first), out_nbytes_of(c, n)) == 0)
         return true;
     message_print(c->what, "wrong bytes");
     bench->report->failed = true;
@@ -139,7 +145,7 @@ static bool verify(struct cpu_bench *bench, const struct cpu_case *c, struct cpu
 {
     const size_t n = c->n_symbols < VERIFY_SYMBOLS ? c->n_symbols : VERIFY_SYMBOLS;
     softqam_demodulator *portable;
-    memset(bench->out, 1, c->n_symbols * softqam_output_symbol_nbytes(c->output));
+    memset(bench->out, 1, out_nbytes_of(c, c->n_symbols));
     if (run_case(run) < 0 || !make(bench, c, "portable", &portable))
         return false;
     const bool good =
@@ -148,18 +154,24 @@ static bool verify(struct cpu_bench *bench, const struct cpu_case *c, struct cpu
     return good;
 }
 
+/* Makes what runs a case, once its bytes are right; `what` gets its name in the report. */
+static bool open_run(struct cpu_bench *bench, const struct cpu_case *c, struct cpu_run *run, char what[64])
+{
+    *run = (struct cpu_run){.bench = bench, .what = c, .n_repeats = 1};
+    if (!make(bench, c, c->variant, &run->demodulator) || !verify(bench, c, run))
+        return false;
+    snprintf(what, 64, "cpu: %s, %s", c->what, softqam_backend_detail(run->demodulator));
+    run->n_repeats = repeats_of(c->n_symbols);
+    return true;
+}
+
 static int measure(struct cpu_bench *bench, const struct cpu_case *c, int limit)
 {
-    struct cpu_run run = {.bench = bench, .what = c, .n_repeats = 1};
+    struct cpu_run run;
+    char what[64];
     int index = -1;
-    if (!make(bench, c, c->variant, &run.demodulator))
-        return -1;
-    if (verify(bench, c, &run)) {
-        char what[64];
-        snprintf(what, sizeof what, "cpu: %s, %s", c->what, softqam_backend_detail(run.demodulator));
-        run.n_repeats = repeats_of(c->n_symbols);
+    if (open_run(bench, c, &run, what))
         index = report_measure(bench->report, what, c->n_symbols, nbytes_of(c), limit, run_case, &run);
-    }
     softqam_destroy(run.demodulator);
     return index;
 }
@@ -200,14 +212,11 @@ static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "por
 
 static bool runs_here(const char *variant)
 {
-    softqam_config config;
-    softqam_demodulator *demodulator;
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.n_threads = 1;
+    softqam_context *context;
+    softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 1);
     config.cpu_variant = variant;
-    const bool runs = softqam_create(&demodulator, &config) == SOFTQAM_OK;
-    softqam_destroy(demodulator);
+    const bool runs = softqam_context_create(&context, &config) == SOFTQAM_OK;
+    softqam_context_destroy(context);
     return runs;
 }
 
@@ -239,32 +248,85 @@ static void section_variants(struct cpu_bench *bench)
     bench_liquid(bench->report, (const float *)(const void *)bench->symbols, SLOT_SYMBOLS);
 }
 
-/* Inputs on which shortcuts fail, each beside the same at 28 dB: the last column is the share of that. */
+/* Inputs on which shortcuts fail, after the usual one. */
+enum { USUAL, ZEROS, BOUNDARIES, LOUD_NOISE, NOT_A_NUMBER, SUBNORMALS, SMALLEST_NORMALS, N_INPUTS };
+
+_Static_assert(N_INPUTS == 1 + N_OTHER, "a slot for each");
+
+static const char *const input_names[N_INPUTS] = {"28 dB", "zeros",      "boundaries",      "5 dB",
+                                                  "NaN",   "subnormals", "smallest normals"};
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A component of one of them, of either sign; place is its number. */
+static float unusual_component(int input, uint32_t place)
+{
+    const uint32_t random = place * 2654435761u;
+    const uint32_t sign = random & 0x80000000, fraction = random >> 7 & 0x7fffff;
+    switch (input) {
+    case ZEROS:
+        return 0.0f;
+    case BOUNDARIES:
+        return (float)((int)(fraction & 15) * 2 - 14) / sqrtf(170.0f);
+    case SUBNORMALS:
+        return float_of(sign | fraction);
+    case SMALLEST_NORMALS:
+        return float_of(sign | 0x00800000 | fraction);
+    default:
+        return NAN;
+    }
+}
+
+static void make_input(int input, float *symbols)
+{
+    if (input == LOUD_NOISE)
+        bench_fill(symbols, SLOT_SYMBOLS, 5.0, SOFTQAM_INPUT_CF32, 1.0f);
+    else
+        for (uint32_t i = 0; i < 2 * SLOT_SYMBOLS; i++)
+            symbols[i] = unusual_component(input, i);
+}
+
+/* All inputs in turns; the last column is the share of the usual one. */
+static void measure_inputs(struct cpu_bench *bench, const char *variant, const char *name, softqam_output_format output)
+{
+    struct cpu_case cases[N_INPUTS];
+    struct cpu_run runs[N_INPUTS] = {{.n_repeats = 0}};
+    struct contender contenders[N_INPUTS];
+    char names[N_INPUTS][32], what[N_INPUTS][64];
+    bool all = true;
+    for (int input = 0; input < N_INPUTS && all; input++) {
+        snprintf(names[input], sizeof names[input], "%s, %s", name, input_names[input]);
+        cases[input] = case_of(bench, names[input], variant, SLOT_SYMBOLS);
+        cases[input].output = output;
+        if (input != USUAL)
+            cases[input].symbols = bench->other + (size_t)(input - 1) * 8 * SLOT_SYMBOLS;
+        all = open_run(bench, &cases[input], &runs[input], what[input]);
+        contenders[input] = (struct contender){what[input], &runs[input]};
+    }
+    const int first = all ? report_measure_in_turns(bench->report, contenders, N_INPUTS, SLOT_SYMBOLS,
+                                                    nbytes_of(&cases[USUAL]), run_case)
+                          : -1;
+    for (int input = 0; input < N_INPUTS; input++) {
+        if (first >= 0 && input != USUAL)
+            report_set_limit(bench->report, first + input, first + USUAL);
+        softqam_destroy(runs[input].demodulator);
+    }
+}
+
 static void section_worst(struct cpu_bench *bench)
 {
-    static const char *const names[] = {"zeros", "boundaries", "5 dB", "NaN"};
-    float *symbols = (float *)(void *)bench->other;
+    for (int input = 1; input < N_INPUTS; input++)
+        make_input(input, (float *)(void *)(bench->other + (size_t)(input - 1) * 8 * SLOT_SYMBOLS));
     for (size_t k = 0; k < sizeof variants / sizeof variants[0]; k++) {
         if (!runs_here(variants[k]))
             continue;
-        for (int s8 = 0; s8 < 2; s8++) {
-            struct cpu_case c = case_of(bench, s8 ? "s8, 28 dB" : "u8, 28 dB", variants[k], SLOT_SYMBOLS);
-            c.output = s8 ? SOFTQAM_OUTPUT_S8 : SOFTQAM_OUTPUT_U8;
-            const int usual = measure(bench, &c, -1);
-            for (size_t kind = 0; kind < 4; kind++) {
-                char what[32];
-                snprintf(what, sizeof what, "%s, %s", s8 ? "s8" : "u8", names[kind]);
-                for (size_t i = 0; i < 2 * SLOT_SYMBOLS; i++)
-                    symbols[i] = kind == 0   ? 0.0f
-                                 : kind == 1 ? (float)((int)(i * 2654435761u >> 7 & 15) * 2 - 14) / sqrtf(170.0f)
-                                             : NAN;
-                if (kind == 2)
-                    bench_fill(symbols, SLOT_SYMBOLS, 5.0, SOFTQAM_INPUT_CF32, 1.0f);
-                c.what = what;
-                c.symbols = symbols;
-                measure(bench, &c, usual);
-            }
-        }
+        measure_inputs(bench, variants[k], "u8", SOFTQAM_OUTPUT_U8);
+        measure_inputs(bench, variants[k], "s8", SOFTQAM_OUTPUT_S8);
     }
 }
 
@@ -293,12 +355,6 @@ static void section_formats(struct cpu_bench *bench)
     }
 }
 
-static unsigned count_cpus(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
 /* What the memory allows so many threads, relative to what one thread demodulates. */
 static void measure_memory(struct cpu_bench *bench, size_t n_symbols, unsigned n_threads, int one)
 {
@@ -315,7 +371,7 @@ static void measure_memory(struct cpu_bench *bench, size_t n_symbols, unsigned n
 /* The last column is relative to one thread. */
 static void section_threads(struct cpu_bench *bench)
 {
-    const unsigned n_cpus = count_cpus();
+    const unsigned n_cpus = bench_count_cpus();
     const size_t sizes[] = {SLOT_SYMBOLS, bench->n_symbols};
     for (size_t s = 0; s < 2; s++) {
         int one = -1;
@@ -337,7 +393,7 @@ static void section_sizes(struct cpu_bench *bench)
         const int limit = measure_limit(bench, "cpu: memcpy", n, false, false, run_copy);
         measure(bench, &c, limit);
         c.what = "u8";
-        c.n_threads = count_cpus();
+        c.n_threads = bench_count_cpus();
         if (c.n_threads > 1)
             measure(bench, &c, limit);
     }
@@ -352,6 +408,13 @@ static void section_overhead(struct cpu_bench *bench)
     measure(bench, &c, -1);
     c.n_symbols = 100;
     measure(bench, &c, -1);
+}
+
+static void section_objects(struct cpu_bench *bench)
+{
+    const struct objects_use use = {.name = "cpu", .backend = SOFTQAM_BACKEND_CPU, .prepare = SOFTQAM_PREPARE_ALL};
+    bench_objects(bench->report, &use);
+    bench_sharing(bench->report);
 }
 
 static void *allocate(size_t nbytes)
@@ -376,7 +439,7 @@ static bool prepare(struct cpu_bench *bench, const struct bench_input *input)
     bench->noise_var = allocate(sizeof(float) * n);
     bench->out = allocate(out_nbytes);
     bench->expected = allocate(32 * (size_t)VERIFY_SYMBOLS);
-    bench->other = allocate(8 * (size_t)SLOT_SYMBOLS);
+    bench->other = allocate(N_OTHER * 8 * (size_t)SLOT_SYMBOLS);
     if (!bench->symbols || !bench->noise_var || !bench->out || !bench->expected || !bench->other)
         return false;
     for (size_t first = 0; first < n; first += input->n_symbols) {
@@ -392,7 +455,8 @@ static bool prepare(struct cpu_bench *bench, const struct bench_input *input)
 void bench_cpu(struct report *report, const struct bench_input *input, const struct bench_options *options)
 {
     static void (*const sections[])(struct cpu_bench *) = {section_variants, section_worst, section_formats,
-                                                           section_threads,  section_sizes, section_overhead};
+                                                           section_threads,  section_sizes, section_overhead,
+                                                           section_objects};
     struct cpu_bench bench = {.report = report, .n_symbols = input->n_symbols};
     bench.n_largest = options->sections & 1u << BENCH_SIZES ? options->n_largest : 0;
     if (prepare(&bench, input)) {

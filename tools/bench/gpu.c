@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/message.h"
+#include "create.h"
 
 bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what)
 {
@@ -26,15 +27,23 @@ bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char
     return false;
 }
 
-softqam_config gpu_config(softqam_input_format input, softqam_output_format output, softqam_noise noise)
+bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_input_format input,
+                softqam_output_format output, softqam_noise noise)
 {
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
+    config.context = bench->context;
     config.input_format = input;
     config.output_format = output;
     config.noise = noise;
-    return config;
+    softqam_status status = softqam_create(demodulator, &config);
+    if (status == SOFTQAM_OK)
+        status = softqam_context_prepare(bench->context, SOFTQAM_PREPARE_KERNELS);
+    if (gpu_softqam_good(bench, status, "cuda"))
+        return true;
+    softqam_destroy(*demodulator);
+    *demodulator = NULL;
+    return false;
 }
 
 bool gpu_clock_start(struct gpu_bench *bench)
@@ -66,14 +75,14 @@ static bool fill_device(struct gpu_bench *bench)
     return gpu_good(bench, cudaMemset(bench->d_noise_var, 0x3b, sizeof(float) * bench->n_device_symbols), "cudaMemset");
 }
 
-static bool allocate(struct gpu_bench *bench, softqam_demodulator *demodulator)
+static bool allocate(struct gpu_bench *bench)
 {
     const size_t n = bench->input->n_symbols;
     const size_t n_device = bench->n_device_symbols;
     void *pinned_in = NULL;
     void *pinned_out = NULL;
-    bool all = gpu_softqam_good(bench, softqam_host_alloc(demodulator, 8 * n, &pinned_in), "cuda") &&
-               gpu_softqam_good(bench, softqam_host_alloc(demodulator, 8 * n, &pinned_out), "cuda");
+    bool all = gpu_softqam_good(bench, softqam_host_alloc(bench->context, 8 * n, &pinned_in), "cuda") &&
+               gpu_softqam_good(bench, softqam_host_alloc(bench->context, 8 * n, &pinned_out), "cuda");
     bench->pinned_in = pinned_in;
     bench->pinned_out = pinned_out;
     bench->pageable_out = malloc(8 * n);
@@ -145,10 +154,11 @@ static void note_facts(struct report *report)
 static void measure(struct gpu_bench *bench, unsigned chosen)
 {
     static void (*const sections[N_BENCH_SECTIONS])(struct gpu_bench *) = {
-        [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,   [BENCH_HOST] = gpu_bench_host,
-        [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice, [BENCH_DEVICES] = gpu_bench_devices,
+        [BENCH_OBJECTS] = gpu_bench_objects, [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,
+        [BENCH_HOST] = gpu_bench_host,       [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice,
+        [BENCH_DEVICES] = gpu_bench_devices,
     };
-    for (unsigned k = BENCH_DEVICE; k < N_BENCH_SECTIONS; k++)
+    for (unsigned k = BENCH_OBJECTS; k < N_BENCH_SECTIONS; k++)
         if (chosen & 1u << k)
             sections[k](bench);
 }
@@ -158,19 +168,18 @@ void bench_cuda(struct report *report, const struct bench_input *input, const st
     struct gpu_bench bench = {.report = report, .input = input, .n_device_symbols = options->n_device_symbols};
     if (bench.n_device_symbols < input->n_symbols)
         bench.n_device_symbols = input->n_symbols;
-    softqam_demodulator *demodulator;
-    const softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK) {
+    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
+    if (softqam_context_create(&bench.context, &config) != SOFTQAM_OK) {
         message_print("cuda", "not measured: %s", softqam_error_message());
         return;
     }
     note_facts(report);
-    if (allocate(&bench, demodulator) && fill_device(&bench)) {
+    if (allocate(&bench) && fill_device(&bench)) {
         measure(&bench, options->sections);
     } else {
         message_print("cuda", "memory could not be had");
         report->failed = true;
     }
     release(&bench);
-    softqam_destroy(demodulator);
+    softqam_context_destroy(bench.context);
 }

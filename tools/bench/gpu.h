@@ -14,6 +14,7 @@ enum { GPU_MAX_STREAMS = 8 };
 /* Buffers of the section, on the current device unless said otherwise. */
 struct gpu_bench {
     struct report *report;
+    softqam_context *context; /* of SOFTQAM_BACKEND_CUDA */
     const struct bench_input *input;
     size_t n_device_symbols;
     unsigned char *d_in; /* 8 bytes for each device symbol, whatever the format: copies of the input */
@@ -33,14 +34,17 @@ bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what);
 /* Likewise for a call of the library. */
 bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char *what);
 
-/* A configuration of the CUDA backend. */
-softqam_config gpu_config(softqam_input_format input, softqam_output_format output, softqam_noise noise);
+/* Makes a demodulator on the section's context, with its kernels, which is all that calls on device memory need. False
+ * after it has said why it could not. */
+bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_input_format input,
+                softqam_output_format output, softqam_noise noise);
 
 /* Seconds from event to event: between the two, work is enqueued on the first stream. Negative after a failure. */
 bool gpu_clock_start(struct gpu_bench *bench);
 double gpu_clock_stop(struct gpu_bench *bench);
 
 /* The sections. */
+void gpu_bench_objects(struct gpu_bench *bench);
 void gpu_bench_device(struct gpu_bench *bench);
 void gpu_bench_graph(struct gpu_bench *bench);
 void gpu_bench_host(struct gpu_bench *bench);

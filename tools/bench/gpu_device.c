@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "common/message.h"
+#include "create.h"
 #include "gpu.h"
 #include "gpu_kernels.h"
+#include "objects.h"
 
 static double run_memcpy(void *context)
 {
@@ -107,12 +109,12 @@ static int measure_case(struct gpu_bench *bench, const struct device_case *c, co
 {
     char what[64];
     struct demodulator_case run = {.bench = bench, .n_symbols = bench->n_device_symbols, .n_calls = 1};
-    const softqam_config config = gpu_config(c->input, c->output, c->noise);
     const bool per_symbol = c->noise == SOFTQAM_NOISE_PER_SYMBOL;
-    const size_t nbytes = softqam_input_symbol_nbytes(c->input) + softqam_output_symbol_nbytes(c->output) +
+    const size_t nbytes = softqam_input_symbol_nbytes(c->input) +
+                          softqam_output_nbytes(c->output, SOFTQAM_MODULATION_256QAM, 1) +
                           (per_symbol ? sizeof(float) : 0);
     snprintf(what, sizeof what, "cuda: %s on the device", c->what);
-    if (!gpu_softqam_good(bench, softqam_create(&run.demodulator, &config), what))
+    if (!gpu_create(bench, &run.demodulator, c->input, c->output, c->noise))
         return -1;
     run.d_noise_var = c->output == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var;
     const int index = report_measure(bench->report, what, bench->n_device_symbols, nbytes * bench->n_device_symbols,
@@ -140,9 +142,11 @@ static bool make_table(struct gpu_bench *bench, cudaArray_t *array, cudaTextureO
     for (int k = 0; k < BENCH_TABLE_POINTS; k++)
         points[2 * k] = points[2 * k + 1] = end * (2.0f * (float)k / (BENCH_TABLE_POINTS - 1) - 1.0f);
     softqam_demodulator *demodulator;
-    softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_CALL);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    if (!gpu_softqam_good(bench, softqam_create(&demodulator, &config), "texture table"))
+    const softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, 1);
+    softqam_config config;
+    softqam_config_init(&config);
+    config.output_format = SOFTQAM_OUTPUT_F16;
+    if (!gpu_softqam_good(bench, bench_create(&demodulator, &context_config, &config), "texture table"))
         return false;
     const softqam_status status = softqam_demodulate(demodulator, points, &noise_var, BENCH_TABLE_POINTS, llrs);
     softqam_destroy(demodulator);
@@ -225,8 +229,7 @@ static void measure_sizes(struct gpu_bench *bench)
 {
     enum { N_CALLS = 20, LONG_SYMBOLS = 1 << 24 };
     struct demodulator_case run = {.bench = bench};
-    const softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
-    if (!gpu_softqam_good(bench, softqam_create(&run.demodulator, &config), "curve: device"))
+    if (!gpu_create(bench, &run.demodulator, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL))
         return;
     for (size_t n = 1; n <= bench->n_device_symbols; n *= 4) {
         run.n_symbols = n;
@@ -257,6 +260,34 @@ void gpu_bench_device(struct gpu_bench *bench)
     if (report_measure(bench->report, "cuda baseline: branchy, a byte a store, cf32 to u8", n, 16 * n,
                        limits[LIMIT_MEMCPY], run_branchy, bench) >= 0)
         verify_branchy(bench);
+}
+
+static bool call_on_device(void *context, softqam_demodulator *demodulator, softqam_output_format format)
+{
+    struct gpu_bench *bench = context;
+    return gpu_softqam_good(bench,
+                            softqam_cuda_demodulate(demodulator, bench->d_in,
+                                                    format == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var,
+                                                    bench->n_device_symbols, bench->d_out, bench->streams[0]),
+                            "objects") &&
+           gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize");
+}
+
+static size_t device_nbytes(void *context)
+{
+    size_t n_free = 0, n_total = 0;
+    return gpu_good(context, cudaMemGetInfo(&n_free, &n_total), "cudaMemGetInfo") ? n_total - n_free : 0;
+}
+
+void gpu_bench_objects(struct gpu_bench *bench)
+{
+    const struct objects_use uses[] = {
+        {"auto", SOFTQAM_BACKEND_AUTO, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
+        {"cuda", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
+        {"cuda, device memory", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_KERNELS, call_on_device, device_nbytes, bench},
+    };
+    for (size_t k = 0; k < sizeof uses / sizeof uses[0]; k++)
+        bench_objects(bench->report, &uses[k]);
 }
 
 /* Slots in a CUDA graph, replayed one graph after the other. */
@@ -302,8 +333,7 @@ void gpu_bench_graph(struct gpu_bench *bench)
 {
     static const size_t counts[] = {1, 20};
     softqam_demodulator *demodulator;
-    const softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
-    if (!gpu_softqam_good(bench, softqam_create(&demodulator, &config), "slots"))
+    if (!gpu_create(bench, &demodulator, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL))
         return;
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         struct graph_case run = {.bench = bench};

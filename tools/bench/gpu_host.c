@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "create.h"
 #include "gpu.h"
 
 /* Both directions of the bus at once, each the bytes of the whole input. */
@@ -67,14 +68,18 @@ static int measure_host(struct host_run *run, const char *what, int limit)
     return report_measure(run->bench->report, what, run->n_symbols, 16 * run->n_symbols, limit, run_host, run);
 }
 
+/* cf32 to u8, with a context of its own that has all it needs. */
 static softqam_demodulator *make(struct gpu_bench *bench, softqam_backend backend, unsigned n_threads)
 {
-    softqam_demodulator *demodulator = NULL;
-    softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
-    config.backend = backend;
-    config.n_threads = n_threads;
-    gpu_softqam_good(bench, softqam_create(&demodulator, &config), "host to host");
-    return demodulator;
+    softqam_demodulator *demodulator;
+    const softqam_context_config config = bench_context_config(backend, n_threads);
+    softqam_status status = bench_create(&demodulator, &config, NULL);
+    if (status == SOFTQAM_OK)
+        status = softqam_context_prepare(softqam_demodulator_context(demodulator), SOFTQAM_PREPARE_ALL);
+    if (gpu_softqam_good(bench, status, "host to host"))
+        return demodulator;
+    softqam_destroy(demodulator);
+    return NULL;
 }
 
 static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulator)
@@ -332,11 +337,11 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
     for (int k = 0; k < n_devices; k++)
         devices[k] = k;
     softqam_demodulator *demodulator = NULL;
-    softqam_config config = gpu_config(SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
+    softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
     config.devices = devices;
     config.n_devices = (unsigned)n_devices;
     char what[64];
-    if (set_up_devices(&c) && gpu_softqam_good(bench, softqam_create(&demodulator, &config), "several devices")) {
+    if (set_up_devices(&c) && gpu_softqam_good(bench, bench_create(&demodulator, &config, NULL), "several devices")) {
         snprintf(what, sizeof what, "cuda: %d GPUs, copy directions together", n_devices);
         const int buses = report_measure(bench->report, what, n, 16 * n, -1, run_buses, &c);
         struct host_run run = {bench, demodulator, bench->pinned_in, n, bench->pinned_out, 1};

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include <softqam/softqam.h>
+
+#include "create.h"
 
 /* "model name : ..." of the first processor, where the kernel tells. */
 static void read_cpu(char *cpu, size_t nbytes)
@@ -25,20 +28,23 @@ static void read_cpu(char *cpu, size_t nbytes)
         fclose(file);
 }
 
+unsigned bench_count_cpus(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
 void bench_machine_read(struct bench_machine *machine)
 {
     struct utsname names;
-    softqam_config config;
     softqam_demodulator *demodulator;
+    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 0);
     read_cpu(machine->cpu, sizeof machine->cpu);
     snprintf(machine->kernel, sizeof machine->kernel, "unknown");
     if (uname(&names) == 0)
         snprintf(machine->kernel, sizeof machine->kernel, "%.64s %.64s %.64s", names.sysname, names.release,
                  names.machine);
-    softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK)
-        demodulator = NULL;
+    (void)bench_create(&demodulator, &config, NULL);
     snprintf(machine->loop, sizeof machine->loop, "%.100s", softqam_backend_detail(demodulator));
     softqam_destroy(demodulator);
 }

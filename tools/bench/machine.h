@@ -20,6 +20,9 @@ struct bench_machine {
     char loop[128]; /* the CPU backend's own choice, and its threads */
 };
 
+/* CPUs that this process may run on. */
+unsigned bench_count_cpus(void);
+
 void bench_machine_read(struct bench_machine *machine);
 
 #endif

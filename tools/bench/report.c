@@ -133,7 +133,33 @@ static double share_of_limit(const struct report *report, const struct measureme
     return byte_rate(m) / byte_rate(limit);
 }
 
-void report_print(const struct report *report)
+void report_add_cost(struct report *report, const struct cost *cost)
+{
+    struct cost *grown = realloc(report->costs, (report->n_costs + 1) * sizeof *report->costs);
+    if (!grown) {
+        give_up(report, cost->what);
+        return;
+    }
+    report->costs = grown;
+    grown[report->n_costs++] = *cost;
+}
+
+static void print_costs(const struct report *report)
+{
+    printf("\n%-48s %11s %11s %11s %11s %11s\n", "time of the step, and what all so far takes", "us", "threads",
+           "heap KiB", "resident KiB", "device KiB");
+    for (size_t k = 0; k < report->n_costs; k++) {
+        const struct cost *cost = &report->costs[k];
+        printf("%-48s %11.1f %11.0f %11.1f %11.0f ", cost->what, 1e6 * cost->seconds, cost->n_threads,
+               cost->heap_nbytes / 1024, cost->resident_nbytes / 1024);
+        if (cost->has_device)
+            printf("%11.0f\n", cost->device_nbytes / 1024);
+        else
+            printf("%11s\n", "-");
+    }
+}
+
+static void print_measurements(const struct report *report)
 {
     printf("%-48s %11s %11s %9s %9s %9s %9s %7s\n", "what", "symbols", "median us", "p1 us", "p99 us", "Msym/s", "GB/s",
            "limit");
@@ -148,6 +174,13 @@ void report_print(const struct report *report)
         else
             printf("%7s\n", "-");
     }
+}
+
+void report_print(const struct report *report)
+{
+    print_measurements(report);
+    if (report->n_costs > 0)
+        print_costs(report);
     fflush(stdout);
 }
 
@@ -166,6 +199,19 @@ static cJSON *measurement_to_json(const struct report *report, const struct meas
     return object;
 }
 
+static cJSON *cost_to_json(const struct cost *cost)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "what", cost->what);
+    cJSON_AddNumberToObject(object, "median_s", cost->seconds);
+    cJSON_AddNumberToObject(object, "threads", cost->n_threads);
+    cJSON_AddNumberToObject(object, "heap_bytes", cost->heap_nbytes);
+    cJSON_AddNumberToObject(object, "resident_bytes", cost->resident_nbytes);
+    if (cost->has_device)
+        cJSON_AddNumberToObject(object, "device_bytes", cost->device_nbytes);
+    return object;
+}
+
 bool report_write_json(const struct report *report, const char *path)
 {
     cJSON *root = cJSON_CreateObject();
@@ -174,6 +220,9 @@ bool report_write_json(const struct report *report, const char *path)
     cJSON *list = cJSON_AddArrayToObject(root, "measurements");
     for (size_t k = 0; k < report->n_measurements; k++)
         cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));
+    list = cJSON_AddArrayToObject(root, "costs");
+    for (size_t k = 0; k < report->n_costs; k++)
+        cJSON_AddItemToArray(list, cost_to_json(&report->costs[k]));
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
 
@@ -192,4 +241,5 @@ void report_free(struct report *report)
     for (size_t k = 0; k < report->n_measurements; k++)
         free(report->measurements[k].seconds);
     free(report->measurements);
+    free(report->costs);
 }

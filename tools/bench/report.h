@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What softqam-bench has measured: samples, the limit they are held against, a table and JSON of them all. */
+/* What softqam-bench has measured: samples, the limit they are held against, costs, tables and JSON of them all. */
 #ifndef SOFTQAM_TOOLS_BENCH_REPORT_H
 #define SOFTQAM_TOOLS_BENCH_REPORT_H
 
@@ -22,11 +22,24 @@ struct report_entry {
     char text[256];
 };
 
+/* What something costs the process beyond what it had before. */
+struct cost {
+    char what[64];
+    double seconds;
+    double n_threads;
+    double heap_nbytes;     /* allocated by malloc() */
+    double resident_nbytes; /* of all memory of the host */
+    double device_nbytes;
+    bool has_device; /* whether the last one is known */
+};
+
 struct report {
     size_t n_facts;
     struct report_entry facts[16];
     size_t n_measurements;
     struct measurement *measurements;
+    size_t n_costs;
+    struct cost *costs;
     size_t n_samples; /* wanted of each measurement */
     bool failed;      /* something could not be measured, or gave wrong bytes */
 };
@@ -58,7 +71,10 @@ void report_set_limit(struct report *report, int index, int limit);
 /* Of two measurements the one of more bytes a second; -1 is none. */
 int report_faster(const struct report *report, int a, int b);
 
-/* The table, one line a measurement, on standard output. */
+/* Adds a cost, whose numbers are medians already. */
+void report_add_cost(struct report *report, const struct cost *cost);
+
+/* The table, one line a measurement, on standard output; and where there are costs another one of them. */
 void report_print(const struct report *report);
 
 /* Adds a fact; the name lives as long as the report. */

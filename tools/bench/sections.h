@@ -18,7 +18,7 @@ struct bench_input {
     unsigned char *expected; /* their soft bits by the CPU backend */
 };
 
-/* The sections, bits of bench_options.sections: the CPU's, then those of CUDA. */
+/* The sections, bits of bench_options.sections: the CPU's, then those of CUDA; BENCH_OBJECTS is of both. */
 enum {
     BENCH_VARIANTS,
     BENCH_WORST,
@@ -26,6 +26,7 @@ enum {
     BENCH_THREADS,
     BENCH_SIZES,
     BENCH_OVERHEAD,
+    BENCH_OBJECTS,
     BENCH_DEVICE,
     BENCH_GRAPH,
     BENCH_HOST,
@@ -34,7 +35,11 @@ enum {
     BENCH_DEVICES,
     N_BENCH_SECTIONS
 };
-enum { BENCH_OF_CPU = (1 << BENCH_DEVICE) - 1, BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1 };
+enum {
+    BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
+    BENCH_OF_CPU = (1 << BENCH_DEVICE) - 1,
+    BENCH_OF_CUDA = BENCH_OF_ALL & ~((1 << BENCH_OBJECTS) - 1)
+};
 
 struct bench_options {
     unsigned sections;

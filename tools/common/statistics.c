@@ -64,7 +64,7 @@ static uint64_t count_erased(const softqam_config *config, const void *out, size
                  [SOFTQAM_OUTPUT_F16] = {UINT64_C(0x7fff7fff7fff7fff), 0},
                  [SOFTQAM_OUTPUT_F32] = {UINT64_C(0x7fffffff7fffffff), 0}};
     const uint64_t mask = words[config->output_format].mask, erased = words[config->output_format].erased;
-    const size_t n_words = softqam_output_symbol_nbytes(config->output_format) / sizeof(uint64_t);
+    const size_t n_words = softqam_output_nbytes(config->output_format, config->modulation, 1) / sizeof(uint64_t);
     const char *symbol = out;
     uint64_t n_erased = 0;
     for (size_t i = 0; i < n_symbols; i++, symbol += n_words * sizeof(uint64_t)) {

@@ -34,6 +34,8 @@ static const struct {
      "  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0\n"
      "\n"
      "Input and output:\n"
+     "  -m, --modulation NAME       256qam, the default; bpsk, pi2-bpsk, qpsk, 16qam,\n"
+     "                              64qam and 1024qam are not supported yet\n"
      "  -i, --input-format FORMAT   cf32, cs16, cs8 or cf16, see below; default: by\n"
      "                              INPUT's suffix, else cf32\n"
      "  -o, --output-format FORMAT  u8, s8, f16 or f32, see below; default: by\n"

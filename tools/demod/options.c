@@ -46,9 +46,10 @@ enum {
     OPTION_NO_HASH
 };
 
-static const char short_options[] = ":i:o:qhV";
+static const char short_options[] = ":m:i:o:qhV";
 
-static const struct option long_options[] = {{"input-format", required_argument, NULL, 'i'},
+static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
+                                             {"input-format", required_argument, NULL, 'i'},
                                              {"output-format", required_argument, NULL, 'o'},
                                              {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
                                              {"noise-var", required_argument, NULL, OPTION_NOISE_VAR},
@@ -77,6 +78,8 @@ static const struct option long_options[] = {{"input-format", required_argument,
 /* At the end of the list: those that softqam-demod-mpi does not have. */
 enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
 
+/* In the order of softqam_modulation, from SOFTQAM_MODULATION_BPSK on. */
+static const char *const modulation_names[] = {"bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam", NULL};
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};      /* in the order of softqam_backend */
 static const char *const sign_names[] = {"0", "1", NULL};                      /* in the order of softqam_sign */
 static const char *const progress_names[] = {"auto", "always", "never", NULL}; /* in the order of demod_progress */
@@ -110,7 +113,7 @@ static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
 }
 
 /* A number, numbers with commas between them, or "all". */
-static bool parse_devices(const char *text, softqam_config *config)
+static bool parse_devices(const char *text, softqam_context_config *config)
 {
     static int devices[MAX_DEVICES];
     config->device = -1;
@@ -130,6 +133,19 @@ static bool parse_devices(const char *text, softqam_config *config)
     return n > 0;
 }
 
+static bool parse_modulation(const char *text, softqam_config *config)
+{
+    static const char option[] = "--modulation";
+    int index = 0;
+    if (!arguments_parse_choice(option, text, modulation_names, &index))
+        return false;
+    config->modulation = (softqam_modulation)(index + SOFTQAM_MODULATION_BPSK);
+    if (config->modulation == SOFTQAM_MODULATION_256QAM)
+        return true;
+    message_print(option, "'%s' is not supported yet, only 256qam", text);
+    return false;
+}
+
 static bool parse_scale(const char *text, softqam_config *config)
 {
     double scale = 0;
@@ -139,7 +155,7 @@ static bool parse_scale(const char *text, softqam_config *config)
     return true;
 }
 
-static bool parse_backend(const char *text, softqam_config *config)
+static bool parse_backend(const char *text, softqam_context_config *config)
 {
     int backend = 0;
     if (!arguments_parse_choice("--backend", text, backend_names, &backend))
@@ -148,8 +164,8 @@ static bool parse_backend(const char *text, softqam_config *config)
     return true;
 }
 
-/* The options that configure the library's work on the machine. */
-static bool parse_machine_option(int option, const char *text, softqam_config *config)
+/* The options that say where the library does its work. */
+static bool parse_context_option(int option, const char *text, softqam_context_config *config)
 {
     uint64_t count = 0;
     switch (option) {
@@ -277,6 +293,8 @@ static bool parse_shard(const char *text, struct demod_options *options)
 static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
 {
     switch (option) {
+    case 'm':
+        return parse_modulation(optarg, &options->config);
     case 'i':
         raw->input_format = optarg;
         return true;
@@ -317,7 +335,7 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     case '?':
         return false;
     default:
-        return parse_machine_option(option, optarg, &options->config);
+        return parse_context_option(option, optarg, &options->context_config);
     }
 }
 
@@ -329,6 +347,7 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
     memset(options, 0, sizeof *options);
     options->hash = !is_mpi;
     softqam_config_init(&options->config);
+    softqam_context_config_init(&options->context_config);
     for (;;) {
         const int option = arguments_next(argc, argv, short_options, known);
         if (option == -1)

@@ -16,6 +16,7 @@ struct demod_options {
     bool output_is_sigmf;
     bool hash;             /* into the metadata of an output that is SigMF */
     softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
+    softqam_context_config context_config;
     enum noise_kind noise;
     double noise_var;       /* NOISE_VALUE */
     const char *noise_file; /* NOISE_FILE */

@@ -23,6 +23,7 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options)
     memset(run, 0, sizeof *run);
     run->options = options;
     run->config = options->config;
+    run->context_config = options->context_config;
     run->input.fd = -1;
     run->noise.file.fd = -1;
     run->n_symbols = -1;
@@ -64,7 +65,7 @@ static bool open_inputs(struct demod_run *run)
     if (is_sigmf && !read_recording(run))
         return false;
     run->symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
-    run->out_nbytes = softqam_output_symbol_nbytes(run->config.output_format);
+    run->out_nbytes = softqam_output_nbytes(run->config.output_format, run->config.modulation, 1);
     return input_file_open(&run->input, is_sigmf ? run->recording.data_path : options->input) &&
            noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file);
 }
@@ -172,16 +173,32 @@ static size_t choose_block_symbols(const struct demod_run *run, size_t max_block
 {
     const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
     size_t n = on_gpu ? cuda_block_symbols : cpu_block_symbols;
-    if (on_gpu && n < run->config.chunk_symbols)
-        n = run->config.chunk_symbols;
+    if (on_gpu && n < run->context_config.chunk_symbols)
+        n = run->context_config.chunk_symbols;
     if (max_block_symbols && n > max_block_symbols)
         n = max_block_symbols;
     return run->n_symbols >= 0 && (uint64_t)run->n_symbols < n ? (size_t)run->n_symbols + 1 : n;
 }
 
+bool demod_run_is_small(const struct demod_run *run)
+{
+    return run->n_symbols >= 0 && run->n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS;
+}
+
+/* AUTO on a small input is the CPU: the GPU's driver is not started to do nothing. For other inputs the library makes
+ * here all that its calls will need, so that the backend is known from here on, and what fails does so before the first
+ * block is read. */
 static int create_demodulator(struct demod_run *run)
 {
-    const softqam_status status = softqam_create(&run->demodulator, &run->config);
+    const bool is_small = demod_run_is_small(run);
+    if (is_small && run->context_config.backend == SOFTQAM_BACKEND_AUTO)
+        run->context_config.backend = SOFTQAM_BACKEND_CPU;
+    softqam_status status = softqam_context_create(&run->context, &run->context_config);
+    run->config.context = run->context;
+    if (status == SOFTQAM_OK)
+        status = softqam_create(&run->demodulator, &run->config);
+    if (status == SOFTQAM_OK && !is_small)
+        status = softqam_context_prepare(run->context, SOFTQAM_PREPARE_ALL);
     if (status == SOFTQAM_OK)
         return EXIT_DONE;
     message_print(NULL, "%s", softqam_error_message());
@@ -192,11 +209,10 @@ static bool allocate_block(struct demod_run *run, struct block *block)
 {
     const size_t n = run->block_symbols;
     void *noise_vars = NULL;
-    const bool allocated =
-        softqam_host_alloc(run->demodulator, n * run->symbol_nbytes, &block->samples) == SOFTQAM_OK &&
-        softqam_host_alloc(run->demodulator, n * run->out_nbytes, &block->out) == SOFTQAM_OK &&
-        (run->noise.kind != NOISE_FILE ||
-         softqam_host_alloc(run->demodulator, n * sizeof(float), &noise_vars) == SOFTQAM_OK);
+    const bool allocated = softqam_host_alloc(run->context, n * run->symbol_nbytes, &block->samples) == SOFTQAM_OK &&
+                           softqam_host_alloc(run->context, n * run->out_nbytes, &block->out) == SOFTQAM_OK &&
+                           (run->noise.kind != NOISE_FILE ||
+                            softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) == SOFTQAM_OK);
     block->noise_vars = noise_vars;
     if (!allocated)
         message_print(NULL, "%s", softqam_error_message());
@@ -362,6 +378,7 @@ void demod_run_close(struct demod_run *run)
         softqam_host_free(run->ring.blocks[i].noise_vars);
     }
     softqam_destroy(run->demodulator);
+    softqam_context_destroy(run->context);
     if (run->ring_exists)
         block_ring_destroy(&run->ring);
     if (run->stop_fd >= 0)

@@ -29,6 +29,8 @@ struct demod_run {
     struct sha512 *input_hash; /* NULL for none */
     struct noise_source noise;
     struct demod_names names; /* of what is written */
+    softqam_context_config context_config;
+    softqam_context *context;
     softqam_demodulator *demodulator;
     size_t symbol_nbytes;   /* of the input */
     size_t out_nbytes;      /* of what a symbol becomes */
@@ -60,8 +62,12 @@ bool demod_run_hash_input(struct demod_run *run);
  * is still estimated from the first symbols of all. */
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts);
 
-/* Makes the demodulator and the buffers: an exit status. Threads are started, so files are opened before this. A block
- * has no more symbols than max_block_symbols, 0 for no limit. */
+/* Whether the part of the input, which is chosen, is known to be of so few symbols that SOFTQAM_BACKEND_AUTO does them
+ * on the CPU. */
+bool demod_run_is_small(const struct demod_run *run);
+
+/* Makes the context, the demodulator and the buffers: an exit status. Threads are started, so files are opened before
+ * this. A block has no more symbols than max_block_symbols, 0 for no limit. */
 int demod_run_prepare(struct demod_run *run, size_t max_block_symbols);
 
 bool demod_run_start(struct demod_run *run);

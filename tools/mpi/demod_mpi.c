@@ -143,16 +143,20 @@ static int open_output(struct job *job)
 /* The ranks of a host take its devices in turn. */
 static void choose_device(struct job *job)
 {
+    softqam_context_config *config = &job->run.context_config;
     MPI_Comm host;
     int local_rank;
-    if (job->run.config.device >= 0 || job->run.config.n_devices > 0 || job->run.config.backend == SOFTQAM_BACKEND_CPU)
+    if (config->device >= 0 || config->n_devices > 0 || config->backend == SOFTQAM_BACKEND_CPU)
         return;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank);
     MPI_Comm_free(&host);
+    /* Asking starts the driver. */
+    if (config->backend == SOFTQAM_BACKEND_AUTO && demod_run_is_small(&job->run))
+        return;
     const int n_devices = cuda_devices_count();
     if (n_devices > 0)
-        job->run.config.device = local_rank % n_devices;
+        config->device = local_rank % n_devices;
 }
 
 static int open_job(struct job *job)
@@ -294,7 +298,7 @@ static int run_job(const struct demod_options *options, bool command_is_right)
     int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
     if (result != EXIT_DONE)
         return result;
-    const size_t out_nbytes = softqam_output_symbol_nbytes(options->config.output_format);
+    const size_t out_nbytes = softqam_output_nbytes(options->config.output_format, options->config.modulation, 1);
     MPI_Type_contiguous((int)out_nbytes, MPI_BYTE, &job.symbol);
     MPI_Type_commit(&job.symbol);
     demod_run_init(&job.run, options);

@@ -5,13 +5,13 @@
 
 #include "common/message.h"
 
-void engine_lay_out(softqam_block blocks[BLOCKS], float *symbols, float *noise_var, int8_t *llrs)
+void engine_lay_out(softqam_segment segments[SEGMENTS], float *symbols, float *noise_var, int8_t *llrs)
 {
-    for (size_t k = 0; k < BLOCKS; k++) {
-        blocks[k] = (softqam_block){
+    for (size_t k = 0; k < SEGMENTS; k++) {
+        segments[k] = (softqam_segment){
             .n_symbols = SUBCARRIERS,
-            .symbols = symbols + 2 * SUBCARRIERS * k,
-            .noise_var = noise_var + SUBCARRIERS * (k / OFDM_SYMBOLS),
+            .layers[0].symbols = symbols + 2 * SUBCARRIERS * k,
+            .layers[0].noise_var = noise_var + SUBCARRIERS * (k / OFDM_SYMBOLS),
             .noise_stride = 1,
             .out = llrs + SYMBOL_BITS * SUBCARRIERS * k,
         };
@@ -20,9 +20,9 @@ void engine_lay_out(softqam_block blocks[BLOCKS], float *symbols, float *noise_v
 
 static bool demodulate_on_host(struct engine *engine, size_t slot)
 {
-    softqam_block blocks[BLOCKS];
-    engine_lay_out(blocks, engine->slots[slot].symbols, engine->noise_var, engine->slots[slot].llrs);
-    if (softqam_demodulate_batch(engine->demodulator, blocks, BLOCKS) == SOFTQAM_OK)
+    softqam_segment segments[SEGMENTS];
+    engine_lay_out(segments, engine->slots[slot].symbols, engine->noise_var, engine->slots[slot].llrs);
+    if (softqam_demodulate_segments(engine->demodulator, segments, SEGMENTS) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
     return false;
@@ -30,27 +30,35 @@ static bool demodulate_on_host(struct engine *engine, size_t slot)
 
 static bool allocate(struct engine *engine, size_t nbytes, void **memory)
 {
-    if (softqam_host_alloc(engine->demodulator, nbytes, memory) == SOFTQAM_OK)
+    if (softqam_host_alloc(engine->context, nbytes, memory) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
     return false;
 }
 
-bool engine_open_host(struct engine *engine, softqam_backend backend, const char *cpu_variant, unsigned n_threads,
-                      size_t n_slots)
+static bool create_demodulator(struct engine *engine, const softqam_context_config *context_config, unsigned prepare)
 {
-    *engine = (struct engine){.counted = "softqam_demodulate_batch() of 56 OFDM symbols, host memory to host memory",
-                              .demodulate = demodulate_on_host};
+    softqam_status status = softqam_context_create(&engine->context, context_config);
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = backend;
-    config.cpu_variant = cpu_variant;
-    config.n_threads = n_threads;
+    config.context = engine->context;
     config.output_format = SOFTQAM_OUTPUT_S8;
-    if (softqam_create(&engine->demodulator, &config) != SOFTQAM_OK) {
-        message_print(NULL, "%s", softqam_error_message());
+    if (status == SOFTQAM_OK)
+        status = softqam_create(&engine->demodulator, &config);
+    if (status == SOFTQAM_OK)
+        status = softqam_context_prepare(engine->context, prepare);
+    if (status == SOFTQAM_OK)
+        return true;
+    message_print(NULL, "%s", softqam_error_message());
+    return false;
+}
+
+bool engine_open_host(struct engine *engine, const softqam_context_config *config, unsigned prepare, size_t n_slots)
+{
+    *engine = (struct engine){.counted = "softqam_demodulate_segments() of 56 OFDM symbols, host memory to host memory",
+                              .demodulate = demodulate_on_host};
+    if (!create_demodulator(engine, config, prepare))
         return false;
-    }
     engine->slots = calloc(n_slots, sizeof *engine->slots);
     if (!engine->slots) {
         message_print(NULL, "no memory for %zu slots", n_slots);
@@ -86,4 +94,5 @@ void engine_close(struct engine *engine)
     softqam_host_free(engine->noise_var);
     free(engine->slots);
     softqam_destroy(engine->demodulator);
+    softqam_context_destroy(engine->context);
 }

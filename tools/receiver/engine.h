@@ -11,7 +11,7 @@
 
 #include "numerology.h"
 
-enum { BLOCKS = LAYERS * OFDM_SYMBOLS };
+enum { SEGMENTS = LAYERS * OFDM_SYMBOLS };
 
 /* Host memory, as the front end leaves it and as a decoder takes it. */
 struct slot_memory {
@@ -21,7 +21,8 @@ struct slot_memory {
 
 /* Each failing function has said why. */
 struct engine {
-    const char *counted; /* what a call does */
+    const char *counted;      /* what a call does */
+    softqam_context *context; /* a receiver has one, whatever number of demodulators and threads */
     softqam_demodulator *demodulator;
     size_t n_slots;
     struct slot_memory *slots;
@@ -30,9 +31,9 @@ struct engine {
     bool (*demodulate)(struct engine *engine, size_t slot);
 };
 
-/* Memory from softqam_host_alloc(), on a backend of the library's. */
-bool engine_open_host(struct engine *engine, softqam_backend backend, const char *cpu_variant, unsigned n_threads,
-                      size_t n_slots);
+/* Memory from softqam_host_alloc(), on a backend of the library's. What the calls need is made here, before time
+ * counts: `prepare` is for softqam_context_prepare(). */
+bool engine_open_host(struct engine *engine, const softqam_context_config *config, unsigned prepare, size_t n_slots);
 
 /* A front end and a decoder on the GPU: memory and a stream of the receiver's own. Host memory is filled before
  * engine_upload(), and has the LLRs after engine_download(). */
@@ -44,9 +45,9 @@ bool engine_download(struct engine *engine);
 
 void engine_close(struct engine *engine);
 
-/* The blocks of a slot, one for each OFDM symbol of each layer: its subcarriers' noise variances are in a row, as its
+/* The segments of a slot, one for each OFDM symbol of each layer: its subcarriers' noise variances are in a row, as its
  * symbols are, wherever the pointers point. */
-void engine_lay_out(softqam_block blocks[BLOCKS], float *symbols, float *noise_var, int8_t *llrs);
+void engine_lay_out(softqam_segment segments[SEGMENTS], float *symbols, float *noise_var, int8_t *llrs);
 
 /* Of engine_device.c, or of engine_no_device.c where there is no CUDA. */
 void engine_close_device(struct engine *engine);

@@ -29,10 +29,10 @@ static bool good(cudaError_t error, const char *what)
 static bool demodulate_on_device(struct engine *engine, size_t slot)
 {
     struct device *device = engine->device;
-    softqam_block blocks[BLOCKS];
-    engine_lay_out(blocks, device->d_symbols + slot * SLOT_FLOATS, device->d_noise_var,
+    softqam_segment segments[SEGMENTS];
+    engine_lay_out(segments, device->d_symbols + slot * SLOT_FLOATS, device->d_noise_var,
                    device->d_llrs + slot * SLOT_LLRS);
-    if (softqam_cuda_demodulate_batch(engine->demodulator, blocks, BLOCKS, device->stream) != SOFTQAM_OK) {
+    if (softqam_cuda_demodulate_segments(engine->demodulator, segments, SEGMENTS, device->stream) != SOFTQAM_OK) {
         message_print(NULL, "%s", softqam_error_message());
         return false;
     }
@@ -42,9 +42,14 @@ static bool demodulate_on_device(struct engine *engine, size_t slot)
 
 bool engine_open_device(struct engine *engine, size_t n_slots)
 {
-    if (!engine_open_host(engine, SOFTQAM_BACKEND_CUDA, NULL, 0, n_slots))
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    /* No streams, threads or staging memory: all that calls on device memory need of the library is its kernels. */
+    if (!engine_open_host(engine, &config, SOFTQAM_PREPARE_KERNELS, n_slots))
         return false;
-    engine->counted = "softqam_cuda_demodulate_batch() of 56 OFDM symbols and cudaStreamSynchronize(), on the device";
+    engine->counted =
+        "softqam_cuda_demodulate_segments() of 56 OFDM symbols and cudaStreamSynchronize(), on the device";
     engine->demodulate = demodulate_on_device;
     struct device *device = engine->device = calloc(1, sizeof *device);
     if (!device) {

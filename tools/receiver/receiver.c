@@ -129,7 +129,11 @@ enum { SLOT_LLRS = SLOT_SYMBOLS * SYMBOL_BITS, LLR_STEPS_PER_NAT = 6 /* the libr
 static bool expect_llrs(struct run *run)
 {
     struct engine portable;
-    bool good = engine_open_host(&portable, SOFTQAM_BACKEND_CPU, "portable", 0, 1);
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.cpu_variant = "portable";
+    bool good = engine_open_host(&portable, &config, SOFTQAM_PREPARE_ALL, 1);
     if (good)
         memcpy(portable.noise_var, run->engine.noise_var, LAYERS * SUBCARRIERS * sizeof(float));
     for (size_t k = 0; good && k < run->engine.n_slots; k++) {
@@ -258,13 +262,13 @@ static int run_receiver(const struct options *options)
         message_print(NULL, "out of memory");
         return EXIT_FAILED;
     }
-    bool good;
-    if (options->backend == BACKEND_DEVICE)
-        good = engine_open_device(&run->engine, options->n_different);
-    else
-        good = engine_open_host(&run->engine,
-                                options->backend == BACKEND_CUDA ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU, NULL,
-                                (unsigned)options->n_threads, options->n_different);
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = options->backend == BACKEND_CUDA ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
+    config.n_threads = (unsigned)options->n_threads;
+    bool good = options->backend == BACKEND_DEVICE
+                    ? engine_open_device(&run->engine, options->n_different)
+                    : engine_open_host(&run->engine, &config, SOFTQAM_PREPARE_ALL, options->n_different);
     if (good) {
         printf("softqam %s, %s: %s\n", softqam_version(), softqam_backend_name(run->engine.demodulator),
                softqam_backend_detail(run->engine.demodulator));

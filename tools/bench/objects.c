@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/message.h"
+#include "create.h"
+
+enum { N_OBJECTS = 6, MAX_SAMPLES = 9, CALL_SYMBOLS = 1 << 17 };
+
+_Static_assert(CALL_SYMBOLS >= SOFTQAM_AUTO_MIN_SYMBOLS, "calls for which AUTO thinks of a GPU");
+
+static const struct {
+    softqam_input_format input;
+    softqam_output_format output;
+} formats[N_OBJECTS] = {
+    {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8},  {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8},
+    {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F16}, {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32},
+    {SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8},  {SOFTQAM_INPUT_CS8, SOFTQAM_OUTPUT_S8},
+};
+
+enum stage { STAGE_CONTEXT, STAGE_FIRST, STAGE_FURTHER, STAGE_PREPARE, STAGE_CALLS, N_STAGES };
+
+static const char *const stage_names[N_STAGES] = {"a context", "the first demodulator", "each further demodulator",
+                                                  "all prepared", "a first call of each"};
+
+/* What is measured after each stage. */
+enum amount { SECONDS, THREADS, HEAP, RESIDENT, DEVICE, N_AMOUNTS };
+
+struct objects {
+    const struct objects_use *use;
+    size_t n; /* demodulators */
+    softqam_context *context;
+    softqam_demodulator *demodulators[N_OBJECTS];
+    /* Of the calls. */
+    void *symbols;
+    void *out;
+};
+
+/* The number behind a name such as "Rss:" in a file of /proc; 0 where there is none. Allocates nothing. */
+static double read_number(const char *path, const char *name)
+{
+    char text[4096];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    const char *found = strstr(text, name);
+    return found ? strtod(found + strlen(name), NULL) : 0;
+}
+
+static double heap_nbytes(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 info = mallinfo2();
+    return (double)info.uordblks + (double)info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* What the process has now; DEVICE is what all processes of the device have. */
+static void take_amounts(const struct objects_use *use, double amounts[N_AMOUNTS])
+{
+    amounts[THREADS] = read_number("/proc/self/status", "\nThreads:");
+    amounts[HEAP] = heap_nbytes();
+    amounts[RESIDENT] = 1024 * read_number("/proc/self/smaps_rollup", "\nRss:");
+    amounts[DEVICE] = use->device_nbytes ? (double)use->device_nbytes(use->context) : 0;
+}
+
+static bool good(softqam_status status, const char *what)
+{
+    if (status != SOFTQAM_OK)
+        message_print(what, "%s", softqam_error_message());
+    return status == SOFTQAM_OK;
+}
+
+static bool create(struct objects *objects, size_t first, size_t end)
+{
+    softqam_config config;
+    bool all = true;
+    softqam_config_init(&config);
+    config.context = objects->context;
+    for (size_t k = first; k < end && all; k++) {
+        config.input_format = formats[k].input;
+        config.output_format = formats[k].output;
+        all = good(softqam_create(&objects->demodulators[k], &config), objects->use->name);
+    }
+    return all;
+}
+
+static bool call(struct objects *objects, size_t k)
+{
+    static const float noise_var = 0.001f;
+    const struct objects_use *use = objects->use;
+    const softqam_output_format output = formats[k].output;
+    if (use->call)
+        return use->call(use->context, objects->demodulators[k], output);
+    return good(softqam_demodulate(objects->demodulators[k], objects->symbols,
+                                   output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, CALL_SYMBOLS, objects->out),
+                use->name);
+}
+
+static bool run_stage(struct objects *objects, enum stage stage)
+{
+    const struct objects_use *use = objects->use;
+    const softqam_context_config config = bench_context_config(use->backend, 0);
+    bool all = true;
+    switch (stage) {
+    case STAGE_CONTEXT:
+        return good(softqam_context_create(&objects->context, &config), use->name);
+    case STAGE_FIRST:
+        return create(objects, 0, 1);
+    case STAGE_FURTHER:
+        return create(objects, 1, objects->n);
+    case STAGE_PREPARE:
+        return good(softqam_context_prepare(objects->context, use->prepare), use->name);
+    default:
+        for (size_t k = 0; k < objects->n && all; k++)
+            all = call(objects, k);
+        return all;
+    }
+}
+
+static void destroy(struct objects *objects)
+{
+    for (size_t k = 0; k < N_OBJECTS; k++) {
+        softqam_destroy(objects->demodulators[k]);
+        objects->demodulators[k] = NULL;
+    }
+    softqam_context_destroy(objects->context);
+    objects->context = NULL;
+}
+
+/* From nothing to a call of each demodulator; the amounts are those beyond what the process had before. */
+static bool make_once(struct objects *objects, double amounts[N_STAGES][N_AMOUNTS])
+{
+    double before[N_AMOUNTS];
+    bool all = true;
+    malloc_trim(0);
+    take_amounts(objects->use, before);
+    for (int stage = 0; stage < N_STAGES && all; stage++) {
+        const double start = clock_seconds();
+        all = run_stage(objects, (enum stage)stage);
+        const double seconds = clock_seconds() - start;
+        take_amounts(objects->use, amounts[stage]);
+        for (int amount = THREADS; amount < N_AMOUNTS; amount++)
+            amounts[stage][amount] -= before[amount];
+        amounts[stage][SECONDS] =
+            stage == STAGE_FURTHER && objects->n > 1 ? seconds / (double)(objects->n - 1) : seconds;
+    }
+    destroy(objects);
+    return all;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double samples[][N_STAGES][N_AMOUNTS], size_t n, int stage, int amount)
+{
+    double values[MAX_SAMPLES] = {0};
+    for (size_t k = 0; k < n; k++)
+        values[k] = samples[k][stage][amount];
+    qsort(values, n, sizeof *values, by_value);
+    return values[n / 2];
+}
+
+static void add_costs(struct report *report, const struct objects *objects, double samples[][N_STAGES][N_AMOUNTS],
+                      size_t n_samples)
+{
+    for (int stage = 0; stage < N_STAGES; stage++) {
+        if (stage == STAGE_FURTHER && objects->n == 1)
+            continue;
+        struct cost cost = {
+            .seconds = median(samples, n_samples, stage, SECONDS),
+            .n_threads = median(samples, n_samples, stage, THREADS),
+            .heap_nbytes = median(samples, n_samples, stage, HEAP),
+            .resident_nbytes = median(samples, n_samples, stage, RESIDENT),
+            .device_nbytes = median(samples, n_samples, stage, DEVICE),
+            .has_device = objects->use->device_nbytes != NULL,
+        };
+        snprintf(cost.what, sizeof cost.what, "%s, %s: %s", objects->use->name, objects->n == 1 ? "one" : "six",
+                 stage_names[stage]);
+        report_add_cost(report, &cost);
+    }
+}
+
+/* One demodulator and six in turns. */
+static bool measure(struct report *report, struct objects both[2])
+{
+    static double samples[2][MAX_SAMPLES][N_STAGES][N_AMOUNTS];
+    const size_t n_samples = report->n_samples < MAX_SAMPLES ? report->n_samples : MAX_SAMPLES;
+    bool all = make_once(&both[1], samples[1][0]); /* warms up */
+    for (size_t k = 0; k < n_samples && all; k++)
+        for (size_t turn = 0; turn < 2 && all; turn++)
+            all = make_once(&both[(k + turn) % 2], samples[(k + turn) % 2][k]);
+    for (size_t k = 0; k < 2 && all; k++)
+        add_costs(report, &both[k], samples[k], n_samples);
+    return all;
+}
+
+void bench_objects(struct report *report, const struct objects_use *use)
+{
+    enum { IN_NBYTES = 8 * CALL_SYMBOLS, OUT_NBYTES = 32 * CALL_SYMBOLS };
+    void *symbols = malloc(IN_NBYTES);
+    void *out = malloc(OUT_NBYTES);
+    if (symbols && out) {
+        struct objects both[2] = {{.use = use, .n = 1, .symbols = symbols, .out = out},
+                                  {.use = use, .n = N_OBJECTS, .symbols = symbols, .out = out}};
+        memset(symbols, 0x3b, IN_NBYTES);
+        memset(out, 1, OUT_NBYTES);
+        if (!measure(report, both))
+            report->failed = true;
+    } else {
+        message_print(use->name, "out of memory");
+        report->failed = true;
+    }
+    free(symbols);
+    free(out);
+}
