@@ -20,37 +20,52 @@ enum { N_RUNS = 5 };
 #define LONG_RUN     3e-3
 #define LONG_WARM_UP 30e-3
 
-/* Buffers of one kind for the largest size. */
+/* Buffers of one kind, with room for the largest size. */
 typedef struct probe_memory {
     void *symbols;
     float *noise_var;
     void *out;
+    size_t n_filled; /* symbols: what no call needs is never touched */
+    uint32_t random;
 } probe_memory;
 
-/* Values such as a receiver sees, for the loops take shortcuts with them: components of up to 1.2 of the unit that
- * input_scale makes, all different. */
-static void fill_symbols(const softqam_params *params, void *symbols)
+/* A component such as a receiver sees, for the loops take shortcuts with them: up to 1.2 of the unit that input_scale
+ * makes, all different. */
+static void fill_component(const softqam_params *params, probe_memory *memory, size_t k)
 {
-    uint32_t random = 1;
-    for (size_t k = 0; k < 2 * (size_t)LARGEST; k++) {
-        random = random * 1664525u + 1013904223u;
-        const float unit = ((float)(random >> 8) * 0x1p-23f - 1.0f) * 1.2f / params->input_scale;
-        switch (params->input_format) {
-        case SOFTQAM_INPUT_CF32:
-            ((float *)symbols)[k] = unit;
-            break;
-        case SOFTQAM_INPUT_CS16:
-            ((int16_t *)symbols)[k] = (int16_t)(unit > 32767.0f ? 32767.0f : unit < -32768.0f ? -32768.0f : unit);
-            break;
-        case SOFTQAM_INPUT_CS8:
-            ((int8_t *)symbols)[k] = (int8_t)(unit > 127.0f ? 127.0f : unit < -128.0f ? -128.0f : unit);
-            break;
-        case SOFTQAM_INPUT_CF16:
-            /* Of either sign, from 1/4 to 1. */
-            ((uint16_t *)symbols)[k] = (uint16_t)(0x3400 + (random >> 16 & 0x83ff) + (random >> 8 & 0x400));
-            break;
-        }
+    memory->random = memory->random * 1664525u + 1013904223u;
+    const uint32_t random = memory->random;
+    const float unit = ((float)(random >> 8) * 0x1p-23f - 1.0f) * 1.2f / params->input_scale;
+    switch (params->input_format) {
+    case SOFTQAM_INPUT_CF32:
+        ((float *)memory->symbols)[k] = unit;
+        break;
+    case SOFTQAM_INPUT_CS16:
+        ((int16_t *)memory->symbols)[k] = (int16_t)(unit > 32767.0f ? 32767.0f : unit < -32768.0f ? -32768.0f : unit);
+        break;
+    case SOFTQAM_INPUT_CS8:
+        ((int8_t *)memory->symbols)[k] = (int8_t)(unit > 127.0f ? 127.0f : unit < -128.0f ? -128.0f : unit);
+        break;
+    case SOFTQAM_INPUT_CF16:
+        /* Of either sign, from 1/4 to 1. */
+        ((uint16_t *)memory->symbols)[k] = (uint16_t)(0x3400 + (random >> 16 & 0x83ff) + (random >> 8 & 0x400));
+        break;
     }
+}
+
+/* Fills the buffers for n symbols, as far as they are not yet. */
+static void fill(const softqam_params *params, probe_memory *memory, size_t n)
+{
+    const size_t out_nbytes = softqam_params_output_nbytes(params, params->modulation);
+    if (n <= memory->n_filled)
+        return;
+    for (size_t k = memory->n_filled; k < n; k++) {
+        fill_component(params, memory, 2 * k);
+        fill_component(params, memory, 2 * k + 1);
+        memory->noise_var[k] = 0.0015f;
+    }
+    memset((unsigned char *)memory->out + memory->n_filled * out_nbytes, 0, (n - memory->n_filled) * out_nbytes);
+    memory->n_filled = n;
 }
 
 /* Page-locked by a gpu that is not NULL. */
@@ -58,18 +73,12 @@ static bool allocate(probe_memory *memory, const softqam_params *params, softqam
 {
     const size_t out_nbytes = LARGEST * softqam_params_output_nbytes(params, params->modulation);
     void *noise_var = NULL;
-    *memory = (probe_memory){0};
+    *memory = (probe_memory){.random = 1};
     const bool all = softqam_host_memory_alloc(gpu, LARGEST * params->input_nbytes, &memory->symbols) == SOFTQAM_OK &&
                      softqam_host_memory_alloc(gpu, LARGEST * sizeof(float), &noise_var) == SOFTQAM_OK &&
                      softqam_host_memory_alloc(gpu, out_nbytes, &memory->out) == SOFTQAM_OK;
     memory->noise_var = noise_var;
-    if (!all)
-        return false;
-    fill_symbols(params, memory->symbols);
-    for (size_t k = 0; k < LARGEST; k++)
-        memory->noise_var[k] = 0.0015f;
-    memset(memory->out, 0, out_nbytes);
-    return true;
+    return all;
 }
 
 static void release(const probe_memory *memory)
@@ -127,11 +136,11 @@ static double seconds_of(const softqam_demodulator *demodulator, softqam_gpu *gp
     return best;
 }
 
-static softqam_crossover_line draw_line(const softqam_demodulator *demodulator, softqam_gpu *gpu,
-                                        const probe_memory *memory)
+static softqam_crossover_line draw_line(const softqam_demodulator *demodulator, softqam_gpu *gpu, probe_memory *memory)
 {
     softqam_crossover_line line = {.n_known = 0};
     for (int k = 0; k < CROSSOVER_SIZES; k++) {
+        fill(&demodulator->params, memory, size_of(k));
         const double of_cpu = seconds_of(demodulator, NULL, memory, size_of(k));
         const double of_gpu = seconds_of(demodulator, gpu, memory, size_of(k));
         if (of_cpu < 0.0 || of_gpu < 0.0)

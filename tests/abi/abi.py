@@ -47,7 +47,7 @@ def build_cuda(arguments, work):
     library = os.path.join(work, "libsoftqam_cuda.so")
     folders = [f"-I{arguments.source}/{f}" for f in ("include", "src", "cuda")] + [f"-I{arguments.cuda_include}"]
     run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *folders,
-        f"{arguments.source}/cuda/cuda_backend.c", f"-Wl,--version-script={arguments.source}/cuda/softqam_cuda.map",
+        f"{arguments.source}/cuda/device_calls.c", f"-Wl,--version-script={arguments.source}/cuda/softqam_cuda.map",
         f"-Wl,--version-script={arguments.source}/src/softqam.map",
         f"-Wl,-soname,libsoftqam.so.{major_version(arguments)}", "-o", library)
     return library

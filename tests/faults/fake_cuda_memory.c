@@ -17,6 +17,9 @@ typedef struct block {
 
 static block *blocks;
 
+/* Of fresh memory, so much has bytes that show when they are taken for results. */
+enum { MOST_FILLED_NBYTES = 1 << 20 };
+
 static const block *find_block(const void *memory, size_t nbytes)
 {
     const unsigned char *first = memory;
@@ -66,7 +69,7 @@ static cudaError_t allocate(void **memory, size_t nbytes, enum cudaMemoryType ty
         free(fresh);
         return error;
     }
-    memset(fresh, 0xDB, nbytes);
+    memset(fresh, 0xDB, nbytes < MOST_FILLED_NBYTES ? nbytes : MOST_FILLED_NBYTES);
     *memory = fresh;
     return cudaSuccess;
 }
@@ -189,4 +192,14 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, enum cudaMemcp
     fake_run_device(fake_device);
     memcpy(to, from, nbytes);
     return fake_unlock(cudaSuccess);
+}
+
+cudaError_t cudaMemset(void *memory, int byte, size_t nbytes)
+{
+    fake_lock();
+    fake_run_device(fake_device);
+    const bool known = reaches(memory, nbytes);
+    if (known)
+        memset(memory, byte, nbytes);
+    return fake_unlock(known ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -5,6 +5,12 @@
 #include "fake_cuda.h"
 #include "kernels.h"
 
+const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
+{
+    (void)params;
+    return NULL; /* one for all */
+}
+
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
     (void)params;
@@ -40,6 +46,8 @@ static void run_segment(const softqam_params *params, const softqam_cpu_loops *l
     const size_t half = params->input_nbytes / 2;
     const size_t out_nbytes = softqam_params_output_nbytes(params, params->modulation);
     const size_t step = segment->symbol_stride * (segment->symbols_q ? half : 2 * half);
+    const softqam_noise_kind of_llrs = segment->noise_is_inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+    const softqam_noise_kind kind = softqam_params_take_noise(params) ? of_llrs : SOFTQAM_ONE_WEIGHT;
     const softqam_llr_scale scale = {segment->steps_per_nat, params->llr_limit};
     for (size_t k = 0; k < segment->n_symbols; k++) {
         const unsigned char *i = (const unsigned char *)segment->symbols + k * step;
@@ -48,13 +56,8 @@ static void run_segment(const softqam_params *params, const softqam_cpu_loops *l
         float components[2];
         loops->convert(i, segment->input_scale, 1, &components[0], false);
         loops->convert(q, segment->input_scale, 1, &components[1], false);
-        if (softqam_params_take_noise(params)) {
-            const float noise = segment->noise ? segment->noise[k * segment->noise_stride] : segment->noise_value;
-            const softqam_noise_kind kind = segment->noise_is_inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
-            loops->llrs[kind](&params->llrs, scale, components, &noise, 1, out, false);
-        } else {
-            loops->soft_bits(params, components, 1, out, false);
-        }
+        const float noise = segment->noise ? segment->noise[k * segment->noise_stride] : segment->noise_value;
+        loops->by_noise[kind](params, scale, components, &noise, 1, out, false);
     }
 }
 

@@ -264,6 +264,19 @@ WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, v
     return error;
 }
 
+/* glibc allocates for it. */
+WRAP(int, pthread_attr_setaffinity_np, pthread_attr_t *attributes, size_t nbytes, const cpu_set_t *set)
+{
+    return fails("pthread_attr_setaffinity_np", errno) ? ENOMEM
+                                                       : __real_pthread_attr_setaffinity_np(attributes, nbytes, set);
+}
+
+/* As it is while another thread has the lock. */
+WRAP(int, pthread_mutex_trylock, pthread_mutex_t *mutex)
+{
+    return fails("pthread_mutex_trylock", errno) ? EBUSY : __real_pthread_mutex_trylock(mutex);
+}
+
 /* Cannot fail where it is used rightly, so it only counts. */
 WRAP(int, pthread_join, pthread_t thread, void **result)
 {

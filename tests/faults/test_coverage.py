@@ -15,15 +15,15 @@ import sys
 HARMLESS = {
     "computes only": "memcpy memmove memset memcmp bcmp strlen strcmp strncmp strcasecmp strncasecmp strchr strrchr "
     "strstr strspn strcspn strpbrk strtod strtoull strtoul strtol strtoll atoi qsort bsearch "
-    "sqrt sqrtf fma fmaf fmin fmax exp exp2 log log2 log10 log1p erf erfc pow lrint llrint rint nearbyint floor ceil "
+    "sqrt sqrtf fma fmaf fmin fmax fminf fmaxf exp exp2 log log2 log10 log1p erf erfc pow lrint llrint rint nearbyint floor ceil "
     "trunc ilogb ldexp ldexpf frexp hypot isalnum toupper tolower __ctype_b_loc __isoc99_sscanf sscanf "
     "nextafter nextafterf cosf sinf modf",
     "formats into memory of the caller": "snprintf vsnprintf sprintf",
     "names an error or a setting": "strerror __errno_location getenv secure_getenv sysconf getpid time",
     "fails on a closed descriptor only, which is what it is asked about": "fcntl fcntl64 isatty",
     "fails on wrong arguments only": "sigaction sigaddset sigemptyset sigfillset sigprocmask pthread_sigmask signal raise "
-    "getopt_long eventfd_write __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",
-    "on default attributes does not fail in glibc": "pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock "
+    "getopt_long eventfd_write pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setschedparam __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",
+    "on default attributes does not fail in glibc": "pthread_attr_init pthread_attr_destroy pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock "
     "pthread_mutex_unlock pthread_cond_init pthread_cond_destroy pthread_cond_wait pthread_cond_signal "
     "pthread_cond_broadcast pthread_self pthread_equal sched_yield nanosleep clock_nanosleep sem_init sem_destroy",
     "fails where the caller then tries again, or past 2^31 - 1": "sem_wait sem_trywait sem_post",

@@ -335,6 +335,31 @@ static void test_device_is_lost(void **state)
     fail_in_all_lives(FAULT_LASTING);
 }
 
+/* The context that demodulators without one of their own share: made by the first, and by the next where that failed.
+ */
+static void test_default_context(void **state)
+{
+    (void)state;
+    static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, SMALL_SYMBOLS};
+    life *self = open_life(&kind);
+    const holdings before = count_holdings();
+    unsigned long n_points = 0;
+    for (bool struck = true; struck; n_points += struck) {
+        fault_arm(n_points + 1, FAULT_ERROR);
+        softqam_demodulator *demodulators[2] = {make_demodulator(self, NULL), make_demodulator(self, NULL)};
+        for (int k = 0; k < 2; k++)
+            try_call(demodulators[k], self, demodulate_whole, self->symbols, self->out, FAULT_ERROR, "default context");
+        for (int k = 0; k < 2; k++)
+            softqam_destroy(demodulators[k]);
+        fault_disarm();
+        struck = fault_struck() != NULL;
+        check_holdings(&before);
+    }
+    print_message("%lu points of failure\n", n_points);
+    assert_true(n_points >= 4);
+    free(self);
+}
+
 /* Where the system does not tell which CPUs there are, one thread is what there is. */
 static void test_no_affinity(void **state)
 {
@@ -395,9 +420,8 @@ static void test_device_calls(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call_fails_once),
-        cmocka_unit_test(test_device_is_lost),
-        cmocka_unit_test(test_no_affinity),
+        cmocka_unit_test(test_every_call_fails_once), cmocka_unit_test(test_device_is_lost),
+        cmocka_unit_test(test_default_context),       cmocka_unit_test(test_no_affinity),
 #ifdef FAULTS_CUDA
         cmocka_unit_test(test_device_calls),
 #endif

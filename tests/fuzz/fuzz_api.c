@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any configuration, any blocks: a refusal is documented and says why, and what is accepted gives the definition's
- * bytes, reads nothing beside its inputs and writes nothing beside its output. */
+/* Any context, any configuration, any segments: a refusal is documented and says why, and what is accepted gives the
+ * definition's bytes, reads nothing beside its inputs and writes nothing beside its output. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 #include "fuzz.h"
 
-enum { MAX_BLOCKS = 3, MAX_SYMBOLS = 255, MAX_STRIDE = 4, MAX_DEVICES = 70 };
+enum { MAX_SEGMENTS = 3, MAX_SYMBOLS = 255, MAX_STRIDE = 4, MAX_DEVICES = 70, MAX_CPUS = 1030, MORE_NBYTES = 40 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
@@ -45,56 +46,106 @@ static int take_choice(source *self, int n_valid)
     return any;
 }
 
-/* A list of devices whose memory is no longer than it says, and which the caller frees. */
-static int *take_devices(source *self, softqam_config *config)
+/* A list that is no longer than it says, and which the caller frees. */
+static int *take_list(source *self, unsigned *n, int n_valid, unsigned max)
 {
-    config->n_devices = (unsigned)take_choice(self, 4);
-    const size_t n = config->n_devices <= MAX_DEVICES ? config->n_devices : 0;
-    int *devices = n ? malloc(n * sizeof *devices) : NULL;
-    for (size_t k = 0; devices && k < n; k++)
-        devices[k] = take_choice(self, 3);
-    config->devices = devices;
-    return devices;
+    *n = (unsigned)take_choice(self, 4);
+    int *list = *n > 0 && *n <= max ? malloc(*n * sizeof *list) : NULL;
+    for (size_t k = 0; list && k < *n; k++)
+        list[k] = take_choice(self, n_valid);
+    return list;
 }
 
-static int *take_config(source *self, softqam_config *config, char variant[16])
+/* A structure with room for fields of later versions behind it. */
+typedef struct context_setting {
+    softqam_context_config config;
+    uint8_t later[MORE_NBYTES];
+} context_setting;
+
+typedef struct setting {
+    softqam_config config;
+    uint8_t later[MORE_NBYTES];
+} setting;
+
+/* Any size, but none that says of more than there is; whether it is one that is accepted. */
+static bool take_size(source *self, size_t *struct_nbytes, size_t nbytes, uint8_t later[MORE_NBYTES])
+{
+    *struct_nbytes = (size_t)take_choice(self, (int)(nbytes + MORE_NBYTES) + 1);
+    if (*struct_nbytes > nbytes + MORE_NBYTES && *struct_nbytes <= 4096)
+        *struct_nbytes = nbytes;
+    memset(later, 0, MORE_NBYTES);
+    const size_t at = take_byte(self) % MORE_NBYTES;
+    later[at] = take_byte(self) % 4 == 0;
+    return *struct_nbytes >= nbytes && *struct_nbytes <= 4096 && (!later[at] || at >= *struct_nbytes - nbytes);
+}
+
+/* What the caller of softqam_context_create() has; its lists are freed after that. */
+typedef struct context_source {
+    context_setting setting;
+    char variant[16];
+    int *devices;
+    int *cpus;
+    bool has_good_size;
+} context_source;
+
+static void take_context_config(source *self, context_source *from)
 {
     static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon", "generic"};
     const uint8_t unusual = take_byte(self);
-    softqam_config_init(config);
+    softqam_context_config *config = &from->setting.config;
+    softqam_context_config_init(config);
     config->backend = (softqam_backend)take_choice(self, 3);
-    config->input_format = (softqam_input_format)take_choice(self, 4);
-    config->output_format = (softqam_output_format)take_choice(self, 4);
-    config->sign = (softqam_sign)take_choice(self, 2);
-    config->noise = (softqam_noise)take_choice(self, 2);
-    config->llr_limit = config->output_format == SOFTQAM_OUTPUT_S8 ? take_choice(self, 128) : 0;
     config->cpu_variant = variants[take_byte(self) % 7];
     config->n_threads = 1;
-    if (unusual & 1)
-        take(self, &config->input_scale, sizeof config->input_scale);
-    if (unusual & 2)
-        take(self, &config->llr_scale, sizeof config->llr_scale);
-    if (unusual & 4) {
-        take(self, variant, 15);
-        config->cpu_variant = variant;
+    if (unusual & 1) {
+        take(self, from->variant, 15);
+        config->cpu_variant = from->variant;
     }
-    if (unusual & 8) {
-        config->constellation = (softqam_constellation)take_choice(self, 1);
+    if (unusual & 2) {
         config->device = (int)((unsigned)take_choice(self, 2) - 1); /* modulo: there may be nothing below */
         config->n_streams = (unsigned)take_choice(self, 65);
         take(self, &config->chunk_symbols, sizeof config->chunk_symbols);
     }
-    if (unusual & 16) {
+    if (unusual & 4) {
         const unsigned n_threads = (unsigned)take_choice(self, 4);
         config->n_threads = n_threads <= 1024 ? n_threads % 4 + 1 : n_threads;
     }
-    if (unusual & 32) {
-        /* No more than there is. */
-        config->struct_nbytes = (size_t)take_choice(self, (int)sizeof *config + 1);
-        if (config->struct_nbytes > sizeof *config && config->struct_nbytes <= 4096)
-            config->struct_nbytes = sizeof *config;
+    if (unusual & 8) {
+        from->devices = take_list(self, &config->n_devices, 3, MAX_DEVICES);
+        config->devices = from->devices;
     }
-    return unusual & 64 ? take_devices(self, config) : NULL;
+    if (unusual & 16) {
+        from->cpus = take_list(self, &config->n_cpus, 2, MAX_CPUS);
+        config->cpus = (const unsigned *)from->cpus;
+    }
+    if (unusual & 32)
+        config->thread_priority = take_choice(self, 2);
+    from->has_good_size = true;
+    if (unusual & 64)
+        from->has_good_size = take_size(self, &config->struct_nbytes, sizeof from->setting.config, from->setting.later);
+}
+
+/* Whether its size is one that is accepted. */
+static bool take_config(source *self, setting *of)
+{
+    const uint8_t unusual = take_byte(self);
+    softqam_config *config = &of->config;
+    softqam_config_init(config);
+    config->input_format = (softqam_input_format)take_choice(self, 4);
+    config->output_format = (softqam_output_format)take_choice(self, 4);
+    config->sign = (softqam_sign)take_choice(self, 2);
+    config->noise = (softqam_noise)take_choice(self, 2);
+    config->noise_form = (softqam_noise_form)take_choice(self, 3);
+    config->llr_limit = config->output_format == SOFTQAM_OUTPUT_S8 ? take_choice(self, 128) : 0;
+    if (unusual & 1)
+        take(self, &config->input_scale, sizeof config->input_scale);
+    if (unusual & 2)
+        take(self, &config->llr_scale, sizeof config->llr_scale);
+    if (unusual & 4)
+        config->modulation = (softqam_modulation)take_choice(self, 8);
+    if (unusual & 8)
+        return take_size(self, &config->struct_nbytes, sizeof *config, of->later);
+    return true;
 }
 
 static void check_refusal(softqam_status status)
@@ -105,15 +156,17 @@ static void check_refusal(softqam_status status)
         require((unsigned char)*message >= 0x20 && *message != 0x7f);
 }
 
-/* A block whose memory is no larger than it must be, so that every byte too many is seen. */
+/* A segment whose memory is no larger than it must be, so that every byte too many is seen. */
 typedef struct piece {
-    softqam_block block;
+    softqam_segment segment;
+    bool is_good;
     void *symbols;
     void *symbols_q;
     float *noise_var;
     uint8_t *out;
     uint8_t *side_by_side;
     uint8_t *expected;
+    size_t out_nbytes;
 } piece;
 
 static void *fill(source *self, size_t nbytes)
@@ -125,28 +178,80 @@ static void *fill(source *self, size_t nbytes)
     return memory;
 }
 
+static bool is_scale(float scale)
+{
+    return scale >= 0.0f && isfinite(scale);
+}
+
+static bool is_llr_scale(float scale, softqam_output_format format)
+{
+    if (scale == 0.0f)
+        return true;
+    return format == SOFTQAM_OUTPUT_S8 ? scale >= 0x1p-10f && scale <= 0x1p20f : scale == 1.0f;
+}
+
+/* Fields besides the memory: what this version supports, and what it does not. */
+static void take_fields(source *self, piece *p, const softqam_config *config)
+{
+    softqam_segment *segment = &p->segment;
+    const uint8_t unusual = take_byte(self);
+    p->is_good = true;
+    take(self, &segment->first_symbol, unusual & 1 ? sizeof segment->first_symbol : 0);
+    if (unusual & 2) {
+        segment->modulation = (softqam_modulation)take_choice(self, 8);
+        p->is_good =
+            segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
+    }
+    if (unusual & 4) {
+        segment->noise_form = (softqam_noise_form)take_choice(self, 3);
+        p->is_good = p->is_good && (unsigned)segment->noise_form <= SOFTQAM_NOISE_FORM_INVERSE;
+    }
+    if (unusual & 8) {
+        take(self, &segment->input_scale, sizeof segment->input_scale);
+        p->is_good = p->is_good && is_scale(segment->input_scale);
+    }
+    if (unusual & 16) {
+        take(self, &segment->llr_scale, sizeof segment->llr_scale);
+        p->is_good = p->is_good && is_llr_scale(segment->llr_scale, config->output_format);
+    }
+    if (unusual & 32) {
+        segment->n_layers = (unsigned)take_choice(self, 3);
+        p->is_good = p->is_good && segment->n_layers <= 1;
+    }
+    if (unusual & 64) {
+        segment->plane_stride = (size_t)take_choice(self, 2);
+        p->is_good = p->is_good && segment->plane_stride == 0;
+    }
+    if (unusual & 128) {
+        segment->descramble = (unsigned)take_choice(self, 2);
+        segment->c_init = (uint32_t)take_choice(self, 2);
+        p->is_good = p->is_good && segment->descramble == 0 && segment->c_init == 0;
+    }
+}
+
 static piece take_piece(source *self, const softqam_config *config)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), half = in_nbytes / 2;
-    const size_t out_nbytes = softqam_output_symbol_nbytes(config->output_format);
     const size_t n = take_byte(self) % (MAX_SYMBOLS + 1);
     const uint8_t shape = take_byte(self);
     const size_t stride = shape % MAX_STRIDE, step = stride ? stride : 1;
     const size_t spanned = n ? (n - 1) * step + 1 : 0;
     const bool planes = shape & 0x10;
-    piece p = {.block = {.n_symbols = n, .symbol_stride = stride}};
+    piece p = {.segment = {.n_symbols = n, .symbol_stride = stride}};
+    take_fields(self, &p, config);
+    p.out_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_256QAM, n);
     p.symbols = fill(self, spanned * (planes ? half : in_nbytes));
     p.symbols_q = planes ? fill(self, spanned * half) : NULL;
-    p.out = malloc(n * out_nbytes);
-    p.expected = malloc(n * out_nbytes);
+    p.out = malloc(p.out_nbytes);
+    p.expected = malloc(p.out_nbytes);
     p.side_by_side = malloc(n * in_nbytes);
-    p.block.symbols = p.symbols;
-    p.block.symbols_q = p.symbols_q;
-    p.block.out = p.out;
+    p.segment.layers[0].symbols = p.symbols;
+    p.segment.layers[0].symbols_q = p.symbols_q;
+    p.segment.out = p.out;
     if (config->output_format != SOFTQAM_OUTPUT_U8) {
-        p.block.noise_stride = (shape >> 5) % 3;
-        p.noise_var = fill(self, (n ? (n - 1) * p.block.noise_stride + 1 : 1) * sizeof(float));
-        p.block.noise_var = p.noise_var;
+        p.segment.noise_stride = (shape >> 5) % 3;
+        p.noise_var = fill(self, (n ? (n - 1) * p.segment.noise_stride + 1 : 1) * sizeof(float));
+        p.segment.layers[0].noise_var = p.noise_var;
     }
     for (size_t i = 0; i < n; i++) {
         const uint8_t *symbol = (const uint8_t *)p.symbols + i * step * (planes ? half : in_nbytes);
@@ -167,84 +272,173 @@ static void free_piece(piece *p)
     free(p->expected);
 }
 
-/* What the definition says of it, one symbol after the other. */
-static void expect(piece *p, softqam_demodulator *definition, const softqam_config *config)
+/* What the definition says of it, one symbol after the other. Its refusals are the same, and leave the output alone. */
+static void expect(piece *p, softqam_demodulator *definition)
 {
-    softqam_block plain = p->block;
-    plain.symbols = p->side_by_side;
-    plain.symbols_q = NULL;
+    softqam_segment plain = p->segment;
+    plain.layers[0].symbols = p->side_by_side;
+    plain.layers[0].symbols_q = NULL;
     plain.symbol_stride = 1;
     plain.out = p->expected;
-    require(softqam_demodulate_batch(definition, &plain, 1) == SOFTQAM_OK);
-    for (size_t i = 0; i < p->block.n_symbols * softqam_output_symbol_nbytes(config->output_format); i++)
+    if (p->out_nbytes > 0)
+        memset(p->expected, 0, p->out_nbytes);
+    const softqam_status status = softqam_demodulate_segments(definition, &plain, 1);
+    require(status == (p->is_good ? SOFTQAM_OK : SOFTQAM_ERROR_INVALID_ARGUMENT));
+    for (size_t i = 0; i < p->out_nbytes; i++)
         p->out[i] = (uint8_t)~p->expected[i];
 }
 
-/* Counts and strides past what memory holds, beside a block that is in order. */
-static void call_wildly(source *self, softqam_demodulator *demodulator, const softqam_block *good)
+static void require_refused(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n)
 {
-    softqam_block blocks[2] = {*good, *good};
-    uint64_t wild;
-    take(self, &wild, sizeof wild);
-    wild |= (uint64_t)1 << 62;
-    blocks[1].n_symbols = good->n_symbols < 3 ? 3 : good->n_symbols;
-    if (take_byte(self) % 2)
-        blocks[1].n_symbols = (size_t)wild;
-    else
-        blocks[1].symbol_stride = (size_t)wild;
-    const softqam_status status = softqam_demodulate_batch(demodulator, blocks, 2);
+    const softqam_status status = softqam_demodulate_segments(demodulator, segments, n);
     require(status == SOFTQAM_ERROR_INVALID_ARGUMENT);
     check_refusal(status);
 }
 
-static void use(source *self, softqam_demodulator *demodulator, const softqam_config *config)
+/* Counts and strides past what memory holds, beside a segment that may be in order. */
+static void call_wildly(source *self, softqam_demodulator *demodulator, const softqam_segment *good)
 {
-    softqam_demodulator *definition = NULL;
-    softqam_config portable = *config;
+    softqam_segment segments[2] = {*good, *good};
+    uint64_t wild;
+    take(self, &wild, sizeof wild);
+    wild |= (uint64_t)1 << 62;
+    segments[1].n_symbols = good->n_symbols < 3 ? 3 : good->n_symbols;
+    if (take_byte(self) % 2)
+        segments[1].n_symbols = (size_t)wild;
+    else
+        segments[1].symbol_stride = (size_t)wild;
+    require_refused(demodulator, segments, 2);
+}
+
+/* The output anywhere over an input: refused just where they share a byte. Nothing is called where they do not. */
+static void call_overlapping(source *self, softqam_demodulator *demodulator, const piece *p, size_t in_nbytes)
+{
+    const size_t at = take_byte(self);
+    const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1;
+    const size_t spanned =
+        p->segment.n_symbols ? ((p->segment.n_symbols - 1) * step + 1) * (p->symbols_q ? in_nbytes / 2 : in_nbytes) : 0;
+    softqam_segment segment = p->segment;
+    if (at >= spanned)
+        return;
+    segment.out = (uint8_t *)p->symbols + at;
+    require_refused(demodulator, &segment, 1);
+}
+
+/* The same segments further apart, as a caller of a later version has them, or with a size that no version has. */
+static softqam_status call_segments(source *self, softqam_demodulator *demodulator, const softqam_segment *segments,
+                                    size_t n, bool *is_good)
+{
+    enum { MOST_NBYTES = sizeof(softqam_segment) + 24 };
+    const uint8_t way = take_byte(self);
+    const size_t nbytes = way & 1 ? (size_t)take_byte(self) : sizeof(softqam_segment);
+    uint8_t *memory = calloc(MAX_SEGMENTS + 1, MOST_NBYTES);
+    require(memory);
+    if (n > 0 && (nbytes < sizeof(softqam_segment) || nbytes % _Alignof(softqam_segment) != 0))
+        *is_good = false;
+    const size_t apart = nbytes <= MOST_NBYTES ? nbytes : sizeof(softqam_segment);
+    for (size_t k = 0; k < n && apart >= sizeof(softqam_segment); k++)
+        memcpy(memory + k * apart, &segments[k], sizeof segments[k]);
+    if (n > 0 && apart > sizeof(softqam_segment) && way & 2) {
+        memory[n * apart - 1] = 1;
+        *is_good = false;
+    }
+    /* Sizes that are refused are not looked at further. */
+    const softqam_status status = softqam_demodulate_segments_nbytes(
+        demodulator, (const softqam_segment *)(void *)memory, n, nbytes <= MOST_NBYTES ? nbytes : 7);
+    if (nbytes > MOST_NBYTES && n > 0)
+        *is_good = false;
+    free(memory);
+    return status;
+}
+
+static void use(source *self, softqam_demodulator *demodulator, softqam_demodulator *definition,
+                const softqam_config *config)
+{
+    piece pieces[MAX_SEGMENTS];
+    softqam_segment segments[MAX_SEGMENTS];
+    bool is_good = true;
+    const size_t n = take_byte(self) % (MAX_SEGMENTS + 1);
+    for (size_t k = 0; k < n; k++) {
+        pieces[k] = take_piece(self, config);
+        expect(&pieces[k], definition);
+        segments[k] = pieces[k].segment;
+        is_good = is_good && pieces[k].is_good;
+    }
+    if (n > 0) {
+        call_wildly(self, demodulator, &segments[0]);
+        call_overlapping(self, demodulator, &pieces[0], softqam_input_symbol_nbytes(config->input_format));
+    }
+    const softqam_status status = call_segments(self, demodulator, segments, n, &is_good);
+    if (is_good)
+        require(status == SOFTQAM_OK);
+    else
+        check_refusal(status);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < pieces[k].out_nbytes; i++)
+            require(pieces[k].out[i] == (is_good ? pieces[k].expected[i] : (uint8_t)~pieces[k].expected[i]));
+        free_piece(&pieces[k]);
+    }
+}
+
+/* One that defines the bytes: the portable loop on one thread. */
+static softqam_demodulator *create_definition(softqam_config config)
+{
+    softqam_context_config portable;
+    softqam_context_config_init(&portable);
     portable.backend = SOFTQAM_BACKEND_CPU;
     portable.cpu_variant = "portable";
     portable.n_threads = 1;
-    portable.struct_nbytes = sizeof portable;
-    portable.devices = NULL;
-    portable.n_devices = 0;
-    require(softqam_create(&definition, &portable) == SOFTQAM_OK);
-    piece pieces[MAX_BLOCKS];
-    softqam_block blocks[MAX_BLOCKS];
-    const size_t n_blocks = take_byte(self) % (MAX_BLOCKS + 1);
-    for (size_t k = 0; k < n_blocks; k++) {
-        pieces[k] = take_piece(self, config);
-        expect(&pieces[k], definition, config);
-        blocks[k] = pieces[k].block;
+    softqam_demodulator *definition = NULL;
+    config.struct_nbytes = sizeof config;
+    require(softqam_context_create(&config.context, &portable) == SOFTQAM_OK);
+    require(softqam_create(&definition, &config) == SOFTQAM_OK);
+    softqam_context_destroy(config.context);
+    return definition;
+}
+
+/* Demodulators on a context, which may end before them. */
+static void use_context(source *self, softqam_context *context)
+{
+    setting of;
+    const uint8_t how = take_byte(self);
+    const bool has_good_size = take_config(self, &of);
+    of.config.context = how & 1 ? context : NULL;
+    softqam_demodulator *demodulator = NULL;
+    if (how & 2)
+        require(softqam_context_prepare(context, how >> 4) == SOFTQAM_OK ||
+                softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS) == SOFTQAM_ERROR_SYSTEM);
+    const softqam_status status = softqam_create(&demodulator, &of.config);
+    require(status != SOFTQAM_OK || has_good_size);
+    if (how & 4)
+        softqam_context_destroy(context);
+    if (status == SOFTQAM_OK) {
+        softqam_demodulator *definition = create_definition(of.config);
+        use(self, demodulator, definition, &of.config);
+        softqam_destroy(definition);
+        softqam_destroy(demodulator);
+    } else {
+        check_refusal(status);
+        require(!demodulator);
     }
-    if (n_blocks > 0)
-        call_wildly(self, demodulator, &blocks[0]);
-    require(softqam_demodulate_batch(demodulator, blocks, n_blocks) == SOFTQAM_OK);
-    for (size_t k = 0; k < n_blocks; k++) {
-        const size_t n = blocks[k].n_symbols * softqam_output_symbol_nbytes(config->output_format);
-        require(n == 0 || memcmp(pieces[k].out, pieces[k].expected, n) == 0);
-        free_piece(&pieces[k]);
-    }
-    softqam_destroy(definition);
+    if (!(how & 4))
+        softqam_context_destroy(context);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     source self = {data, nbytes};
-    softqam_config config;
-    char variant[16] = "";
-    int *devices = take_config(&self, &config, variant);
-    softqam_demodulator *demodulator = NULL;
-    const softqam_status status = softqam_create(&demodulator, &config);
+    context_source from = {.variant = ""};
+    take_context_config(&self, &from);
+    softqam_context *context = NULL;
+    const softqam_status status = softqam_context_create(&context, &from.setting.config);
+    free(from.devices);
+    free(from.cpus);
     if (status != SOFTQAM_OK) {
         check_refusal(status);
-        require(!demodulator);
-        free(devices);
+        require(!context);
         return 0;
     }
-    free(devices);
-    /* Fields behind the structure that was told of have their defaults. */
-    if (config.struct_nbytes == sizeof config)
-        use(&self, demodulator, &config);
-    softqam_destroy(demodulator);
+    require(from.has_good_size);
+    use_context(&self, context);
     return 0;
 }

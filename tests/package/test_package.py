@@ -253,7 +253,7 @@ class Platform(unittest.TestCase):
 
     def test_sources_refuse_32_bits(self):
         done = run(ARGUMENTS.cc, "-m32", "-std=c11", "-ffreestanding", "-fsyntax-only", "-I",
-                   os.path.join(ARGUMENTS.source, "include"), "-x", "c", os.path.join(ARGUMENTS.source, "src/plan.h"),
+                   os.path.join(ARGUMENTS.source, "include"), "-x", "c", os.path.join(ARGUMENTS.source, "src/params.h"),
                    check=False)
         self.assertIn("softqam is for 64-bit, little-endian processors", done.stdout)
 
@@ -261,32 +261,42 @@ class Platform(unittest.TestCase):
 HEADER = "include/softqam/softqam.h"
 
 
-class StructureGrowth(unittest.TestCase):
-    """Callers compiled against the header of another version, run with this version's shared library."""
+class OtherVersions(unittest.TestCase):
+    """Callers compiled for another version, run with this version's shared library."""
 
-    def compile_and_run(self, name, edit, source):
-        folder = os.path.join(WORK, name)
+    def compile(self, folder, source, include, library_folder):
+        program = os.path.join(folder, "caller")
+        run(ARGUMENTS.cc, "-std=c11", "-Wall", "-Werror", "-I", include, os.path.join(HERE, source), "-o", program,
+            "-L", library_folder, "-lsoftqam")
+        return program
+
+    def test_newer_caller(self):
+        """Its structures have more fields."""
+        folder = os.path.join(WORK, "newer")
         os.makedirs(os.path.join(folder, "softqam"))
         with open(os.path.join(ARGUMENTS.source, HEADER), encoding="utf-8") as file:
             header = file.read()
-        edited, n_edits = edit(header)
-        self.assertEqual(n_edits, 1)
+        structures = re.compile(r"^(} softqam_(?:config|context_config|segment);)", re.M)
+        edited, n_edits = structures.subn(r"    double new_number;\n    const char *new_name;\n\1", header)
+        self.assertEqual(n_edits, 3)
         with open(os.path.join(folder, "softqam/softqam.h"), "w", encoding="utf-8") as file:
             file.write(edited)
-        program = os.path.join(folder, "caller")
-        run(ARGUMENTS.cc, "-std=c11", "-Wall", "-Werror", "-I", folder, os.path.join(HERE, source), "-o", program,
-            "-L", os.path.join(PREFIX, ARGUMENTS.libdir), "-lsoftqam")
+        program = self.compile(folder, "newer_caller.c", folder, os.path.join(PREFIX, ARGUMENTS.libdir))
         run(program, env=with_library_path())
 
     def test_older_caller(self):
-        """The first version's structure ended with chunk_symbols."""
-        older = re.compile(r"(^    size_t chunk_symbols;\n).*?(^} softqam_config;)", re.M | re.S)
-        self.compile_and_run("older", lambda text: older.subn(r"\1\2", text), "older_caller.c")
-
-    def test_newer_caller(self):
-        newer = re.compile(r"^(} softqam_config;)", re.M)
-        fields = r"    double new_number;\n    const char *new_name;\n\1"
-        self.compile_and_run("newer", lambda text: newer.subn(fields, text), "newer_caller.c")
+        """One of before 0.3, whose structures have other shapes, does not start."""
+        folder = os.path.join(WORK, "older")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "older.map"), "w", encoding="utf-8") as file:
+            file.write("SOFTQAM_0.1 { global: softqam_*; local: *; };\n")
+        run(ARGUMENTS.cc, "-shared", "-fPIC", "-x", "c", os.path.join(HERE, "older_library.c"), "-o",
+            os.path.join(folder, "libsoftqam.so"), f"-Wl,-soname,libsoftqam.so.{major_version()}",
+            f"-Wl,--version-script={folder}/older.map")
+        program = self.compile(folder, "older_caller.c", folder, folder)
+        done = run(program, check=False, env=with_library_path())
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"version `SOFTQAM_0\.1' not found")
 
 
 def main():

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Options, help and messages."""
 import os
-import pty
 import sys
 
-from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main, rest_of_terminal
+from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal
 
 
 class CommandLine(ToolTest):
@@ -229,7 +228,7 @@ class CommandLine(ToolTest):
 
     def on_terminal(self, *arguments):
         """What standard error shows when it is a terminal."""
-        master, slave = pty.openpty()
+        master, slave = open_terminal()
         process = self.start(DEMOD, "--backend", BACKEND, *arguments, "x.cf32", "x.u8", stderr=slave)
         os.close(slave)
         shown = rest_of_terminal(master)

@@ -6,7 +6,6 @@ With SOFTQAM_TEST_LONG=1 also what takes minutes.
 """
 
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import time
 import unittest
 
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, DEMOD, GEN, TIMEOUT, ToolTest, default_signals, main, pack, rest_of_terminal,
+    BACKEND, BLOCK_SYMBOLS, DEMOD, GEN, TIMEOUT, ToolTest, default_signals, main, open_terminal, pack, rest_of_terminal,
 )  # fmt: skip
 
 LONG = os.environ.get("SOFTQAM_TEST_LONG") == "1"
@@ -129,7 +128,7 @@ class Ends(ToolTest):
     def test_interrupt_on_a_terminal(self):
         """The progress line goes, the unfinished file goes, an older one stays."""
         self.write("x.u8", b"old")
-        master, slave = pty.openpty()
+        master, slave = open_terminal()
         process = self.start(
             DEMOD, "--backend", BACKEND, "-i", "cs8", "-", "x.u8", bufsize=0, stderr=slave, preexec_fn=default_signals
         )

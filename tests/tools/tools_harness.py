@@ -11,6 +11,7 @@ SOFTQAM_REQUIRE_GPU=1.
 import argparse
 import math
 import os
+import pty
 import shutil
 import signal
 import struct
@@ -217,6 +218,14 @@ class ToolTest(unittest.TestCase):
         while len([f for f in self.files() if f.startswith(".softqam-")]) < n:
             self.assertLess(time.monotonic(), deadline, "no temporary file")
             time.sleep(0.005)
+
+
+def open_terminal():
+    """Both ends of a new terminal; a skip where the system has none to give."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        raise unittest.SkipTest(f"this machine gives no pseudoterminals (/dev/pts): {error.strerror}")
 
 
 def rest_of_terminal(master):

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* What contexts and demodulators cost: six demodulators on one context hold what one does, and are made in no time; who
+ * passes device pointers pays for nothing that host memory needs; who uses the CPU never calls CUDA. Threads, pinned
+ * memory and memory of the device are counted where the library asks for them (the linker's --wrap). */
+#define _GNU_SOURCE /* mallinfo2 */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <softqam/softqam_cuda.h>
+
+#include "harness.h"
+#ifdef COSTS_FAKE_CUDA
+#include "fake_cuda.h"
+#endif
+
+enum { LARGE_SYMBOLS = 300000, SMALL_SYMBOLS = 1000, N_FORMATS = 6, N_TIMED = 200, MIB = 1 << 20 };
+
+/* A sanitizer's allocator holds on to what was freed and takes its time. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* Seconds in which half of many demodulators must be made. */
+#define QUICK (SANITIZED ? 2e-3 : 100e-6)
+
+/* Counting. */
+
+typedef struct block {
+    void *memory;
+    size_t nbytes;
+    bool pinned;
+} block;
+
+enum { MAX_BLOCKS = 1000 };
+
+static pthread_mutex_t counting_mutex = PTHREAD_MUTEX_INITIALIZER;
+static block blocks[MAX_BLOCKS];
+static long n_threads, n_streams;
+static size_t device_nbytes, pinned_nbytes;
+
+static void note_block(void *memory, size_t nbytes, bool pinned)
+{
+    pthread_mutex_lock(&counting_mutex);
+    size_t k = 0;
+    while (k < MAX_BLOCKS && blocks[k].memory)
+        k++;
+    if (k < MAX_BLOCKS) {
+        blocks[k] = (block){memory, nbytes, pinned};
+        *(pinned ? &pinned_nbytes : &device_nbytes) += nbytes;
+    }
+    pthread_mutex_unlock(&counting_mutex);
+}
+
+static void forget_block(const void *memory)
+{
+    pthread_mutex_lock(&counting_mutex);
+    for (size_t k = 0; k < MAX_BLOCKS && memory; k++) {
+        if (blocks[k].memory == memory) {
+            *(blocks[k].pinned ? &pinned_nbytes : &device_nbytes) -= blocks[k].nbytes;
+            blocks[k].memory = NULL;
+        }
+    }
+    pthread_mutex_unlock(&counting_mutex);
+}
+
+static void add(long *count, long n)
+{
+    pthread_mutex_lock(&counting_mutex);
+    *count += n;
+    pthread_mutex_unlock(&counting_mutex);
+}
+
+#define WRAP(type, name, ...)                                                                                          \
+    type __real_##name(__VA_ARGS__);                                                                                   \
+    type __wrap_##name(__VA_ARGS__);                                                                                   \
+    type __wrap_##name(__VA_ARGS__)
+
+WRAP(cudaError_t, cudaMalloc, void **memory, size_t nbytes)
+{
+    const cudaError_t error = __real_cudaMalloc(memory, nbytes);
+    if (error == cudaSuccess)
+        note_block(*memory, nbytes, false);
+    return error;
+}
+
+WRAP(cudaError_t, cudaFree, void *memory)
+{
+    forget_block(memory);
+    return __real_cudaFree(memory);
+}
+
+WRAP(cudaError_t, cudaHostAlloc, void **memory, size_t nbytes, unsigned flags)
+{
+    const cudaError_t error = __real_cudaHostAlloc(memory, nbytes, flags);
+    if (error == cudaSuccess)
+        note_block(*memory, nbytes, true);
+    return error;
+}
+
+WRAP(cudaError_t, cudaFreeHost, void *memory)
+{
+    forget_block(memory);
+    return __real_cudaFreeHost(memory);
+}
+
+WRAP(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t *stream, unsigned flags)
+{
+    const cudaError_t error = __real_cudaStreamCreateWithFlags(stream, flags);
+    add(&n_streams, error == cudaSuccess);
+    return error;
+}
+
+WRAP(cudaError_t, cudaStreamDestroy, cudaStream_t stream)
+{
+    add(&n_streams, -1);
+    return __real_cudaStreamDestroy(stream);
+}
+
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+    const int error = __real_pthread_create(thread, attributes, start, argument);
+    add(&n_threads, error == 0);
+    return error;
+}
+
+WRAP(int, pthread_join, pthread_t thread, void **result)
+{
+    add(&n_threads, -1);
+    return __real_pthread_join(thread, result);
+}
+
+/* What the library has at a moment, and with it what the whole process has of host memory and of the device. */
+typedef struct holdings {
+    long threads, streams;
+    size_t device, pinned, allocated, device_in_use;
+} holdings;
+
+static holdings holdings_now(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    size_t n_free = 0, n_total = 0;
+    if (harness_backend() != SOFTQAM_BACKEND_CPU)
+        assert_int_equal(cudaMemGetInfo(&n_free, &n_total), cudaSuccess);
+    return (holdings){n_threads,       n_streams, device_nbytes, pinned_nbytes, info.uordblks + info.hblkhd,
+                      n_total - n_free};
+}
+
+static void print_holdings(const char *what, const holdings *h)
+{
+    print_message("%s: %ld threads, %ld streams, %.3f MiB of the device, %.3f MiB pinned, %.3f MiB allocated\n", what,
+                  h->threads, h->streams, (double)h->device / MIB, (double)h->pinned / MIB, (double)h->allocated / MIB);
+}
+
+/* Calls. */
+
+typedef struct formats {
+    softqam_input_format input;
+    softqam_output_format output;
+} formats;
+
+static const formats all_formats[N_FORMATS] = {
+    {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8},  {SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8},
+    {SOFTQAM_INPUT_CF16, SOFTQAM_OUTPUT_F16}, {SOFTQAM_INPUT_CS8, SOFTQAM_OUTPUT_F32},
+    {SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8},  {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8},
+};
+
+static softqam_context_config context_config(softqam_backend backend)
+{
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = backend;
+    config.n_threads = 4;
+    return config;
+}
+
+static softqam_context *create_context(softqam_backend backend)
+{
+    const harness_setup setup = {.context = context_config(backend)};
+    return harness_create_context(&setup);
+}
+
+static softqam_demodulator *create_in(softqam_context *context, const formats *of)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.context = context;
+    config.input_format = of->input;
+    config.output_format = of->output;
+    softqam_demodulator *demodulator;
+    assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_OK);
+    return demodulator;
+}
+
+/* Large and small, in pageable memory, which needs the most. */
+static void use(softqam_demodulator *demodulator, const formats *of, size_t n_symbols)
+{
+    static const float noise_var = 0.01F;
+    const float *noise = of->output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
+    uint8_t *in = calloc(n_symbols, 8), *out = harness_alloc(harness_output_nbytes(of->output, n_symbols));
+    assert_non_null(in);
+    harness_demodulate_llrs(demodulator, in, noise, n_symbols, out);
+    harness_demodulate_llrs(demodulator, in, noise, SMALL_SYMBOLS < n_symbols ? SMALL_SYMBOLS : n_symbols, out);
+    free(out);
+    free(in);
+}
+
+/* Tests. */
+
+/* Six demodulators of six formats, all prepared and used, hold what the first of them did. */
+static void test_six_hold_what_one_does(void **state)
+{
+    (void)state;
+    softqam_demodulator *demodulators[N_FORMATS];
+    softqam_context *context = create_context(harness_backend());
+    holdings first = {0};
+    for (int k = 0; k < N_FORMATS; k++) {
+        demodulators[k] = create_in(context, &all_formats[k]);
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+        use(demodulators[k], &all_formats[k], LARGE_SYMBOLS);
+        if (k == 0)
+            first = holdings_now();
+    }
+    const holdings six = holdings_now();
+    print_holdings("one", &first);
+    print_holdings("six", &six);
+    assert_int_equal(first.threads, 3);
+    assert_int_equal(six.threads, first.threads);
+    assert_int_equal(six.streams, first.streams);
+    if (harness_backend() != SOFTQAM_BACKEND_CPU) {
+        /* What softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
+        assert_true(first.device <= (3 * 20 + 4 * 8 + 1) * (size_t)MIB);
+        assert_true(first.pinned <= (4 * 8 + 1) * (size_t)MIB);
+    }
+    assert_true(six.device <= first.device + MIB);
+    assert_true(six.pinned <= first.pinned + MIB);
+    assert_true(SANITIZED || six.allocated <= first.allocated + MIB);
+    for (int k = 0; k < N_FORMATS; k++)
+        softqam_destroy(demodulators[k]);
+    softqam_context_destroy(context);
+    const holdings none = holdings_now();
+    assert_true(none.threads == 0 && none.streams == 0 && none.device == 0 && none.pinned == 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* After the first, each is made in less than 100 us, and holds a few KiB. */
+static void test_made_quickly(void **state)
+{
+    (void)state;
+    static softqam_demodulator *demodulators[N_TIMED];
+    double seconds[N_TIMED];
+    softqam_context *context = create_context(harness_backend());
+    softqam_demodulator *first = create_in(context, &all_formats[0]);
+    const holdings before = holdings_now();
+    for (int k = 0; k < N_TIMED; k++) {
+        const double start = harness_seconds();
+        demodulators[k] = create_in(context, &all_formats[k % N_FORMATS]);
+        seconds[k] = harness_seconds() - start;
+    }
+    const holdings after = holdings_now();
+    qsort(seconds, N_TIMED, sizeof seconds[0], compare);
+    print_message("made in %.1f us, nine of ten in %.1f us, with %zu bytes each\n", 1e6 * seconds[N_TIMED / 2],
+                  1e6 * seconds[N_TIMED * 9 / 10], (after.allocated - before.allocated) / N_TIMED);
+    assert_true(seconds[N_TIMED / 2] < QUICK);
+    assert_int_equal(after.threads, before.threads);
+    assert_int_equal(after.device, before.device);
+    assert_int_equal(after.pinned, before.pinned);
+    assert_true(SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
+    for (int k = 0; k < N_TIMED; k++)
+        softqam_destroy(demodulators[k]);
+    softqam_destroy(first);
+    softqam_context_destroy(context);
+}
+
+/* A context by itself: nothing of the device's, no threads. */
+static void test_context_holds_nothing(void **state)
+{
+    (void)state;
+    const holdings before = holdings_now();
+    softqam_context *context = create_context(harness_backend());
+    softqam_demodulator *demodulator = create_in(context, &all_formats[0]);
+    const holdings after = holdings_now();
+    assert_int_equal(after.threads, before.threads);
+    assert_int_equal(after.streams, before.streams);
+    assert_int_equal(after.device, before.device);
+    assert_int_equal(after.pinned, before.pinned);
+    assert_int_equal(after.device_in_use, before.device_in_use);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
+/* Calls on device memory, one large one and one of many segments. */
+static void use_on_device(softqam_demodulator *demodulator, const formats *of, uint8_t *d_in, uint8_t *d_out)
+{
+    enum { N_SEGMENTS = 1000, N_SYMBOLS = 16 };
+    softqam_segment *segments = calloc(N_SEGMENTS, sizeof *segments);
+    assert_non_null(segments);
+    const float *noise = of->output == SOFTQAM_OUTPUT_U8 ? NULL : (const float *)(void *)d_in; /* whatever is there */
+    const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(of->input);
+    const size_t out_nbytes = harness_output_nbytes(of->output, N_SYMBOLS);
+    for (size_t k = 0; k < N_SEGMENTS; k++)
+        segments[k] = harness_segment(d_in + k * in_nbytes, noise, 0, N_SYMBOLS, d_out + k * out_nbytes);
+    assert_int_equal(softqam_cuda_demodulate(demodulator, d_in, noise, LARGE_SYMBOLS, d_out, 0), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_segments(demodulator, segments, N_SEGMENTS, 0), SOFTQAM_OK);
+    assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
+    free(segments);
+}
+
+/* Whoever has symbols on the device has no threads, no streams, no pinned memory and no memory of the device. */
+static void test_device_pointers_only(void **state)
+{
+    (void)state;
+    if (harness_backend() == SOFTQAM_BACKEND_CPU)
+        skip();
+    void *d_in, *d_out;
+    assert_int_equal(__real_cudaMalloc(&d_in, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
+    assert_int_equal(__real_cudaMalloc(&d_out, (size_t)LARGE_SYMBOLS * 32), cudaSuccess);
+    assert_int_equal(cudaMemset(d_in, 0, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
+    softqam_context *context = create_context(harness_backend());
+    softqam_demodulator *demodulators[N_FORMATS];
+    holdings now = {0};
+    for (int round = 0; round < 3; round++) {
+        /* The first round loads the kernels. */
+        const size_t before = now.device_in_use;
+        for (int k = 0; k < N_FORMATS; k++) {
+            demodulators[k] = create_in(context, &all_formats[k]);
+            if (round == 1)
+                assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
+            use_on_device(demodulators[k], &all_formats[k], d_in, d_out);
+            now = holdings_now();
+            assert_true(now.threads == 0 && now.streams == 0 && now.pinned == 0 && now.device == 0);
+        }
+        assert_true(round == 0 || now.device_in_use <= before + MIB);
+        for (int k = 0; k < N_FORMATS; k++)
+            softqam_destroy(demodulators[k]);
+    }
+    softqam_context_destroy(context);
+    assert_int_equal(__real_cudaFree(d_in), cudaSuccess);
+    assert_int_equal(__real_cudaFree(d_out), cudaSuccess);
+}
+
+#ifdef COSTS_FAKE_CUDA
+/* The CPU's whole life, and as much of AUTO's as calls below SOFTQAM_AUTO_MIN_SYMBOLS: not one call of CUDA. */
+static void test_cpu_calls_no_cuda(void **state)
+{
+    (void)state;
+    static const softqam_backend backends[] = {SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_AUTO};
+    for (size_t k = 0; k < HARNESS_COUNT(backends); k++) {
+        const bool cpu = backends[k] == SOFTQAM_BACKEND_CPU;
+        const size_t before = fake_cuda_calls();
+        softqam_context *context = create_context(backends[k]);
+        for (int i = 0; i < N_FORMATS; i++) {
+            softqam_demodulator *demodulator = create_in(context, &all_formats[i]);
+            assert_string_equal(softqam_backend_name(demodulator), cpu ? "cpu" : "auto");
+            assert_non_null(strstr(softqam_backend_detail(demodulator), "4 threads"));
+            use(demodulator, &all_formats[i], cpu ? LARGE_SYMBOLS : SOFTQAM_AUTO_MIN_SYMBOLS - 1);
+            assert_int_equal(softqam_context_prepare(context, cpu ? SOFTQAM_PREPARE_ALL : SOFTQAM_PREPARE_THREADS),
+                             SOFTQAM_OK);
+            softqam_destroy(demodulator);
+        }
+        if (cpu) {
+            void *memory;
+            assert_int_equal(softqam_host_alloc(context, 4096, &memory), SOFTQAM_OK);
+            softqam_host_free(memory);
+        }
+        assert_int_equal(fake_cuda_calls(), before);
+        /* That the count would show it. */
+        softqam_demodulator *demodulator = create_in(context, &all_formats[0]);
+        use(demodulator, &all_formats[0], SOFTQAM_AUTO_MIN_SYMBOLS);
+        assert_int_equal(fake_cuda_calls() > before, !cpu);
+        assert_string_equal(softqam_backend_name(demodulator), cpu ? "cpu" : "cuda");
+        softqam_destroy(demodulator);
+        softqam_context_destroy(context);
+    }
+}
+
+/* As many launches as the driver's space for arguments makes of a call's segments; empty ones take none of it. */
+static void test_launches(void **state)
+{
+    (void)state;
+    enum { N_SEGMENTS = 1000, MANY = 400, FEW = 44 };
+    static const char *const drivers[] = {"12010", "12000"};
+    if (harness_backend() == SOFTQAM_BACKEND_CPU)
+        skip();
+    void *memory;
+    assert_int_equal(cudaMalloc(&memory, (size_t)N_SEGMENTS * 2 * 16), cudaSuccess);
+    softqam_segment *segments = calloc(2 * N_SEGMENTS, sizeof *segments);
+    assert_non_null(segments);
+    for (size_t k = 0; k < N_SEGMENTS; k++)
+        segments[2 * k] = harness_segment((uint8_t *)memory + 16 * k, NULL, 0, 1, (uint8_t *)memory + 16 * k + 8);
+    for (size_t driver = 0; driver < HARNESS_COUNT(drivers); driver++) {
+        const size_t capacity = driver == 0 ? MANY : FEW;
+        setenv("FAKE_CUDA_DRIVER", drivers[driver], 1);
+        softqam_context *context = create_context(harness_backend());
+        const formats of = {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8};
+        softqam_demodulator *demodulator = create_in(context, &of);
+        const size_t counts[] = {0, 1, capacity - 1, capacity, capacity + 1, N_SEGMENTS};
+        for (size_t k = 0; k < HARNESS_COUNT(counts); k++) {
+            const size_t before = fake_cuda_launches();
+            assert_int_equal(softqam_cuda_demodulate_segments(demodulator, segments, 2 * counts[k], 0), SOFTQAM_OK);
+            assert_int_equal(fake_cuda_launches() - before, (counts[k] + capacity - 1) / capacity);
+        }
+        softqam_destroy(demodulator);
+        softqam_context_destroy(context);
+        unsetenv("FAKE_CUDA_DRIVER");
+    }
+    assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
+    free(segments);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_six_hold_what_one_does), cmocka_unit_test(test_made_quickly),
+        cmocka_unit_test(test_context_holds_nothing),  cmocka_unit_test(test_device_pointers_only),
+#ifdef COSTS_FAKE_CUDA
+        cmocka_unit_test(test_cpu_calls_no_cuda),      cmocka_unit_test(test_launches),
+#endif
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
