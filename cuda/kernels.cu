@@ -16,10 +16,6 @@ enum { BLOCK_THREADS = 128 };
 /* Bits an axis of 256QAM, the modulation that there is. */
 enum { AXIS_BITS = 4 };
 
-/* Small calls are spread over as many thread blocks as there are tiles; with so many of them, a thread block takes
- * several. */
-enum { MANY_TILES = 4096 };
-
 /* Input formats. Thread blocks take TILES tiles of neighbouring memory one after the other: enough work to pay for
  * the table, little enough that the device as a whole reads and writes one narrow window of memory. A thread takes
  * GROUPS groups of symbols of a tile: that many loads are in flight before the first is used. */
@@ -42,57 +38,73 @@ template <typename Component, int N> struct alignas(2 * N * sizeof(Component)) s
 
 /* Tables in shared memory. */
 
-/* Shared memory's address of what a thread block has just written there, and an offset. The asm keeps the sum from
- * being formed before that, and from being taken apart again for every row. */
+/* Shared memory's address of what a thread block has written there, and an offset; after the barrier. The asm keeps the
+ * sum from being taken apart again for every row. */
 static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
 {
-    __syncthreads();
     uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory)) + offset;
     asm volatile("" : "+r"(address)::"memory");
     return address;
 }
 
-/* Each thread writes one copy of a row. */
-static __device__ __forceinline__ vec_soft_table share_table(const softqam_soft_table &table)
-{
-    __shared__ alignas(SOFT_ROW_NBYTES) unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
-    static_assert(BLOCK_THREADS == SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
-    const unsigned row = threadIdx.x / TABLE_COPIES;
-    const unsigned copy = threadIdx.x % TABLE_COPIES * COPY_NBYTES;
-    *reinterpret_cast<uint4 *>(rows[row] + copy) =
-        make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
-                   __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row]));
-    *reinterpret_cast<float2 *>(rows[row] + copy + GAINS_OFFSET) =
-        make_float2(table.gain_low[row], table.gain_high[row]);
+/* A table of soft bits on its way to shared memory: each thread writes one copy of a row. */
+struct soft_table_memory {
+    unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
 
-    vec_soft_table shared;
-    shared.middle_address = __uint_as_float(shared_address(rows, copy + (SOFT_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
-    /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a row. */
-    shared.address_per_unit = __uint_as_float(__float2uint_rn(table.levels_per_unit * SOFT_ROW_NBYTES));
-#pragma unroll
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
-        shared.steps[k] = table.steps[k];
-    return shared;
-}
-
-/* A warp writes the slopes, another the intercepts. */
-static __device__ __forceinline__ vec_llr_table share_table(const softqam_llr_table &table)
-{
-    __shared__ alignas(LLR_INTERCEPTS_OFFSET) float rows[2][LLR_ROWS][LLR_ROW_VALUES];
-    enum { VALUES = LLR_ROWS * LLR_ROW_VALUES };
-    static_assert(2 * VALUES <= BLOCK_THREADS, "a thread for each value");
-    if (threadIdx.x < 2 * VALUES) {
-        const bool is_intercept = threadIdx.x >= VALUES;
-        const unsigned row = threadIdx.x % VALUES / LLR_ROW_VALUES;
-        const unsigned k = threadIdx.x % LLR_ROW_VALUES;
-        rows[is_intercept][row][k] = is_intercept ? table.intercepts[k][row] : table.slopes[k][row];
+    __device__ __forceinline__ void write(const softqam_soft_table &table)
+    {
+        static_assert(BLOCK_THREADS == SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
+        const unsigned row = threadIdx.x / TABLE_COPIES;
+        const unsigned copy = threadIdx.x % TABLE_COPIES * COPY_NBYTES;
+        *reinterpret_cast<uint4 *>(rows[row] + copy) =
+            make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
+                       __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row]));
+        *reinterpret_cast<float2 *>(rows[row] + copy + GAINS_OFFSET) =
+            make_float2(table.gain_low[row], table.gain_high[row]);
     }
-    vec_llr_table shared;
-    shared.rows = shared_address(rows, 0);
-    shared.rows_per_unit = table.rows_per_unit;
-    shared.last_row = table.last_row;
-    return shared;
-}
+
+    /* After the barrier. */
+    __device__ __forceinline__ vec_soft_table read(const softqam_soft_table &table) const
+    {
+        const unsigned copy = threadIdx.x % TABLE_COPIES * COPY_NBYTES;
+        vec_soft_table shared;
+        shared.middle_address = __uint_as_float(shared_address(rows, copy + (SOFT_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
+        /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a
+         * row. */
+        shared.address_per_unit = __uint_as_float(__float2uint_rn(table.levels_per_unit * SOFT_ROW_NBYTES));
+#pragma unroll
+        for (int k = 0; k < SOFT_AXIS_BITS; k++)
+            shared.steps[k] = table.steps[k];
+        return shared;
+    }
+};
+
+/* A table of LLRs on its way there: a warp writes the slopes, another the intercepts. */
+struct llr_table_memory {
+    float rows[2][LLR_ROWS][LLR_ROW_VALUES];
+
+    __device__ __forceinline__ void write(const softqam_llr_table &table)
+    {
+        enum { VALUES = LLR_ROWS * LLR_ROW_VALUES };
+        static_assert(2 * VALUES <= BLOCK_THREADS, "a thread for each value");
+        if (threadIdx.x < 2 * VALUES) {
+            const bool is_intercept = threadIdx.x >= VALUES;
+            const unsigned row = threadIdx.x % VALUES / LLR_ROW_VALUES;
+            const unsigned k = threadIdx.x % LLR_ROW_VALUES;
+            rows[is_intercept][row][k] = is_intercept ? table.intercepts[k][row] : table.slopes[k][row];
+        }
+    }
+
+    /* After the barrier. */
+    __device__ __forceinline__ vec_llr_table read(const softqam_llr_table &table) const
+    {
+        vec_llr_table shared;
+        shared.rows = shared_address(rows, 0);
+        shared.rows_per_unit = table.rows_per_unit;
+        shared.last_row = table.last_row;
+        return shared;
+    }
+};
 
 /* Values of a symbol. */
 
@@ -125,6 +137,7 @@ static __device__ __forceinline__ symbol_metrics<M> metrics_of(const vec_llr_tab
 /* The output formats: the table, what a symbol becomes, and how many symbols make the widest access. */
 struct output_u8 {
     typedef softqam_soft_table table;
+    typedef soft_table_memory table_memory;
     typedef uint2 symbol;
     enum { GROUP_SYMBOLS = 2, TAKES_NOISE = 0 };
 
@@ -142,6 +155,7 @@ template <int M> struct output_s8;
 
 template <> struct output_s8<4> {
     typedef softqam_llr_table table;
+    typedef llr_table_memory table_memory;
     typedef uint2 symbol;
     enum { GROUP_SYMBOLS = 2, TAKES_NOISE = 1 };
 
@@ -164,6 +178,7 @@ template <int M> struct output_f16;
 
 template <> struct output_f16<4> {
     typedef softqam_llr_table table;
+    typedef llr_table_memory table_memory;
     typedef uint4 symbol;
     enum { GROUP_SYMBOLS = 1, TAKES_NOISE = 1 };
 
@@ -188,6 +203,7 @@ template <int M> struct output_f32;
 
 template <> struct output_f32<4> {
     typedef softqam_llr_table table;
+    typedef llr_table_memory table_memory;
     typedef eight_floats symbol;
     enum { GROUP_SYMBOLS = 1, TAKES_NOISE = 1 };
 
@@ -273,82 +289,105 @@ template <typename Input> struct apart {
     }
 };
 
-/* What all threads of a thread block know. */
-template <typename Shared> struct kernel_work {
-    Shared shared;
-    float limit;
-    float weight; /* of a segment with one noise value */
-};
-
 /* Whether each symbol has a noise value of its own: known to the compiler in the loop over whole tiles alone. */
 enum noise_layout { NOISE_ONE, NOISE_EACH, NOISE_EITHER };
 
-/* A thread's part of a tile: G groups, one thread block apart so that a warp's accesses lie side by side, all loaded
- * before the first is used. Groups past the end are zeros, and are not stored, so that a warp stays together. */
-template <int G, bool BOUNDED, noise_layout NOISE, typename Input, typename Output, typename Access, typename Work>
-static __device__ __forceinline__ void demodulate_groups(const Work &work, const softqam_kernel_segment &segment,
-                                                         size_t first, size_t n_groups)
-{
-    enum { N = Access::N };
-    const bool noise_each = NOISE == NOISE_EACH || (NOISE == NOISE_EITHER && segment.noise_stride != 0);
-    output_group<Output, N> *out = static_cast<output_group<Output, N> *>(segment.out);
-    typename Access::group in[G] = {};
-    float noise[G][N] = {};
+/* A thread's part of a tile: G groups of symbols and their noise, one thread block apart so that a warp's accesses lie
+ * side by side. Groups past the end are zeros, and are not stored, so that a warp stays together. */
+template <int G, bool BOUNDED, noise_layout NOISE, typename Access> struct tile_input {
+    typename Access::group symbols[G];
+    float noise[G][Access::N];
+
+    static __device__ __forceinline__ bool has_noise_each(const softqam_kernel_segment &segment)
+    {
+        return NOISE == NOISE_EACH || (NOISE == NOISE_EITHER && segment.noise_stride != 0);
+    }
+
+    __device__ __forceinline__ void load(const softqam_kernel_segment &segment, size_t first, size_t n_groups)
+    {
 #pragma unroll
-    for (int g = 0; g < G; g++) {
-        const size_t group = first + g * BLOCK_THREADS;
-        if (!BOUNDED || group < n_groups) {
-            in[g] = Access::load(segment, group);
+        for (int g = 0; g < G; g++) {
+            const size_t group = first + g * BLOCK_THREADS;
+            if (!BOUNDED || group < n_groups) {
+                symbols[g] = Access::load(segment, group);
 #pragma unroll
-            for (int k = 0; k < N && noise_each; k++)
-                noise[g][k] = segment.noise[(group * N + k) * segment.noise_stride];
+                for (int k = 0; k < Access::N && has_noise_each(segment); k++)
+                    noise[g][k] = segment.noise[(group * Access::N + k) * segment.noise_stride];
+            } else {
+                symbols[g] = {};
+            }
         }
     }
-#pragma unroll
-    for (int g = 0; g < G; g++) {
-        output_group<Output, N> result;
-#pragma unroll
-        for (int k = 0; k < N; k++) {
-            float weight = work.weight;
-            if (noise_each)
-                weight = llr_weight(segment.steps_per_nat, noise[g][k], segment.noise_is_inverse);
-            result.symbols[k] = Output::demodulate(
-                work.shared, work.limit, Input::convert(in[g].components[2 * k], segment.input_scale),
-                Input::convert(in[g].components[2 * k + 1], segment.input_scale), weight);
-        }
-        store<BOUNDED>(out, first + g * BLOCK_THREADS, n_groups, result);
+};
+
+/* A thread block's work on one segment. */
+template <typename Input, typename Output> struct segment_work {
+    const typename Output::table &table;
+    const softqam_kernel_segment &segment;
+    typename Output::table_memory &memory; /* written before the first tile is loaded */
+    bool table_is_ready;                   /* for all threads */
+    float limit;
+    float noise;  /* of all symbols, if it is one */
+    float weight; /* of that */
+    decltype(memory.read(table)) shared;
+
+    /* Waits for the other threads' rows, once, when this thread's first symbols are on their way. */
+    __device__ __forceinline__ void ready_table()
+    {
+        if (table_is_ready)
+            return;
+        __syncthreads();
+        shared = memory.read(table);
+        if (Output::TAKES_NOISE)
+            weight = llr_weight(segment.steps_per_nat, noise, segment.noise_is_inverse);
+        table_is_ready = true;
     }
-}
 
-/* A thread block's groups: neighbouring tiles, of which only the last of all may be short. */
-template <typename Input> static __host__ __device__ __forceinline__ size_t groups_of_tiles(unsigned tiles)
-{
-    return static_cast<size_t>(BLOCK_THREADS) * Input::GROUPS * tiles;
-}
+    template <int G, bool BOUNDED, noise_layout NOISE, typename Access>
+    __device__ __forceinline__ void demodulate_groups(size_t first, size_t n_groups)
+    {
+        enum { N = Access::N };
+        typedef tile_input<G, BOUNDED, NOISE, Access> tile;
+        tile in;
+        in.load(segment, first, n_groups);
+        ready_table();
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+            output_group<Output, N> result;
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                float w = weight;
+                if (tile::has_noise_each(segment))
+                    w = llr_weight(segment.steps_per_nat, in.noise[g][k], segment.noise_is_inverse);
+                result.symbols[k] = Output::demodulate(
+                    shared, limit, Input::convert(in.symbols[g].components[2 * k], segment.input_scale),
+                    Input::convert(in.symbols[g].components[2 * k + 1], segment.input_scale), w);
+            }
+            store<BOUNDED>(static_cast<output_group<Output, N> *>(segment.out), first + g * BLOCK_THREADS, n_groups,
+                           result);
+        }
+    }
 
-/* Thread block `block` of a segment's, the first being 0. */
-template <noise_layout NOISE, typename Input, typename Output, typename Access, typename Work>
-static __device__ __forceinline__ void demodulate_tiles(const Work &work, const softqam_kernel_segment &segment,
-                                                        size_t n_groups, size_t block, unsigned n_tiles)
-{
-    const size_t tile = groups_of_tiles<Input>(1);
-    size_t start = block * groups_of_tiles<Input>(n_tiles);
-    const size_t end = min(start + groups_of_tiles<Input>(n_tiles), n_groups);
-    for (; Access::HAS_UNBOUNDED && start + tile <= end; start += tile)
-        demodulate_groups<Input::GROUPS, false, NOISE, Input, Output, Access>(work, segment, start + threadIdx.x,
-                                                                              n_groups);
-    constexpr noise_layout tail_noise = Output::TAKES_NOISE ? NOISE_EITHER : NOISE_ONE;
+    /* Groups from `start` to before `end`: whole tiles while there are any, then one group a thread. */
+    template <noise_layout NOISE, typename Access>
+    __device__ __forceinline__ void demodulate_groups_between(size_t start, size_t end)
+    {
+        const size_t tile = static_cast<size_t>(BLOCK_THREADS) * Input::GROUPS;
+        for (; Access::HAS_UNBOUNDED && start + tile <= end; start += tile)
+            demodulate_groups<Input::GROUPS, false, NOISE, Access>(start + threadIdx.x, end);
+        constexpr noise_layout tail_noise = Output::TAKES_NOISE ? NOISE_EITHER : NOISE_ONE;
 #pragma unroll 1
-    for (; start < end; start += BLOCK_THREADS)
-        demodulate_groups<1, true, tail_noise, Input, Output, Access>(work, segment, start + threadIdx.x, n_groups);
-}
+        for (; start < end; start += BLOCK_THREADS)
+            demodulate_groups<1, true, tail_noise, Access>(start + threadIdx.x, end);
+    }
+};
 
 /* The kernel. */
 
 /* What the table is not, and all segments share. */
 struct launch_shape {
     float limit; /* of LLRs */
-    unsigned tiles_per_block;
+    unsigned groups_per_block;
     unsigned n_segments;
 };
 
@@ -379,46 +418,50 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
                       const __grid_constant__ array_of<unsigned, N> first_blocks)
 {
     typedef side_by_side<Input, Output> grouped;
+    __shared__ alignas(SOFT_ROW_NBYTES) typename Output::table_memory memory;
     const unsigned number = find_segment(first_blocks, shape.n_segments);
     const softqam_kernel_segment &segment = segments.at[number];
     const size_t block = N == 1 ? blockIdx.x : blockIdx.x - first_blocks.at[number];
-    const unsigned n_tiles = shape.tiles_per_block;
+    const size_t start = block * shape.groups_per_block;
+    memory.write(table);
+    segment_work<Input, Output> work = {table, segment, memory, false, shape.limit};
+    if (Output::TAKES_NOISE)
+        work.noise = segment.noise && segment.noise_stride == 0 ? *segment.noise : segment.noise_value;
 
-    kernel_work<decltype(share_table(table))> work = {share_table(table), shape.limit, 0.0f};
-    if (Output::TAKES_NOISE && segment.noise_stride == 0)
-        work.weight = llr_weight(segment.steps_per_nat, segment.noise ? *segment.noise : segment.noise_value,
-                                 segment.noise_is_inverse);
-
-    softqam_kernel_segment rest = segment;
-    if (segment.is_grouped) {
-        const size_t n_groups = segment.n_symbols / grouped::N;
-        if (Output::TAKES_NOISE && segment.noise_stride != 0)
-            demodulate_tiles<NOISE_EACH, Input, Output, grouped>(work, segment, n_groups, block, n_tiles);
-        else
-            demodulate_tiles<NOISE_ONE, Input, Output, grouped>(work, segment, n_groups, block, n_tiles);
-        /* Nothing, or an odd last symbol. */
-        rest.n_symbols -= n_groups * grouped::N;
-        rest.symbols = static_cast<const typename grouped::group *>(segment.symbols) + n_groups;
-        rest.noise += n_groups * grouped::N * segment.noise_stride;
-        rest.out = static_cast<output_group<Output, grouped::N> *>(segment.out) + n_groups;
+    if (!segment.is_grouped) {
+        const size_t end = min(start + shape.groups_per_block, segment.n_symbols);
+        work.template demodulate_groups_between<NOISE_EITHER, apart<Input>>(start, end);
+        return;
     }
-    demodulate_tiles<NOISE_EITHER, Input, Output, apart<Input>>(work, rest, rest.n_symbols, block, n_tiles);
+    const size_t n_groups = segment.n_symbols / grouped::N;
+    const size_t end = min(start + shape.groups_per_block, n_groups);
+    if (Output::TAKES_NOISE && segment.noise_stride != 0)
+        work.template demodulate_groups_between<NOISE_EACH, grouped>(start, end);
+    else
+        work.template demodulate_groups_between<NOISE_ONE, grouped>(start, end);
+    /* An odd last symbol. */
+    if (block == 0 && n_groups * grouped::N < segment.n_symbols)
+        work.template demodulate_groups<1, true, NOISE_EITHER, apart<Input>>(n_groups * grouped::N + threadIdx.x,
+                                                                             segment.n_symbols);
 }
 
 /* The launcher. */
+
+/* Kernels for a pair of formats, and devices whose resident blocks are remembered. */
+enum { KERNELS = 4, REMEMBERED_DEVICES = 64 };
 
 /* A kernel's address, which is no constant to a compiler where a function that returns it is. */
 typedef const void *kernel_address();
 
 /* The kernels for a pair of formats, and what the launcher needs to know of them. */
 struct softqam_kernels {
-    kernel_address *one_segment;
-    kernel_address *one_unscaled_segment; /* where the input scale is 1 */
-    kernel_address *few_segments;
-    kernel_address *many_segments;
+    /* One segment; one whose input scale is 1; few; many. */
+    kernel_address *kernels[KERNELS];
     unsigned group_symbols;
+    unsigned tile_groups;
     unsigned tiles; /* that a thread block takes of large launches */
-    size_t tile_groups;
+    /* Thread blocks that a device holds at once, by its number and the kernel's place above; 0: not asked yet. */
+    unsigned (*resident_blocks)[KERNELS];
 };
 
 template <typename Input, typename Output, int N> static const void *kernel_of()
@@ -434,13 +477,14 @@ template <typename Component, bool CAN_BE_UNSCALED, typename Output> static cons
 {
     typedef input<Component, true> scaled;
     enum { MANY = CUDART_VERSION >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS };
-    static constexpr softqam_kernels kernels = {kernel_of<scaled, Output, 1>,
-                                                kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>,
-                                                kernel_of<scaled, Output, FEW_SEGMENTS>,
-                                                kernel_of<scaled, Output, MANY>,
-                                                Output::GROUP_SYMBOLS,
-                                                scaled::TILES,
-                                                static_cast<size_t>(BLOCK_THREADS) * scaled::GROUPS};
+    static unsigned resident_blocks[REMEMBERED_DEVICES][KERNELS];
+    static constexpr softqam_kernels kernels = {
+        {kernel_of<scaled, Output, 1>, kernel_of<input<Component, !CAN_BE_UNSCALED>, Output, 1>,
+         kernel_of<scaled, Output, FEW_SEGMENTS>, kernel_of<scaled, Output, MANY>},
+        Output::GROUP_SYMBOLS,
+        BLOCK_THREADS * scaled::GROUPS,
+        scaled::TILES,
+        resident_blocks};
     return &kernels;
 }
 
@@ -475,14 +519,11 @@ const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
 
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
-    const softqam_kernels *kernels = params->kernels;
-    kernel_address *const all[] = {kernels->one_segment, kernels->one_unscaled_segment, kernels->few_segments,
-                                   capacity > FEW_SEGMENTS ? kernels->many_segments : kernels->few_segments};
     cudaError_t error = cudaSuccess;
-    for (kernel_address *kernel : all) {
+    for (int k = 0; k < KERNELS && error == cudaSuccess; k++) {
         struct cudaFuncAttributes attributes;
-        if (error == cudaSuccess)
-            error = cudaFuncGetAttributes(&attributes, kernel());
+        if (k < KERNELS - 1 || capacity > FEW_SEGMENTS)
+            error = cudaFuncGetAttributes(&attributes, params->kernels->kernels[k]());
     }
     return error;
 }
@@ -503,22 +544,56 @@ static bool is_aligned(const void *pointer, size_t nbytes)
     return reinterpret_cast<uintptr_t>(pointer) % nbytes == 0;
 }
 
-/* How many thread blocks a segment takes: one at least, which does what is left over of its groups too. */
-static size_t count_blocks(const softqam_kernels *kernels, const softqam_kernel_segment &segment,
-                           unsigned tiles_per_block)
+static size_t count_groups(const softqam_kernels *kernels, const softqam_kernel_segment &segment)
 {
-    const size_t n_groups = segment.is_grouped ? segment.n_symbols / kernels->group_symbols : segment.n_symbols;
-    return n_groups == 0 ? 1 : (n_groups - 1) / (kernels->tile_groups * tiles_per_block) + 1;
+    return segment.is_grouped ? segment.n_symbols / kernels->group_symbols : segment.n_symbols;
 }
 
-static const void *choose_by_segments(const softqam_launch *launch, unsigned n_segments)
+/* How many thread blocks a segment takes: one at least, which does what is left over of its groups too. */
+static size_t count_blocks(const softqam_kernels *kernels, const softqam_kernel_segment &segment,
+                           unsigned groups_per_block)
 {
-    const softqam_kernels *kernels = launch->params->kernels;
-    if (n_segments > FEW_SEGMENTS)
-        return kernels->many_segments();
-    if (n_segments > 1)
-        return kernels->few_segments();
-    return launch->segments[0].input_scale == 1.0f ? kernels->one_unscaled_segment() : kernels->one_segment();
+    const size_t n_groups = count_groups(kernels, segment);
+    return n_groups == 0 ? 1 : (n_groups - 1) / groups_per_block + 1;
+}
+
+/* The place of the kernel for what has been collected. */
+static int choose_kernel(const softqam_launch *launch)
+{
+    if (launch->n_segments > 1)
+        return launch->n_segments > FEW_SEGMENTS ? 3 : 2;
+    return launch->segments[0].input_scale == 1.0f ? 1 : 0;
+}
+
+/* How many thread blocks of a kernel the current device holds at once. */
+static cudaError_t count_resident_blocks(unsigned *n_blocks, const softqam_kernels *kernels, int kernel)
+{
+    int device = 0, per_multiprocessor = 0, multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    unsigned *remembered = device < REMEMBERED_DEVICES ? &kernels->resident_blocks[device][kernel] : nullptr;
+    *n_blocks = remembered ? __atomic_load_n(remembered, __ATOMIC_RELAXED) : 0;
+    if (error != cudaSuccess || *n_blocks > 0)
+        return error;
+    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernels->kernels[kernel](),
+                                                              BLOCK_THREADS, 0);
+    *n_blocks = static_cast<unsigned>(multiprocessors * per_multiprocessor);
+    if (error == cudaSuccess && remembered)
+        __atomic_store_n(remembered, *n_blocks, __ATOMIC_RELAXED);
+    return error;
+}
+
+/* Small launches are spread over the whole device: a group a thread while it holds all thread blocks at once, then so
+ * many tiles that it does. Large ones take a few tiles a thread block, so that the device as a whole reads and writes
+ * one narrow window of memory. */
+static unsigned choose_groups_per_block(const softqam_kernels *kernels, size_t n_groups, unsigned resident_blocks)
+{
+    const size_t evenly = (n_groups - 1) / (resident_blocks ? resident_blocks : 1) + 1;
+    if (evenly <= BLOCK_THREADS)
+        return BLOCK_THREADS;
+    const size_t tiles = (evenly - 1) / kernels->tile_groups + 1;
+    return kernels->tile_groups * static_cast<unsigned>(tiles < kernels->tiles ? tiles : kernels->tiles);
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
@@ -533,26 +608,32 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
 cudaError_t softqam_launch_end(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
-    size_t n_tiles = 0;
+    const softqam_kernels *kernels = params->kernels;
+    const unsigned n_segments = launch->n_segments;
+    size_t n_groups = 1;
     size_t n_blocks = 0;
-    for (unsigned k = 0; k < launch->n_segments; k++)
-        n_tiles += count_blocks(params->kernels, launch->segments[k], 1);
-    launch_shape shape = {params->llr_limit, n_tiles < MANY_TILES ? 1 : params->kernels->tiles, launch->n_segments};
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        launch->first_blocks[k] = static_cast<unsigned>(n_blocks);
-        n_blocks += count_blocks(params->kernels, launch->segments[k], shape.tiles_per_block);
-    }
-    launch->n_segments = 0;
-    if (n_blocks == 0)
+    unsigned resident_blocks;
+    if (n_segments == 0)
         return cudaSuccess;
+    const int kernel = choose_kernel(launch);
+    launch->n_segments = 0;
+    const cudaError_t error = count_resident_blocks(&resident_blocks, kernels, kernel);
+    if (error != cudaSuccess)
+        return error;
+    for (unsigned k = 0; k < n_segments; k++)
+        n_groups += count_groups(kernels, launch->segments[k]);
+    launch_shape shape = {params->llr_limit, choose_groups_per_block(kernels, n_groups, resident_blocks), n_segments};
+    for (unsigned k = 0; k < n_segments; k++) {
+        launch->first_blocks[k] = static_cast<unsigned>(n_blocks);
+        n_blocks += count_blocks(kernels, launch->segments[k], shape.groups_per_block);
+    }
     if (n_blocks > INT_MAX)
         return cudaErrorInvalidConfiguration;
-    const void *table = &params->soft_bits;
-    if (softqam_params_take_noise(params))
-        table = &params->llrs;
+    const void *table = softqam_params_take_noise(params) ? static_cast<const void *>(&params->llrs)
+                                                          : static_cast<const void *>(&params->soft_bits);
     void *arguments[] = {const_cast<void *>(table), &shape, launch->segments, launch->first_blocks};
-    return cudaLaunchKernel(choose_by_segments(launch, shape.n_segments), dim3(static_cast<unsigned>(n_blocks)),
-                            dim3(BLOCK_THREADS), arguments, 0, launch->stream);
+    return cudaLaunchKernel(kernels->kernels[kernel](), dim3(static_cast<unsigned>(n_blocks)), dim3(BLOCK_THREADS),
+                            arguments, 0, launch->stream);
 }
 
 cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* sched_getaffinity, pthread_sigmask */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "context.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "demodulator.h"
 #include "error.h"
 #include "host_memory.h"
+#include "signals.h"
 
 /* Guards every context's n_holders, and the one that is shared by demodulators without a context of their own. */
 static pthread_mutex_t holders_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -85,14 +85,11 @@ static void free_context(softqam_context *context)
     free(context);
 }
 
-/* With all signals blocked, which the CUDA driver's threads inherit. */
 static softqam_status create_gpu(softqam_context *context, softqam_gpu **gpu)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const sigset_t before = softqam_signals_block();
     const softqam_status status = softqam_gpu_backend.create(gpu, &context->config);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    softqam_signals_restore(&before);
     if (status == SOFTQAM_OK)
         atomic_store(&context->gpu, *gpu);
     return status;
@@ -203,11 +200,9 @@ static softqam_status make_gpu_for_host_calls(softqam_context *context, softqam_
     softqam_status status = make_gpu(context, gpu);
     if (status != SOFTQAM_OK || atomic_load(&context->host_calls_ready))
         return status;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const sigset_t before = softqam_signals_block();
     status = softqam_gpu_backend.prepare_host_calls(*gpu, context->config.n_threads);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    softqam_signals_restore(&before);
     if (status == SOFTQAM_OK)
         atomic_store(&context->host_calls_ready, true);
     return status;
@@ -304,13 +299,21 @@ bool softqam_context_knows_crossover(softqam_demodulator *demodulator)
 
 /* Preparing, the mutex being held. */
 
+static softqam_status prepare_kernels(softqam_gpu *gpu, const softqam_demodulator *demodulator)
+{
+    const sigset_t before = softqam_signals_block();
+    const softqam_status status = softqam_gpu_backend.prepare_kernels(gpu, &demodulator->params);
+    softqam_signals_restore(&before);
+    return status;
+}
+
 static softqam_status prepare_cuda(softqam_context *context, unsigned what)
 {
     softqam_gpu *gpu;
     softqam_status status = make_gpu(context, &gpu);
     for (softqam_demodulator *d = context->demodulators; d && (what & SOFTQAM_PREPARE_KERNELS); d = d->next)
         if (status == SOFTQAM_OK)
-            status = softqam_gpu_backend.prepare_kernels(gpu, &d->params);
+            status = prepare_kernels(gpu, d);
     if (status == SOFTQAM_OK && (what & SOFTQAM_PREPARE_HOST_CALLS))
         status = make_gpu_for_host_calls(context, &gpu);
     return status;
@@ -363,8 +366,11 @@ softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void 
         return softqam_host_memory_alloc(NULL, nbytes, memory);
     const softqam_error_note note = softqam_error_note_take();
     softqam_status status = softqam_context_gpu(context, &gpu);
-    if (status == SOFTQAM_OK)
+    if (status == SOFTQAM_OK) {
+        const sigset_t before = softqam_signals_block();
         status = softqam_host_memory_alloc(gpu, nbytes, memory);
+        softqam_signals_restore(&before);
+    }
     if (status == SOFTQAM_OK || context->config.backend == SOFTQAM_BACKEND_CUDA)
         return status;
     softqam_error_note_restore(&note);

@@ -46,7 +46,9 @@ softqam_status softqam_create(softqam_demodulator **out, const softqam_config *f
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     *out = NULL;
     softqam_config config;
+    softqam_float_environment environment = softqam_float_enter(false); /* a subnormal scale is not 0 */
     softqam_status status = softqam_config_resolve(&config, from);
+    softqam_float_leave(environment);
     if (status != SOFTQAM_OK)
         return status;
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
@@ -61,7 +63,7 @@ softqam_status softqam_create(softqam_demodulator **out, const softqam_config *f
         free(demodulator);
         return status;
     }
-    const softqam_float_environment environment = softqam_float_enter(false);
+    environment = softqam_float_enter(false);
     softqam_params_make(&demodulator->params, &config);
     softqam_float_leave(environment);
     demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);

@@ -24,6 +24,14 @@ const softqam_segment *softqam_segment_read(const softqam_segment_list *list, si
     return copy;
 }
 
+/* By its bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
+static bool is_zero(float a)
+{
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits << 1 == 0;
+}
+
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {
     const softqam_params *params = list->params;
@@ -37,9 +45,9 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
         segment.modulation = params->modulation;
     if (segment.noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
         segment.noise_form = params->noise_form;
-    if (segment.input_scale == 0.0f)
+    if (is_zero(segment.input_scale))
         segment.input_scale = params->input_scale;
-    if (segment.llr_scale == 0.0f)
+    if (is_zero(segment.llr_scale))
         segment.llr_scale = params->llr_scale;
     return segment;
 }

@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
+#include "signals.h"
 
 /* A worker sleeps at a semaphore of its own, and no lock is held by whoever works: a thread that was woken and then
  * finds a lock taken sleeps again and has to be woken again. README.md beside this has what that took. */
@@ -139,10 +139,8 @@ static int set_attributes(pthread_attr_t *attributes, const softqam_pool_schedul
     return pthread_attr_setaffinity_np(attributes, sizeof set, &set);
 }
 
-/* With all signals blocked: a process's signals are for the caller's threads, which know what to do with them. */
 static int start_worker(softqam_pool *pool, pool_worker *worker, const softqam_pool_scheduling *scheduling)
 {
-    sigset_t all, before;
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
     if (error)
@@ -150,11 +148,10 @@ static int start_worker(softqam_pool *pool, pool_worker *worker, const softqam_p
     worker->pool = pool;
     sem_init(&worker->wake, 0, 0);
     error = set_attributes(&attributes, scheduling);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const sigset_t before = softqam_signals_block();
     if (!error)
         error = pthread_create(&worker->thread, &attributes, worker_main, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    softqam_signals_restore(&before);
     pthread_attr_destroy(&attributes);
     if (error)
         sem_destroy(&worker->wake);

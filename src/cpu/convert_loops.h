@@ -34,10 +34,16 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
         memcpy(to, converted, n * sizeof *to);
         return;
     }
-    for (size_t k = 0; k + LANES <= n; k += LANES) {
-        prefetch_ahead(from + k * nbytes, LANES * (unsigned)nbytes, streaming);
-        vec_store_f32(to + k, vec_mul(load_components(format, from + k * nbytes), factor));
+    const size_t per_line = LINE_NBYTES / nbytes;
+    size_t k = 0;
+    for (; k + per_line <= n; k += per_line) {
+        prefetch_ahead(from + k * nbytes, LINE_NBYTES, streaming);
+        VEC_UNROLL
+        for (size_t j = 0; j < per_line; j += LANES)
+            vec_store_f32(to + k + j, vec_mul(load_components(format, from + (k + j) * nbytes), factor));
     }
+    for (; k + LANES <= n; k += LANES)
+        vec_store_f32(to + k, vec_mul(load_components(format, from + k * nbytes), factor));
     vec_store_f32(to + n - LANES, vec_mul(load_components(format, from + (n - LANES) * nbytes), factor));
 }
 

@@ -13,8 +13,9 @@
 #include "prefetch.h"
 #include "variant.h"
 
-/* Symbols of a tile; and after how many tiles the quickest way is tried again. */
-enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16 };
+/* Symbols of a tile; after how many tiles the quickest way is tried again; and on how many symbols, where the tile
+ * before did not allow it. */
+enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
 
 /* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
 typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
@@ -131,8 +132,8 @@ VEC void store_full(int m, llr_output output, unsigned char *out, const llr_cons
                     vec_f32 weight)
 {
     /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
-    const vec_f32 zeros = vec_mul(components, vec_splat(0.0f));
-    const vec_mask valid = vec_both(vec_are_numbers(zeros, vec_swap_pairs(zeros)), vec_are_numbers(weight, weight));
+    const vec_f32 numbers = vec_fma(components, vec_splat(0.0f), weight);
+    const vec_mask valid = vec_are_numbers(numbers, vec_swap_pairs(numbers));
     vec_f32 metrics[MAX_AXIS_BITS], llrs[4];
     axis_metrics(m, &constants->table, components, metrics);
     VEC_UNROLL
@@ -265,10 +266,13 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
     const llr_constants constants = load_llr_constants(m, output, kind, table, scale, at.noise, streaming);
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
-        /* No tile is shorter than a step. */
-        const size_t n = n_symbols < LLR_TILE_SYMBOLS + LANES ? n_symbols : LLR_TILE_SYMBOLS;
-        if (number % TILES_BEFORE_RETRY == 0)
+        size_t n = LLR_TILE_SYMBOLS;
+        if (number % TILES_BEFORE_RETRY == 0) {
+            n = values == VALUES_ANY && number > 0 ? LLR_RETRY_SYMBOLS : LLR_TILE_SYMBOLS;
             values = likely_values(m, output, kind, scale, at.noise);
+        }
+        /* No tile is shorter than a step. */
+        n = n_symbols < n + LANES ? n_symbols : n;
         /* The quickest way first; one is enough where the values turn out to allow it. */
         if (values == VALUES_NARROW)
             values = usual_tile(m, output, true, kind, &constants, at, n);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/float_environment.h"
 #include "cpu/streaming.h"
 #include "demodulator.h"
 #include "variants_fixture.h"
@@ -447,6 +448,36 @@ static void test_rounding_mode(void **state)
     variants_close_data(&self);
 }
 
+/* Whether the caller's own code flushes subnormal numbers does not matter either: a scale that is one is not taken for
+ * the 0 that stands for the default, the demodulator's and a segment's. */
+static void test_flushing_caller(void **state)
+{
+    (void)state;
+    const float symbols[] = {3e38F, -2e38F, 1e38F, -0.1F}, noise = 0.5F, scale = 1e-42F;
+    const size_t n = HARNESS_COUNT(symbols) / 2;
+    uint8_t expected[HARNESS_COUNT(symbols) / 2 * MAX_OUT_NBYTES], got[sizeof expected];
+    for (int output = SOFTQAM_OUTPUT_U8; output < N_OUTPUT_FORMATS; output++) {
+        const size_t nbytes = harness_output_nbytes((softqam_output_format)output, n);
+        harness_setup setup = harness_format_setup((softqam_output_format)output, SOFTQAM_NOISE_PER_CALL);
+        const softqam_segment plain = harness_segment(symbols, output ? &noise : NULL, 0, n, got);
+        for (int k = 0; k < 4; k++) {
+            /* The first answer is what is expected; the demodulator's scale, then the segment's. */
+            softqam_segment segment = plain;
+            setup.demodulator.input_scale = k / 2 ? 0 : scale;
+            segment.input_scale = k / 2 ? scale : 0;
+            memset(got, 0x55, sizeof got);
+            const softqam_float_environment environment = softqam_float_enter(k % 2);
+            softqam_demodulator *demodulator = harness_create(&setup);
+            harness_demodulate_segments(demodulator, &segment, 1);
+            softqam_float_leave(environment);
+            softqam_destroy(demodulator);
+            if (k == 0)
+                memcpy(expected, got, nbytes);
+            assert_memory_equal(got, expected, nbytes);
+        }
+    }
+}
+
 /* The library ends what it has stored past the caches with softqam_streaming_fence(), whose calls come by here: the
  * linker wraps it. */
 static atomic_size_t n_fences;
@@ -574,13 +605,13 @@ static void test_unknown_names(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbol_sets),   cmocka_unit_test(test_signs_scales_and_limits),
-        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_misalignment),
-        cmocka_unit_test(test_convert),       cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_near_integers), cmocka_unit_test(test_zeros_and_not_finite),
-        cmocka_unit_test(test_noise_of_call), cmocka_unit_test(test_rounding_mode),
-        cmocka_unit_test(test_large_calls),   cmocka_unit_test(test_copy_streaming),
-        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_symbol_sets),     cmocka_unit_test(test_signs_scales_and_limits),
+        cmocka_unit_test(test_lengths),         cmocka_unit_test(test_misalignment),
+        cmocka_unit_test(test_convert),         cmocka_unit_test(test_worst_inputs),
+        cmocka_unit_test(test_near_integers),   cmocka_unit_test(test_zeros_and_not_finite),
+        cmocka_unit_test(test_noise_of_call),   cmocka_unit_test(test_rounding_mode),
+        cmocka_unit_test(test_flushing_caller), cmocka_unit_test(test_large_calls),
+        cmocka_unit_test(test_copy_streaming),  cmocka_unit_test(test_unknown_names),
     };
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k]->name,
