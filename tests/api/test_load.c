@@ -390,6 +390,8 @@ static void open_shared(load *self)
         self->shared_configs[k] = random_config(&chooser);
         self->shared_configs[k].context = self->contexts[k];
         assert_int_equal(softqam_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
+        /* What they hold, they hold from the start. */
+        assert_int_equal(softqam_context_prepare(self->contexts[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     }
 }
 
