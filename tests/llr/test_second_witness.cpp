@@ -56,17 +56,22 @@ static void check_labels(const itpp::QAM &qam, const nr_constellation &constella
 static std::vector<float> demodulate(const std::vector<float> &symbols, float noise_var)
 {
     std::vector<float> llrs(symbols.size() / 2 * (size_t)nr_256qam.n_bits);
+    softqam_context_config where;
+    softqam_context_config_init(&where);
+    where.backend = SOFTQAM_BACKEND_CPU;
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
     config.output_format = SOFTQAM_OUTPUT_F32;
-    softqam_demodulator *demodulator;
-    softqam_status status = softqam_create(&demodulator, &config);
+    softqam_demodulator *demodulator = nullptr;
+    softqam_status status = softqam_context_create(&config.context, &where);
+    if (status == SOFTQAM_OK)
+        status = softqam_create(&demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
     if (status != SOFTQAM_OK)
         fail(softqam_error_message());
     softqam_destroy(demodulator);
+    softqam_context_destroy(config.context);
     return llrs;
 }
 

@@ -135,7 +135,7 @@ PTX_TRAPS = {
 
 
 # A symbol's eight LLRs are one fused multiply-add each; its soft bits have two, which find the rows of the table.
-FUSED_PER_SYMBOL = {"output_u8": 2, "output_s8": 8, "output_f16": 8, "output_f32": 8}
+FUSED_PER_SYMBOL = {"output_u8": 2, "output_s8": 16, "output_f16": 8, "output_f32": 8}
 
 
 def check_fused(name, kernels):

@@ -70,7 +70,7 @@ static void make_llr_capture(struct llr_capture *capture, softqam_output_format 
 /* Verifies a capture in two calls that meet at a symbol. */
 static bool verify_capture(const struct llr_capture *capture, size_t split, struct verify_difference *difference)
 {
-    const size_t out_nbytes = softqam_output_symbol_nbytes(capture->config.output_format);
+    const size_t out_nbytes = softqam_output_nbytes(capture->config.output_format, SOFTQAM_MODULATION_256QAM, 1);
     struct verifier verifier;
     assert_true(verify_start(&verifier, &capture->config));
     assert_string_equal(verifier.reference, "double-precision max-log");
@@ -176,7 +176,7 @@ void test_verify_erased_llrs(void **state)
     struct verify_difference difference;
     const float no_noise[5] = {0, -1, NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
-        const size_t nbytes = softqam_output_symbol_nbytes(llr_formats[k]);
+        const size_t nbytes = softqam_output_nbytes(llr_formats[k], SOFTQAM_MODULATION_256QAM, 1);
         make_llr_capture(&capture, llr_formats[k], SOFTQAM_SIGN_POSITIVE_IS_0);
         memcpy(capture.noise_var + 10, no_noise, sizeof no_noise);
         capture.symbols[2 * 20] = capture.symbols[2 * 21 + 1] = NAN;

@@ -38,7 +38,9 @@ def check_run(folder):
         check(len(samples) == 3 and samples == sorted(samples) and samples[0] > 0, f"samples of {m['what']}")
         check(m["median_s"] == samples[1], f"median of {m['what']}")
         check("limit" not in m or m["limit"] in names and m["share_of_limit"] > 0, f"limit of {m['what']}")
-    check(len(done.stdout.splitlines()) == len(measurements) + 1, "the table has other lines than the JSON")
+    costs = report["costs"]
+    check(costs and all(c["what"] for c in costs), "no costs of objects")
+    check(len(done.stdout.splitlines()) == len(measurements) + 1 + len(costs) + 2, "the tables have other lines than the JSON")
 
 
 def check_sections(folder):

@@ -136,13 +136,13 @@ class Llrs(ToolTest):
         noise = [0, -0.0, -1, math.nan, math.inf, -math.inf, 1e-45, 3e38, 0.01]
         self.write("n.f32", pack("f", noise))
         data = pack("f", len(noise) * [15 * a, -15 * a])
-        for format_, largest in (("s8", 127), ("f16", 65504), ("f32", float32(3.4028234e38))):
+        for format_, largest in (("s8", 127), ("f16", 65504), ("f32", 224 / 170 * 2**100)):
             llrs = self.llrs(format_, "--noise-file", "n.f32", "-", data=data)
             self.assertEqual(set(llrs[:48]), {0})
-            self.assertEqual([abs(llr) for llr in llrs[48:50]], 2 * [largest])
-            # The factor is limited to the largest float, which leaves the least of f32's LLRs below that.
-            self.assertGreaterEqual(min(abs(llr) for llr in llrs[48:56]), min(largest, 4 / 170 * 3.4e38))
-            self.assertLess(max(map(abs, llrs[56:64])), 1e-37)
+            # The smallest counts as 2^-100, the largest as 2^40.
+            self.assertGreaterEqual(min(abs(llr) for llr in llrs[48:56]), min(largest, 3.9 / 170 * 2**100))
+            self.assertLess(max(map(abs, llrs[48:56])), 2 * largest)
+            self.assertLess(max(map(abs, llrs[56:64])), 1e-11)
             self.assertEqual([llr > 0 for llr in llrs[64:66]], [True, False])
             symbols = pack("f", [math.nan, 0, math.inf, 0, 0, -math.inf])
             self.assertEqual(set(self.llrs(format_, "--snr-db", "20", "-", data=symbols)), {0})
@@ -384,8 +384,8 @@ class Llrs(ToolTest):
         """f16 and f32 saturate at their largest number."""
         a = 1 / math.sqrt(170)
         self.write("n.f32", pack("f", [1e-45, 0.01, 0.01, 0.01]))
-        data = pack("f", 4 * [15 * a, -15 * a])
-        for format_, share in (("f16", "25.0000"), ("f32", "6.2500")):
+        data = pack("f", [1e30, -1e30] + 3 * [15 * a, -15 * a])
+        for format_, share in (("f16", "25.0000"), ("f32", "25.0000")):
             result = self.ok(self.demod("--stats", "-o", format_, "--noise-file", "n.f32", "-", "y", data=data))
             self.assertIn(f"saturated  {share} % of the LLRs\n", result.err)
             self.assertNotIn("warning", result.err)
