@@ -85,7 +85,7 @@ static void test_symbol_sets(void **state)
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
         harness_random random = harness_random_stream((uint32_t)i << 8 | STREAM_SETS);
-        variants_data self = variants_open_data(set->n_fixed ? set->n_fixed : max_symbols);
+        variants_data self = variants_open_data(set->n_fixed ? harness_symbol_count(set->n_fixed) : max_symbols);
         set->fill(&random, set->parameter, 0, self.n_symbols, self.components);
         for (int kind = HARNESS_NOISE_USUAL; kind <= HARNESS_NOISE_ANY; kind++) {
             harness_fill_noise(&random, (harness_noise)kind, self.n_symbols, self.noise);
