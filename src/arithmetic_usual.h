@@ -36,11 +36,11 @@ typedef struct usual_range {
     uint32_t component_xor; /* after this, a usual component has none of the bits of component_mask */
     uint32_t component_mask;
     float least_weight;
-    float weight_end;
+    float weight_end; /* 0: where the largest metric would overflow f16 */
 } usual_range;
 
 static const usual_range usual_range_s8 = {0, 0x40000000u, 0.0f, 0x1p19f};
-static const usual_range usual_range_f16 = {0, 0x40000000u, 0x1p-40f, 0x1p13f};
+static const usual_range usual_range_f16 = {0, 0x40000000u, 0x1p-40f, 0.0f};
 static const usual_range usual_range_f32 = {0x20000000u, 0x60000000u, 0x1p-40f, 0x1p100f};
 
 /* The largest metric of a component below 2, with m bits an axis, rounded up. */

@@ -190,9 +190,16 @@ static softqam_status make_gpu(softqam_context *context, softqam_gpu **gpu)
     if (context->config.backend == SOFTQAM_BACKEND_CPU)
         return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this context's backend is the CPU");
     *gpu = atomic_load(&context->gpu);
-    const softqam_status status = *gpu ? SOFTQAM_OK : create_gpu(context, gpu);
+    if (*gpu)
+        return SOFTQAM_OK;
+    /* Looked for once: what a context uses does not change by itself. */
+    if (atomic_load(&context->gpu_looked_for))
+        return softqam_fail(context->gpu_status, "%s", context->no_gpu);
+    context->gpu_status = create_gpu(context, gpu);
+    if (context->gpu_status != SOFTQAM_OK)
+        snprintf(context->no_gpu, sizeof context->no_gpu, "%s", softqam_error_message());
     atomic_store(&context->gpu_looked_for, true);
-    return status;
+    return context->gpu_status;
 }
 
 static softqam_status make_gpu_for_host_calls(softqam_context *context, softqam_gpu **gpu)

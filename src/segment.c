@@ -12,7 +12,7 @@
 enum { MAX_SEGMENT_NBYTES = 1024 };
 
 /* Size of the first version's structure: what every caller has. */
-#define MIN_SEGMENT_NBYTES (offsetof(softqam_segment, c_init) + sizeof(uint32_t))
+#define MIN_SEGMENT_NBYTES (offsetof(softqam_segment, reserved) + sizeof(uint32_t))
 
 const softqam_segment *softqam_segment_read(const softqam_segment_list *list, size_t k, softqam_segment *copy)
 {
@@ -127,6 +127,9 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
                             "segment.descramble is %u and c_init %u: this version does not descramble",
                             segment->descramble, (unsigned)segment->c_init);
+    if (segment->reserved != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.reserved is %u, not 0",
+                            (unsigned)segment->reserved);
     return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
 }
 
@@ -189,8 +192,23 @@ static softqam_status check_newer_fields(const softqam_segment_list *list, size_
     for (size_t byte = sizeof(softqam_segment); byte < list->segment_nbytes; byte++)
         if (bytes[byte] != 0)
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                "segment %zu sets a field that version " SOFTQAM_VERSION " does not know", k);
+                                "the segment sets a field that version " SOFTQAM_VERSION " does not know");
     return SOFTQAM_OK;
+}
+
+static softqam_status check_segment(const softqam_segment_list *list, size_t k, const softqam_segment *segment)
+{
+    softqam_status status = check_newer_fields(list, k);
+    if (status == SOFTQAM_OK)
+        status = check_fields(list->params, segment);
+    if (status == SOFTQAM_OK)
+        status = check_pointers(list->params, segment);
+    if (status == SOFTQAM_OK && segment->n_symbols > 0)
+        status = check_memory(list->params, segment);
+    if (status == SOFTQAM_OK || list->n_segments == 1)
+        return status;
+    const softqam_error_note note = softqam_error_note_take();
+    return softqam_fail(status, "segment %zu of %zu: %s", k, list->n_segments, note.text);
 }
 
 softqam_status softqam_segment_list_check(softqam_segment_list *list)
@@ -202,13 +220,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(list, k, &copy);
-        status = check_newer_fields(list, k);
-        if (status == SOFTQAM_OK)
-            status = check_fields(list->params, segment);
-        if (status == SOFTQAM_OK)
-            status = check_pointers(list->params, segment);
-        if (status == SOFTQAM_OK && segment->n_symbols > 0)
-            status = check_memory(list->params, segment);
+        status = check_segment(list, k, segment);
         if (status == SOFTQAM_OK && __builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols))
             status = softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
     }

@@ -1,21 +1,72 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Sets the machine up and passes the tests: lint.sh, then the whole suite in each build below. With arguments, only
-# the builds named. Where nvcc is found, the release build has all CUDA code in it; its GPU tests need a GPU and are skipped
-# visibly without one (SOFTQAM_REQUIRE_GPU=1 makes them fail instead).
+# Sets the machine up and passes the tests.
+#
+#   tests/run.sh            the release build, with CUDA for one architecture where nvcc is found: all tests but the slow
+#                           ones, which it names. Minutes.
+#   tests/run.sh all        lint, then every build with the tests that belong to it, the slow ones too; CUDA for all
+#                           architectures.
+#   tests/run.sh rest       all that the first command leaves out.
+#   tests/run.sh BUILD...   those builds: release clang asan tsan fuzz aarch64
+#
+# GPU tests need a GPU and are skipped visibly without one; SOFTQAM_REQUIRE_GPU=1 makes them fail instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
-builds=("$@")
-[ $# -gt 0 ] || builds=(release clang asan tsan fuzz aarch64)
+jobs=$(nproc)
+
+build() {
+    echo "== $1, building ($SECONDS s)"
+    cmake --preset "$1" -G Ninja "${@:2}" >/dev/null
+    cmake --build --preset "$1"
+}
+
+# More tests at once than processors: some wait for files, pipes and timers.
+pass() {
+    echo "== $1, testing ($SECONDS s)"
+    ctest --preset "$1" -j $((jobs + 1)) "${@:2}"
+}
+
+one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)
+
+quick() {
+    build release "${one_architecture[@]}"
+    pass release --label-exclude slow
+    echo "== left out, for tests/run.sh all: lint; the builds clang asan tsan fuzz aarch64; CUDA for other architectures; and"
+    ctest --preset release -N --label-regex slow | sed -n 's/^ *Test *#[0-9]*: /     /p'
+}
+
+all_architectures() {
+    command -v nvcc >/dev/null || return 0
+    echo "== CUDA for all architectures, building ($SECONDS s)"
+    cmake --preset cuda -G Ninja -DSOFTQAM_TESTS=OFF >/dev/null
+    cmake --build --preset cuda --target softqam_shared
+}
+
+rest() {
+    tests/lint.sh
+    build release "${one_architecture[@]}"
+    pass release --label-regex slow
+    for name in clang asan tsan fuzz aarch64; do
+        build "$name"
+        pass "$name"
+    done
+    all_architectures
+}
 
 tools/setup.sh tests
-
-tests/lint.sh
-
-for build in "${builds[@]}"; do
-    echo "== $build"
-    cmake --preset "$build" -G Ninja >/dev/null
-    cmake --build --preset "$build"
-    ctest --preset "$build" -j "$(nproc)"
-done
+case "${1-}" in
+"") quick ;;
+all)
+    quick
+    rest
+    ;;
+rest) rest ;;
+*)
+    for name in "$@"; do
+        build "$name"
+        pass "$name"
+    done
+    ;;
+esac
+echo "== passed ($SECONDS s)"

@@ -20,9 +20,11 @@
  *
  * | object                | answers | costs |
  * |-----------------------|---------|-------|
- * | `softqam_context`     | where the work is done: backend, CPU threads, GPUs, staging memory. One a process is enough | what has been used: threads, streams and memory are made when first needed, or by softqam_context_prepare() |
- * | `softqam_demodulator` | what comes in and goes out: formats, scales, sign, the usual modulation | microseconds and a few KiB |
- * | `softqam_segment`     | which symbols: a run of one codeword's, with its modulation, layers, noise and output | nothing: it is a struct |
+ * | `softqam_context`     | where the work is done: backend, CPU threads, GPUs, staging memory. One a process is enough
+ * | what has been used: threads, streams and memory are made when first needed, or by softqam_context_prepare() | |
+ * `softqam_demodulator` | what comes in and goes out: formats, scales, sign, the usual modulation | microseconds and a
+ * few KiB | | `softqam_segment`     | which symbols: a run of one codeword's, with its modulation, layers, noise and
+ * output | nothing: it is a struct |
  *
  * Demodulators without a context of their own share one that the library makes for them.
  *
@@ -414,7 +416,8 @@ typedef struct softqam_layer {
 
 /** A run of symbols of one codeword, such as the codeword itself, a code block, or an OFDM symbol's share: what one
  * softqam_demodulate_segments() takes many of. Zero all fields that are not named: 0 is each one's usual value.
- * Fields that this version does not support yet are refused with SOFTQAM_ERROR_INVALID_ARGUMENT where they are not 0. */
+ * Fields that this version does not support yet are refused with SOFTQAM_ERROR_INVALID_ARGUMENT where they are not 0.
+ */
 typedef struct softqam_segment {
     /** Symbols in this segment, those of all layers together; 0 is allowed, and then the pointers may be NULL. */
     size_t n_symbols;
@@ -443,7 +446,8 @@ typedef struct softqam_segment {
     /** 1: the values of the bits where the Gold sequence of c_init is 1 change sign (3GPP TS 38.211 clauses 6.3.1.1 and
      *  7.3.1.1). 0: not. Not supported yet. */
     unsigned descramble;
-    uint32_t c_init; /**< of the scrambling sequence, 0 to 2^31 - 1 */
+    uint32_t c_init;   /**< of the scrambling sequence, 0 to 2^31 - 1 */
+    uint32_t reserved; /**< 0 */
 } softqam_segment;
 
 /**

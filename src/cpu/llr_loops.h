@@ -52,6 +52,7 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
                                      softqam_llr_scale scale, const float *noise, bool streaming)
 {
     const usual_range usual = usual_range_of(output);
+    const float weight_end = output == LLRS_F16 ? 65504.0f / largest_usual_metric(m) : usual.weight_end;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
     llr_constants constants;
     constants.table = vec_load_llr_table(m, table);
@@ -64,7 +65,7 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.component_mask = vec_splat_u32(usual.component_mask);
     constants.least_weight =
         vec_splat_u32(float_bits(usual.least_weight) | (float_bits(scale.steps_per_nat) & 0x80000000u));
-    constants.weight_span = vec_splat_u32(float_bits(usual.weight_end) - float_bits(usual.least_weight));
+    constants.weight_span = vec_splat_u32(float_bits(weight_end) - float_bits(usual.least_weight));
     constants.narrow_weight_span = vec_splat_u32(float_bits(narrow_weight_end(m)));
     constants.streaming = streaming;
     constants.weight = vec_splat(kind == SOFTQAM_ONE_WEIGHT ? noise[0] : 0.0f);

@@ -223,7 +223,8 @@ static void test_later_segments(void **state)
             const size_t bytes[2] = {k * nbytes + sizeof(softqam_segment), (k + 1) * nbytes - 1};
             for (int which = 0; which < 2; which++) {
                 char expected[80];
-                snprintf(expected, sizeof expected, "segment %zu sets a field that version ", k);
+                snprintf(expected, sizeof expected, "segment %zu of %d: the segment sets a field that version ", k,
+                         (int)N_SEGMENTS);
                 memset(out, API_OUT_BYTE, sizeof out);
                 memory[bytes[which]] = 0x80;
                 assert_int_equal(softqam_demodulate_segments_nbytes(demodulator, segments, N_SEGMENTS, nbytes),
@@ -237,19 +238,17 @@ static void test_later_segments(void **state)
     softqam_destroy(demodulator);
 }
 
-/* What fills the structure up to its alignment is no field, and may hold anything. */
-static void test_padding_is_no_field(void **state)
+/* Every byte of the structure is a field's, so that a later version's fields begin where none has garbage. */
+static void test_no_padding(void **state)
 {
     (void)state;
     softqam_demodulator *demodulator = api_create_default();
     uint8_t out[sizeof api_soft_bits];
-    const softqam_segment good = good_segment(SOFTQAM_OUTPUT_U8, out);
-    const size_t fields = offsetof(softqam_segment, c_init) + sizeof good.c_init;
-    softqam_segment filled;
-    memset(&filled, 0xff, sizeof filled);
-    memcpy(&filled, &good, fields);
-    assert_int_equal(softqam_demodulate_segments(demodulator, &filled, 1), SOFTQAM_OK);
-    assert_memory_equal(out, api_soft_bits, sizeof out);
+    softqam_segment segment = good_segment(SOFTQAM_OUTPUT_U8, out);
+    assert_int_equal(offsetof(softqam_segment, reserved) + sizeof segment.reserved, sizeof segment);
+    segment.reserved = 1;
+    assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(softqam_error_message(), "segment.reserved is 1, not 0");
     softqam_destroy(demodulator);
 }
 
@@ -412,7 +411,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_own_settings),
         cmocka_unit_test(test_different_settings_in_one_call),
         cmocka_unit_test(test_later_segments),
-        cmocka_unit_test(test_padding_is_no_field),
+        cmocka_unit_test(test_no_padding),
         cmocka_unit_test(test_segment_sizes),
         cmocka_unit_test(test_segments_are_only_read),
         cmocka_unit_test(test_misuse),

@@ -7,9 +7,17 @@ function(add_test_program name)
   target_link_libraries(${name} PRIVATE test_harness ${ARGN} Threads::Threads)
 endfunction()
 
+# What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
+set(slow_tests abi.core abi.cuda bench exhaustive.cpu faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
+  faults.fake_three_cuda faults.mpi faults.tools flags.cuda load.fake_cuda package plot.command plot.pictures quality
+  second_witness tools.documents.cpu tools.mpi.cpu)
+
 # One run of a program or script. Exit status 77 is a skip.
 function(add_test_run name)
   cmake_parse_arguments(PARSE_ARGV 1 run "" "TIMEOUT" "COMMAND;ENVIRONMENT;LABELS")
+  if(name IN_LIST slow_tests)
+    list(APPEND run_LABELS slow)
+  endif()
   add_test(NAME ${name} COMMAND ${run_COMMAND})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${run_TIMEOUT}
     ENVIRONMENT "${run_ENVIRONMENT}" LABELS "${run_LABELS}")
