@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-api_programs=(test_api_{config,calls,batch,library})
+api_programs=(test_api_{config,calls,context,segments,library} test_costs)
 device_programs=(test_cuda_device_{calls,streams,memory,llrs})
-value_programs=(test_vectors test_demodulate_{symbols,calls} test_llr_{values,properties})
+value_programs=(test_vectors test_demodulate_{symbols,calls} test_llr_{specified,segments,properties})
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -41,7 +41,7 @@ run_step() {
         done
         sanitize "$1" test_vectors
         sanitize "$1" test_demodulate_symbols test_symbol_sets
-        sanitize "$1" test_llr_values 'test_s*'
+        sanitize "$1" test_llr_segments
         sanitize "$1" test_llr_properties 'test_s*'
         sanitize "$1" test_cuda_device_calls test_misuse
         sanitize "$1" test_cuda_device_streams 'test_graph*'

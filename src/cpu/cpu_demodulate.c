@@ -16,7 +16,13 @@
 
 /* Stages that not every call needs work on tiles, which stay in the first cache: symbols that must be brought together
  * or converted, and noise that must be brought together. */
-enum { TILE_SYMBOLS = 1024, MAX_INPUT_NBYTES = 8, MAX_OUTPUT_NBYTES = 40, LARGEST_STEP = 16 };
+enum {
+    TILE_SYMBOLS = 1024,
+    STREAMED_TILE_SYMBOLS = 512,
+    MAX_INPUT_NBYTES = 8,
+    MAX_OUTPUT_NBYTES = 40,
+    LARGEST_STEP = 16
+};
 
 typedef struct tile_memory {
     _Alignas(64) unsigned char out[LARGEST_STEP * MAX_OUTPUT_NBYTES]; /* of few symbols */
@@ -129,7 +135,9 @@ static piece next_piece(const span *s, size_t first)
     const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
     const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    piece p = {in_tiles && left > TILE_SYMBOLS ? TILE_SYMBOLS : left, false};
+    /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
+    const size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
+    piece p = {in_tiles && left > tile ? tile : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
