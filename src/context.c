@@ -100,7 +100,7 @@ softqam_status softqam_context_make(softqam_context **out, const softqam_context
     softqam_context_config config;
     const softqam_cpu_variant *variant;
     const char *ignored;
-    softqam_gpu *gpu;
+    softqam_gpu *gpu = NULL;
     *out = NULL;
     softqam_status status = softqam_context_config_resolve(&config, from);
     if (status == SOFTQAM_OK)
@@ -192,14 +192,9 @@ static softqam_status make_gpu(softqam_context *context, softqam_gpu **gpu)
     *gpu = atomic_load(&context->gpu);
     if (*gpu)
         return SOFTQAM_OK;
-    /* Looked for once: what a context uses does not change by itself. */
-    if (atomic_load(&context->gpu_looked_for))
-        return softqam_fail(context->gpu_status, "%s", context->no_gpu);
-    context->gpu_status = create_gpu(context, gpu);
-    if (context->gpu_status != SOFTQAM_OK)
-        snprintf(context->no_gpu, sizeof context->no_gpu, "%s", softqam_error_message());
+    const softqam_status status = create_gpu(context, gpu);
     atomic_store(&context->gpu_looked_for, true);
-    return context->gpu_status;
+    return status;
 }
 
 static softqam_status make_gpu_for_host_calls(softqam_context *context, softqam_gpu **gpu)
@@ -283,7 +278,7 @@ static bool auto_has_gpu(softqam_context *context, softqam_gpu **gpu)
 
 static void measure(softqam_context *context, softqam_demodulator *demodulator)
 {
-    softqam_gpu *gpu;
+    softqam_gpu *gpu = NULL;
     if (atomic_load(&demodulator->crossover->known))
         return;
     const softqam_error_note note = softqam_error_note_take();
@@ -316,7 +311,7 @@ static softqam_status prepare_kernels(softqam_gpu *gpu, const softqam_demodulato
 
 static softqam_status prepare_cuda(softqam_context *context, unsigned what)
 {
-    softqam_gpu *gpu;
+    softqam_gpu *gpu = NULL;
     softqam_status status = make_gpu(context, &gpu);
     for (softqam_demodulator *d = context->demodulators; d && (what & SOFTQAM_PREPARE_KERNELS); d = d->next)
         if (status == SOFTQAM_OK)
@@ -329,7 +324,7 @@ static softqam_status prepare_cuda(softqam_context *context, unsigned what)
 static void prepare_auto(softqam_context *context, unsigned what)
 {
     const softqam_error_note note = softqam_error_note_take();
-    softqam_gpu *gpu;
+    softqam_gpu *gpu = NULL;
     /* Where there is no GPU nothing has failed. */
     if (make_gpu(context, &gpu) == SOFTQAM_OK && !atomic_load(&context->gpu_failed) &&
         prepare_cuda(context, what) != SOFTQAM_OK)

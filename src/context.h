@@ -30,10 +30,8 @@ struct softqam_context {
     _Atomic(softqam_pool *) pool; /* NULL: not started */
     atomic_bool pool_failed;      /* calls do not try again */
 
-    _Atomic(softqam_gpu *) gpu; /* NULL: not looked for, or none */
-    atomic_bool gpu_looked_for; /* with SOFTQAM_BACKEND_AUTO */
-    softqam_status gpu_status;  /* of that, and why there is none */
-    char no_gpu[256];
+    _Atomic(softqam_gpu *) gpu;   /* NULL: not looked for, or none */
+    atomic_bool gpu_looked_for;   /* with SOFTQAM_BACKEND_AUTO */
     atomic_bool host_calls_ready; /* the GPU's part for host-memory calls is made */
     atomic_bool gpu_failed;       /* with SOFTQAM_BACKEND_AUTO: the CPU has taken over */
     char failure[512];            /* why; written before gpu_failed is set */

@@ -89,7 +89,7 @@ softqam_context *softqam_demodulator_context(const softqam_demodulator *demodula
 
 static softqam_status run_on_gpu(softqam_demodulator *demodulator, const softqam_segment_list *list, size_t *n_done)
 {
-    softqam_gpu *gpu;
+    softqam_gpu *gpu = NULL;
     *n_done = 0;
     const softqam_status status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
     if (status != SOFTQAM_OK)

@@ -4,13 +4,14 @@
 #include <math.h>
 
 /* The amplitude of an axis in units of 1/sqrt(E), and the bits that it carries: 38.211's nested products, where with
- * x(b) = 1 - 2b the amplitude of bits b0 b1 .. is x(b0) (2^(m-1) - x(b1 ..)). Bit k is bit m-1-k of `bits`. */
+ * x(b) = 1 - 2b the amplitude of bits b0 b1 .. is x(b0) (2^(m-1) - x(b1 ..)), from the innermost on. Bit k is bit m-1-k
+ * of `bits`. */
 static int amplitude(unsigned bits, int axis_bits)
 {
-    const int sign = bits >> (axis_bits - 1) & 1 ? -1 : 1;
-    if (axis_bits == 1)
-        return sign;
-    return sign * ((1 << (axis_bits - 1)) - amplitude(bits & ((1u << (axis_bits - 1)) - 1), axis_bits - 1));
+    int inner = 0;
+    for (int j = 0; j < axis_bits; j++)
+        inner = (bits >> j & 1 ? -1 : 1) * ((1 << j) - inner);
+    return inner;
 }
 
 /* The bits of the level with an amplitude. */

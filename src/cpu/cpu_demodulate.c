@@ -118,6 +118,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
+    s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
     if (softqam_params_take_noise(params))
         take_noise(s);

@@ -292,7 +292,7 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
                      const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
     {                                                                                                                  \
         const llr_place at = {components, noise, out};                                                                 \
-        if (output != LLRS_S8_FULL)                                                                                    \
+        if ((output) != LLRS_S8_FULL)                                                                                  \
             llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, streaming);                                 \
         else if (streaming)                                                                                            \
             llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, true);                                      \

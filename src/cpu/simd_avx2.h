@@ -344,6 +344,10 @@ VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
     table.byte_select = _mm256_loadu_si256((const void *)(from->byte_select + LANES));
     table.negative_gain_high = vec_row_value(backwards, vec_load_f32(from->gain_high));
     table.negative_byte_select = vec_bits(vec_row_value(backwards, vec_load_f32(from->byte_select)));
+    VEC_UNROLL
+    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+        table.steps[k] = vec_splat(from->steps[k]);
+    table.levels_per_unit = vec_splat(from->levels_per_unit);
     return table;
 }
 

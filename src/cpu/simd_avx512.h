@@ -575,6 +575,10 @@ VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
     table.gain_low = vec_load_f32(from->gain_low);
     table.gain_high = vec_load_f32(from->gain_high);
     table.byte_select = _mm512_loadu_si512(from->byte_select);
+    VEC_UNROLL
+    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+        table.steps[k] = vec_splat(from->steps[k]);
+    table.levels_per_unit = vec_splat(from->levels_per_unit);
     return table;
 }
 

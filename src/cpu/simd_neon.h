@@ -359,6 +359,10 @@ VEC void vec_store(void *to, vec_bytes a, bool streaming)
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
 {
     vec_soft_table table = {.from = from};
+    VEC_UNROLL
+    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+        table.steps[k] = vec_splat(from->steps[k]);
+    table.levels_per_unit = vec_splat(from->levels_per_unit);
     return table;
 }
 

@@ -69,10 +69,7 @@ typedef struct step_place {
 /* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
 VEC void exact_steps(const softqam_params *params, const step_place *places, size_t n_steps, bool streaming)
 {
-    vec_soft_table table = vec_load_soft_table(&params->soft_bits);
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
-        table.steps[k] = vec_splat(params->soft_bits.steps[k]);
-    table.levels_per_unit = vec_splat(params->soft_bits.levels_per_unit);
+    const vec_soft_table table = vec_load_soft_table(&params->soft_bits);
     for (size_t k = 0; k < n_steps; k += 2) {
         const symbol_distances a = step_distances(&table, places[k].in);
         const symbol_distances b = step_distances(&table, places[k + 1].in);
