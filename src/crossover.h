@@ -11,8 +11,8 @@
 
 #include "gpu.h"
 
-/* Sizes that are tried, in steps of four: 2^12 to 2^22 symbols. */
-enum { CROSSOVER_SIZES = 6 };
+/* Sizes that are tried, in steps of four: 2^12 to 2^20 symbols. */
+enum { CROSSOVER_SIZES = 5 };
 
 /* What was measured for one kind of memory. */
 typedef struct softqam_crossover_line {
@@ -29,7 +29,7 @@ typedef struct softqam_crossover {
     size_t smallest;                /* no smaller call is faster on the GPU */
 } softqam_crossover;
 
-/* Times both on a demodulator's formats, some 10 ms. Where the GPU could not be tried it counts as slower. */
+/* Times both on a demodulator's formats, some tens of milliseconds. Where the GPU could not be tried it counts as slower. */
 void softqam_crossover_measure(softqam_crossover *found, const softqam_demodulator *demodulator, softqam_gpu *gpu);
 
 /* Whether the GPU is expected to be faster for a call of n symbols. */

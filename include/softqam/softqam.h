@@ -252,7 +252,8 @@ enum {
     SOFTQAM_PREPARE_KERNELS = 2,
     SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams, device memory and pinned memory of host-to-host calls */
     /** SOFTQAM_BACKEND_AUTO: looks for a GPU and measures, for the formats of the context's demodulators, from how many
-     *  symbols on it is faster; with a GPU this takes some 10 ms a pair of formats. */
+     *  symbols on it is faster; with a GPU this takes some tens of milliseconds a
+     *  pair of formats. */
     SOFTQAM_PREPARE_AUTO = 8,
     SOFTQAM_PREPARE_ALL = 15 /**< all that the context's backend can use */
 };
