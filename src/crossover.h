@@ -29,7 +29,8 @@ typedef struct softqam_crossover {
     size_t smallest;                /* no smaller call is faster on the GPU */
 } softqam_crossover;
 
-/* Times both on a demodulator's formats, some tens of milliseconds. Where the GPU could not be tried it counts as slower. */
+/* Times both on a demodulator's formats, some tens of milliseconds. Where the GPU could not be tried it counts as
+ * slower. */
 void softqam_crossover_measure(softqam_crossover *found, const softqam_demodulator *demodulator, softqam_gpu *gpu);
 
 /* Whether the GPU is expected to be faster for a call of n symbols. */
