@@ -142,11 +142,6 @@ VEC vec_mask vec_both(vec_mask a, vec_mask b)
     return _mm256_and_ps(a, b);
 }
 
-VEC bool vec_all(vec_mask a)
-{
-    return _mm256_movemask_ps(a) == 0xff;
-}
-
 /* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
 {

@@ -137,11 +137,6 @@ VEC vec_mask vec_both(vec_mask a, vec_mask b)
     return _mm512_kand(a, b);
 }
 
-VEC bool vec_all(vec_mask a)
-{
-    return _mm512_kortestc(a, a);
-}
-
 VEC vec_mask vec_is_finite(vec_f32 a)
 {
     return _mm512_cmplt_ps_mask(vec_abs(a), vec_splat(INFINITY));

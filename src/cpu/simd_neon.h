@@ -133,11 +133,6 @@ VEC vec_mask vec_both(vec_mask a, vec_mask b)
     return vandq_u32(a, b);
 }
 
-VEC bool vec_all(vec_mask a)
-{
-    return vminvq_u32(a) != 0;
-}
-
 /* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
 {
