@@ -15,6 +15,10 @@ SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4}
 SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".cs8", ".sc8", ".cf16"]
 SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32"]
 
+# Formats of others, and what only looks like one of ours.
+UNKNOWN_SUFFIXES = [".cu8", ".cf64", ".cs32", ".ci16", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
+                    ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
+
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
 HOSTILE = [
     ("%s%n%d%999999999c", "%s%n%d%999999999c"),
@@ -48,7 +52,7 @@ COUNTS = {
     "--chunk": (1, 1 << 28),
     "--llr-limit": (1, 127),
 }
-REALS = {"--snr-db": "-200 to 200", "--llr-scale": "0.0009765625 to 1048576"}
+REALS = {"--snr-db": "number from -200 to 200", "--llr-scale": "number or fraction from 0.0009765625 to 1048576"}
 
 
 def not_one_of(option, shown, names):
@@ -70,7 +74,7 @@ class BadInput(BadInputTest):
             for option, ends in COUNTS.items():
                 self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, not_a_count(option, shown, ends))
             for option, ends in REALS.items():
-                message = f"{option}: '{shown}' is not a number from {ends}"
+                message = f"{option}: '{shown}' is not a {ends}"
                 self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, message)
             ratio = f"'{shown}' is not a positive number or fraction (such as 0.25 or 1/32768)"
             self.row(DEMOD, ["--input-scale", value, "x.cf32", "x.u8"], 2, f"--input-scale: {ratio}")
@@ -141,7 +145,7 @@ class BadInput(BadInputTest):
         readers, writers = self.commands("none/x")
         for program, arguments in readers + writers:
             self.row(program, arguments, 1, "none/x: No such file or directory")
-        for name in ("missing", "x.cf32\n", "X.CF32", "x.cf32 "):
+        for name in ("missing", "x\n", "X.CF32", "x ", "x.", ".x", "..x", "x.y/z"):
             for program, arguments in self.commands(name)[0]:
                 self.row(program, arguments, 1, name.replace("\n", "\\n") + ": No such file or directory")
         for program, arguments in sum(self.commands(""), []):
@@ -230,6 +234,42 @@ class BadInput(BadInputTest):
                     self.row(program, arguments, 2, message)
                 self.row(DEMOD, [name, "x.cf32"], 2, f"{name}: {cause}; --input-format overrides it")
 
+    def test_unknown_suffixes(self):
+        """Whether the file is there or not; the format would be a guess."""
+        symbols, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
+        for suffix in UNKNOWN_SUFFIXES:
+            for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "../work/y"):
+                name, cause = stem + suffix, f"suffix {suffix} is unknown; --"
+                name_shown, cause = name.replace("\n", "\\n"), cause.replace("\n", "\\n")
+                message = f"{name_shown}: {cause}input-format names the format: {symbols}"
+                self.row(DEMOD, [name, "x.u8"], 2, message)
+                self.row(DEMOD, ["-o", "u8", name, "-"], 2, message)
+                message = f"{name_shown}: {cause}output-format names the format: {soft_bits}"
+                self.row(DEMOD, ["x.cf32", name], 2, message)
+                self.row(DEMOD, ["-i", "cf32", "-", name], 2, message)
+                message = f"{name_shown}: {cause}output-format names the format: {symbols}"
+                self.row(GEN, ["--symbols", "1", name], 2, message)
+            for name in ("y" + suffix, "y" + suffix.upper()):
+                self.put(name, OLD)
+                for program, arguments in ((DEMOD, [name, "x.u8"]), (DEMOD, ["x.cf32", name]), (GEN, [name])):
+                    self.refused(program, arguments)
+        for suffix in (".sigmf-meta", ".sigmf-data", ".sigmf-collection", ".sigmf"):
+            message = f"y{suffix}: suffix {suffix} is unknown; --output-format names the format: {symbols}"
+            self.row(GEN, ["y" + suffix], 2, message)
+        for suffix in (".sigmf-collection", ".sigmf"):
+            message = f"y{suffix}: suffix {suffix} is unknown; --output-format names the format: {soft_bits}"
+            self.row(DEMOD, ["x.cf32", "y" + suffix], 2, message)
+
+    def refused(self, program, arguments):
+        """Whatever the message is."""
+        BadInputTest.n_rows += 1
+        before = self.snapshot()
+        result = subprocess.run(
+            [program, *arguments], cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        self.assertEqual((result.returncode, result.stdout, result.stderr.count(b"\n")), (2, b"", 1), result.stderr)
+        self.assertEqual(self.snapshot(), before)
+
     def other_names(self, name):
         """Of a file of the directory, which gets them."""
         os.makedirs(self.path("d"), exist_ok=True)
@@ -316,7 +356,6 @@ class BadInput(BadInputTest):
                 self.row(DEMOD, ["--no-sigmf", name, output], 2, f"{output}: is INPUT's; give OUTPUT another name")
         self.row(DEMOD, ["x.sigmf-meta", "x"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
         self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-meta"], 2, "x.sigmf-meta: is INPUT's; give OUTPUT another name")
-        self.row(DEMOD, [*plain, "x.sigmf-meta", "x.sigmf-data"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
         cause = "x.sigmf-data: is INPUT as well; give OUTPUT another name"
         self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-data"], 2, cause)
         self.row(DEMOD, ["-i", "cf32", "--sigmf", "x.sigmf-data", "x"], 2, cause)
@@ -333,6 +372,20 @@ class BadInput(BadInputTest):
         self.put_recording(core__dataset="samples")
         os.rename(self.path("x.sigmf-data"), self.path("samples"))
         self.row(DEMOD, ["--no-sigmf", "x", "samples"], 2, "samples: is INPUT's; give OUTPUT another name")
+
+    def test_what_is_no_samples(self):
+        """SigMF's files but the data, whatever format is named."""
+        self.put_recording()
+        cause = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
+        for format_ in ("cs16", "cf32", "sc8"):
+            for name in ("x.sigmf-meta", "./x.sigmf-meta", "none.sigmf-meta"):
+                for output in ("x.u8", "y", "x.sigmf-data", "-"):
+                    self.row(DEMOD, ["-i", format_, name, output], 2, f"{name}: {cause}")
+                self.row(DEMOD, ["--input-format", format_, "--no-sigmf", name, "y"], 2, f"{name}: {cause}")
+        for name, what in (("x.sigmf", "an archive"), ("x.sigmf-collection", "a collection")):
+            self.put(name, bytes(80))
+            cause = f"{name}: {what} of SigMF, not a recording; unpack it and give its .sigmf-meta"
+            self.row(DEMOD, ["-i", "cs16", name, "y"], 2, cause)
 
     def recording_row(self, code, message):
         for name in ("x.sigmf-meta", "x.sigmf-data"):

@@ -84,8 +84,9 @@ class CommandLine(ToolTest):
                                 "nor 'auto'")
         for text in ("0", "-1", "nan", "inf", "Auto", "", "1e-60", "1e60", "1/0", "30dB")
     ] + [
-        (["--snr-db", "10", "--llr-scale", text], f"--llr-scale: '{text}' is not a number from 0.0009765625 to 1048576")
-        for text in ("0.0009", "1048577", "-6", "0", "x", "1/6")
+        (["--snr-db", "10", "--llr-scale", text],
+         f"--llr-scale: '{text}' is not a number or fraction from 0.0009765625 to 1048576")
+        for text in ("0.0009", "1048577", "-6", "0", "x", "1/1025", "2097153/2", "1/", "/2", "1/0", "1/-1", "1/2/3")
     ]  # fmt: skip
 
     WRONG_RATIOS = ["0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "1e-60", "1e60", "1e400", "0x1p-3",
@@ -167,6 +168,7 @@ class CommandLine(ToolTest):
             ["-of32", "--noise-var", "1e-37"], ["-of32", "--noise-var", "3e38"],
             ["-os8", "--snr-db", "10", "--llr-scale", "0.0009765625", "--llr-limit", "1"],
             ["-os8", "--snr-db", "10", "--llr-scale", "1048576", "--llr-limit", "127"],
+            ["-os8", "--snr-db", "10", "--llr-scale", "1/1024"], ["-os8", "--snr-db", "10", "--llr-scale", "4194304/4"],
         ):  # fmt: skip
             with self.subTest(arguments=arguments):
                 self.ok(self.run_tool(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", *arguments))
@@ -190,7 +192,8 @@ class CommandLine(ToolTest):
                      "--streams", "--chunk", "--verify", "--stats", "--progress", "-q", "-h", "-V", "1/32768", ".cfile",
                      "--noise-var", "--snr-db", "--noise-file", "--llr-scale", "--llr-limit", "--sign", ".cf16", ".s8",
                      ".f16", ".f32", "a byte above the midpoint, means bit 0", "38.211", "exact max-log",
-                     "complex noise", "E|n|^2", "262144", "5 %"):  # fmt: skip
+                     "complex noise", "E|n|^2", "262144", "5 %",
+                     "any other suffix", "-i sc16", "must be there"):  # fmt: skip
             self.assertIn(word, help_)
         help_ = self.run_tool(GEN, "--help").out.decode()
         for word in ("--symbols", "--snr-db", "--seed", "--output-format", "--output-scale", "--bits", "--threads"):
@@ -251,6 +254,28 @@ class CommandLine(ToolTest):
         self.assertRegex(result.err, r"^softqam-demod: .*CUDA.*\n$")
         self.assertEqual(self.files(), ["x.cf32"])
         self.ok(self.run_tool(DEMOD, "--backend", "auto", "x.cf32", "x.u8", env=hidden))
+
+    def test_device_that_is_not_there(self):
+        """One that is named is asked for, whatever the backend and the number of symbols; all may be none."""
+        hidden = dict(os.environ, CUDA_VISIBLE_DEVICES="-1")
+        self.make("long.cf32", "--symbols", "100000")
+        files = self.files()
+        expected = self.run_tool(DEMOD, "--backend", "cuda", "--device", "7", "x.cf32", "x.u8", env=hidden)
+        self.assertRegex(expected.err, r"^softqam-demod: .*CUDA.*\n$")
+        for options in (["--device", "7"], ["--backend", "auto", "--device", "7"], ["--device", "0,7"]):
+            for name in ("x.cf32", "long.cf32"):
+                with self.subTest(options=options, name=name):
+                    result = self.run_tool(DEMOD, *options, name, "x.u8", env=hidden)
+                    self.assertEqual((result.code, result.err), (1, expected.err))
+                    self.assertEqual(self.files(), files)
+        for options in (["--device", "all"], ["--backend", "cpu", "--device", "7"]):
+            self.ok(self.run_tool(DEMOD, *options, "long.cf32", "x.u8", env=hidden))
+
+    def test_scale_as_a_fraction(self):
+        options = ["-o", "s8", "--snr-db", "10", "--llr-scale"]
+        for fraction, number in (("1/1024", "0.0009765625"), ("1/2", "0.5"), ("9/1.5", "6"), ("3e1/4.5", "6.6666667")):
+            outputs = [self.ok(self.demod(*options, text, "x.cf32", "-")).out for text in (fraction, number)]
+            self.assertEqual(*outputs, fraction)
 
     def test_unknown_test_name(self):
         command = [sys.executable, __file__, "--tools", ARGUMENTS.tools, "CommandLine.test_nothing"]

@@ -248,6 +248,24 @@ class Files(ToolTest):
             self.ok(self.gen("-o", "cf32", "--symbols", "300", "--snr-db", "20", name))
             self.assertEqual(self.read(name), self.read("x.cf32"))
 
+    def test_unknown_suffix(self):
+        """The same, and none is a name whose dots are elsewhere."""
+        data = self.read("x.cf32")
+        os.mkdir(self.path("d.cu8"))
+        for name in ("y.cu8", "y.wav", "y.", ".y", "..y", "d.cu8/y", "y.sigmf-data"):
+            self.write(name, data)
+            self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
+            self.ok(self.demod("-o", "u8", "x.cf32", name))
+            self.assertEqual(self.read(name), self.expected)
+            self.ok(self.gen("-o", "cf32", "--symbols", "300", "--snr-db", "20", name))
+            self.assertEqual(self.read(name), data)
+            if name not in ("y.cu8", "y.wav", "y.sigmf-data"):
+                self.assertEqual(self.soft_bits(name), self.expected)
+                self.ok(self.gen("--symbols", "300", "--snr-db", "20", name))
+                self.assertEqual(self.read(name), data)
+                self.ok(self.demod("x.cf32", name))
+                self.assertEqual(self.read(name), self.expected)
+
     def test_input_and_output_are_one_device(self):
         """Nothing is lost there."""
         self.ok(self.demod("/dev/null", "/dev/null"))

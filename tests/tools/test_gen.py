@@ -184,6 +184,7 @@ class GenNumbers(ToolTest):
             self.assertEqual(len(data), 50 * 2 * struct.calcsize(TYPECODE[name]))
             for suffix in suffixes:
                 self.assertEqual(self.read(self.make("y" + suffix, "--symbols", "50")), data)
+                self.assertEqual(self.ok(self.gen("-q", "--symbols", "50", "-o", suffix[1:], "-")).out, data)
         self.assertEqual(
             self.read(self.make("without", "--symbols", "50")), self.ok(self.gen("--symbols", "50", "-")).out
         )

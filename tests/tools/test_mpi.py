@@ -155,6 +155,13 @@ class Failures(MpiTest):
         ):  # fmt: skip
             self.unchanged(self.mpirun(3, *arguments), code, message)
 
+    def test_device_that_is_not_there(self):
+        """Nor is it with softqam-demod, where one is named."""
+        arguments = ["--backend", "auto", "--device", "4095", "x.cf32", "y.u8"]
+        cause = self.demod(*arguments).err.replace("softqam-demod: ", "", 1).rstrip("\n")
+        self.assertIn("CUDA", cause)
+        self.unchanged(self.mpirun(2, *arguments), 1, cause)
+
     def test_files_that_would_be_lost(self):
         """As of softqam-demod, with one message."""
         self.write("n0", bytes(4000))
@@ -167,6 +174,10 @@ class Failures(MpiTest):
         for arguments, cause in (
             (["y.u8", "x.cf32"], "y.u8: suffix .u8 means soft bits or LLRs, not symbols; --input-format overrides it"),
             (["r", "x.cf32"], "x.cf32: suffix .cf32 means symbols, not soft bits or LLRs; --output-format overrides it"),
+            (["y.cu8", "y"], "y.cu8: suffix .cu8 is unknown; --input-format names the format: cf32, cs16, cs8, cf16"),
+            (["x.cf32", "y.s16"], "y.s16: suffix .s16 is unknown; --output-format names the format: u8, s8, f16, f32"),
+            (["-i", "cs16", "r.sigmf-meta", "y"],
+             "r.sigmf-meta: metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"),
             (["-o", "u8", "x.cf32", "./x.cf32"], "./x.cf32: is INPUT as well; give OUTPUT another name"),
             (["x.cf32", "link"], "link: is INPUT as well; give OUTPUT another name"),
             (["-o", "s8", "--noise-file", "n0", "x.cf32", "n0"], "n0: is --noise-file as well; give OUTPUT another name"),

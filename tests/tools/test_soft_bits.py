@@ -77,6 +77,9 @@ class SoftBits(ToolTest):
             expected = self.soft_bits("-i", name, "-", data=data)
             for suffix in suffixes + [s.upper() for s in suffixes] + [".old" + suffixes[0]]:
                 self.assertEqual(self.soft_bits(self.write("x" + suffix, data)), expected, suffix)
+            # A suffix is a format's name as well.
+            for suffix in suffixes:
+                self.assertEqual(self.soft_bits("-i", suffix[1:], "-", data=data), expected, suffix)
             # A format that is named counts for more than a suffix.
             self.assertEqual(self.soft_bits("-i", name, self.write("x.cs8", data)), expected)
             self.assertEqual(self.soft_bits("--input-format=" + name, self.write("x.cf16", data)), expected)
@@ -230,6 +233,8 @@ class SoftBits(ToolTest):
         if BACKEND == "cpu":
             self.ok(result)
         else:
+            for backend in ("auto", "cuda"):
+                self.assertEqual(self.demod("--backend", backend, "--device", "4095", "x.cf32", "x.u8").err, result.err)
             self.assertIn(result.code, (1, 2))
             self.assertRegex(result.err, r"^softqam-demod: .+\n$")
             self.assertEqual(self.files(), ["x.cf32"])

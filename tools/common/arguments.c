@@ -112,6 +112,14 @@ bool arguments_parse_ratio(const char *option, const char *text, double *value)
     return false;
 }
 
+bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value)
+{
+    if (parse_ratio(text, value) && *value >= min && *value <= max)
+        return true;
+    message_print(option, "'%s' is not a number or fraction from %.10g to %.10g", text, min, max);
+    return false;
+}
+
 bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value)
 {
     *value = 0;

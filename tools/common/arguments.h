@@ -23,7 +23,10 @@ bool arguments_parse_real(const char *option, const char *text, double min, doub
 /* A positive decimal number, or a fraction A/B of two of them, that a binary32 holds. */
 bool arguments_parse_ratio(const char *option, const char *text, double *value);
 
-/* The same, or a word, which gives 0. */
+/* One from min to max, both positive. */
+bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value);
+
+/* A positive one, or a word, which gives 0. */
 bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value);
 
 /* The value of --snr-db: -200 to 200. */

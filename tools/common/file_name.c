@@ -37,6 +37,14 @@ const char *file_name_shown(const char *path, int standard)
     return standard == STDIN_FILENO ? "standard input" : "standard output";
 }
 
+const char *file_name_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base + strspn(base, "."), '.');
+    return dot && dot[1] ? dot : NULL;
+}
+
 int file_name_stat(const char *path, int standard, struct stat *status)
 {
     const int fd = file_name_descriptor(path, standard);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "binary16.h"
+#include "file_name.h"
 #include "message.h"
 
 struct named_format {
@@ -31,9 +32,18 @@ static const struct named_format soft_bit_formats[] = {
     {NULL, {NULL}, 0},
 };
 
+/* A suffix without its dot is a name too. */
+static bool has_name(const struct named_format *format, const char *name)
+{
+    const char *const *suffix = format->suffixes;
+    while (*suffix && strcmp(*suffix + 1, name) != 0)
+        suffix++;
+    return *suffix || !strcmp(format->name, name);
+}
+
 static const struct named_format *find_by_name(const struct named_format *formats, const char *name)
 {
-    while (formats->name && strcmp(formats->name, name) != 0)
+    while (formats->name && !has_name(formats, name))
         formats++;
     return formats->name ? formats : NULL;
 }
@@ -58,50 +68,73 @@ static const struct named_format *find_by_suffix(const struct named_format *form
     return format->name ? format : NULL;
 }
 
+enum { LIST_NBYTES = 64 };
+
+static void list_names(const struct named_format *formats, char list[LIST_NBYTES])
+{
+    list[0] = '\0';
+    for (const struct named_format *format = formats; format->name; format++) {
+        const size_t length = strlen(list);
+        snprintf(list + length, LIST_NBYTES - length, "%s%s", format == formats ? "" : ", ", format->name);
+    }
+}
+
 static const struct named_format *find_named(const struct named_format *formats, const char *option, const char *name)
 {
     const struct named_format *format = find_by_name(formats, name);
-    char list[64] = "";
+    char list[LIST_NBYTES];
     if (format)
         return format;
-    for (format = formats; format->name; format++) {
-        const size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", format == formats ? "" : ", ", format->name);
-    }
+    list_names(formats, list);
     message_print(option, "'%s' is not one of %s", name, list);
     return NULL;
 }
 
+/* The format for a path that has a suffix of none of `formats`. */
+static const struct named_format *choose_other(const struct named_format *formats, const char *option, const char *path,
+                                               bool any_suffix)
+{
+    static const char *const contents[] = {"symbols", "soft bits or LLRs"};
+    const bool is_soft_bits = formats == soft_bit_formats;
+    const struct named_format *other = find_by_suffix(is_soft_bits ? symbol_formats : soft_bit_formats, path);
+    const char *suffix = any_suffix ? NULL : file_name_suffix(path);
+    char list[LIST_NBYTES];
+    /* A suffix of the other table is a mistake, such as swapped operands, which would replace the capture. */
+    if (other) {
+        message_print(path, "suffix %s means %s, not %s; %s overrides it", find_suffix(other, path),
+                      contents[!is_soft_bits], contents[is_soft_bits], option);
+        return NULL;
+    }
+    /* The format that it stands for is none of these, so any choice would be wrong. */
+    if (suffix) {
+        list_names(formats, list);
+        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option, list);
+        return NULL;
+    }
+    return formats; /* the first of each table */
+}
+
 static const struct named_format *choose(const struct named_format *formats, const char *option, const char *named,
-                                         const char *path)
+                                         const char *path, bool any_suffix)
 {
     if (named)
         return find_named(formats, option, named);
     const struct named_format *format = find_by_suffix(formats, path);
-    if (format)
-        return format;
-    /* A suffix of the other table is a mistake, such as swapped operands, which would replace the capture. */
-    static const char *const contents[] = {"symbols", "soft bits or LLRs"};
-    const bool is_soft_bits = formats == soft_bit_formats;
-    const struct named_format *other = find_by_suffix(is_soft_bits ? symbol_formats : soft_bit_formats, path);
-    if (!other)
-        return formats; /* the first of each table is the one for a name without a suffix that is known */
-    message_print(path, "suffix %s means %s, not %s; %s overrides it", find_suffix(other, path),
-                  contents[!is_soft_bits], contents[is_soft_bits], option);
-    return NULL;
+    return format ? format : choose_other(formats, option, path, any_suffix);
 }
 
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
 {
-    const struct named_format *found = choose(symbol_formats, option, named, path);
+    const struct named_format *found = choose(symbol_formats, option, named, path, false);
     if (found)
         *format = (softqam_input_format)found->value;
     return found != NULL;
 }
 
-bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, softqam_output_format *format)
+bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
+                                 softqam_output_format *format)
 {
-    const struct named_format *found = choose(soft_bit_formats, option, named, path);
+    const struct named_format *found = choose(soft_bit_formats, option, named, path, any_suffix);
     if (found)
         *format = (softqam_output_format)found->value;
     return found != NULL;

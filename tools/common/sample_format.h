@@ -9,12 +9,13 @@
 
 #include <softqam/softqam.h>
 
-/* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, else cf32. Says what is
- * wrong and returns false for a name that is none, and for a suffix of soft bits or LLRs where no format is named. */
+/* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, cf32 where that has
+ * none (file_name_suffix()). Says what is wrong and returns false for a name that is none and, where no format is
+ * named, for any other suffix: one of soft bits or LLRs, and one that is unknown. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
-/* The same for a file of soft bits or LLRs; else u8. A suffix of symbols is refused. */
-bool sample_format_for_soft_bits(const char *option, const char *named, const char *path,
+/* The same for a file of soft bits or LLRs; without a suffix u8, and, with any_suffix, with one that is unknown. */
+bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
                                  softqam_output_format *format);
 
 /* Whether a path ends like a file of soft bits or LLRs. */

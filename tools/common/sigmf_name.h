@@ -6,6 +6,9 @@
 #include <limits.h>
 #include <stdbool.h>
 
+/* Whether a path ends like the metadata of a recording. */
+bool sigmf_name_is_metadata(const char *path);
+
 /* Whether a path ends like the metadata or the data of a recording. */
 bool sigmf_name_is_explicit(const char *path);
 

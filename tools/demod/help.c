@@ -37,9 +37,11 @@ static const struct {
      "  -m, --modulation NAME       256qam, the default; bpsk, pi2-bpsk, qpsk, 16qam,\n"
      "                              64qam and 1024qam are not supported yet\n"
      "  -i, --input-format FORMAT   cf32, cs16, cs8 or cf16, see below; default: by\n"
-     "                              INPUT's suffix, else cf32\n"
+     "                              INPUT's suffix; cf32 for \"-\" and a name without\n"
+     "                              a suffix\n"
      "  -o, --output-format FORMAT  u8, s8, f16 or f32, see below; default: by\n"
-     "                              OUTPUT's suffix, else u8\n"
+     "                              OUTPUT's suffix; u8 for \"-\" and a name without\n"
+     "                              a suffix\n"
      "      --input-scale X         factor that brings samples to unit mean symbol\n"
      "                              energy, a number or a fraction A/B; default:\n"
      "                              1 (cf32, cf16), 1/32768 (cs16), 1/128 (cs8)\n"
@@ -62,9 +64,11 @@ static const struct {
      "  f16   LLR in nats, a 16-bit float; .f16\n"
      "  f32   LLR in nats, a 32-bit float; .f32\n"
      "\n"
-     "An INPUT with a suffix of OUTPUT's formats is refused without --input-format, an\n"
-     "OUTPUT with one of INPUT's without --output-format. An OUTPUT that is INPUT or\n"
-     "the noise file, by whatever name or link, is always refused.\n"
+     "An INPUT with any other suffix is refused without --input-format, an OUTPUT\n"
+     "without --output-format; for SigMF's see below. A suffix is what follows the\n"
+     "last dot of a name, but for dots that it starts with. Suffixes are names of\n"
+     "formats too: -i sc16. An OUTPUT that is INPUT or the noise file, by whatever\n"
+     "name or link, is always refused.\n"
      "\n"
      "Noise variance (for s8, f16 and f32, just one of these):\n"
      "      --noise-var X           N0, a number or a fraction A/B\n"
@@ -81,7 +85,8 @@ static const struct {
      "Soft bits and LLRs:\n"
      "      --sign 0|1              the bit that a positive LLR, or a byte above the\n"
      "                              midpoint, means; default: 0\n"
-     "      --llr-scale X           s8: steps per nat, 1/1024 to 1048576; default: 6\n"
+     "      --llr-scale X           s8: steps per nat, a number or a fraction A/B,\n"
+     "                              1/1024 to 1048576; default: 6\n"
      "      --llr-limit N           s8: largest magnitude, 1 to 127; default: 127\n"
      "\n"},
     {IN_PLAIN,
@@ -92,11 +97,14 @@ static const struct {
      "      --backend NAME          auto, cpu or cuda; default: auto\n"},
     {IN_PLAIN,
      "      --device LIST           CUDA devices: an ordinal, several with commas\n"
-     "                              between them, or all; default: CUDA's choice\n"
+     "                              between them, or all; default: CUDA's choice.\n"
+     "                              One that is named must be there, with --backend\n"
+     "                              auto too\n"
      "      --threads N             CPU threads, 1 to 1024; default: one per CPU\n"},
     {IN_MPI,
      "      --device LIST           CUDA devices of every rank; default: the ranks of\n"
-     "                              a host take its devices in turn\n"
+     "                              a host take its devices in turn. One that is\n"
+     "                              named must be there, with --backend auto too\n"
      "      --threads N             CPU threads of a rank, 1 to 1024; default: one per\n"
      "                              CPU that it may use\n"},
     {IN_BOTH,
@@ -129,8 +137,9 @@ static const struct {
      "\n"
      "SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or\n"
      "NAME. Its metadata then give the format: cf32_le, cf32_be, ci16_le, ci16_be or\n"
-     "ci8, one channel; with --input-format it is plain samples. OUTPUT becomes a\n"
-     "recording in the same ways, of 8 channels, so that sample k is symbol k: where\n"},
+     "ci8, one channel; with --input-format NAME.sigmf-data is plain samples, and\n"
+     "NAME.sigmf-meta is refused. OUTPUT becomes a recording in the same ways, of 8\n"
+     "channels, so that sample k is symbol k, and NAME may have any suffix: where\n"},
     {IN_PLAIN,
      "its name says so, and where INPUT is one unless OUTPUT is a shard, no regular\n"
      "file, or ends in .u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},

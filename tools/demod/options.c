@@ -225,7 +225,7 @@ static bool parse_llr_scale(const char *text, softqam_config *config, struct dem
 {
     double scale = 0;
     raw->llr_option = "--llr-scale";
-    if (!arguments_parse_real(raw->llr_option, text, min_llr_scale, max_llr_scale, &scale))
+    if (!arguments_parse_ratio_in(raw->llr_option, text, min_llr_scale, max_llr_scale, &scale))
         return false;
     config->llr_scale = (float)scale;
     return true;

@@ -77,15 +77,17 @@ static bool is_sigmf_output(const struct demod_options *options, const struct de
            (stat(options->output, &status) || S_ISREG(status.st_mode));
 }
 
-/* An INPUT whose format is named is plain samples, whatever its name. */
+/* An INPUT whose format is named is plain samples, which of SigMF's files only the data are. */
 static bool choose_sigmf(struct demod_options *options, const struct demod_raw_options *raw)
 {
-    const char *unsupported = raw->input_format ? NULL : sigmf_name_unsupported(options->input);
+    const char *unsupported = sigmf_name_unsupported(options->input);
     options->input_is_sigmf = !raw->input_format && sigmf_name_is_recording(options->input);
     options->output_is_sigmf = is_sigmf_output(options, raw);
     const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
         message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
+    else if (raw->input_format && sigmf_name_is_metadata(options->input))
+        message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)
         message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
     else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
@@ -105,11 +107,18 @@ static bool choose_input_format(struct demod_options *options, const struct demo
                                                                 &options->config.input_format);
 }
 
+/* In a recording's name dots mean nothing: what is written ends in SigMF's own suffixes. */
+static bool choose_output_format(struct demod_options *options, const struct demod_raw_options *raw)
+{
+    const bool any_suffix = options->output_is_sigmf || sigmf_name_is_explicit(options->output);
+    return sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
+                                       &options->config.output_format);
+}
+
 bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)
 {
     softqam_config *config = &options->config;
-    if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) ||
-        !sample_format_for_soft_bits("--output-format", raw->output_format, options->output, &config->output_format) ||
+    if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
         !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)

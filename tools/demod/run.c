@@ -185,6 +185,19 @@ bool demod_run_is_small(const struct demod_run *run)
     return run->n_symbols >= 0 && run->n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS;
 }
 
+/* AUTO does without a GPU, but not without one that was named: what nobody notices may not be what was meant. */
+static softqam_status find_named_devices(const struct demod_run *run)
+{
+    softqam_context_config config = run->options->context_config;
+    softqam_context *context = NULL;
+    if (config.backend != SOFTQAM_BACKEND_AUTO || (config.device < 0 && !config.devices))
+        return SOFTQAM_OK;
+    config.backend = SOFTQAM_BACKEND_CUDA;
+    const softqam_status status = softqam_context_create(&context, &config);
+    softqam_context_destroy(context);
+    return status;
+}
+
 /* AUTO on a small input is the CPU: the GPU's driver is not started to do nothing. For other inputs the library makes
  * here all that its calls will need, so that the backend is known from here on, and what fails does so before the first
  * block is read. */
@@ -193,7 +206,9 @@ static int create_demodulator(struct demod_run *run)
     const bool is_small = demod_run_is_small(run);
     if (is_small && run->context_config.backend == SOFTQAM_BACKEND_AUTO)
         run->context_config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_status status = softqam_context_create(&run->context, &run->context_config);
+    softqam_status status = find_named_devices(run);
+    if (status == SOFTQAM_OK)
+        status = softqam_context_create(&run->context, &run->context_config);
     run->config.context = run->context;
     if (status == SOFTQAM_OK)
         status = softqam_create(&run->demodulator, &run->config);
