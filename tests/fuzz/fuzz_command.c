@@ -25,11 +25,13 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
     require(options.input && options.output);
     /* The library has nothing to object to; here it gets neither a GPU, which may not be there, nor many threads, which
      * take long to start. */
-    options.config.backend = SOFTQAM_BACKEND_CPU;
-    options.config.n_threads = options.config.n_threads <= 1024 ? 1 : options.config.n_threads;
+    options.context_config.backend = SOFTQAM_BACKEND_CPU;
+    options.context_config.n_threads = options.context_config.n_threads <= 1024 ? 1 : options.context_config.n_threads;
     softqam_demodulator *demodulator;
+    require(softqam_context_create(&options.config.context, &options.context_config) == SOFTQAM_OK);
     require(softqam_create(&demodulator, &options.config) == SOFTQAM_OK);
     softqam_destroy(demodulator);
+    softqam_context_destroy(options.config.context);
 }
 
 static void parse_for_gen(int argc, char **argv)
