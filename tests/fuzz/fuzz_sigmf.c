@@ -191,7 +191,7 @@ static uint8_t *expected_output(const recording *self, const command *how, size_
     const float noise_var = 0.25F;
     const size_t component = softqam_input_symbol_nbytes(self->format) / 2, n = 2 * self->n_symbols;
     uint8_t *samples = malloc(n * component + 1), *out;
-    *nbytes = self->n_symbols * softqam_output_symbol_nbytes(how->format);
+    *nbytes = softqam_output_nbytes(how->format, SOFTQAM_MODULATION_256QAM, self->n_symbols);
     out = malloc(*nbytes + 1);
     require(samples && out);
     memcpy(samples, self->data + self->header, n * component);
@@ -199,11 +199,14 @@ static uint8_t *expected_output(const recording *self, const command *how, size_
         const size_t first = i / component * component;
         samples[i] = self->data[self->header + first + (component - 1 - (i - first))];
     }
+    softqam_context_config where;
+    softqam_context_config_init(&where);
+    where.backend = SOFTQAM_BACKEND_CPU;
+    where.cpu_variant = "portable";
+    where.n_threads = 1;
     softqam_config config;
     softqam_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.cpu_variant = "portable";
-    config.n_threads = 1;
+    require(softqam_context_create(&config.context, &where) == SOFTQAM_OK);
     config.input_format = self->format;
     config.input_scale = self->scale;
     config.output_format = how->format;
@@ -212,6 +215,7 @@ static uint8_t *expected_output(const recording *self, const command *how, size_
     const float *noise = how->format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
     require(softqam_demodulate(demodulator, samples, noise, self->n_symbols, out) == SOFTQAM_OK);
     softqam_destroy(demodulator);
+    softqam_context_destroy(config.context);
     free(samples);
     return out;
 }
