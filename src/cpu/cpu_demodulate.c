@@ -209,6 +209,8 @@ static void demodulate_part(void *context, size_t number)
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
+        if (segment->n_symbols == 0) /* its pointers may be NULL */
+            continue;
         const softqam_float_environment environment = softqam_float_enter(may_flush(call->demodulator, segment));
         span s;
         take_span(&s, call, segment, cursor.offset, left);

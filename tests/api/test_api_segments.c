@@ -252,6 +252,31 @@ static void test_no_padding(void **state)
     softqam_destroy(demodulator);
 }
 
+/* An empty segment may have NULL pointers wherever it stands, of LLRs too. */
+static void test_empty_segments(void **state)
+{
+    (void)state;
+    softqam_config config;
+    softqam_config_init(&config);
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    config.context = api_shared_context();
+    softqam_demodulator *demodulator = api_create(&config);
+    static const float symbols[] = {0.5F, -0.5F};
+    static const float noise_var = 0.01F;
+    int8_t out[2][8] = {{0}};
+    softqam_segment segments[5] = {{0}};
+    for (int k = 0; k < 2; k++) {
+        softqam_segment *full = &segments[2 * k + 1];
+        full->n_symbols = 1;
+        full->layers[0] = (softqam_layer){.symbols = symbols, .noise_var = &noise_var};
+        full->out = out[k];
+    }
+    assert_int_equal(softqam_demodulate_segments(demodulator, segments, 5), SOFTQAM_OK);
+    assert_int_equal(out[0][0], 127);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    softqam_destroy(demodulator);
+}
+
 static void test_segment_sizes(void **state)
 {
     (void)state;
@@ -412,6 +437,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_different_settings_in_one_call),
         cmocka_unit_test(test_later_segments),
         cmocka_unit_test(test_no_padding),
+        cmocka_unit_test(test_empty_segments),
         cmocka_unit_test(test_segment_sizes),
         cmocka_unit_test(test_segments_are_only_read),
         cmocka_unit_test(test_misuse),
