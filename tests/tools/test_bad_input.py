@@ -238,7 +238,7 @@ class BadInput(BadInputTest):
         """Whether the file is there or not; the format would be a guess."""
         symbols, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
         for suffix in UNKNOWN_SUFFIXES:
-            for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "../work/y"):
+            for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "none/../y"):
                 name, cause = stem + suffix, f"suffix {suffix} is unknown; --"
                 name_shown, cause = name.replace("\n", "\\n"), cause.replace("\n", "\\n")
                 message = f"{name_shown}: {cause}input-format names the format: {symbols}"
