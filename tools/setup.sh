@@ -21,11 +21,15 @@ tests)
 esac
 
 install_packages() {
-    local missing=() as_root=() package state
+    local missing=() as_root=() package name wanted state native
+    native=$(dpkg --print-architecture)
     for package in "${packages[@]}"; do
-        state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-        # Twice where two architectures' are installed.
-        [[ "$state" == *"install ok installed"* ]] || missing+=("$package")
+        # A line for each architecture that is installed; another's does not serve this machine.
+        state=$(dpkg-query -W -f '${Package}:${Architecture} ${Status}\n' "$package" 2>/dev/null || true)
+        name=${package%:*}
+        [[ "$package" == *:* ]] && wanted=${package#*:} || wanted=$native
+        grep -qE "^$(printf '%s' "$name" | sed 's/[+.]/\\&/g'):($wanted|all) install ok installed$" <<<"$state" ||
+            missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
