@@ -38,15 +38,15 @@ class Documents(ToolTest):
         return {option for line in lines for option in LONG_OPTION.findall(line)}
 
     def compiled(self, program):
-        """Strings in the program that are like the names of options."""
-        with open(tool(program), "rb") as file:
-            return {"--" + word.decode() for word in re.findall(rb"\0([a-z]{2,}(?:-[a-z]+)*)\0", file.read())}
+        """Strings in the program's text that are like the names of options."""
+        self.ok(self.run_tool("objcopy", "-O", "binary", "-j", ".rodata", tool(program), self.path("text")))
+        return {"--" + word.decode() for word in re.findall(rb"\0([a-z]{2,}(?:-[a-z]+)*)\0", self.read("text"))}
 
 
 class Help(Documents):
     def test_every_option_is_listed(self):
-        """No option without its line in --help."""
-        for program in PROGRAMS:
+        """No option without its line in --help. (argparse sees to that in softqam-plot.)"""
+        for program in set(PROGRAMS) - {"softqam-plot"}:
             exact, listed = set(), self.listed(program)
             for option in self.compiled(program) - listed:
                 # An abbreviation of one that is listed is not another.
