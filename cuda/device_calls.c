@@ -41,10 +41,11 @@ softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demo
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     const softqam_params *params = &demodulator->params;
-    softqam_segment_list list = {params, (const unsigned char *)segments, n_segments, segment_nbytes, 0};
+    softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments, segment_nbytes);
     softqam_gpu *gpu;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
+    TRY(softqam_segment_list_check_for_gpu(&list));
     for (size_t k = 0; k < n_segments; k++) {
         const softqam_segment segment = softqam_segment_at(&list, k);
         TRY(check_alignment(params, &segment));

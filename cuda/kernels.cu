@@ -102,6 +102,7 @@ struct llr_table_memory {
         shared.rows = shared_address(rows, 0);
         shared.rows_per_unit = table.rows_per_unit;
         shared.last_row = table.last_row;
+        shared.only_slope = table.slopes[0][0];
         return shared;
     }
 };
@@ -629,7 +630,7 @@ cudaError_t softqam_launch_end(softqam_launch *launch)
     }
     if (n_blocks > INT_MAX)
         return cudaErrorInvalidConfiguration;
-    const void *table = softqam_params_take_noise(params) ? static_cast<const void *>(&params->llrs)
+    const void *table = softqam_params_take_noise(params) ? static_cast<const void *>(params->llrs[AXIS_BITS])
                                                           : static_cast<const void *>(&params->soft_bits);
     void *arguments[] = {const_cast<void *>(table), &shape, launch->segments, launch->first_blocks};
     return cudaLaunchKernel(kernels->kernels[kernel](), dim3(static_cast<unsigned>(n_blocks)), dim3(BLOCK_THREADS),

@@ -54,6 +54,7 @@ typedef struct vec_llr_table {
     uint32_t rows; /* shared-memory address of row 0, aligned to LLR_INTERCEPTS_OFFSET */
     float rows_per_unit;
     float last_row;
+    float only_slope;
 } vec_llr_table;
 
 typedef struct vec_llr_row {
@@ -242,9 +243,15 @@ VEC vec_f32 vec_slope(int, const vec_llr_table *, const vec_llr_row &row, int k)
     return row.slopes[k];
 }
 
-VEC vec_f32 vec_intercept(const vec_llr_table *, const vec_llr_row &row, int k)
+VEC vec_f32 vec_intercept(int, const vec_llr_table *, const vec_llr_row &row, int k)
 {
     return row.intercepts[k];
+}
+
+/* Of a table of one row and one bit. */
+VEC vec_f32 vec_only_slope(const vec_llr_table *table)
+{
+    return table->only_slope;
 }
 
 /* The lowest bytes of four words, the first in the lowest. */

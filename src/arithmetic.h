@@ -144,10 +144,20 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
     const vec_llr_row row = vec_llr_row_at(table, place);
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
-        metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(table, row, k));
+        metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(m, table, row, k));
         if (k == 0)
             metrics[k] = vec_flip(metrics[k], vec_bits(component));
     }
+}
+
+/* The metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of `turn` is set, I changes its sign, because (Q, -I) stands
+ * for (I, Q). */
+VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 turn)
+{
+    const vec_f32 least = vec_splat(TINY_COMPONENT);
+    const vec_f32 flushed_i = vec_flip(vec_flush(vec_abs(i), least), vec_bits(i));
+    const vec_f32 flushed_q = vec_flip(vec_flush(vec_abs(q), least), vec_bits(q));
+    return vec_mul(vec_add(vec_flip(flushed_i, turn), flushed_q), vec_only_slope(table));
 }
 
 /* Metric and weight to an LLR that is a whole number of steps, limited, and added to ROUNDING_CONSTANT: so the lowest

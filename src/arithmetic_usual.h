@@ -42,12 +42,14 @@ typedef struct usual_range {
 static const usual_range usual_range_s8 = {0, 0x40000000u, 0.0f, 0x1p19f};
 static const usual_range usual_range_f16 = {0, 0x40000000u, 0x1p-40f, 0.0f};
 static const usual_range usual_range_f32 = {0x20000000u, 0x60000000u, 0x1p-40f, 0x1p100f};
+/* Of BPSK's sum zeros of either sign may be what is left of smaller components: they are none of usual_range_f16. */
+static const usual_range usual_range_bpsk_f16 = {0x20000000u, 0x60000000u, 0x1p-40f, 0.0f};
 
-/* The largest metric of a component below 2, with m bits an axis, rounded up. */
+/* The largest metric of components below 2, with m bits an axis (0: BPSK), rounded up. */
 static inline float largest_usual_metric(int m)
 {
-    static const float largest[MAX_AXIS_BITS] = {5.7f, 4.3f, 3.8f, 3.6f, 3.5f};
-    return largest[m - 1];
+    static const float largest[MAX_AXIS_BITS + 1] = {11.4f, 5.7f, 4.3f, 3.8f, 3.6f, 3.5f};
+    return largest[m];
 }
 
 /* Below this weight no s8 exceeds 2^15 before it is limited, and its lower 16 bits are all of it. */
@@ -65,12 +67,21 @@ VEC vec_llr_row usual_row(int m, const vec_llr_table *table, vec_f32 component)
 VEC void usual_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_llr_row row, vec_f32 metrics[])
 {
     const vec_f32 magnitude = vec_abs(component);
+    if (m == 1) { /* one line through zero */
+        metrics[0] = vec_mul(component, vec_only_slope(table));
+        return;
+    }
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
-        metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(table, row, k));
+        metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(m, table, row, k));
         if (k == 0)
             metrics[k] = vec_flip(metrics[k], vec_bits(component));
     }
+}
+
+VEC vec_f32 usual_bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 turn)
+{
+    return vec_mul(vec_add(vec_flip(i, turn), q), vec_only_slope(table));
 }
 
 #endif

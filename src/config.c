@@ -90,13 +90,10 @@ softqam_status softqam_check_modulation(const char *field, softqam_modulation mo
     static const char *const names[] = {"", "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"};
     if (softqam_bits_per_symbol(modulation) == 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %d", field, (int)modulation);
-    if (modulation == SOFTQAM_MODULATION_256QAM)
-        return SOFTQAM_OK;
-    if (format == SOFTQAM_OUTPUT_U8)
+    if (modulation != SOFTQAM_MODULATION_256QAM && format == SOFTQAM_OUTPUT_U8)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %s: u8 soft bits are those of 256QAM alone", field,
                             names[modulation]);
-    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %s: this version demodulates 256QAM", field,
-                        names[modulation]);
+    return SOFTQAM_OK;
 }
 
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format)

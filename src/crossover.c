@@ -56,7 +56,7 @@ static void fill_component(const softqam_params *params, probe_memory *memory, s
 /* Fills the buffers for n symbols, as far as they are not yet. */
 static void fill(const softqam_params *params, probe_memory *memory, size_t n)
 {
-    const size_t out_nbytes = softqam_params_output_nbytes(params, params->modulation);
+    const size_t out_nbytes = softqam_params_output_nbytes(params, SOFTQAM_MODULATION_256QAM);
     if (n <= memory->n_filled)
         return;
     for (size_t k = memory->n_filled; k < n; k++) {
@@ -71,7 +71,7 @@ static void fill(const softqam_params *params, probe_memory *memory, size_t n)
 /* Page-locked by a gpu that is not NULL. */
 static bool allocate(probe_memory *memory, const softqam_params *params, softqam_gpu *gpu)
 {
-    const size_t out_nbytes = LARGEST * softqam_params_output_nbytes(params, params->modulation);
+    const size_t out_nbytes = LARGEST * softqam_params_output_nbytes(params, SOFTQAM_MODULATION_256QAM);
     void *noise_var = NULL;
     *memory = (probe_memory){.random = 1};
     const bool all = softqam_host_memory_alloc(gpu, LARGEST * params->input_nbytes, &memory->symbols) == SOFTQAM_OK &&
@@ -109,7 +109,11 @@ static softqam_status call(const softqam_demodulator *demodulator, softqam_gpu *
     softqam_segment segment =
         softqam_segment_of_call(params, memory->symbols, noise ? memory->noise_var : NULL, n, memory->out);
     segment.noise_stride = noise ? 1 : 0;
-    const softqam_segment_list list = {params, (const unsigned char *)&segment, 1, sizeof segment, n};
+    segment.modulation = SOFTQAM_MODULATION_256QAM;
+    softqam_segment_list list = softqam_segment_list_of(params, &segment, 1, sizeof segment);
+    const softqam_status status = softqam_segment_list_check(&list);
+    if (status != SOFTQAM_OK)
+        return status;
     size_t n_done;
     if (gpu)
         return softqam_gpu_backend.demodulate(gpu, softqam_context_pool(demodulator->context), &list, &n_done);

@@ -29,5 +29,6 @@ void softqam_params_make(softqam_params *params, const softqam_config *config)
     params->llr_scale = config->llr_scale;
     params->llr_limit = largest_llr(config);
     softqam_soft_table_build(&params->soft_bits, &params->soft_linear, config->sign);
-    softqam_llr_table_build(&params->llrs, 4);
+    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
+        params->llrs[axis_bits] = softqam_llr_table_of(axis_bits);
 }

@@ -37,12 +37,18 @@ typedef struct softqam_params {
     float llr_limit;
     softqam_soft_table soft_bits; /* for u8 */
     softqam_soft_linear soft_linear;
-    softqam_llr_table llrs;         /* for the others, of 256QAM */
-    const softqam_kernels *kernels; /* NULL in a build without CUDA */
+    const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
+    const softqam_kernels *kernels;                   /* NULL in a build without CUDA */
 } softqam_params;
 
 /* From a configuration that softqam_config_resolve() has passed. */
 void softqam_params_make(softqam_params *params, const softqam_config *config);
+
+/* Bits an axis of a modulation; 0 stands for BPSK and pi/2-BPSK, whose one bit rides on both. */
+static inline int softqam_axis_bits(softqam_modulation modulation)
+{
+    return modulation < SOFTQAM_MODULATION_QPSK ? 0 : (int)modulation - (int)SOFTQAM_MODULATION_QPSK + 1;
+}
 
 /* Whether the output is scaled by noise. */
 static inline bool softqam_params_take_noise(const softqam_params *params)

@@ -211,9 +211,24 @@ static softqam_status check_segment(const softqam_segment_list *list, size_t k, 
     return softqam_fail(status, "segment %zu of %zu: %s", k, list->n_segments, note.text);
 }
 
+/* Adds a checked segment to what the list holds. */
+static softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment)
+{
+    const softqam_params *params = list->params;
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
+    list->is_for_gpu = list->is_for_gpu && modulation == SOFTQAM_MODULATION_256QAM;
+    if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
+        __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
+    return SOFTQAM_OK;
+}
+
 softqam_status softqam_segment_list_check(softqam_segment_list *list)
 {
     list->n_symbols = 0;
+    list->out_nbytes = 0;
+    list->is_for_gpu = true;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
     softqam_status status = check_size(list);
@@ -221,10 +236,17 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(list, k, &copy);
         status = check_segment(list, k, segment);
-        if (status == SOFTQAM_OK && __builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols))
-            status = softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
+        if (status == SOFTQAM_OK)
+            status = count_segment(list, segment);
     }
     return status;
+}
+
+softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list)
+{
+    return list->is_for_gpu
+               ? SOFTQAM_OK
+               : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "CUDA demodulates 256QAM alone in this version");
 }
 
 /* The run of symbols. */

@@ -16,8 +16,23 @@ typedef struct softqam_segment_list {
     const unsigned char *first;
     size_t n_segments;
     size_t segment_nbytes;
-    size_t n_symbols; /* of all segments; softqam_segment_list_check() counts them */
+    /* Of all segments; softqam_segment_list_check() finds them out. */
+    size_t n_symbols;
+    size_t out_nbytes;
+    bool is_for_gpu; /* the kernels take all of it */
 } softqam_segment_list;
+
+static inline softqam_segment_list softqam_segment_list_of(const softqam_params *params,
+                                                           const softqam_segment *segments, size_t n_segments,
+                                                           size_t segment_nbytes)
+{
+    return (softqam_segment_list){
+        .params = params,
+        .first = (const unsigned char *)segments,
+        .n_segments = n_segments,
+        .segment_nbytes = segment_nbytes,
+    };
+}
 
 /* Segment k as the caller wrote it: in place, or, of an older version's structure, in *copy. Zeros stand for defaults.
  */
@@ -26,6 +41,9 @@ const softqam_segment *softqam_segment_read(const softqam_segment_list *list, si
 /* Checks all segments and counts their symbols: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why. Pointers may be
  * to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
+
+/* SOFTQAM_ERROR_INVALID_ARGUMENT where the kernels do not take all segments of a checked list. */
+softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list);
 
 /* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);

@@ -201,9 +201,16 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
     return table->slopes[k][row];
 }
 
-VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
+    (void)m;
     return table->intercepts[k][row];
+}
+
+/* Of a table of one row and one bit. */
+VEC vec_f32 vec_only_slope(const vec_llr_table *table)
+{
+    return table->slopes[0][0];
 }
 
 /* What linear_bits_of() needs besides. */

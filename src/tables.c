@@ -2,6 +2,7 @@
 #include "tables.h"
 
 #include <math.h>
+#include <pthread.h>
 
 /* The amplitude of an axis in units of 1/sqrt(E), and the bits that it carries: 38.211's nested products, where with
  * x(b) = 1 - 2b the amplitude of bits b0 b1 .. is x(b0) (2^(m-1) - x(b1 ..)), from the innermost on. Bit k is bit m-1-k
@@ -138,4 +139,19 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
     }
     table->rows_per_unit = (float)(sqrt(e) / 2.0);
     table->last_row = (float)last_row;
+}
+
+static softqam_llr_table llr_tables[MAX_AXIS_BITS];
+
+static void build_llr_tables(void)
+{
+    for (int axis_bits = 1; axis_bits <= MAX_AXIS_BITS; axis_bits++)
+        softqam_llr_table_build(&llr_tables[axis_bits - 1], axis_bits);
+}
+
+const softqam_llr_table *softqam_llr_table_of(int axis_bits)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, build_llr_tables);
+    return &llr_tables[axis_bits > 0 ? axis_bits - 1 : 0];
 }

@@ -94,18 +94,21 @@ typedef enum softqam_backend {
 /** SOFTQAM_BACKEND_AUTO does smaller calls on the CPU without asking whether there is a GPU. */
 #define SOFTQAM_AUTO_MIN_SYMBOLS 65536
 
-/** Modulations of 3GPP TS 38.211 clause 5.1. This version demodulates 256QAM; the others are refused with
- * SOFTQAM_ERROR_INVALID_ARGUMENT. */
+/** Modulations of 3GPP TS 38.211 clause 5.1. Soft bits, SOFTQAM_OUTPUT_U8, are those of 256QAM alone. CUDA demodulates
+ * 256QAM alone in this version: other modulations are refused with SOFTQAM_ERROR_INVALID_ARGUMENT by
+ * SOFTQAM_BACKEND_CUDA and by the calls of softqam_cuda.h, and done on the CPU by SOFTQAM_BACKEND_AUTO. */
 typedef enum softqam_modulation {
     /** In softqam_config: 256QAM. In softqam_segment: the demodulator's. */
     SOFTQAM_MODULATION_DEFAULT = 0,
-    SOFTQAM_MODULATION_BPSK = 1,     /**< clause 5.1.2, 1 bit a symbol */
-    SOFTQAM_MODULATION_PI2_BPSK = 2, /**< pi/2-BPSK, clause 5.1.1, 1 bit a symbol */
-    SOFTQAM_MODULATION_QPSK = 3,     /**< clause 5.1.3, 2 bits a symbol */
-    SOFTQAM_MODULATION_16QAM = 4,    /**< clause 5.1.4, 4 bits a symbol */
-    SOFTQAM_MODULATION_64QAM = 5,    /**< clause 5.1.5, 6 bits a symbol */
-    SOFTQAM_MODULATION_256QAM = 6,   /**< clause 5.1.6, 8 bits a symbol */
-    SOFTQAM_MODULATION_1024QAM = 7   /**< clause 5.1.7, 10 bits a symbol */
+    SOFTQAM_MODULATION_BPSK = 1, /**< clause 5.1.2, 1 bit a symbol */
+    /** pi/2-BPSK, clause 5.1.1, 1 bit a symbol: that of BPSK, turned by a quarter at the odd symbols of the codeword,
+     *  counted from its first symbol (softqam_segment.first_symbol; softqam_demodulate() begins at the first). */
+    SOFTQAM_MODULATION_PI2_BPSK = 2,
+    SOFTQAM_MODULATION_QPSK = 3,   /**< clause 5.1.3, 2 bits a symbol */
+    SOFTQAM_MODULATION_16QAM = 4,  /**< clause 5.1.4, 4 bits a symbol */
+    SOFTQAM_MODULATION_64QAM = 5,  /**< clause 5.1.5, 6 bits a symbol */
+    SOFTQAM_MODULATION_256QAM = 6, /**< clause 5.1.6, 8 bits a symbol */
+    SOFTQAM_MODULATION_1024QAM = 7 /**< clause 5.1.7, 10 bits a symbol */
 } softqam_modulation;
 
 /** How a symbol lies in memory: I then Q, in the byte order of the machine. A component's value is sample *
@@ -375,7 +378,8 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  *
  * **LLRs, SOFTQAM_OUTPUT_S8, _F16, _F32.** Exact max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, as a piecewise linear
- * function of each component. src/README.md derives it, reference/README.md bounds its rounding.
+ * function of each component; of BPSK and pi/2-BPSK, of the sum of both. src/README.md derives it, reference/README.md
+ * bounds its rounding.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, gives zeros: an erasure.
  * - A component smaller than 2^-63 in magnitude counts as zero of its sign.

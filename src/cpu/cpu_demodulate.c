@@ -50,11 +50,13 @@ typedef struct span {
     const float *noise;           /* likewise */
     unsigned char *out;
     softqam_loop *loop;
+    const softqam_llr_table *table;
     softqam_noise_kind noise_kind;
     softqam_llr_scale llr_scale;
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
     float input_scale;
     unsigned output_nbytes; /* of a symbol */
+    bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
@@ -91,25 +93,27 @@ static void take_noise(span *s)
     }
 }
 
-/* Streamed are whole steps from the first line on at which a symbol's output begins. */
+/* Streamed are whole steps from the first symbol on whose output begins a line. */
 static size_t unstreamed_symbols(const span *s, bool streaming)
 {
-    const size_t to_line = -(uintptr_t)s->out % LINE_NBYTES;
-    const size_t n = to_line / s->output_nbytes;
-    return streaming && to_line % s->output_nbytes == 0 && n < s->n_symbols ? n : s->n_symbols;
+    for (size_t n = 0; streaming && n < LINE_NBYTES && n < s->n_symbols; n++)
+        if (((uintptr_t)s->out + n * s->output_nbytes) % LINE_NBYTES == 0)
+            return n;
+    return s->n_symbols;
 }
 
 /* A segment's symbols from `first` on, n_symbols at most. */
 static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
 {
     const softqam_params *params = &call->demodulator->params;
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
     s->demodulator = call->demodulator;
     s->segment = segment;
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
-    s->output_nbytes =
-        (unsigned)softqam_params_output_nbytes(params, segment->modulation ? segment->modulation : params->modulation);
+    s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
     s->out = (unsigned char *)segment->out + first * s->output_nbytes;
     s->n_unstreamed = unstreamed_symbols(s, call->streaming);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
@@ -122,7 +126,9 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->is_noise_gathered = false;
     if (softqam_params_take_noise(params))
         take_noise(s);
-    s->loop = call->demodulator->loops.by_noise[s->noise_kind];
+    s->table = params->llrs[axis_bits];
+    s->loop = call->demodulator->loops.by_noise[axis_bits][s->noise_kind];
+    s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
 /* What a loop takes next of a span: all of it, where it lies as loops take it, else a tile. */
@@ -175,20 +181,44 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
 }
 
 /* Fewer symbols than a loop takes, with zeros behind them. */
-static void demodulate_few(const span *s, const float *components, const float *noise, size_t n_symbols,
-                           unsigned char *out, tile_memory *tile)
+static void demodulate_few(const span *s, const softqam_loop_call *call, tile_memory *tile)
 {
     float padded[2 * LARGEST_STEP] = {0};
     float padded_noise[LARGEST_STEP] = {0};
-    memcpy(padded, components, n_symbols * 2 * sizeof padded[0]);
+    softqam_loop_call few = *call;
+    memcpy(padded, call->components, call->n_symbols * 2 * sizeof padded[0]);
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
-        memcpy(padded_noise, noise, n_symbols * sizeof padded_noise[0]);
-        for (size_t k = n_symbols; k < LARGEST_STEP; k++)
+        memcpy(padded_noise, call->noise, call->n_symbols * sizeof padded_noise[0]);
+        for (size_t k = call->n_symbols; k < LARGEST_STEP; k++)
             padded_noise[k] = 1.0f;
-        noise = padded_noise;
+        few.noise = padded_noise;
     }
-    s->loop(&s->demodulator->params, s->llr_scale, padded, noise, s->demodulator->loops.min_symbols, tile->out, false);
-    memcpy(out, tile->out, n_symbols * s->output_nbytes);
+    few.components = padded;
+    few.n_symbols = s->demodulator->loops.min_symbols;
+    few.out = tile->out;
+    s->loop(&few);
+    memcpy(call->out, tile->out, call->n_symbols * s->output_nbytes);
+}
+
+static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
+{
+    const bool is_odd = (s->segment->first_symbol + s->first + first) % 2 != 0;
+    softqam_loop_call call = {
+        .params = &s->demodulator->params,
+        .table = s->table,
+        .scale = s->llr_scale,
+        .components = load_components(s, first, p, tile),
+        .noise = load_noise(s, first, p, tile),
+        .n_symbols = p.n_symbols,
+        .out = s->out + first * s->output_nbytes,
+        .streaming = p.streaming,
+    };
+    if (s->turns_odd_symbols)
+        call.turn[is_odd ? 0 : 1] = 0x80000000u;
+    if (p.n_symbols < s->demodulator->loops.min_symbols)
+        demodulate_few(s, &call, tile);
+    else
+        s->loop(&call);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -200,7 +230,6 @@ enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_TH
 static void demodulate_part(void *context, size_t number)
 {
     const cpu_call *call = context;
-    const softqam_params *params = &call->demodulator->params;
     const size_t first_of_part = call->first + number * call->part;
     const size_t rest = call->list->n_symbols - first_of_part;
     size_t left = rest < call->part ? rest : call->part;
@@ -216,13 +245,7 @@ static void demodulate_part(void *context, size_t number)
         take_span(&s, call, segment, cursor.offset, left);
         for (size_t first = 0; first < s.n_symbols;) {
             const piece p = next_piece(&s, first);
-            const float *components = load_components(&s, first, p, &tile);
-            const float *noise = load_noise(&s, first, p, &tile);
-            unsigned char *out = s.out + first * s.output_nbytes;
-            if (p.n_symbols < call->demodulator->loops.min_symbols)
-                demodulate_few(&s, components, noise, p.n_symbols, out, &tile);
-            else
-                s.loop(params, s.llr_scale, components, noise, p.n_symbols, out, p.streaming);
+            demodulate_piece(&s, first, p, &tile);
             first += p.n_symbols;
         }
         softqam_float_leave(environment);
@@ -246,7 +269,6 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
         const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
     }
-    call.streaming =
-        n * softqam_params_output_nbytes(list->params, list->params->modulation) >= context->streaming_nbytes;
+    call.streaming = list->out_nbytes >= context->streaming_nbytes;
     softqam_pool_run(pool, demodulate_part, &call, (n - 1) / call.part + 1);
 }

@@ -83,21 +83,25 @@ static size_t store_tile(const linear_tile *tile, size_t n_symbols, unsigned cha
     return n_undecided;
 }
 
-void softqam_generic_soft_bits(const softqam_params *params, softqam_llr_scale scale, const float *components,
-                               const float *noise, size_t n_symbols, unsigned char *out, bool streaming)
+void softqam_generic_soft_bits(const softqam_loop_call *call)
 {
-    (void)streaming;
+    const float *components = call->components;
+    unsigned char *out = call->out;
+    size_t n_symbols = call->n_symbols;
+    softqam_loop_call one = {.params = call->params, .n_symbols = 1};
     float aligned[GENERIC_TILE_COMPONENTS];
     linear_tile tile;
     uint16_t undecided[GENERIC_TILE_SYMBOLS + 1];
     while (n_symbols > 0) {
         const size_t n = n_symbols < GENERIC_TILE_SYMBOLS ? n_symbols : GENERIC_TILE_SYMBOLS;
         memcpy(aligned, components, n * 2 * sizeof aligned[0]);
-        compute_tile(params, aligned, 2 * n, &tile);
+        compute_tile(call->params, aligned, 2 * n, &tile);
         const size_t n_undecided = store_tile(&tile, n, out, undecided);
-        for (size_t k = 0; k < n_undecided; k++)
-            softqam_cpu_portable.soft_bits[0](params, scale, aligned + 2 * undecided[k], noise, 1,
-                                              out + 8 * undecided[k], false);
+        for (size_t k = 0; k < n_undecided; k++) {
+            one.components = aligned + 2 * undecided[k];
+            one.out = out + 8 * undecided[k];
+            softqam_cpu_portable.soft_bits[0](&one);
+        }
         components += 2 * n;
         out += 8 * n;
         n_symbols -= n;

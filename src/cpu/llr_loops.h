@@ -32,7 +32,8 @@ typedef struct llr_constants {
     vec_u32 least_weight;   /* with the LLRs' sign */
     vec_u32 weight_span;
     vec_u32 narrow_weight_span;
-    vec_f32 weight; /* of all symbols, where it is one */
+    vec_f32 weight;   /* of all symbols, where it is one */
+    vec_u32 turns[2]; /* BPSK: of symbols from an even one on, and from an odd one on */
     bool streaming;
 } llr_constants;
 
@@ -43,19 +44,24 @@ VEC uint32_t float_bits(float a)
     return bits;
 }
 
-VEC usual_range usual_range_of(llr_output output)
+VEC usual_range usual_range_of(int m, llr_output output)
 {
-    return output <= LLRS_S8 ? usual_range_s8 : output == LLRS_F16 ? usual_range_f16 : usual_range_f32;
+    if (output == LLRS_F16)
+        return m == 0 ? usual_range_bpsk_f16 : usual_range_f16;
+    return output <= LLRS_S8 ? usual_range_s8 : usual_range_f32;
 }
 
-VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kind kind, const softqam_llr_table *table,
-                                     softqam_llr_scale scale, const float *noise, bool streaming)
+VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kind kind, const softqam_loop_call *call,
+                                     bool streaming)
 {
-    const usual_range usual = usual_range_of(output);
+    const usual_range usual = usual_range_of(m, output);
+    const softqam_llr_scale scale = call->scale;
     const float weight_end = output == LLRS_F16 ? 65504.0f / largest_usual_metric(m) : usual.weight_end;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
     llr_constants constants;
-    constants.table = vec_load_llr_table(m, table);
+    constants.table = vec_load_llr_table(m > 0 ? m : 1, call->table);
+    constants.turns[0] = vec_splat_pair(call->turn[0], call->turn[1]);
+    constants.turns[1] = vec_splat_pair(call->turn[1], call->turn[0]);
     constants.steps_per_nat = vec_splat(scale.steps_per_nat);
     constants.limit = vec_splat(scale.limit);
     constants.least_sum = vec_splat(ROUNDING_CONSTANT - scale.limit);
@@ -68,87 +74,214 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.weight_span = vec_splat_u32(float_bits(weight_end) - float_bits(usual.least_weight));
     constants.narrow_weight_span = vec_splat_u32(float_bits(narrow_weight_end(m)));
     constants.streaming = streaming;
-    constants.weight = vec_splat(kind == SOFTQAM_ONE_WEIGHT ? noise[0] : 0.0f);
+    constants.weight = vec_splat(kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
     return constants;
 }
 
-/* In each 128-bit part the bytes of two symbols' LLRs, as the packing of four registers leaves them, are brought into
- * the order of the bits: after packing 32-bit integers twice; and after the lower words of two registers were put side
- * by side and packed once. */
-static const uint8_t order_of_packed[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
-static const uint8_t order_of_words[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
+/* s8. A step's LLRs are rounded sums (llr_rounded()) in registers of components, one a bit of the axis; they leave by
+ * way of words and bytes, packed from two registers each. In a 128-bit part lie two symbols' components, I and Q in
+ * turns; the LLRs of these two symbols, 4 m bytes, are a unit. */
 
-VEC vec_bytes pack_lower_words(const vec_f32 sums[4])
+/* Where packing leaves a component's byte: of the first or second pair of registers that go into the bytes, of the
+ * first or second register of that pair, component 0 to 3; for narrow sums and others. */
+#define PACKED(narrow, pair, second, c) (8 * (pair) + ((narrow) ? 2 * (c) + (second) : 4 * (second) + (c)))
+/* The LLRs of one bit, or two bits, of a symbol from a pair of registers. */
+#define ONE_BIT(narrow, pair, second, symbol)                                                                          \
+    PACKED(narrow, pair, second, 2 * (symbol)), PACKED(narrow, pair, second, 2 * (symbol) + 1)
+#define TWO_BITS(narrow, pair, symbol) ONE_BIT(narrow, pair, 0, symbol), ONE_BIT(narrow, pair, 1, symbol)
+#define NOTHING_2                      0x80, 0x80
+#define NOTHING_6                      NOTHING_2, NOTHING_2, NOTHING_2
+#define NOTHING_8                      NOTHING_6, NOTHING_2
+#define BOTH_WAYS(order)                                                                                               \
+    {                                                                                                                  \
+        {order(false)},                                                                                                \
+        {                                                                                                              \
+            order(true)                                                                                                \
+        }                                                                                                              \
+    }
+
+/* QPSK, of the pair (a0, b0): a's unit, then b's. 16QAM, of (a0, a1) and (b0, b1): likewise. */
+#define ORDER_QPSK(n)  ONE_BIT(n, 0, 0, 0), ONE_BIT(n, 0, 0, 1), ONE_BIT(n, 0, 1, 0), ONE_BIT(n, 0, 1, 1), NOTHING_8
+#define ORDER_16QAM(n) TWO_BITS(n, 0, 0), TWO_BITS(n, 0, 1), TWO_BITS(n, 1, 0), TWO_BITS(n, 1, 1)
+/* 64QAM, of (a0, a1) and (a2, b2), and of (b0, b1) and (a2, b2): a unit. */
+#define ORDER_64QAM(n, second)                                                                                         \
+    TWO_BITS(n, 0, 0), ONE_BIT(n, 1, second, 0), TWO_BITS(n, 0, 1), ONE_BIT(n, 1, second, 1), NOTHING_2, NOTHING_2
+#define ORDER_64QAM_A(n) ORDER_64QAM(n, 0)
+#define ORDER_64QAM_B(n) ORDER_64QAM(n, 1)
+/* 256QAM, of (a0, a1) and (a2, a3): a's unit. */
+#define ORDER_256QAM(n) TWO_BITS(n, 0, 0), TWO_BITS(n, 1, 0), TWO_BITS(n, 0, 1), TWO_BITS(n, 1, 1)
+/* 1024QAM, of the same: a unit's first 16 bytes but for the first symbol's last bit, which comes from (a4, b4); and
+ * from that and (a3, b3) the last 4 bytes of a's unit and of b's. */
+#define ORDER_1024QAM(n)               TWO_BITS(n, 0, 0), TWO_BITS(n, 1, 0), NOTHING_2, TWO_BITS(n, 0, 1), ONE_BIT(n, 1, 0, 1)
+#define ORDER_1024QAM_FIFTH(n, second) NOTHING_8, ONE_BIT(n, 0, second, 0), NOTHING_6
+#define ORDER_1024QAM_FIFTH_A(n)       ORDER_1024QAM_FIFTH(n, 0)
+#define ORDER_1024QAM_FIFTH_B(n)       ORDER_1024QAM_FIFTH(n, 1)
+#define ORDER_1024QAM_ENDS(n)                                                                                          \
+    ONE_BIT(n, 1, 0, 1), ONE_BIT(n, 0, 0, 1), ONE_BIT(n, 1, 1, 1), ONE_BIT(n, 0, 1, 1), NOTHING_8
+
+typedef const uint8_t byte_order[2][16]; /* of other sums, of narrow ones */
+
+static byte_order order_qpsk = BOTH_WAYS(ORDER_QPSK);
+static byte_order order_16qam = BOTH_WAYS(ORDER_16QAM);
+static byte_order order_64qam_a = BOTH_WAYS(ORDER_64QAM_A);
+static byte_order order_64qam_b = BOTH_WAYS(ORDER_64QAM_B);
+static byte_order order_256qam = BOTH_WAYS(ORDER_256QAM);
+static byte_order order_1024qam = BOTH_WAYS(ORDER_1024QAM);
+static byte_order order_1024qam_fifth_a = BOTH_WAYS(ORDER_1024QAM_FIFTH_A);
+static byte_order order_1024qam_fifth_b = BOTH_WAYS(ORDER_1024QAM_FIFTH_B);
+static byte_order order_1024qam_ends = BOTH_WAYS(ORDER_1024QAM_ENDS);
+
+/* How sums become bytes: narrow ones need only their lower words, and those that are not yet limited need a limit
+ * beside the packing's. */
+typedef struct s8_rule {
+    bool narrow;
+    bool limited;
+    llr_output output;
+    const llr_constants *constants;
+} s8_rule;
+
+/* A pair of registers to words. The bits of a rounded sum are whole steps from those of the constant; the lower 16 bits
+ * of these are zero. */
+VEC vec_bytes words_of(s8_rule rule, vec_f32 first, vec_f32 second)
 {
-    return vec_pack_s8(vec_lower_words(vec_bits_s32(sums[0]), vec_bits_s32(sums[1])),
-                       vec_lower_words(vec_bits_s32(sums[2]), vec_bits_s32(sums[3])));
+    const vec_s32 constant = vec_bits_s32(vec_splat(ROUNDING_CONSTANT));
+    if (rule.narrow)
+        return vec_lower_words(vec_bits_s32(first), vec_bits_s32(second));
+    return vec_pack_s16(vec_sub_s32(vec_bits_s32(first), constant), vec_sub_s32(vec_bits_s32(second), constant));
 }
 
-/* Usual metrics and weights to s8: llr_rounded(), whose limit is the packing's. The bits of a rounded sum are whole
- * steps from those of the constant; the lower 16 bits of these are zero. */
-VEC void store_usual_s8(llr_output output, bool narrow, unsigned char *out, const llr_constants *constants,
-                        const vec_f32 metrics[4], vec_f32 weight)
+/* Two pairs of registers to bytes. */
+VEC vec_bytes bytes_of(s8_rule rule, vec_bytes first, vec_bytes second)
 {
-    const vec_f32 constant = vec_splat(ROUNDING_CONSTANT);
-    vec_f32 sums[4];
-    vec_s32 steps[4];
-    VEC_UNROLL
-    for (int k = 0; k < 4; k++)
-        sums[k] = vec_fma(metrics[k], weight, constant);
-    vec_bytes packed;
-    if (narrow) {
-        packed = pack_lower_words(sums);
+    vec_bytes packed = vec_pack_s8(first, second);
+    if (!rule.limited)
+        packed = vec_max_s8(packed, rule.constants->least);
+    if (!rule.limited && rule.output == LLRS_S8)
+        packed = vec_min_s8(packed, rule.constants->most);
+    return packed;
+}
+
+VEC vec_bytes in_order(s8_rule rule, vec_bytes packed, byte_order order)
+{
+    return vec_shuffle_bytes(packed, vec_splat_bytes(order[rule.narrow]));
+}
+
+VEC void store_1024qam_s8(s8_rule rule, unsigned char *out, const vec_f32 a[5], const vec_f32 b[5])
+{
+    const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, a[2], a[3]));
+    const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), words_of(rule, b[2], b[3]));
+    const vec_bytes last = bytes_of(rule, words_of(rule, a[4], b[4]), words_of(rule, a[3], b[3]));
+    const vec_bytes units_a = vec_or(in_order(rule, of_a, order_1024qam), in_order(rule, last, order_1024qam_fifth_a));
+    const vec_bytes units_b = vec_or(in_order(rule, of_b, order_1024qam), in_order(rule, last, order_1024qam_fifth_b));
+    vec_store_units_of_20(out, units_a, units_b, in_order(rule, last, order_1024qam_ends), rule.constants->streaming);
+}
+
+/* The sums of a step's first LANES / 2 symbols and of the others. */
+VEC void store_s8(int m, s8_rule rule, unsigned char *out, const vec_f32 a[], const vec_f32 b[])
+{
+    const bool streaming = rule.constants->streaming;
+    if (m == 1) {
+        const vec_bytes words = words_of(rule, a[0], b[0]);
+        vec_store_units_of_4(out, in_order(rule, bytes_of(rule, words, words), order_qpsk), streaming);
+    } else if (m == 2) {
+        const vec_bytes packed = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, b[0], b[1]));
+        vec_store_units_of_8(out, in_order(rule, packed, order_16qam), streaming);
+    } else if (m == 3) {
+        const vec_bytes last = words_of(rule, a[2], b[2]);
+        const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), last);
+        const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), last);
+        vec_store_units_of_12(out, in_order(rule, of_a, order_64qam_a), in_order(rule, of_b, order_64qam_b), streaming);
     } else {
-        VEC_UNROLL
-        for (int k = 0; k < 4; k++)
-            steps[k] = vec_sub_s32(vec_bits_s32(sums[k]), vec_bits_s32(constant));
-        packed = vec_pack_s8(vec_pack_s16(steps[0], steps[1]), vec_pack_s16(steps[2], steps[3]));
+        store_1024qam_s8(rule, out, a, b);
     }
-    packed = vec_max_s8(packed, constants->least);
-    if (output == LLRS_S8)
-        packed = vec_min_s8(packed, constants->most);
-    vec_store(out, vec_shuffle_bytes(packed, vec_splat_bytes(narrow ? order_of_words : order_of_packed)),
-              constants->streaming);
 }
 
-VEC void store_usual(llr_output output, bool narrow, unsigned char *out, const llr_constants *constants,
-                     const vec_f32 metrics[4], vec_f32 weight)
+/* 256QAM alone: a register's units are a register. */
+VEC void store_256qam_s8(s8_rule rule, unsigned char *out, const vec_f32 sums[4])
 {
-    vec_f32 llrs[4];
-    if (output <= LLRS_S8) {
-        store_usual_s8(output, narrow, out, constants, metrics, weight);
-        return;
-    }
-    VEC_UNROLL
-    for (int k = 0; k < 4; k++)
-        llrs[k] = vec_mul(metrics[k], weight);
-    if (output == LLRS_F16)
-        vec_store_llrs_f16(out, llrs, constants->streaming);
-    else
-        vec_store_llrs_f32(out, llrs, constants->streaming);
+    const vec_bytes packed = bytes_of(rule, words_of(rule, sums[0], sums[1]), words_of(rule, sums[2], sums[3]));
+    vec_store(out, in_order(rule, packed, order_256qam), rule.constants->streaming);
 }
 
-/* LLRs of any components and weights. */
-VEC void store_full(int m, llr_output output, unsigned char *out, const llr_constants *constants, vec_f32 components,
-                    vec_f32 weight)
+/* A register's LLRs, by bit, of components or, BPSK, of symbols. */
+typedef struct llr_registers {
+    vec_f32 bits[MAX_AXIS_BITS];
+} llr_registers;
+
+/* What a register becomes: LLRs, or s8's sums. The usual ones are limited by packing alone. */
+VEC llr_registers usual_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components,
+                             vec_llr_row row, vec_f32 weight)
+{
+    vec_f32 metrics[MAX_AXIS_BITS];
+    llr_registers llrs;
+    usual_metrics(m, &constants->table, components, row, metrics);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        llrs.bits[k] =
+            output <= LLRS_S8 ? vec_fma(metrics[k], weight, vec_splat(ROUNDING_CONSTANT)) : vec_mul(metrics[k], weight);
+    return llrs;
+}
+
+/* One of any value. */
+VEC vec_f32 full_llr(llr_output output, const llr_constants *constants, vec_mask valid, vec_f32 metric, vec_f32 weight)
+{
+    return vec_keep(valid, output <= LLRS_S8 ? llr_rounded(metric, weight, constants->least_sum, constants->most_sum)
+                                             : llr_scaled(metric, weight, constants->limit));
+}
+
+VEC llr_registers full_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components,
+                            vec_f32 weight)
 {
     /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
     const vec_f32 numbers = vec_fma(components, vec_splat(0.0f), weight);
     const vec_mask valid = vec_are_numbers(numbers, vec_swap_pairs(numbers));
-    vec_f32 metrics[MAX_AXIS_BITS], llrs[4];
+    vec_f32 metrics[MAX_AXIS_BITS];
+    llr_registers llrs;
     axis_metrics(m, &constants->table, components, metrics);
     VEC_UNROLL
-    for (int k = 0; k < 4; k++)
-        llrs[k] = vec_keep(valid, output <= LLRS_S8
-                                      ? llr_rounded(metrics[k], weight, constants->least_sum, constants->most_sum)
-                                      : llr_scaled(metrics[k], weight, constants->limit));
+    for (int k = 0; k < m; k++)
+        llrs.bits[k] = full_llr(output, constants, valid, metrics[k], weight);
+    return llrs;
+}
+
+/* A step whose two registers are stored together. */
+VEC void store_both(int m, llr_output output, s8_rule rule, unsigned char *out, const llr_registers *a,
+                    const llr_registers *b)
+{
     if (output == LLRS_F16)
-        vec_store_llrs_f16(out, llrs, constants->streaming);
-    else if (output == LLRS_F32)
-        vec_store_llrs_f32(out, llrs, constants->streaming);
+        vec_store_both_f16(m, out, a->bits, b->bits, rule.constants->streaming);
     else
-        vec_store(out, vec_shuffle_bytes(pack_lower_words(llrs), vec_splat_bytes(order_of_words)),
-                  constants->streaming);
+        store_s8(m, rule, out, a->bits, b->bits);
+}
+
+/* One register of a step whose registers are stored one by one: those of 256QAM, and f32's. */
+VEC bool is_stored_alone(int m, llr_output output)
+{
+    return m == 4 || output == LLRS_F32;
+}
+
+VEC void store_alone(int m, llr_output output, s8_rule rule, unsigned char *out, const llr_registers *llrs)
+{
+    if (output == LLRS_F32)
+        vec_store_f32_pairs(m, out, llrs->bits, rule.constants->streaming);
+    else if (output == LLRS_F16)
+        vec_store_256qam_f16(out, llrs->bits, rule.constants->streaming);
+    else
+        store_256qam_s8(rule, out, llrs->bits);
+}
+
+/* BPSK: LANES LLRs. */
+VEC void store_bpsk(llr_output output, s8_rule rule, unsigned char *out, vec_f32 llrs)
+{
+    const bool streaming = rule.constants->streaming;
+    if (output == LLRS_F32) {
+        vec_store(out, vec_as_bytes(llrs), streaming);
+    } else if (output == LLRS_F16) {
+        vec_store_f16(out, llrs, streaming);
+    } else {
+        const vec_s32 steps = vec_sub_s32(vec_bits_s32(llrs), vec_bits_s32(vec_splat(ROUNDING_CONSTANT)));
+        vec_store_s8(out, steps, rule.constants->least, rule.constants->most, streaming);
+    }
 }
 
 /* Where a tile's symbols and noise lie and where its LLRs go. */
@@ -156,17 +289,18 @@ typedef struct llr_place {
     const float *components;
     const float *noise;
     unsigned char *out;
+    unsigned odd; /* 1 where an odd number of symbols lies between this place and the loop's first symbol */
 } llr_place;
 
 VEC size_t llr_symbol_nbytes(int m, llr_output output)
 {
-    return 2 * (size_t)m * (output == LLRS_F32 ? 4 : output == LLRS_F16 ? 2 : 1);
+    return (m == 0 ? 1 : 2 * (size_t)m) * (output == LLRS_F32 ? 4 : output == LLRS_F16 ? 2 : 1);
 }
 
 VEC llr_place llr_place_after(int m, llr_output output, softqam_noise_kind kind, llr_place at, size_t n)
 {
     return (llr_place){at.components + 2 * n, at.noise + (kind == SOFTQAM_ONE_WEIGHT ? 0 : n),
-                       at.out + n * llr_symbol_nbytes(m, output)};
+                       at.out + n * llr_symbol_nbytes(m, output), (at.odd + (unsigned)n) % 2};
 }
 
 /* What a tile's values turned out to be. */
@@ -179,9 +313,9 @@ VEC tile_values values_seen(const llr_constants *constants, vec_u32 components, 
     return vec_any_from(weights, constants->narrow_weight_span) ? VALUES_USUAL : VALUES_NARROW;
 }
 
-VEC vec_u32 see_components(llr_output output, vec_u32 seen, vec_f32 components)
+VEC vec_u32 see_components(int m, llr_output output, vec_u32 seen, vec_f32 components)
 {
-    const uint32_t flipped = usual_range_of(output).component_xor;
+    const uint32_t flipped = usual_range_of(m, output).component_xor;
     return flipped ? vec_or_xor(seen, vec_bits(components), vec_splat_u32(flipped))
                    : vec_or_u32(seen, vec_bits(components));
 }
@@ -198,40 +332,84 @@ VEC bool next_step(int m, llr_output output, softqam_noise_kind kind, llr_place 
         at->components -= 2 * back;
         at->noise -= kind == SOFTQAM_ONE_WEIGHT ? 0 : back;
         at->out -= back * llr_symbol_nbytes(m, output);
+        at->odd = (at->odd + (unsigned)back) % 2;
         *n_left = LANES;
     }
     return true;
+}
+
+/* What is computed from a step's two registers of components, the first LANES / 2 symbols and the others. */
+VEC void usual_step(int m, llr_output output, bool narrow, const llr_constants *constants, llr_place at, vec_f32 a,
+                    vec_f32 b, vec_f32 weight)
+{
+    const s8_rule rule = {narrow, false, output, constants};
+    const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
+    if (m == 0) {
+        const vec_f32 metric =
+            usual_bpsk_metric(&constants->table, vec_evens(a, b), vec_odds(a, b), constants->turns[at.odd]);
+        store_bpsk(output, rule, at.out,
+                   output <= LLRS_S8 ? vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)) : vec_mul(metric, weight));
+        return;
+    }
+    const vec_llr_row row_a = usual_row(m, &constants->table, a);
+    const vec_llr_row row_b = usual_row(m, &constants->table, b);
+    const llr_registers of_a = usual_llrs(m, output, constants, a, row_a, vec_twice_lower(weight));
+    if (is_stored_alone(m, output))
+        store_alone(m, output, rule, at.out, &of_a);
+    const llr_registers of_b = usual_llrs(m, output, constants, b, row_b, vec_twice_upper(weight));
+    if (is_stored_alone(m, output))
+        store_alone(m, output, rule, at.out + half, &of_b);
+    else
+        store_both(m, output, rule, at.out, &of_a, &of_b);
+}
+
+VEC void full_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 a, vec_f32 b,
+                   vec_f32 weight)
+{
+    const s8_rule rule = {true, true, output, constants};
+    const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
+    if (m == 0) {
+        const vec_f32 i = vec_evens(a, b), q = vec_odds(a, b), zero = vec_splat(0.0f);
+        const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weight), vec_fma(q, zero, weight));
+        const vec_f32 metric = bpsk_metric(&constants->table, i, q, constants->turns[at.odd]);
+        vec_f32 llr = full_llr(output, constants, valid, metric, weight);
+        if (output <= LLRS_S8) /* an erasure's sum is not a number of steps */
+            llr = vec_choose(valid, llr, vec_splat(ROUNDING_CONSTANT));
+        store_bpsk(output, rule, at.out, llr);
+        return;
+    }
+    const llr_registers of_a = full_llrs(m, output, constants, a, vec_twice_lower(weight));
+    if (is_stored_alone(m, output))
+        store_alone(m, output, rule, at.out, &of_a);
+    const llr_registers of_b = full_llrs(m, output, constants, b, vec_twice_upper(weight));
+    if (is_stored_alone(m, output))
+        store_alone(m, output, rule, at.out + half, &of_b);
+    else
+        store_both(m, output, rule, at.out, &of_a, &of_b);
 }
 
 /* A tile as if its values were usual, or narrow; returns what they are. */
 VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_kind kind,
                            const llr_constants *constants, llr_place at, size_t n_symbols)
 {
-    const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
     vec_u32 components_seen = vec_splat_u32(0);
     vec_u32 weights_seen = vec_splat_u32(0);
     vec_f32 weight = constants->weight;
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        vec_f32 metrics[MAX_AXIS_BITS];
         prefetch_ahead(at.components, LANES * 8, constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
-        const vec_llr_row row_a = usual_row(m, &constants->table, a);
-        const vec_llr_row row_b = usual_row(m, &constants->table, b);
-        components_seen = see_components(output, components_seen, a);
-        components_seen = see_components(output, components_seen, b);
+        components_seen = see_components(m, output, components_seen, a);
+        components_seen = see_components(m, output, components_seen, b);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
             weight = kind == SOFTQAM_NOISE_INVERSE ? vec_mul(constants->steps_per_nat, noise)
                                                    : vec_div(constants->steps_per_nat, noise);
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
-        usual_metrics(m, &constants->table, a, row_a, metrics);
-        store_usual(output, narrow, at.out, constants, metrics, vec_twice_lower(weight));
-        usual_metrics(m, &constants->table, b, row_b, metrics);
-        store_usual(output, narrow, at.out + half, constants, metrics, vec_twice_upper(weight));
+        usual_step(m, output, narrow, constants, at, a, b, weight);
     } while (next_step(m, output, kind, &at, &n_symbols));
     return values_seen(constants, components_seen, weights_seen);
 }
@@ -239,18 +417,16 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
 VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
                    size_t n_symbols)
 {
-    const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
     do {
         prefetch_ahead(at.components, LANES * 8, constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
-        store_full(m, output, at.out, constants, vec_load_f32(at.components), vec_twice_lower(weight));
-        store_full(m, output, at.out + half, constants, vec_load_f32(at.components + LANES), vec_twice_upper(weight));
+        full_step(m, output, constants, at, vec_load_f32(at.components), vec_load_f32(at.components + LANES), weight);
     } while (next_step(m, output, kind, &at, &n_symbols));
 }
 
-/* What a tile's values may well be, going by its first weight. */
+/* What a tile's values may well be, going by its first weight. BPSK has one usual way. */
 VEC tile_values likely_values(int m, llr_output output, softqam_noise_kind kind, softqam_llr_scale scale,
                               const float *noise)
 {
@@ -258,24 +434,25 @@ VEC tile_values likely_values(int m, llr_output output, softqam_noise_kind kind,
     memcpy(&first, noise, sizeof first);
     if (kind != SOFTQAM_ONE_WEIGHT)
         first = kind == SOFTQAM_NOISE_INVERSE ? scale.steps_per_nat * first : scale.steps_per_nat / first;
-    return output <= LLRS_S8 && fabsf(first) < narrow_weight_end(m) ? VALUES_NARROW : VALUES_USUAL;
+    return m > 0 && output <= LLRS_S8 && fabsf(first) < narrow_weight_end(m) ? VALUES_NARROW : VALUES_USUAL;
 }
 
-VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softqam_llr_table *table,
-                  softqam_llr_scale scale, llr_place at, size_t n_symbols, bool streaming)
+VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softqam_loop_call *call, bool streaming)
 {
-    const llr_constants constants = load_llr_constants(m, output, kind, table, scale, at.noise, streaming);
+    const llr_constants constants = load_llr_constants(m, output, kind, call, streaming);
+    llr_place at = {call->components, call->noise, call->out, 0};
+    size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
         size_t n = LLR_TILE_SYMBOLS;
         if (number % TILES_BEFORE_RETRY == 0) {
             n = values == VALUES_ANY && number > 0 ? LLR_RETRY_SYMBOLS : LLR_TILE_SYMBOLS;
-            values = likely_values(m, output, kind, scale, at.noise);
+            values = likely_values(m, output, kind, call->scale, at.noise);
         }
         /* No tile is shorter than a step. */
         n = n_symbols < n + LANES ? n_symbols : n;
         /* The quickest way first; one is enough where the values turn out to allow it. */
-        if (values == VALUES_NARROW)
+        if (m > 0 && output <= LLRS_S8 && values == VALUES_NARROW)
             values = usual_tile(m, output, true, kind, &constants, at, n);
         if (values == VALUES_USUAL)
             values = usual_tile(m, output, false, kind, &constants, at, n) == VALUES_ANY ? VALUES_ANY : VALUES_USUAL;
@@ -288,36 +465,45 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
 
 /* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time. */
 #define DEFINE_LLR_LOOP(name, m, output, kind)                                                                         \
-    static void name(const softqam_params *params, softqam_llr_scale scale, const float *components,                   \
-                     const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
+    static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        const llr_place at = {components, noise, out};                                                                 \
         if ((output) != LLRS_S8_FULL)                                                                                  \
-            llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, streaming);                                 \
-        else if (streaming)                                                                                            \
-            llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, true);                                      \
+            llr_loop(m, output, kind, call, call->streaming);                                                          \
+        else if (call->streaming)                                                                                      \
+            llr_loop(m, output, kind, call, true);                                                                     \
         else                                                                                                           \
-            llr_loop(m, output, kind, &params->llrs, scale, at, n_symbols, false);                                     \
+            llr_loop(m, output, kind, call, false);                                                                    \
     }
 #define DEFINE_LLR_LOOPS(name, m, output)                                                                              \
     DEFINE_LLR_LOOP(name##_one_weight, m, output, SOFTQAM_ONE_WEIGHT)                                                  \
     DEFINE_LLR_LOOP(name##_n0, m, output, SOFTQAM_NOISE_N0)                                                            \
     DEFINE_LLR_LOOP(name##_inverse, m, output, SOFTQAM_NOISE_INVERSE)
+#define DEFINE_MODULATION(name, m)                                                                                     \
+    DEFINE_LLR_LOOPS(name##_s8_full, m, LLRS_S8_FULL)                                                                  \
+    DEFINE_LLR_LOOPS(name##_s8, m, LLRS_S8)                                                                            \
+    DEFINE_LLR_LOOPS(name##_f16, m, LLRS_F16)                                                                          \
+    DEFINE_LLR_LOOPS(name##_f32, m, LLRS_F32)
 
-DEFINE_LLR_LOOPS(loop_256qam_s8_full, 4, LLRS_S8_FULL)
-DEFINE_LLR_LOOPS(loop_256qam_s8, 4, LLRS_S8)
-DEFINE_LLR_LOOPS(loop_256qam_f16, 4, LLRS_F16)
-DEFINE_LLR_LOOPS(loop_256qam_f32, 4, LLRS_F32)
+DEFINE_MODULATION(loop_bpsk, 0)
+DEFINE_MODULATION(loop_qpsk, 1)
+DEFINE_MODULATION(loop_16qam, 2)
+DEFINE_MODULATION(loop_64qam, 3)
+DEFINE_MODULATION(loop_256qam, 4)
+DEFINE_MODULATION(loop_1024qam, 5)
 
 /* In the order of softqam_noise_kind. */
-#define LLR_LOOPS(name)                                                                                                \
+#define BY_NOISE(name)                                                                                                 \
     {                                                                                                                  \
         name##_one_weight, name##_n0, name##_inverse                                                                   \
     }
+#define MODULATION_LOOPS(name)                                                                                         \
+    {                                                                                                                  \
+        .s8_full = BY_NOISE(name##_s8_full), .s8 = BY_NOISE(name##_s8), .f16 = BY_NOISE(name##_f16),                   \
+        .f32 = BY_NOISE(name##_f32)                                                                                    \
+    }
 
-static const softqam_llr_loops llr_loops = {.s8_full = LLR_LOOPS(loop_256qam_s8_full),
-                                            .s8 = LLR_LOOPS(loop_256qam_s8),
-                                            .f16 = LLR_LOOPS(loop_256qam_f16),
-                                            .f32 = LLR_LOOPS(loop_256qam_f32)};
+static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
+    MODULATION_LOOPS(loop_bpsk),  MODULATION_LOOPS(loop_qpsk),   MODULATION_LOOPS(loop_16qam),
+    MODULATION_LOOPS(loop_64qam), MODULATION_LOOPS(loop_256qam), MODULATION_LOOPS(loop_1024qam)};
 
 #endif

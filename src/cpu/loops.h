@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "params.h"
 
@@ -22,9 +23,22 @@ typedef enum softqam_noise_kind { SOFTQAM_ONE_WEIGHT, SOFTQAM_NOISE_N0, SOFTQAM_
 
 enum { SOFTQAM_NOISE_KINDS = 3 };
 
-/* Soft bits or LLRs of at least softqam_cpu_variant.min_symbols symbols. */
-typedef void softqam_loop(const softqam_params *params, softqam_llr_scale scale, const float *components,
-                          const float *noise, size_t n_symbols, unsigned char *out, bool streaming);
+/* What a loop is to do. */
+typedef struct softqam_loop_call {
+    const softqam_params *params;   /* for soft bits */
+    const softqam_llr_table *table; /* for LLRs, with their scale */
+    softqam_llr_scale scale;
+    /* BPSK: the sign that I takes at the first symbol and every other one after it, and at those between: bit 31. */
+    uint32_t turn[2];
+    const float *components;
+    const float *noise; /* softqam_noise_kind */
+    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
+    unsigned char *out;
+    bool streaming;
+} softqam_loop_call;
+
+/* Soft bits or LLRs. */
+typedef void softqam_loop(const softqam_loop_call *call);
 
 /* Of one modulation, by output and kind of noise. */
 typedef struct softqam_llr_loops {
@@ -37,7 +51,7 @@ typedef struct softqam_llr_loops {
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
-    softqam_loop *const *by_noise; /* by kind of noise */
+    softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;

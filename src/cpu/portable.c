@@ -56,22 +56,18 @@ static inline uint64_t spread_bytes(uint32_t bytes)
     return (word | word << 8) & 0x00ff00ff00ff00ffu;
 }
 
-static void soft_bits_of_symbols(const softqam_params *params, softqam_llr_scale scale, const float *components,
-                                 const float *noise, size_t n_symbols, unsigned char *out, bool streaming)
+static void soft_bits_of_symbols(const softqam_loop_call *call)
 {
-    (void)scale;
-    (void)noise;
-    (void)streaming;
-    const softqam_soft_table *table = &params->soft_bits;
-    for (size_t k = 0; k < n_symbols; k++) {
+    const softqam_soft_table *table = &call->params->soft_bits;
+    for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2];
-        memcpy(symbol, components + 2 * k, sizeof symbol);
+        memcpy(symbol, call->components + 2 * k, sizeof symbol);
         const symbol_distances distances = symbol_distances_of(table, symbol[0], symbol[1]);
         const soft_bits bits = soft_bits_from_distances(table, &distances);
         const uint64_t bytes = spread_bytes(vec_soft_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
                                spread_bytes(vec_soft_bytes(table, bits.q.low, bits.q.high, bits.q.row, bits.valid))
                                    << 8;
-        memcpy(out + 8 * k, &bytes, sizeof bytes);
+        memcpy(call->out + 8 * k, &bytes, sizeof bytes);
     }
 }
 
@@ -92,59 +88,83 @@ static inline void store_llr(softqam_output_format format, float metric, float w
     }
 }
 
-static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind,
-                            const softqam_llr_table *table, softqam_llr_scale scale, const float *components,
-                            const float *noise, size_t n_symbols, unsigned char *out)
+/* The metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
+static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t turn,
+                                  float metrics[2 * MAX_AXIS_BITS])
+{
+    if (m == 0) {
+        metrics[0] = bpsk_metric(table, symbol[0], symbol[1], turn);
+        return;
+    }
+    float of_i[MAX_AXIS_BITS], of_q[MAX_AXIS_BITS];
+    axis_metrics(m, table, symbol[0], of_i);
+    axis_metrics(m, table, symbol[1], of_q);
+    for (int k = 0; k < m; k++) {
+        metrics[2 * k] = of_i[k];
+        metrics[2 * k + 1] = of_q[k];
+    }
+}
+
+static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind, const softqam_loop_call *call)
 {
     const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
-    for (size_t k = 0; k < n_symbols; k++) {
-        float symbol[2], metrics[2][MAX_AXIS_BITS];
-        memcpy(symbol, components + 2 * k, sizeof symbol);
+    unsigned char *out = call->out;
+    for (size_t k = 0; k < call->n_symbols; k++) {
+        float symbol[2], metrics[2 * MAX_AXIS_BITS];
+        memcpy(symbol, call->components + 2 * k, sizeof symbol);
         const float weight = kind == SOFTQAM_ONE_WEIGHT
-                                 ? noise[0]
-                                 : llr_weight(scale.steps_per_nat, noise[k], kind == SOFTQAM_NOISE_INVERSE);
+                                 ? call->noise[0]
+                                 : llr_weight(call->scale.steps_per_nat, call->noise[k], kind == SOFTQAM_NOISE_INVERSE);
         const vec_mask valid =
             vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
-        axis_metrics(m, table, symbol[0], metrics[0]);
-        axis_metrics(m, table, symbol[1], metrics[1]);
-        for (int bit = 0; bit < 2 * m; bit++, out += nbytes)
-            store_llr(format, metrics[bit % 2][bit / 2], weight, scale.limit, valid, out);
+        symbol_metrics(m, call->table, symbol, call->turn[k % 2], metrics);
+        for (int bit = 0; bit < (m == 0 ? 1 : 2 * m); bit++, out += nbytes)
+            store_llr(format, metrics[bit], weight, call->scale.limit, valid, out);
     }
 }
 
 #define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
-    static void name(const softqam_params *params, softqam_llr_scale scale, const float *components,                   \
-                     const float *noise, size_t n_symbols, unsigned char *out, bool streaming)                         \
+    static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        (void)streaming;                                                                                               \
-        llr_loop(m, format, kind, &params->llrs, scale, components, noise, n_symbols, out);                            \
+        llr_loop(m, format, kind, call);                                                                               \
     }
 #define DEFINE_LLR_LOOPS(name, m, format)                                                                              \
     DEFINE_LLR_LOOP(name##_one_weight, m, format, SOFTQAM_ONE_WEIGHT)                                                  \
     DEFINE_LLR_LOOP(name##_n0, m, format, SOFTQAM_NOISE_N0)                                                            \
     DEFINE_LLR_LOOP(name##_inverse, m, format, SOFTQAM_NOISE_INVERSE)
+#define DEFINE_MODULATION(name, m)                                                                                     \
+    DEFINE_LLR_LOOPS(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                  \
+    DEFINE_LLR_LOOPS(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                                \
+    DEFINE_LLR_LOOPS(name##_f32, m, SOFTQAM_OUTPUT_F32)
 
-DEFINE_LLR_LOOPS(loop_256qam_s8, 4, SOFTQAM_OUTPUT_S8)
-DEFINE_LLR_LOOPS(loop_256qam_f16, 4, SOFTQAM_OUTPUT_F16)
-DEFINE_LLR_LOOPS(loop_256qam_f32, 4, SOFTQAM_OUTPUT_F32)
+DEFINE_MODULATION(loop_bpsk, 0)
+DEFINE_MODULATION(loop_qpsk, 1)
+DEFINE_MODULATION(loop_16qam, 2)
+DEFINE_MODULATION(loop_64qam, 3)
+DEFINE_MODULATION(loop_256qam, 4)
+DEFINE_MODULATION(loop_1024qam, 5)
 
 /* In the order of softqam_noise_kind. */
-#define LLR_LOOPS(name)                                                                                                \
+#define BY_NOISE(name)                                                                                                 \
     {                                                                                                                  \
         name##_one_weight, name##_n0, name##_inverse                                                                   \
     }
+#define MODULATION_LOOPS(name)                                                                                         \
+    {                                                                                                                  \
+        .s8_full = BY_NOISE(name##_s8), .s8 = BY_NOISE(name##_s8), .f16 = BY_NOISE(name##_f16),                        \
+        .f32 = BY_NOISE(name##_f32)                                                                                    \
+    }
 
-static const softqam_llr_loops llr_loops = {.s8_full = LLR_LOOPS(loop_256qam_s8),
-                                            .s8 = LLR_LOOPS(loop_256qam_s8),
-                                            .f16 = LLR_LOOPS(loop_256qam_f16),
-                                            .f32 = LLR_LOOPS(loop_256qam_f32)};
+static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
+    MODULATION_LOOPS(loop_bpsk),  MODULATION_LOOPS(loop_qpsk),   MODULATION_LOOPS(loop_16qam),
+    MODULATION_LOOPS(loop_64qam), MODULATION_LOOPS(loop_256qam), MODULATION_LOOPS(loop_1024qam)};
 
 const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
     .runs_here = softqam_runs_everywhere,
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {soft_bits_of_symbols},
-    .llrs_256qam = &llr_loops,
+    .llrs = llr_loops,
     .min_symbols = 1,
     .short_symbols = 256,
 };
@@ -154,7 +174,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .runs_here = softqam_runs_everywhere,
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {softqam_generic_soft_bits},
-    .llrs_256qam = &llr_loops,
+    .llrs = llr_loops,
     .min_symbols = 1,
     .short_symbols = 1024,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of vec_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
- * the loops needs besides. AVX2, FMA, F16C. */
+/* The operations of simd_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
+ * the loops need besides. AVX2, FMA, F16C. */
 #ifndef SOFTQAM_SIMD_AVX2_H
 #define SOFTQAM_SIMD_AVX2_H
 
@@ -56,10 +56,12 @@ typedef struct vec_soft_linear {
 
 typedef vec_u32 vec_llr_row; /* numbers */
 
-/* A register holds 8 rows' values of one bit, as many as 256QAM has. */
+/* A register holds 8 rows' values of one bit, as many as 256QAM has; 1024QAM has two of each. */
 typedef struct vec_llr_table {
     vec_f32 slopes[MAX_AXIS_BITS];
     vec_f32 intercepts[MAX_AXIS_BITS];
+    vec_f32 upper_slopes[MAX_AXIS_BITS];
+    vec_f32 upper_intercepts[MAX_AXIS_BITS];
     vec_f32 last_slope; /* of the last bit where its intercept is positive */
     vec_f32 rows_per_unit;
     vec_f32 last_row;
@@ -73,6 +75,12 @@ VEC vec_f32 vec_splat(float a)
 VEC vec_u32 vec_splat_u32(uint32_t a)
 {
     return _mm256_set1_epi32((int)a);
+}
+
+/* In turns. */
+VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
+{
+    return _mm256_set1_epi64x((long long)((uint64_t)second << 32 | first));
 }
 
 VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
@@ -266,24 +274,54 @@ VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 
     return vec_to_index(m <= 3 ? place : vec_min(place, table->last_row));
 }
 
-VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+/* Whether all rows have the same line for a bit. */
+VEC bool has_one_line(int m, int k)
 {
-    return vec_row_value(row, table->intercepts[k]);
+    return m == 1 || (m == 2 && k == 1);
+}
+
+/* A permutation looks at the lowest three bits of a row's number; the fourth chooses between two. */
+VEC vec_f32 vec_llr_value(int m, vec_llr_row row, vec_f32 lower, vec_f32 upper)
+{
+    const vec_f32 value = vec_row_value(row, lower);
+    if (m < 5)
+        return value;
+    const vec_f32 is_upper = vec_from_bits(_mm256_slli_epi32(row, 28));
+    return _mm256_blendv_ps(value, vec_row_value(row, upper), is_upper);
+}
+
+VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
+{
+    return has_one_line(m, k) ? table->intercepts[k]
+                              : vec_llr_value(m, row, table->intercepts[k], table->upper_intercepts[k]);
 }
 
 /* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope has
  * the sign that its intercept has not. One port has all permutations to do, others have time for this. */
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    return k == m - 1 ? vec_flip(table->last_slope, vec_bits(vec_intercept(table, row, k)))
-                      : vec_row_value(row, table->slopes[k]);
+    if (has_one_line(m, k))
+        return table->slopes[k];
+    return k == m - 1 ? vec_flip(table->last_slope, vec_bits(vec_intercept(m, table, row, k)))
+                      : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
 }
 
-/* What follows has no counterpart in vec_scalar.h. Registers are two 128-bit parts, within which the shuffles of
+/* Of a table of one row and one bit. */
+VEC vec_f32 vec_only_slope(const vec_llr_table *table)
+{
+    return table->slopes[0];
+}
+
+/* What follows has no counterpart in simd_scalar.h. Registers are two 128-bit parts, within which the shuffles of
  * the loops stay. */
 
 typedef __m256i vec_bytes;
 typedef __m256i vec_pairs; /* one of each two components that lie side by side: all ones or zero */
+
+VEC vec_bytes vec_as_bytes(vec_f32 a)
+{
+    return _mm256_castps_si256(a);
+}
 
 VEC vec_f32 vec_load_f32(const void *from)
 {
@@ -353,6 +391,8 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     for (int k = 0; k < m; k++) {
         table.slopes[k] = vec_load_f32(from->slopes[k]);
         table.intercepts[k] = vec_load_f32(from->intercepts[k]);
+        table.upper_slopes[k] = vec_load_f32(from->slopes[k] + LANES);
+        table.upper_intercepts[k] = vec_load_f32(from->intercepts[k] + LANES);
     }
     table.last_slope = vec_flip(vec_splat(from->slopes[m - 1][0]), vec_bits(vec_splat(from->intercepts[m - 1][0])));
     table.rows_per_unit = vec_splat(from->rows_per_unit);
@@ -369,6 +409,17 @@ VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
 {
     return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+/* All first ones in their order, all second ones. */
+VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
+{
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_firsts(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
+}
+
+VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
+{
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_seconds(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
 /* Each of the lower, or upper, half's values twice. */
@@ -556,36 +607,197 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
     return vec_or(vec_shuffle_bytes(a, from), _mm256_cmpeq_epi8(from, vec_splat_u8(0xff)));
 }
 
-/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
- * LANES / 2 symbols. */
-VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4], bool streaming)
+/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
+
+/* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
+ * LANES / 2 symbols and then one of the others. */
+VEC void vec_store_units_of_4(void *to, vec_bytes units, bool streaming)
 {
-    const __m256d p0 = _mm256_castps_pd(llrs[0]), p1 = _mm256_castps_pd(llrs[1]);
-    const __m256d p2 = _mm256_castps_pd(llrs[2]), p3 = _mm256_castps_pd(llrs[3]);
-    const __m256d s02_01 = _mm256_unpacklo_pd(p0, p1), s13_01 = _mm256_unpackhi_pd(p0, p1);
-    const __m256d s02_23 = _mm256_unpacklo_pd(p2, p3), s13_23 = _mm256_unpackhi_pd(p2, p3);
-    unsigned char *out = to;
-    vec_store(out, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x20)), streaming);
-    vec_store(out + 32, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x20)), streaming);
-    vec_store(out + 64, _mm256_castpd_si256(_mm256_permute2f128_pd(s02_01, s02_23, 0x31)), streaming);
-    vec_store(out + 96, _mm256_castpd_si256(_mm256_permute2f128_pd(s13_01, s13_23, 0x31)), streaming);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0);
+    vec_store_half(to, _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(units, order)), streaming);
 }
 
-VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
+VEC void vec_store_units_of_8(void *to, vec_bytes units, bool streaming)
+{
+    vec_store(to, _mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), streaming);
+}
+
+/* Streamed, to memory that is aligned to half a register. */
+VEC void store_halves(unsigned char *to, __m256i a, bool streaming)
+{
+    if (!streaming) {
+        vec_store(to, a, false);
+        return;
+    }
+    vec_store_half(to, _mm256_castsi256_si128(a), true);
+    vec_store_half(to + 16, _mm256_extracti128_si256(a, 1), true);
+}
+
+/* A unit of either register in each part. */
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, bool streaming)
+{
+    const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
+    unsigned char *out = to;
+    store_halves(out, _mm256_blend_epi32(a, b, 0xc0), streaming);
+    vec_store_half(out + 32, _mm256_castsi256_si128(b), streaming);
+}
+
+/* Their first 16 bytes, and in each part of a third register the last 4 of a's unit and of b's. */
+VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends, bool streaming)
+{
+    unsigned char *out = to;
+    const __m256i end = _mm256_permutevar8x32_epi32(ends, _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
+    const __m256i first = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
+    const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
+    const __m256i last = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
+    store_halves(out, _mm256_blend_epi32(first, end, 0x10), streaming);
+    store_halves(out + 32, _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42), streaming);
+    vec_store_half(out + 64, _mm256_castsi256_si128(_mm256_blend_epi32(last, end, 0x08)), streaming);
+}
+
+/* Of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of the first
+ * symbol or the second one. */
+VEC __m256d two_pairs(int m, const vec_f32 llrs[], int n)
+{
+    const __m256d first = _mm256_castps_pd(llrs[n % m]), second = _mm256_castps_pd(llrs[(n + 1) % m]);
+    if (n + 1 < m)
+        return _mm256_unpacklo_pd(first, second);
+    return n < m ? _mm256_shuffle_pd(first, second, 0xa) : _mm256_unpackhi_pd(first, second);
+}
+
+/* Parts n and n + 1 of memory: part n % m of the symbols in the lower half of a register, then of those in the upper.
+ */
+VEC __m256i two_parts(int m, const vec_f32 llrs[], int n)
+{
+    const __m256d first = two_pairs(m, llrs, 2 * (n % m)), second = two_pairs(m, llrs, 2 * ((n + 1) % m));
+    if (n + 1 < m)
+        return _mm256_castpd_si256(_mm256_permute2f128_pd(first, second, 0x20));
+    return _mm256_castpd_si256(n < m ? _mm256_permute2f128_pd(first, second, 0x30)
+                                     : _mm256_permute2f128_pd(first, second, 0x31));
+}
+
+/* A register's m bits an axis, LANES / 2 symbols. */
+VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streaming)
+{
+    unsigned char *out = to;
+    VEC_UNROLL
+    for (int n = 0; n < m; n++)
+        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n), streaming);
+}
+
+VEC __m128i vec_halves(vec_f32 a)
+{
+    return _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* Four symbols' first four bits an axis, as binary16: 16 bytes each. */
+typedef struct four_symbols {
+    __m128i at[4];
+} four_symbols;
+
+VEC four_symbols halves_by_symbol(const vec_f32 llrs[4])
 {
     __m128i pairs[4];
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        pairs[k] = _mm256_cvtps_ph(llrs[k], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        pairs[k] = vec_halves(llrs[k]);
     const __m128i s01_01 = _mm_unpacklo_epi32(pairs[0], pairs[1]), s23_01 = _mm_unpackhi_epi32(pairs[0], pairs[1]);
     const __m128i s01_23 = _mm_unpacklo_epi32(pairs[2], pairs[3]), s23_23 = _mm_unpackhi_epi32(pairs[2], pairs[3]);
-    const __m128i s0 = _mm_unpacklo_epi64(s01_01, s01_23), s1 = _mm_unpackhi_epi64(s01_01, s01_23);
-    const __m128i s2 = _mm_unpacklo_epi64(s23_01, s23_23), s3 = _mm_unpackhi_epi64(s23_01, s23_23);
+    return (four_symbols){{_mm_unpacklo_epi64(s01_01, s01_23), _mm_unpackhi_epi64(s01_01, s01_23),
+                           _mm_unpacklo_epi64(s23_01, s23_23), _mm_unpackhi_epi64(s23_01, s23_23)}};
+}
+
+/* 256QAM's register. */
+VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
+{
+    const four_symbols symbols = halves_by_symbol(llrs);
     unsigned char *out = to;
-    vec_store_half(out, s0, streaming);
-    vec_store_half(out + 16, s1, streaming);
-    vec_store_half(out + 32, s2, streaming);
-    vec_store_half(out + 48, s3, streaming);
+    VEC_UNROLL
+    for (int k = 0; k < 4; k++)
+        vec_store_half(out + 16 * k, symbols.at[k], streaming);
+}
+
+VEC void store_16qam_f16(unsigned char *out, const vec_f32 llrs[], bool streaming)
+{
+    const __m128i first = vec_halves(llrs[0]), second = vec_halves(llrs[1]);
+    vec_store_half(out, _mm_unpacklo_epi32(first, second), streaming);
+    vec_store_half(out + 16, _mm_unpackhi_epi32(first, second), streaming);
+}
+
+/* Twelve times 32 bits: of symbol s bit k is number 3 s + k. */
+VEC void store_64qam_f16(unsigned char *out, const vec_f32 llrs[], bool streaming)
+{
+    const __m128i p0 = vec_halves(llrs[0]), p1 = vec_halves(llrs[1]), p2 = vec_halves(llrs[2]);
+    const __m128i s01 = _mm_unpacklo_epi32(p0, p1), s23 = _mm_unpackhi_epi32(p0, p1);
+    const __m128i first = _mm_blend_epi32(_mm_shuffle_epi32(s01, _MM_SHUFFLE(2, 2, 1, 0)),
+                                          _mm_shuffle_epi32(p2, _MM_SHUFFLE(0, 0, 0, 0)), 0x4);
+    const __m128i second =
+        _mm_blend_epi32(_mm_shuffle_epi32(s23, _MM_SHUFFLE(1, 0, 0, 0)),
+                        _mm_blend_epi32(_mm_shuffle_epi32(s01, _MM_SHUFFLE(3, 3, 3, 3)), p2, 0x2), 0x3);
+    const __m128i third = _mm_blend_epi32(_mm_shuffle_epi32(s23, _MM_SHUFFLE(3, 3, 2, 2)),
+                                          _mm_shuffle_epi32(p2, _MM_SHUFFLE(3, 3, 3, 2)), 0x9);
+    vec_store_half(out, first, streaming);
+    vec_store_half(out + 16, second, streaming);
+    vec_store_half(out + 32, third, streaming);
+}
+
+VEC void store_dword(unsigned char *to, __m128i a)
+{
+    const int dword = _mm_cvtsi128_si32(a);
+    memcpy(to, &dword, sizeof dword);
+}
+
+/* 20 bytes a symbol begin nowhere in particular: they are not streamed. */
+VEC void store_1024qam_f16(unsigned char *out, const vec_f32 llrs[])
+{
+    const four_symbols symbols = halves_by_symbol(llrs);
+    const __m128i last = vec_halves(llrs[4]);
+    VEC_UNROLL
+    for (int k = 0; k < 4; k++)
+        _mm_storeu_si128((__m128i *)(void *)(out + 20 * k), symbols.at[k]);
+    store_dword(out + 16, last);
+    store_dword(out + 36, _mm_srli_si128(last, 4));
+    store_dword(out + 56, _mm_srli_si128(last, 8));
+    store_dword(out + 76, _mm_srli_si128(last, 12));
+}
+
+VEC void store_register_f16(int m, unsigned char *out, const vec_f32 llrs[], bool streaming)
+{
+    if (m == 1)
+        vec_store_half(out, vec_halves(llrs[0]), streaming);
+    else if (m == 2)
+        store_16qam_f16(out, llrs, streaming);
+    else if (m == 3)
+        store_64qam_f16(out, llrs, streaming);
+    else
+        store_1024qam_f16(out, llrs);
+}
+
+/* A step's two registers of another modulation. */
+VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+{
+    unsigned char *out = to;
+    store_register_f16(m, out, a, streaming);
+    store_register_f16(m, out + LANES / 2 * 4 * m, b, streaming);
+}
+
+/* BPSK: one LLR a symbol. */
+VEC void vec_store_f16(void *to, vec_f32 llrs, bool streaming)
+{
+    vec_store_half(to, vec_halves(llrs), streaming);
+}
+
+VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)
+{
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(steps), _mm256_extracti128_si256(steps, 1));
+    const __m128i limited = _mm_min_epi8(_mm_max_epi8(_mm_packs_epi16(words, words), _mm256_castsi256_si128(least)),
+                                         _mm256_castsi256_si128(most));
+    if (streaming)
+        _mm_stream_si64(to, _mm_cvtsi128_si64(limited));
+    else
+        _mm_storel_epi64(to, limited);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of vec_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * the loops needs besides. AVX-512 F, BW, DQ. */
+/* The operations of simd_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
+ * the loops need besides. AVX-512 F, BW, DQ. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 
@@ -67,6 +67,12 @@ VEC vec_f32 vec_splat(float a)
 VEC vec_u32 vec_splat_u32(uint32_t a)
 {
     return _mm512_set1_epi32((int)a);
+}
+
+/* In turns. */
+VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
+{
+    return _mm512_set1_epi64((long long)((uint64_t)second << 32 | first));
 }
 
 VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
@@ -251,22 +257,38 @@ VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 
     return vec_to_index(m <= 4 ? place : vec_min(place, table->last_row));
 }
 
+/* Whether all rows have the same line for a bit. */
+VEC bool has_one_line(int m, int k)
+{
+    return m == 1 || (m == 2 && k == 1);
+}
+
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    (void)m;
-    return vec_row_value(row, table->slopes[k]);
+    return has_one_line(m, k) ? table->slopes[k] : vec_row_value(row, table->slopes[k]);
 }
 
-VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    return vec_row_value(row, table->intercepts[k]);
+    return has_one_line(m, k) ? table->intercepts[k] : vec_row_value(row, table->intercepts[k]);
 }
 
-/* What follows has no counterpart in vec_scalar.h. Registers are four 128-bit parts, within which the shuffles of
+/* Of a table of one row and one bit. */
+VEC vec_f32 vec_only_slope(const vec_llr_table *table)
+{
+    return table->slopes[0];
+}
+
+/* What follows has no counterpart in simd_scalar.h. Registers are four 128-bit parts, within which the shuffles of
  * the loops stay. */
 
 typedef __m512i vec_bytes;
 typedef __mmask8 vec_pairs; /* one of each two components that lie side by side */
+
+VEC vec_bytes vec_as_bytes(vec_f32 a)
+{
+    return _mm512_castps_si512(a);
+}
 
 VEC vec_f32 vec_load_f32(const void *from)
 {
@@ -324,6 +346,17 @@ VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
 {
     return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+/* All first ones in their order, all second ones. */
+VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
+}
+
+VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
 }
 
 /* Each of the lower, or upper, half's values twice. */
@@ -517,41 +550,116 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
     return _mm512_mask_shuffle_epi8(ones, _mm512_cmpneq_epi8_mask(from, ones), a, from);
 }
 
-/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
- * LANES / 2 symbols. */
-VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4], bool streaming)
+/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. What memory takes is gathered from
+ * registers 32 bits at a time, by permutations of two registers whose indices are constants: macros rather than
+ * functions, which compilers take a minute to see through. */
+
+/* Where the q-th 32 bits in memory come from: 16 times the number of the register, and the place in it. Of s8 in units
+ * of two symbols' LLRs: in each 128-bit part one of a, one of b; */
+#define FROM_UNITS_OF_4(q) ((q) % 4 * 4 + (q) / 4)
+#define FROM_UNITS_OF_8(q) ((q) / 2 % 4 * 4 + (q) / 8 * 2 + (q) % 2)
+/* a's in one register, b's in another; */
+#define FROM_UNITS_OF_12(q) ((q) / 12 * 16 + (q) / 3 % 4 * 4 + (q) % 3)
+/* the same with the first 16 bytes of each, the last 4 in each part of a third. */
+#define FROM_UNITS_OF_20(q) ((q) % 5 < 4 ? (q) / 20 * 16 + (q) / 5 % 4 * 4 + (q) % 5 : 32 + (q) / 5 % 4 * 4 + (q) / 20)
+/* Pairs of binary16, by bit: of bits 0 and 1 of a, and so on, then those of b, and of the last bit, where m is odd, of
+ * a and b. */
+#define FROM_F16(m, q)                                                                                                 \
+    ((q) % (m) / 2 == (m) / 2                                                                                          \
+         ? ((m)-1) * 16 + (q) / (m)                                                                                    \
+         : ((q) / (8 * (m)) * ((m) / 2) + (q) % (m) / 2) * 16 + (q) % (m) % 2 * 8 + (q) / (m) % 8)
+#define FROM_16QAM_F16(q)   FROM_F16(2, q)
+#define FROM_64QAM_F16(q)   FROM_F16(3, q)
+#define FROM_1024QAM_F16(q) FROM_F16(5, q)
+/* Pairs of binary32 of one register's symbols, by bit. */
+#define FROM_F32(m, q)      ((q) % (2 * (m)) / 2 * 16 + (q) / (2 * (m)) * 2 + (q) % 2)
+#define FROM_16QAM_F32(q)   FROM_F32(2, q)
+#define FROM_64QAM_F32(q)   FROM_F32(3, q)
+#define FROM_256QAM_F32(q)  FROM_F32(4, q)
+#define FROM_1024QAM_F32(q) FROM_F32(5, q)
+
+/* Indices of the permutation for the r-th register of memory that adds what register y has to what is there: to
+ * register x as it is, or, -1, to what has been gathered so far. */
+#define INDEX(FROM, q, x, y) (FROM(q) / 16 == (y) ? 16 + FROM(q) % 16 : FROM(q) / 16 == (x) ? FROM(q) % 16 : (q) % 16)
+#define FOUR_INDICES(FROM, q, x, y)                                                                                    \
+    INDEX(FROM, q, x, y), INDEX(FROM, (q) + 1, x, y), INDEX(FROM, (q) + 2, x, y), INDEX(FROM, (q) + 3, x, y)
+#define INDICES(FROM, r, x, y)                                                                                         \
+    ((__m512i)(__v16si){FOUR_INDICES(FROM, 16 * (r), x, y), FOUR_INDICES(FROM, 16 * (r) + 4, x, y),                    \
+                        FOUR_INDICES(FROM, 16 * (r) + 8, x, y), FOUR_INDICES(FROM, 16 * (r) + 12, x, y)})
+/* The r-th register of memory from register x of `from`, or x and y; what is gathered so far and register y besides. */
+#define GATHER(FROM, r, x)               _mm512_permutexvar_epi32(INDICES(FROM, r, x, -1), from[x])
+#define GATHER_2(FROM, r, x, y)          _mm512_permutex2var_epi32(from[x], INDICES(FROM, r, x, y), from[y])
+#define AND_FROM(FROM, r, so_far, y)     _mm512_permutex2var_epi32(so_far, INDICES(FROM, r, -1, y), from[y])
+#define GATHER_3(FROM, r, x, y, z)       AND_FROM(FROM, r, GATHER_2(FROM, r, x, y), z)
+#define GATHER_4(FROM, r, x, y, z, u)    AND_FROM(FROM, r, GATHER_3(FROM, r, x, y, z), u)
+#define GATHER_5(FROM, r, x, y, z, u, v) AND_FROM(FROM, r, GATHER_4(FROM, r, x, y, z, u), v)
+
+VEC void vec_store_half(void *to, __m256i a, bool streaming)
 {
-    const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
-    const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
-    /* Within the 128-bit parts: the first two and the last two pairs of the part's first symbol and of its second. */
-    const __m512d first_01 = _mm512_unpacklo_pd(p0, p1), second_01 = _mm512_unpackhi_pd(p0, p1);
-    const __m512d first_23 = _mm512_unpacklo_pd(p2, p3), second_23 = _mm512_unpackhi_pd(p2, p3);
-    /* Two parts make a symbol: parts 0 and 1 of four such registers, then parts 2 and 3. */
-    const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
-    const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-    const __m512d s02 = _mm512_permutex2var_pd(first_01, lower, first_23);
-    const __m512d s13 = _mm512_permutex2var_pd(second_01, lower, second_23);
-    const __m512d s46 = _mm512_permutex2var_pd(first_01, upper, first_23);
-    const __m512d s57 = _mm512_permutex2var_pd(second_01, upper, second_23);
-    unsigned char *out = to;
-    const __m512d s01 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0));
-    const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
-    const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
-    const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
-    vec_store(out, _mm512_castpd_si512(s01), streaming);
-    vec_store(out + 64, _mm512_castpd_si512(s23), streaming);
-    vec_store(out + 128, _mm512_castpd_si512(s45), streaming);
-    vec_store(out + 192, _mm512_castpd_si512(s67), streaming);
+    if (streaming)
+        _mm256_stream_si256(to, a);
+    else
+        _mm256_storeu_si256(to, a);
 }
 
-/* Pairs of binary16 of two bits of the axis side by side: those of a lower, b upper. */
+VEC void store_lower_half(void *to, __m512i a, bool streaming)
+{
+    vec_store_half(to, _mm512_castsi512_si256(a), streaming);
+}
+
+/* Streamed, to memory that is aligned to half a register. */
+VEC void store_halves(unsigned char *to, __m512i a, bool streaming)
+{
+    if (!streaming) {
+        vec_store(to, a, false);
+        return;
+    }
+    store_lower_half(to, a, true);
+    vec_store_half(to + 32, _mm512_extracti64x4_epi64(a, 1), true);
+}
+
+VEC void vec_store_units_of_4(void *to, vec_bytes units, bool streaming)
+{
+    const __m512i from[] = {units};
+    store_lower_half(to, GATHER(FROM_UNITS_OF_4, 0, 0), streaming);
+}
+
+VEC void vec_store_units_of_8(void *to, vec_bytes units, bool streaming)
+{
+    const __m512i from[] = {units};
+    vec_store(to, GATHER(FROM_UNITS_OF_8, 0, 0), streaming);
+}
+
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, bool streaming)
+{
+    unsigned char *out = to;
+    const __m512i from[] = {units_a, units_b};
+    store_halves(out, GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), streaming);
+    store_lower_half(out + 64, GATHER(FROM_UNITS_OF_12, 1, 1), streaming);
+}
+
+VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends, bool streaming)
+{
+    unsigned char *out = to;
+    const __m512i from[] = {units_a, units_b, ends};
+    store_halves(out, GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), streaming);
+    store_halves(out + 64, GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), streaming);
+    store_lower_half(out + 128, GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), streaming);
+}
+
+VEC __m256i vec_half(vec_f32 a)
+{
+    return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* To binary16: those of a, then those of b. */
 VEC __m512i vec_halves(vec_f32 a, vec_f32 b)
 {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)),
-                              _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(vec_half(a)), vec_half(b), 1);
 }
 
-VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
+/* 256QAM's register. */
+VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
 {
     const __m512i p01 = vec_halves(llrs[0], llrs[1]), p23 = vec_halves(llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
@@ -559,6 +667,94 @@ VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
     unsigned char *out = to;
     vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23), streaming);
     vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), streaming);
+}
+
+VEC void store_1024qam_f16(unsigned char *out, const vec_f32 a[], const vec_f32 b[], bool streaming)
+{
+    const __m512i from[] = {vec_halves(a[0], a[1]), vec_halves(a[2], a[3]), vec_halves(b[0], b[1]),
+                            vec_halves(b[2], b[3]), vec_halves(a[4], b[4])};
+    vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4), streaming);
+    vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4), streaming);
+    vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4), streaming);
+    vec_store(out + 192, GATHER_3(FROM_1024QAM_F16, 3, 2, 3, 4), streaming);
+    vec_store(out + 256, GATHER_3(FROM_1024QAM_F16, 4, 2, 3, 4), streaming);
+}
+
+/* A step's two registers of another modulation. */
+VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+{
+    unsigned char *out = to;
+    if (m == 1) {
+        vec_store(out, vec_halves(a[0], b[0]), streaming);
+    } else if (m == 2) {
+        const __m512i from[] = {vec_halves(a[0], a[1]), vec_halves(b[0], b[1])};
+        vec_store(out, GATHER(FROM_16QAM_F16, 0, 0), streaming);
+        vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1), streaming);
+    } else if (m == 3) {
+        const __m512i from[] = {vec_halves(a[0], a[1]), vec_halves(b[0], b[1]), vec_halves(a[2], b[2])};
+        vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2), streaming);
+        vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2), streaming);
+        vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2), streaming);
+    } else {
+        store_1024qam_f16(out, a, b, streaming);
+    }
+}
+
+VEC void store_256qam_f32(unsigned char *out, const __m512i from[], bool streaming)
+{
+    vec_store(out, GATHER_4(FROM_256QAM_F32, 0, 0, 1, 2, 3), streaming);
+    vec_store(out + 64, GATHER_4(FROM_256QAM_F32, 1, 0, 1, 2, 3), streaming);
+    vec_store(out + 128, GATHER_4(FROM_256QAM_F32, 2, 0, 1, 2, 3), streaming);
+    vec_store(out + 192, GATHER_4(FROM_256QAM_F32, 3, 0, 1, 2, 3), streaming);
+}
+
+VEC void store_1024qam_f32(unsigned char *out, const __m512i from[], bool streaming)
+{
+    vec_store(out, GATHER_5(FROM_1024QAM_F32, 0, 0, 1, 2, 3, 4), streaming);
+    vec_store(out + 64, GATHER_5(FROM_1024QAM_F32, 1, 0, 1, 2, 3, 4), streaming);
+    vec_store(out + 128, GATHER_5(FROM_1024QAM_F32, 2, 0, 1, 2, 3, 4), streaming);
+    vec_store(out + 192, GATHER_5(FROM_1024QAM_F32, 3, 0, 1, 2, 3, 4), streaming);
+    vec_store(out + 256, GATHER_5(FROM_1024QAM_F32, 4, 0, 1, 2, 3, 4), streaming);
+}
+
+/* A register's m bits an axis, LANES / 2 symbols. */
+VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streaming)
+{
+    unsigned char *out = to;
+    __m512i from[MAX_AXIS_BITS];
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        from[k] = vec_bits(llrs[k]);
+    if (m == 1) {
+        vec_store(out, from[0], streaming);
+    } else if (m == 2) {
+        vec_store(out, GATHER_2(FROM_16QAM_F32, 0, 0, 1), streaming);
+        vec_store(out + 64, GATHER_2(FROM_16QAM_F32, 1, 0, 1), streaming);
+    } else if (m == 3) {
+        vec_store(out, GATHER_3(FROM_64QAM_F32, 0, 0, 1, 2), streaming);
+        vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2), streaming);
+        vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2), streaming);
+    } else if (m == 4) {
+        store_256qam_f32(out, from, streaming);
+    } else {
+        store_1024qam_f32(out, from, streaming);
+    }
+}
+
+/* BPSK: one LLR a symbol. */
+VEC void vec_store_f16(void *to, vec_f32 llrs, bool streaming)
+{
+    vec_store_half(to, vec_half(llrs), streaming);
+}
+
+VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)
+{
+    const __m128i limited = _mm_min_epi8(_mm_max_epi8(_mm512_cvtsepi32_epi8(steps), _mm512_castsi512_si128(least)),
+                                         _mm512_castsi512_si128(most));
+    if (streaming)
+        _mm_stream_si128(to, limited);
+    else
+        _mm_storeu_si128(to, limited);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of vec_scalar.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that
- * the loops needs besides. AArch64's Advanced SIMD, which every such processor has. */
+/* The operations of simd_scalar.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that
+ * the loops need besides. AArch64's Advanced SIMD, which every such processor has. */
 #ifndef SOFTQAM_SIMD_NEON_H
 #define SOFTQAM_SIMD_NEON_H
 
@@ -64,6 +64,12 @@ VEC vec_f32 vec_splat(float a)
 VEC vec_u32 vec_splat_u32(uint32_t a)
 {
     return vdupq_n_u32(a);
+}
+
+/* In turns. */
+VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
+{
+    return vreinterpretq_u32_u64(vdupq_n_u64((uint64_t)second << 32 | first));
 }
 
 VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
@@ -308,12 +314,24 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
     return vec_from_bits(vec_row_value(row, table->from->slopes[k]));
 }
 
-VEC vec_f32 vec_intercept(const vec_llr_table *table, vec_llr_row row, int k)
+VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
+    (void)m;
     return vec_from_bits(vec_row_value(row, table->from->intercepts[k]));
 }
 
-/* What follows has no counterpart in vec_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
+/* Of a table of one row and one bit. */
+VEC vec_f32 vec_only_slope(const vec_llr_table *table)
+{
+    return vec_splat(table->from->slopes[0][0]);
+}
+
+/* What follows has no counterpart in simd_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
+
+VEC vec_bytes vec_as_bytes(vec_f32 a)
+{
+    return vreinterpretq_u8_f32(a);
+}
 
 /* Any alignment: unlike a pointer to float, these bytes have none. */
 VEC vec_f32 vec_load_f32(const void *from)
@@ -377,6 +395,17 @@ VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
 {
     return vuzp2q_f32(a, b);
+}
+
+/* All first ones in their order, all second ones. */
+VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
+{
+    return vec_firsts(a, b);
+}
+
+VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
+{
+    return vec_seconds(a, b);
 }
 
 /* Each of the lower, or upper, half's values twice. */
@@ -526,28 +555,104 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
     return vec_or(vec_shuffle_bytes(a, from), vceqq_u8(from, vec_splat_u8(0xff)));
 }
 
-/* A symbol's four pairs of LLRs lie in four registers, one a bit of the axis; they leave as they lie in memory,
- * LANES / 2 symbols. */
-VEC void vec_store_llrs_f32(void *to, const vec_f32 llrs[4], bool streaming)
+/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. There are no stores past the caches.
+ */
+
+/* 32 bits to any address. */
+#define STORE_DWORD(to, dwords, lane)                                                                                  \
+    do {                                                                                                               \
+        const uint32_t dword = vgetq_lane_u32((dwords), (lane));                                                       \
+        memcpy((to), &dword, sizeof dword);                                                                            \
+    } while (0)
+
+/* s8, in units of two symbols' LLRs: a register of the smallest has one of the step's first two symbols and one of the
+ * other two. */
+VEC void vec_store_units_of_4(void *to, vec_bytes units, bool streaming)
+{
+    (void)streaming;
+    vst1_u8(to, vget_low_u8(units));
+}
+
+VEC void vec_store_units_of_8(void *to, vec_bytes units, bool streaming)
+{
+    vec_store(to, units, streaming);
+}
+
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, bool streaming)
+{
+    (void)streaming;
+    unsigned char *out = to;
+    vst1_u8(out, vget_low_u8(units_a));
+    STORE_DWORD(out + 8, vreinterpretq_u32_u8(units_a), 2);
+    vst1_u8(out + 12, vget_low_u8(units_b));
+    STORE_DWORD(out + 20, vreinterpretq_u32_u8(units_b), 2);
+}
+
+/* Their first 16 bytes, and the last 4 of a's unit and of b's. */
+VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends, bool streaming)
+{
+    unsigned char *out = to;
+    vec_store(out, units_a, streaming);
+    STORE_DWORD(out + 16, vreinterpretq_u32_u8(ends), 0);
+    vec_store(out + 20, units_b, streaming);
+    STORE_DWORD(out + 36, vreinterpretq_u32_u8(ends), 1);
+}
+
+/* A register's m bits an axis, LANES / 2 symbols. */
+VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streaming)
 {
     (void)streaming;
     unsigned char *out = to;
     for (int half = 0; half < 2; half++) {
         VEC_UNROLL
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < m; k++) {
             const uint8x16_t pairs = vreinterpretq_u8_f32(llrs[k]);
-            vst1_u8(out + 8 * (4 * half + k), half ? vget_high_u8(pairs) : vget_low_u8(pairs));
+            vst1_u8(out + 8 * (m * half + k), half ? vget_high_u8(pairs) : vget_low_u8(pairs));
         }
     }
 }
 
-VEC void vec_store_llrs_f16(void *to, const vec_f32 llrs[4], bool streaming)
+/* 256QAM's register. */
+VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
 {
     const uint32x4_t p01 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[0]), llrs[1]));
     const uint32x4_t p23 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[2]), llrs[3]));
     unsigned char *out = to;
     vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), streaming);
     vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), streaming);
+}
+
+/* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */
+VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+{
+    (void)streaming;
+    unsigned char *out = to;
+    VEC_UNROLL
+    for (int k = 0; k < m; k++) {
+        const uint32x4_t pairs = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(a[k]), b[k]));
+        STORE_DWORD(out + 4 * k, pairs, 0);
+        STORE_DWORD(out + 4 * (m + k), pairs, 1);
+        STORE_DWORD(out + 4 * (2 * m + k), pairs, 2);
+        STORE_DWORD(out + 4 * (3 * m + k), pairs, 3);
+    }
+}
+
+/* BPSK: one LLR a symbol. */
+VEC void vec_store_f16(void *to, vec_f32 llrs, bool streaming)
+{
+    (void)streaming;
+    vst1_u8(to, vreinterpret_u8_f16(vcvt_f16_f32(llrs)));
+}
+
+VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)
+{
+    (void)streaming;
+    const int16x4_t words = vqmovn_s32(steps);
+    const int8x8_t bytes = vqmovn_s16(vcombine_s16(words, words));
+    const int8x8_t limited =
+        vmin_s8(vmax_s8(bytes, vget_low_s8(vreinterpretq_s8_u8(least))), vget_low_s8(vreinterpretq_s8_u8(most)));
+    const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(limited), 0);
+    memcpy(to, &four, sizeof four);
 }
 
 #endif

@@ -261,15 +261,13 @@ VEC void soft_bit_loop(bool positive_is_1, const softqam_params *params, step_pl
 }
 
 /* The sign as a constant of the loops. */
-static void soft_bits_of_symbols(const softqam_params *params, softqam_llr_scale scale, const float *components,
-                                 const float *noise, size_t n_symbols, unsigned char *out, bool streaming)
+static void soft_bits_of_symbols(const softqam_loop_call *call)
 {
-    (void)scale;
-    (void)noise;
-    if (params->sign == SOFTQAM_SIGN_POSITIVE_IS_1)
-        soft_bit_loop(true, params, (step_place){components, out}, n_symbols, streaming);
+    const step_place at = {call->components, call->out};
+    if (call->params->sign == SOFTQAM_SIGN_POSITIVE_IS_1)
+        soft_bit_loop(true, call->params, at, call->n_symbols, call->streaming);
     else
-        soft_bit_loop(false, params, (step_place){components, out}, n_symbols, streaming);
+        soft_bit_loop(false, call->params, at, call->n_symbols, call->streaming);
 }
 
 #endif

@@ -108,25 +108,27 @@ softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, co
     return SOFTQAM_OK;
 }
 
+static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const softqam_params *params,
+                                     const softqam_llr_loops *llrs)
+{
+    switch (params->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return params->llr_limit == 127.0f ? llrs->s8_full : llrs->s8;
+    case SOFTQAM_OUTPUT_F16:
+        return llrs->f16;
+    case SOFTQAM_OUTPUT_F32:
+        return llrs->f32;
+    default:
+        return variant->soft_bits;
+    }
+}
+
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
                               const softqam_params *params)
 {
-    const softqam_llr_loops *of = variant->llrs_256qam;
     loops->convert = variant->convert[params->input_format];
     loops->min_symbols = variant->min_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals;
-    switch (params->output_format) {
-    case SOFTQAM_OUTPUT_U8:
-        loops->by_noise = variant->soft_bits;
-        break;
-    case SOFTQAM_OUTPUT_S8:
-        loops->by_noise = params->llr_limit == 127.0f ? of->s8_full : of->s8;
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        loops->by_noise = of->f16;
-        break;
-    case SOFTQAM_OUTPUT_F32:
-        loops->by_noise = of->f32;
-        break;
-    }
+    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
+        loops->by_noise[axis_bits] = loops_of(variant, params, &variant->llrs[axis_bits]);
 }

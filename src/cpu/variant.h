@@ -13,8 +13,8 @@ typedef struct softqam_cpu_variant {
     bool (*runs_here)(void);
     softqam_convert_loop *convert[4]; /* by input format */
     softqam_loop *soft_bits[1];
-    const softqam_llr_loops *llrs_256qam;
-    size_t min_symbols; /* that a loop takes; convert takes any number */
+    const softqam_llr_loops *llrs; /* by bits an axis */
+    size_t min_symbols;            /* that a loop takes; convert takes any number */
     bool flushes_subnormals;
     size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;

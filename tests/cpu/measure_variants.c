@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* By hand: how fast each of the CPU's inner loops is on this machine in one thread, after a check, beside plain reading
- * and writing of as many bytes. Symbols are cf32; what converting the other formats takes is apart. */
+ * and writing of as many bytes; LLRs of the modulation that SOFTQAM_TEST_MODULATION names. Symbols are cf32; what
+ * converting the other formats takes is apart. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +19,22 @@ static int compare_doubles(const void *a, const void *b)
 
 typedef uint64_t words __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Groups of eight symbols: so many words of symbols, each a power of two, of noise variances and of output. */
-static inline void stream_groups(const variants_data *self, size_t n_in, size_t n_noise, size_t n_out)
+/* Groups of 16 symbols: so many words of symbols, of noise variances and of output. All that is read goes into what is
+ * written. */
+static inline __attribute__((always_inline)) void stream_groups(const variants_data *self, size_t n_in, size_t n_noise,
+                                                                size_t n_out)
 {
     const words *in = (const words *)(const void *)self->components;
     const words *noise = (const words *)(const void *)self->noise;
     words *out = (words *)(void *)self->got;
-    for (size_t group = self->n_symbols / 8; group > 0; group--) {
+    for (size_t group = self->n_symbols / 16; group > 0; group--) {
         for (size_t k = 0; k < n_out; k++) {
-            out[k] = in[k % n_in];
-            if (n_noise)
-                out[k] ^= noise[k % n_noise];
+            words all = in[k % n_in];
+            for (size_t j = k + n_out; j < n_in; j += n_out)
+                all ^= in[j];
+            for (size_t j = n_noise ? k % n_noise : 0; j < n_noise; j += n_out)
+                all ^= noise[j];
+            out[k] = all;
         }
         in += n_in;
         noise += n_noise;
@@ -36,19 +42,35 @@ static inline void stream_groups(const variants_data *self, size_t n_in, size_t 
     }
 }
 
-/* Reads as many bytes as the input and writes as many as the output, with as little done to them as can be. */
+/* Reads as many bytes as the input and writes as many as the output, with as little done to them as can be: with the
+ * counts known the compiler writes the loops out. */
+#define STREAM_OF(nbytes)                                                                                              \
+    case nbytes:                                                                                                       \
+        if (has_noise)                                                                                                 \
+            stream_groups(self, 8, 4, nbytes);                                                                         \
+        else                                                                                                           \
+            stream_groups(self, 8, 0, nbytes);                                                                         \
+        break
+
 static void stream(const variants_call *call, const variants_data *self)
 {
-    const size_t n_noise = call->noise != SOFTQAM_ONE_WEIGHT ? 2 : 0;
-    /* With the counts known the compiler writes the loops out. */
-    if (call->nbytes == 8 && n_noise == 0)
-        stream_groups(self, 4, 0, 4);
-    else if (call->nbytes == 8)
-        stream_groups(self, 4, 2, 4);
-    else if (call->nbytes == 16)
-        stream_groups(self, 4, n_noise, 8);
-    else
-        stream_groups(self, 4, n_noise, 16);
+    const bool has_noise = call->noise != SOFTQAM_ONE_WEIGHT;
+    switch (call->nbytes) {
+        STREAM_OF(1);
+        STREAM_OF(2);
+        STREAM_OF(4);
+        STREAM_OF(6);
+        STREAM_OF(8);
+        STREAM_OF(10);
+        STREAM_OF(12);
+        STREAM_OF(16);
+        STREAM_OF(20);
+        STREAM_OF(24);
+        STREAM_OF(32);
+        STREAM_OF(40);
+    default:
+        fail_msg("%zu bytes a symbol", call->nbytes);
+    }
 }
 
 typedef enum kind_of_input {
@@ -76,7 +98,9 @@ static void fill(kind_of_input kind, bool is_inverse, variants_data *self)
                         : kind == INPUT_SUBNORMAL  ? 0x1p-140F
                                                    : NAN;
     }
-    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self->n_symbols, self->noise);
+    /* As after equalisation: within 3 dB. */
+    for (size_t i = 0; i < self->n_symbols; i++)
+        self->noise[i] = powf(10, -snr_db / 10) * (0.5F + 1.5F * (float)harness_random_below(&random, 1000) / 1000);
     for (size_t i = 0; is_inverse && i < self->n_symbols; i++)
         self->noise[i] = 1 / self->noise[i];
 }
@@ -139,7 +163,8 @@ int main(void)
             const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
             if (output == SOFTQAM_OUTPUT_U8 && noise != SOFTQAM_ONE_WEIGHT)
                 continue;
-            const variants_call call = variants_default_call(output, noise);
+            const variants_call call = variants_default_call(
+                output == SOFTQAM_OUTPUT_U8 ? SOFTQAM_MODULATION_256QAM : harness_modulation(), output, noise);
             for (int kind = INPUT_28_DB; kind <= INPUT_NAN; kind++) {
                 fill((kind_of_input)kind, noise == SOFTQAM_NOISE_INVERSE, &self);
                 measure(variant, &call, kind_names[kind], &self);

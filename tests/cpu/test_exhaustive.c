@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every float. One component runs through all 2^32 bit patterns while the other stays at a level, on a decision
- * boundary, at zero, outside, far outside, at NaN; or the noise value does, N0 or 1/N0: every vector loop of the CPU
- * against the portable one, and the portable one against the oracle and the specified LLRs; with
- * SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of cs16.
+/* Every float, for the modulation that SOFTQAM_TEST_MODULATION names. One component runs through all 2^32 bit patterns
+ * while the other stays at a level, on a decision boundary, at zero, outside, far outside, at NaN; or the noise value
+ * does, N0 or 1/N0: every vector loop of the CPU against the portable one, and the portable one against the oracle and
+ * the specified LLRs; with SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of cs16.
  *
  * SOFTQAM_TEST_STRIDE says which: every one with 1, one in 2039 without it. Those around levels and boundaries are
  * never left out. SOFTQAM_TEST_THREADS is how many threads share the work, one per CPU without it. */
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "contract.h"
+#include "llr_fixture.h"
 #include "oracle.h"
 #include "variants_fixture.h"
 
@@ -29,7 +30,8 @@ enum { DEFAULT_STRIDE = 2039, REFERENCE_FACTOR = 7, REFERENCE_STRIDE = 1021 };
 /* Levels are the odd multiples of alpha, boundaries the even ones. */
 static float multiple_of_alpha(int k)
 {
-    return (float)k * (float)(1 / sqrt(170.0));
+    const double n_levels = harness_symbol_bits() < 2 ? 2 : 1 << harness_symbol_bits() / 2;
+    return (float)k * (float)(1 / sqrt(2 * (n_levels * n_levels - 1) / 3));
 }
 
 static uint32_t bits_of(float value)
@@ -209,9 +211,9 @@ static bool compare_specified(const job *self, worker *w, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const nr_noise noise = {w->noise[i], self->call.noise == SOFTQAM_NOISE_INVERSE};
-        float llrs[HARNESS_SYMBOL_BITS];
-        contract_f32(&nr_256qam, w->components + 2 * i, noise, 0, 0, llrs);
-        memcpy(w->expected + i * sizeof llrs, llrs, sizeof llrs);
+        float llrs[NR_MAX_BITS];
+        contract_f32(llr_constellation(harness_modulation()), w->components + 2 * i, noise, i, 0, llrs);
+        memcpy(w->expected + i * self->call.nbytes, llrs, self->call.nbytes);
     }
     harness_poison(w->got, w->expected, n * self->call.nbytes);
     variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, &self->call, w->components, w->noise, n, w->got);
@@ -329,6 +331,8 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     softqam_config_init(&shared.config);
     shared.config.input_format = input;
     shared.config.output_format = output;
+    if (output != SOFTQAM_OUTPUT_U8)
+        shared.config.modulation = harness_modulation();
     shared.config.noise = noise == SOFTQAM_ONE_WEIGHT ? SOFTQAM_NOISE_PER_CALL : SOFTQAM_NOISE_PER_SYMBOL;
     if (noise == SOFTQAM_NOISE_INVERSE)
         shared.config.noise_form = SOFTQAM_NOISE_FORM_INVERSE;
@@ -434,9 +438,17 @@ static bool (*comparison(void))(const job *, worker *, size_t)
     return on_cuda() ? compare_cuda : compare_variants;
 }
 
+/* Soft bits are 256QAM's alone. */
+static void skip_other_modulations(void)
+{
+    if (harness_modulation() != SOFTQAM_MODULATION_256QAM)
+        skip();
+}
+
 static void test_u8(void **state)
 {
     (void)state;
+    skip_other_modulations();
     for (unsigned running = 0; running < 2; running++) {
         for (int fixed = 0; fixed < N_FIXED; fixed++) {
             const symbols set = running_set(running, fixed);
@@ -447,13 +459,17 @@ static void test_u8(void **state)
     run_set(&edges_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
 }
 
-/* LLRs of an axis depend on the other only in whether it is a number, so two values of it do. */
+/* LLRs of an axis depend on the other only in whether it is a number, so two values of it do; but for BPSK's. */
 static void run_llrs(softqam_output_format output)
 {
     const symbols with_level[] = {running_set(0, 0), running_set(1, 0)}, with_nan = running_set(0, N_FIXED - 1);
     const symbols noise = noise_set();
     for (int kind = SOFTQAM_ONE_WEIGHT; kind < SOFTQAM_NOISE_KINDS; kind++)
         run_set(&with_level[kind % 2], SOFTQAM_INPUT_CF32, output, (softqam_noise_kind)kind, comparison());
+    for (int k = 0; k < 2 * N_FIXED && harness_symbol_bits() == 1; k++) {
+        const symbols set = running_set((unsigned)k % 2, k / 2);
+        run_set(&set, SOFTQAM_INPUT_CF32, output, SOFTQAM_ONE_WEIGHT, comparison());
+    }
     run_set(&with_nan, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
     run_set(&noise, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
     run_set(&noise, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_INVERSE, comparison());
@@ -485,7 +501,8 @@ static void test_cs16(void **state)
     (void)state;
     const symbols set = {
         .name = "all cs16", .n = (ALL_BITS - 1) / stride() + 1, .fill = fill_pairs, .stride = stride()};
-    run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
+    if (harness_modulation() == SOFTQAM_MODULATION_256QAM)
+        run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
     run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_N0, comparison());
 }
 
@@ -495,6 +512,7 @@ static void test_oracle(void **state)
     (void)state;
     if (on_cuda())
         skip();
+    skip_other_modulations();
     const symbols set = {
         .name = "all of 2^-13 <= |I| < 8, Q on a level",
         .n = (((uint64_t)1 << 28) - 1) / stride() + 1,

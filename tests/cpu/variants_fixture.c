@@ -34,10 +34,12 @@ variants_call variants_call_of(const softqam_config *from, softqam_noise_kind no
     return self;
 }
 
-variants_call variants_default_call(softqam_output_format output, softqam_noise_kind noise)
+variants_call variants_default_call(softqam_modulation modulation, softqam_output_format output,
+                                    softqam_noise_kind noise)
 {
     softqam_config config;
     softqam_config_init(&config);
+    config.modulation = modulation;
     config.output_format = output;
     return variants_call_of(&config, noise);
 }
@@ -56,7 +58,18 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
         weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
         noise = &weight;
     }
-    loops.by_noise[takes_noise ? call->noise : SOFTQAM_ONE_WEIGHT](params, scale, components, noise, n, out, streaming);
+    const int axis_bits = softqam_axis_bits(params->modulation);
+    softqam_loop_call loop_call = {.params = params,
+                                   .table = params->llrs[axis_bits],
+                                   .scale = scale,
+                                   .components = components,
+                                   .noise = noise,
+                                   .n_symbols = n,
+                                   .out = out,
+                                   .streaming = streaming};
+    if (params->modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        loop_call.turn[1] = 0x80000000u;
+    loops.by_noise[axis_bits][takes_noise ? call->noise : SOFTQAM_ONE_WEIGHT](&loop_call);
 }
 
 void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,

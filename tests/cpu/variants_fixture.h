@@ -8,7 +8,7 @@
 #include "cpu/variant.h"
 #include "harness.h"
 
-enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, MAX_OUT_NBYTES = 32, VARIANTS_MAX = 8 };
+enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_MODULATIONS = 7, MAX_OUT_NBYTES = 40, VARIANTS_MAX = 8 };
 
 /* Those that run here, but for the portable one. Returns how many. */
 size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX]);
@@ -21,8 +21,9 @@ typedef struct variants_call {
 } variants_call;
 
 variants_call variants_call_of(const softqam_config *config, softqam_noise_kind noise);
-/* The same with the defaults for an output format. */
-variants_call variants_default_call(softqam_output_format output, softqam_noise_kind noise);
+/* The same with the defaults for a modulation and an output format. */
+variants_call variants_default_call(softqam_modulation modulation, softqam_output_format output,
+                                    softqam_noise_kind noise);
 
 typedef enum variants_way {
     VARIANTS_PLAIN,

@@ -57,7 +57,15 @@ static void run_segment(const softqam_params *params, const softqam_cpu_loops *l
         loops->convert(i, segment->input_scale, 1, &components[0], false);
         loops->convert(q, segment->input_scale, 1, &components[1], false);
         const float noise = segment->noise ? segment->noise[k * segment->noise_stride] : segment->noise_value;
-        loops->by_noise[kind](params, scale, components, &noise, 1, out, false);
+        const int axis_bits = softqam_axis_bits(params->modulation);
+        const softqam_loop_call call = {.params = params,
+                                        .table = params->llrs[axis_bits],
+                                        .scale = scale,
+                                        .components = components,
+                                        .noise = &noise,
+                                        .n_symbols = 1,
+                                        .out = out};
+        loops->by_noise[axis_bits][kind](&call);
     }
 }
 

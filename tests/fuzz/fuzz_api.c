@@ -199,8 +199,10 @@ static void take_fields(source *self, piece *p, const softqam_config *config)
     take(self, &segment->first_symbol, unusual & 1 ? sizeof segment->first_symbol : 0);
     if (unusual & 2) {
         segment->modulation = (softqam_modulation)take_choice(self, 8);
-        p->is_good =
+        const bool is_256qam =
             segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
+        p->is_good =
+            config->output_format == SOFTQAM_OUTPUT_U8 ? is_256qam : softqam_bits_per_symbol(segment->modulation) > 0;
     }
     if (unusual & 4) {
         segment->noise_form = (softqam_noise_form)take_choice(self, 3);
@@ -239,7 +241,8 @@ static piece take_piece(source *self, const softqam_config *config)
     const bool planes = shape & 0x10;
     piece p = {.segment = {.n_symbols = n, .symbol_stride = stride}};
     take_fields(self, &p, config);
-    p.out_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_256QAM, n);
+    p.out_nbytes = softqam_output_nbytes(config->output_format,
+                                         p.segment.modulation ? p.segment.modulation : config->modulation, n);
     p.symbols = fill(self, spanned * (planes ? half : in_nbytes));
     p.symbols_q = planes ? fill(self, spanned * half) : NULL;
     p.out = malloc(p.out_nbytes);

@@ -30,7 +30,7 @@ const char *__tsan_default_options(void)
 }
 
 /* Ends the program: for mistakes in how it was called, before any test that could fail. */
-static void die(const char *cause, const char *text)
+static _Noreturn void die(const char *cause, const char *text)
 {
     fflush(stdout);
     fprintf(stderr, "%s: %s\n", cause, text);
@@ -172,6 +172,23 @@ static void require_cpu_variant(void)
     softqam_destroy(demodulator);
 }
 
+softqam_modulation harness_modulation(void)
+{
+    static const char *const names[] = {"", "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"};
+    const char *name = getenv("SOFTQAM_TEST_MODULATION");
+    if (!name || !*name)
+        return SOFTQAM_MODULATION_256QAM;
+    for (size_t k = 1; k < HARNESS_COUNT(names); k++)
+        if (strcmp(name, names[k]) == 0)
+            return (softqam_modulation)k;
+    die("SOFTQAM_TEST_MODULATION is no modulation", name);
+}
+
+size_t harness_symbol_bits(void)
+{
+    return softqam_bits_per_symbol(harness_modulation());
+}
+
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";
@@ -236,9 +253,14 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
 const char *const harness_input_names[] = {"cf32", "cs16", "cs8", "cf16"};
 const char *const harness_output_names[] = {"u8", "s8", "f16", "f32"};
 
+static softqam_modulation modulation_of(softqam_output_format format)
+{
+    return format == SOFTQAM_OUTPUT_U8 ? SOFTQAM_MODULATION_256QAM : harness_modulation();
+}
+
 size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols)
 {
-    return softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, n_symbols);
+    return softqam_output_nbytes(format, modulation_of(format), n_symbols);
 }
 
 harness_setup harness_default_setup(void)
@@ -254,6 +276,7 @@ harness_setup harness_format_setup(softqam_output_format format, softqam_noise n
 {
     harness_setup setup = harness_default_setup();
     setup.demodulator.output_format = format;
+    setup.demodulator.modulation = modulation_of(format);
     setup.demodulator.noise = noise;
     return setup;
 }

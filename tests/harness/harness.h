@@ -17,8 +17,9 @@
 /* Exit status that CTest counts as a skip. */
 #define HARNESS_SKIPPED 77
 
-/* Soft bits, and so bytes, of a symbol. */
-#define HARNESS_SYMBOL_BITS 8
+/* Soft bits, and so bytes, of a symbol of 256QAM; and the most bits that a symbol has. */
+#define HARNESS_SYMBOL_BITS     8
+#define HARNESS_MAX_SYMBOL_BITS 10
 
 #define HARNESS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -34,6 +35,11 @@ void harness_require_cuda(void);
 
 /* The backend that SOFTQAM_TEST_BACKEND names: cpu unless told otherwise. Any other name ends the program. */
 softqam_backend harness_backend(void);
+
+/* The modulation whose LLRs are tested, as SOFTQAM_TEST_MODULATION names it, in the words of softqam-demod: 256qam
+ * unless told otherwise. Any other name ends the program. Soft bits are 256QAM's alone. */
+softqam_modulation harness_modulation(void);
+size_t harness_symbol_bits(void);
 
 /* True where a demodulator of the CUDA backend can be made. */
 bool harness_cuda_is_usable(void);
@@ -127,7 +133,7 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
 extern const char *const harness_input_names[];
 extern const char *const harness_output_names[];
 
-/* Bytes of 256QAM symbols' values. */
+/* Bytes of symbols' values, of the modulation under test. */
 size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols);
 
 /* A demodulator's settings, and those of the context that it works on. */
@@ -138,7 +144,7 @@ typedef struct harness_setup {
 
 /* The defaults with the backend under test. */
 harness_setup harness_default_setup(void);
-/* The same for an output format, and for one noise variance or one a symbol. */
+/* The same for an output format, for one noise variance or one a symbol, and for LLRs of the modulation under test. */
 harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
 
 /* A demodulator on a context of its own, which ends with it: softqam_destroy() frees both. Any thread. */

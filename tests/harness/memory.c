@@ -91,7 +91,8 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
 static void print_values(const char *label, softqam_output_format format, const uint8_t *values)
 {
     fprintf(stderr, " %s", label);
-    for (int b = 0; b < HARNESS_SYMBOL_BITS; b++) {
+    const size_t n = format == SOFTQAM_OUTPUT_U8 ? HARNESS_SYMBOL_BITS : harness_symbol_bits();
+    for (size_t b = 0; b < n; b++) {
         uint16_t half;
         float llr;
         switch (format) {
@@ -102,11 +103,11 @@ static void print_values(const char *label, softqam_output_format format, const 
             fprintf(stderr, " %4d", (int8_t)values[b]);
             break;
         case SOFTQAM_OUTPUT_F16:
-            memcpy(&half, values + (size_t)b * sizeof half, sizeof half);
+            memcpy(&half, values + b * sizeof half, sizeof half);
             fprintf(stderr, " 0x%04x", half);
             break;
         case SOFTQAM_OUTPUT_F32:
-            memcpy(&llr, values + (size_t)b * sizeof llr, sizeof llr);
+            memcpy(&llr, values + b * sizeof llr, sizeof llr);
             fprintf(stderr, " %a", (double)llr);
             break;
         }

@@ -8,7 +8,8 @@ function(add_test_program name)
 endfunction()
 
 # What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
-set(slow_tests abi.core abi.cuda bench exhaustive.cpu faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
+set(slow_tests abi.core abi.cuda bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
+  exhaustive.cpu.qpsk exhaustive.cpu.16qam exhaustive.cpu.64qam exhaustive.cpu.1024qam faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
   faults.fake_three_cuda faults.mpi faults.tools flags.cuda load.fake_cuda package plot.command plot.pictures quality
   second_witness tools.documents.cpu tools.mpi.cpu)
 
@@ -38,6 +39,15 @@ function(add_backend_runs name program timeout)
     endif()
     add_test_run(${name}.${backend} COMMAND ${program} TIMEOUT ${timeout}
       ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} LABELS ${labels})
+  endforeach()
+endfunction()
+
+# NAME.cpu.MODULATION: the same program on the CPU backend once more for each modulation but the usual 256QAM.
+# Further arguments are more of its environment.
+function(add_modulation_runs name program timeout)
+  foreach(modulation bpsk pi2-bpsk qpsk 16qam 64qam 1024qam)
+    add_test_run(${name}.cpu.${modulation} COMMAND ${program} TIMEOUT ${timeout}
+      ENVIRONMENT SOFTQAM_TEST_BACKEND=cpu SOFTQAM_TEST_MODULATION=${modulation} ${ARGN})
   endforeach()
 endfunction()
 

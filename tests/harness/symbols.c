@@ -21,13 +21,21 @@ static float random_normal(harness_random *random)
     return sum * sqrtf(0.75F);
 }
 
-/* Levels lie on the odd multiples of alpha, decision boundaries on the even ones; 16 is outside the constellation. */
+/* Levels lie on the odd multiples of alpha, decision boundaries on the even ones; of 256QAM, 16 is outside. */
 #define MAX_MULTIPLE 16
 #define N_MULTIPLES  (2 * MAX_MULTIPLE + 1)
 
+/* The modulation's levels on an axis: 2 (BPSK's too) to 32. */
+static int n_levels(void)
+{
+    const size_t bits = harness_symbol_bits();
+    return bits < 2 ? 2 : 1 << bits / 2;
+}
+
 static float multiple_of_alpha(int k)
 {
-    return (float)k * (float)(1 / sqrt(170.0));
+    const int n = n_levels();
+    return (float)k * (float)(1 / sqrt(2 * ((double)n * n - 1) / 3));
 }
 
 /* The float that lies n_ulp floats above v. */
@@ -52,7 +60,7 @@ static void fill_noisy(harness_random *random, float snr_db, size_t first, size_
     (void)first;
     float deviation = sqrtf(0.5F * powf(10, -snr_db / 10));
     for (size_t i = 0; i < 2 * n_symbols; i++) {
-        int level = 2 * (int)harness_random_below(random, 16) - 15;
+        int level = 2 * (int)harness_random_below(random, (size_t)n_levels()) - (n_levels() - 1);
         symbols[i] = multiple_of_alpha(level) + deviation * random_normal(random);
     }
 }
@@ -61,7 +69,7 @@ static void fill_noisy(harness_random *random, float snr_db, size_t first, size_
 static void fill_close(harness_random *random, float max_ulps, size_t first, size_t n_symbols, float *symbols)
 {
     for (size_t i = 0; i < n_symbols; i++) {
-        int multiple = (int)harness_random_below(random, N_MULTIPLES) - MAX_MULTIPLE;
+        int multiple = (int)harness_random_below(random, (size_t)(2 * n_levels() + 1)) - n_levels();
         int n_ulp = (int)random_uniform(random, max_ulps);
         size_t axis = (first + i) % 2;
         symbols[2 * i + axis] = step_ulps(multiple_of_alpha(multiple), n_ulp);

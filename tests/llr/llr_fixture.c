@@ -35,6 +35,26 @@ uint8_t *llr_answer(softqam_output_format format, const llr_input *in)
     return harness_answer(&setup, in->symbols, in->noise_var, in->n_symbols);
 }
 
+const nr_constellation *llr_constellation(softqam_modulation modulation)
+{
+    switch (modulation) {
+    case SOFTQAM_MODULATION_BPSK:
+        return &nr_bpsk;
+    case SOFTQAM_MODULATION_PI2_BPSK:
+        return &nr_pi_2_bpsk;
+    case SOFTQAM_MODULATION_QPSK:
+        return &nr_qpsk;
+    case SOFTQAM_MODULATION_16QAM:
+        return &nr_16qam;
+    case SOFTQAM_MODULATION_64QAM:
+        return &nr_64qam;
+    case SOFTQAM_MODULATION_1024QAM:
+        return &nr_1024qam;
+    default:
+        return &nr_256qam;
+    }
+}
+
 double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
 {
     uint16_t half;

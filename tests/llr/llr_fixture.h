@@ -5,6 +5,7 @@
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
 
 #include "harness.h"
+#include "nr_symbol.h"
 
 /* s8's, where the configuration leaves them at 0. */
 #define LLR_S8_SCALE 6.0F
@@ -26,6 +27,8 @@ void llr_close_input(llr_input *self);
 
 /* harness_answer() with a noise variance for each symbol. */
 uint8_t *llr_answer(softqam_output_format format, const llr_input *in);
+
+const nr_constellation *llr_constellation(softqam_modulation modulation);
 
 /* LLR i, counted in values. */
 double llr_at(softqam_output_format format, const uint8_t *out, size_t i);

@@ -72,6 +72,7 @@ static int close_contexts(void **state)
 /* What is computed: a demodulator's settings in full. */
 
 typedef struct settings {
+    softqam_modulation modulation;
     softqam_output_format format;
     softqam_noise_form form;
     softqam_sign sign;
@@ -89,8 +90,12 @@ enum { N_FORMS_AND_SIGNS = 4, N_S8 = HARNESS_COUNT(s8_scales) * N_FORMS_AND_SIGN
 /* Formats, forms and signs, each with each, and s8 at several scales. */
 static settings settings_at(size_t k)
 {
-    settings self = {SOFTQAM_OUTPUT_S8, k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
-                     k & 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0, 1, 0};
+    settings self = {harness_modulation(),
+                     SOFTQAM_OUTPUT_S8,
+                     k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
+                     k & 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0,
+                     1,
+                     0};
     if (k < N_S8) {
         self.scale = s8_scales[k / N_FORMS_AND_SIGNS].scale;
         self.limit = s8_scales[k / N_FORMS_AND_SIGNS].limit;
@@ -104,35 +109,46 @@ static settings settings_at(size_t k)
 static settings plain_settings(softqam_output_format format, softqam_noise_form form)
 {
     const bool is_s8 = format == SOFTQAM_OUTPUT_S8;
-    return (settings){format, form, SOFTQAM_SIGN_POSITIVE_IS_0, is_s8 ? LLR_S8_SCALE : 1, is_s8 ? LLR_S8_LIMIT : 0};
+    return (settings){harness_modulation(),    format, form, SOFTQAM_SIGN_POSITIVE_IS_0, is_s8 ? LLR_S8_SCALE : 1,
+                      is_s8 ? LLR_S8_LIMIT : 0};
 }
 
-static void specify_symbol(const settings *of, const float *symbol, float noise, uint8_t *to)
+/* The symbol at this position of its codeword. */
+static void specify_symbol(const settings *of, const float *symbol, float noise, uint64_t position, uint8_t *to)
 {
+    const nr_constellation *c = llr_constellation(of->modulation);
     const nr_noise what = {noise, of->form == SOFTQAM_NOISE_FORM_INVERSE};
-    const uint32_t flipped = of->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? 0xff : 0;
-    float floats[HARNESS_SYMBOL_BITS];
-    uint16_t halves[HARNESS_SYMBOL_BITS];
-    int8_t bytes[HARNESS_SYMBOL_BITS];
+    const uint32_t flipped = of->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0;
+    const size_t n_bits = softqam_bits_per_symbol(of->modulation);
+    float floats[NR_MAX_BITS];
+    uint16_t halves[NR_MAX_BITS];
+    int8_t bytes[NR_MAX_BITS];
     if (of->format == SOFTQAM_OUTPUT_S8) {
-        contract_s8(&nr_256qam, symbol, what, 0, flipped, of->scale, of->limit, bytes);
-        memcpy(to, bytes, sizeof bytes);
+        contract_s8(c, symbol, what, position, flipped, of->scale, of->limit, bytes);
+        memcpy(to, bytes, n_bits * sizeof bytes[0]);
     } else if (of->format == SOFTQAM_OUTPUT_F16) {
-        contract_f16(&nr_256qam, symbol, what, 0, flipped, halves);
-        memcpy(to, halves, sizeof halves);
+        contract_f16(c, symbol, what, position, flipped, halves);
+        memcpy(to, halves, n_bits * sizeof halves[0]);
     } else {
-        contract_f32(&nr_256qam, symbol, what, 0, flipped, floats);
-        memcpy(to, floats, sizeof floats);
+        contract_f32(c, symbol, what, position, flipped, floats);
+        memcpy(to, floats, n_bits * sizeof floats[0]);
     }
 }
 
 /* noise_stride 0: one value for all. */
+static void specify_from(const settings *of, uint64_t position, const float *symbols, const float *noise,
+                         size_t noise_stride, size_t n, uint8_t *to)
+{
+    const size_t nbytes = softqam_output_nbytes(of->format, of->modulation, 1);
+    for (size_t i = 0; i < n; i++)
+        specify_symbol(of, symbols + 2 * i, noise[i * noise_stride], position + i, to + i * nbytes);
+}
+
+/* From the first symbol of a codeword on. */
 static void specify(const settings *of, const float *symbols, const float *noise, size_t noise_stride, size_t n,
                     uint8_t *to)
 {
-    const size_t nbytes = harness_output_nbytes(of->format, 1);
-    for (size_t i = 0; i < n; i++)
-        specify_symbol(of, symbols + 2 * i, noise[i * noise_stride], to + i * nbytes);
+    specify_from(of, 0, symbols, noise, noise_stride, n, to);
 }
 
 /* A demodulator on every context. */
@@ -293,8 +309,8 @@ static special_values special_components(void)
     for (size_t k = 0; k < HARNESS_COUNT(others); k++)
         add_bits(&self, float_bits(others[k]));
     /* Boundaries of the rows. */
-    for (int k = 1; k <= 8; k++)
-        add_near(&self, (float)(2 * k / sqrt(170)));
+    for (int k = 1; k <= 1 << (llr_constellation(harness_modulation())->axis_bits - 1); k++)
+        add_near(&self, (float)(2 * k / sqrt(llr_constellation(harness_modulation())->energy)));
     add_no_numbers(&self);
     for (size_t k = 0, n = self.n; k < n; k++)
         add_bits(&self, float_bits(self.values[k]) | 0x80000000);
@@ -400,8 +416,8 @@ static void test_input_scales(void **state)
     llr_input in = open_special(&random);
     const size_t n = in.n_symbols;
     float *values = harness_alloc(n * 2 * sizeof *values);
-    uint8_t *expected = harness_alloc(n * HARNESS_SYMBOL_BITS * sizeof(float));
-    uint8_t *got = harness_alloc(n * HARNESS_SYMBOL_BITS * sizeof(float));
+    uint8_t *expected = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
+    uint8_t *got = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     in.noise_var[0] = 0.25F;
     for (size_t k = 0; k < HARNESS_COUNT(scales) * LLR_FORMATS; k++) {
         const settings of = plain_settings(llr_formats[k % LLR_FORMATS], SOFTQAM_NOISE_FORM_N0);
@@ -439,7 +455,7 @@ static void test_weights_of_all_sizes(void **state)
     static const float corners[N_CORNERS][2] = {
         {0x1.fffffep0F, -0x1.fffffep0F}, {-0x1.ffff00p0F, 0.5F}, {0, -0x1.1p-20F}, {-0.61F, 1.15F}};
     float symbols[2 * STEP], noise[STEP];
-    uint8_t expected[STEP * HARNESS_SYMBOL_BITS * 4], got[STEP * HARNESS_SYMBOL_BITS * 4];
+    uint8_t expected[STEP * HARNESS_MAX_SYMBOL_BITS * 4], got[STEP * HARNESS_MAX_SYMBOL_BITS * 4];
     for (size_t i = 0; i < STEP; i++)
         memcpy(symbols + 2 * i, corners[i % N_CORNERS], sizeof corners[0]);
     for (size_t k = 0; k < 4 * LLR_FORMATS; k++) {
@@ -472,9 +488,9 @@ static void test_ties(void **state)
     of.scale = 1;
     harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, in.n_symbols, in.symbols);
     for (size_t i = 0; i < in.n_symbols; i++) {
-        float metrics[HARNESS_SYMBOL_BITS];
-        contract_f32(&nr_256qam, in.symbols + 2 * i, nr_inverse_noise_var(1), 0, 0, metrics);
-        const float metric = fabsf(metrics[harness_random_below(&random, HARNESS_SYMBOL_BITS)]);
+        float metrics[HARNESS_MAX_SYMBOL_BITS];
+        contract_f32(llr_constellation(of.modulation), in.symbols + 2 * i, nr_inverse_noise_var(1), i, 0, metrics);
+        const float metric = fabsf(metrics[harness_random_below(&random, harness_symbol_bits())]);
         const float half = (float)harness_random_below(&random, 127) + 0.5F;
         const float most = i < in.n_symbols / 3 ? 0x1p12F : i < in.n_symbols / 3 * 2 ? 0x1p18F : FLT_MAX;
         in.noise_var[i] = half <= metric * most ? half / metric : 1;
@@ -540,7 +556,7 @@ static void spoil(harness_random *random, const oddities *from, const settings *
         self->in.symbols[2 * i + what] = random_special(random, &from->components);
     else
         self->in.noise_var[i] = random_special(random, &from->noise);
-    specify_symbol(of, self->in.symbols + 2 * i, self->in.noise_var[i],
+    specify_symbol(of, self->in.symbols + 2 * i, self->in.noise_var[i], i,
                    self->expected + i * harness_output_nbytes(of->format, 1));
 }
 
@@ -642,7 +658,7 @@ static void test_lengths(void **state)
     guarded memory;
     harness_buffer_open(&memory.symbols, MOST * 2 * sizeof(float));
     harness_buffer_open(&memory.noise, MOST * sizeof(float));
-    harness_buffer_open(&memory.out, MOST * HARNESS_SYMBOL_BITS * sizeof(float));
+    harness_buffer_open(&memory.out, MOST * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     for (size_t k = 0; k < 2 * LLR_FORMATS; k++) {
         const settings of =
             plain_settings(llr_formats[k / 2], k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
@@ -674,8 +690,8 @@ enum { N_SEGMENTS = 24, MOST_SYMBOLS = TILE + 3 * STEP, MOST_STRIDE = 3 };
 typedef struct segment_memory {
     uint8_t samples[2 * MOST_STRIDE * MOST_SYMBOLS * 8 + 64];
     float noise[2 * MOST_STRIDE * MOST_SYMBOLS];
-    uint8_t expected[N_SEGMENTS][MOST_SYMBOLS * HARNESS_SYMBOL_BITS * 4];
-    uint8_t got[N_SEGMENTS][MOST_SYMBOLS * HARNESS_SYMBOL_BITS * 4 + 64];
+    uint8_t expected[N_SEGMENTS][MOST_SYMBOLS * HARNESS_MAX_SYMBOL_BITS * 4];
+    uint8_t got[N_SEGMENTS][MOST_SYMBOLS * HARNESS_MAX_SYMBOL_BITS * 4 + 64];
     float values[MOST_SYMBOLS * 2];
     float noise_values[MOST_SYMBOLS];
 } segment_memory;
@@ -711,6 +727,7 @@ static softqam_segment make_segment(harness_random *random, const harness_setup 
     const size_t first_noise = harness_random_below(random, 1000);
     softqam_segment segment = {
         .n_symbols = harness_random_below(random, k % 4 ? 100 : MOST_SYMBOLS),
+        .first_symbol = harness_random_u32(random),
         .symbol_stride = harness_random_below(random, MOST_STRIDE + 1),
         .noise_stride = harness_random_below(random, MOST_STRIDE + 1),
         .noise_form = (softqam_noise_form)harness_random_below(random, 3),
@@ -726,6 +743,10 @@ static softqam_segment make_segment(harness_random *random, const harness_setup 
     segment.layers[0].symbols = i_at;
     segment.layers[0].symbols_q = planes ? q_at : NULL;
     segment.layers[0].noise_var = memory->noise + first_noise;
+    /* Half of the segments have a modulation of their own. */
+    if (harness_random_below(random, 2))
+        segment.modulation = of.modulation =
+            (softqam_modulation)(SOFTQAM_MODULATION_BPSK + harness_random_below(random, NR_CONSTELLATIONS));
     of.form = segment.noise_form ? segment.noise_form : of.form;
     of.scale = segment.llr_scale != 0 ? segment.llr_scale : of.scale;
     const float scale = segment.input_scale != 0 ? segment.input_scale : setup->demodulator.input_scale;
@@ -737,8 +758,14 @@ static softqam_segment make_segment(harness_random *random, const harness_setup 
         harness_widen(format, scale, sample, 1, memory->values + 2 * i);
         memory->noise_values[i] = memory->noise[first_noise + i * segment.noise_stride];
     }
-    specify(&of, memory->values, memory->noise_values, 1, segment.n_symbols, memory->expected[k]);
+    specify_from(&of, segment.first_symbol, memory->values, memory->noise_values, 1, segment.n_symbols,
+                 memory->expected[k]);
     return segment;
+}
+
+static size_t symbol_nbytes(const settings *of, const softqam_segment *segment)
+{
+    return softqam_output_nbytes(of->format, segment->modulation ? segment->modulation : of->modulation, 1);
 }
 
 static void check_segments(harness_random *random, const contexts *on, const harness_setup *setup, const settings *of,
@@ -751,19 +778,21 @@ static void check_segments(harness_random *random, const contexts *on, const har
         segments[k] = make_segment(random, setup, *of, memory, k);
     for (size_t c = 0; c < all.n; c++) {
         for (size_t k = 0; k < N_SEGMENTS; k++)
-            harness_poison(segments[k].out, memory->expected[k], segments[k].n_symbols * all.nbytes);
+            harness_poison(segments[k].out, memory->expected[k],
+                           segments[k].n_symbols * symbol_nbytes(of, &segments[k]));
         harness_demodulate_segments(all.items[c], segments, N_SEGMENTS);
         for (size_t k = 0; k < N_SEGMENTS; k++) {
             const softqam_segment *one = &segments[k];
+            const size_t nbytes = symbol_nbytes(of, one);
             for (size_t i = 0; i < one->n_symbols; i++)
-                if (memcmp((uint8_t *)one->out + i * all.nbytes, memory->expected[k] + i * all.nbytes, all.nbytes) != 0)
-                    fail_msg(
-                        "%s, %s to %s: symbol %zu of %zu, input scale %a, LLR scale %a, noise form %d, strides %zu "
-                        "and %zu%s",
-                        all.names[c], harness_input_names[setup->demodulator.input_format],
-                        harness_output_names[of->format], i, one->n_symbols, (double)one->input_scale,
-                        (double)one->llr_scale, (int)one->noise_form, one->symbol_stride, one->noise_stride,
-                        one->layers[0].symbols_q ? ", planes" : "");
+                if (memcmp((uint8_t *)one->out + i * nbytes, memory->expected[k] + i * nbytes, nbytes) != 0)
+                    fail_msg("%s, %s to %s: modulation %d, symbol %zu of %zu, input scale %a, LLR scale %a, noise form "
+                             "%d, strides %zu "
+                             "and %zu%s",
+                             all.names[c], harness_input_names[setup->demodulator.input_format],
+                             harness_output_names[of->format], (int)one->modulation, i, one->n_symbols,
+                             (double)one->input_scale, (double)one->llr_scale, (int)one->noise_form, one->symbol_stride,
+                             one->noise_stride, one->layers[0].symbols_q ? ", planes" : "");
         }
     }
     close_demodulators(&all);
