@@ -25,6 +25,8 @@ void softqam_params_make(softqam_params *params, const softqam_config *config)
     params->noise_form = config->noise_form;
     params->input_nbytes = softqam_input_symbol_nbytes(config->input_format);
     params->value_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
+    for (int k = 0; k <= SOFTQAM_MODULATION_1024QAM; k++)
+        params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
     params->input_scale = config->input_scale;
     params->llr_scale = config->llr_scale;
     params->llr_limit = largest_llr(config);

@@ -30,8 +30,9 @@ typedef struct softqam_params {
     softqam_sign sign;
     softqam_noise noise;
     softqam_noise_form noise_form;
-    size_t input_nbytes; /* of a symbol */
-    size_t value_nbytes; /* of a soft bit or LLR */
+    size_t input_nbytes;                                   /* of a symbol */
+    size_t value_nbytes;                                   /* of a soft bit or LLR */
+    uint8_t output_nbytes[SOFTQAM_MODULATION_1024QAM + 1]; /* of a symbol's, by modulation */
     float input_scale;
     float llr_scale; /* steps per nat */
     float llr_limit;
@@ -59,7 +60,7 @@ static inline bool softqam_params_take_noise(const softqam_params *params)
 /* Bytes of a symbol's values. */
 static inline size_t softqam_params_output_nbytes(const softqam_params *params, softqam_modulation modulation)
 {
-    return softqam_bits_per_symbol(modulation) * params->value_nbytes;
+    return params->output_nbytes[modulation];
 }
 
 /* How the LLRs of a segment are scaled. */

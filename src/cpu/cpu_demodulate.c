@@ -181,23 +181,24 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
 }
 
 /* Fewer symbols than a loop takes, with zeros behind them. */
-static void demodulate_few(const span *s, const softqam_loop_call *call, tile_memory *tile)
+static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
 {
     float padded[2 * LARGEST_STEP] = {0};
     float padded_noise[LARGEST_STEP] = {0};
-    softqam_loop_call few = *call;
-    memcpy(padded, call->components, call->n_symbols * 2 * sizeof padded[0]);
+    const size_t n_symbols = call->n_symbols;
+    unsigned char *out = call->out;
+    memcpy(padded, call->components, n_symbols * 2 * sizeof padded[0]);
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
-        memcpy(padded_noise, call->noise, call->n_symbols * sizeof padded_noise[0]);
-        for (size_t k = call->n_symbols; k < LARGEST_STEP; k++)
+        memcpy(padded_noise, call->noise, n_symbols * sizeof padded_noise[0]);
+        for (size_t k = n_symbols; k < LARGEST_STEP; k++)
             padded_noise[k] = 1.0f;
-        few.noise = padded_noise;
+        call->noise = padded_noise;
     }
-    few.components = padded;
-    few.n_symbols = s->demodulator->loops.min_symbols;
-    few.out = tile->out;
-    s->loop(&few);
-    memcpy(call->out, tile->out, call->n_symbols * s->output_nbytes);
+    call->components = padded;
+    call->n_symbols = s->demodulator->loops.min_symbols;
+    call->out = tile->out;
+    s->loop(call);
+    memcpy(out, tile->out, n_symbols * s->output_nbytes);
 }
 
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)

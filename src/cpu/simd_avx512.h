@@ -575,7 +575,6 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 #define FROM_F32(m, q)      ((q) % (2 * (m)) / 2 * 16 + (q) / (2 * (m)) * 2 + (q) % 2)
 #define FROM_16QAM_F32(q)   FROM_F32(2, q)
 #define FROM_64QAM_F32(q)   FROM_F32(3, q)
-#define FROM_256QAM_F32(q)  FROM_F32(4, q)
 #define FROM_1024QAM_F32(q) FROM_F32(5, q)
 
 /* Indices of the permutation for the r-th register of memory that adds what register y has to what is there: to
@@ -700,12 +699,29 @@ VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[
     }
 }
 
-VEC void store_256qam_f32(unsigned char *out, const __m512i from[], bool streaming)
+/* 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations would, and fewer
+ * indices. */
+VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[], bool streaming)
 {
-    vec_store(out, GATHER_4(FROM_256QAM_F32, 0, 0, 1, 2, 3), streaming);
-    vec_store(out + 64, GATHER_4(FROM_256QAM_F32, 1, 0, 1, 2, 3), streaming);
-    vec_store(out + 128, GATHER_4(FROM_256QAM_F32, 2, 0, 1, 2, 3), streaming);
-    vec_store(out + 192, GATHER_4(FROM_256QAM_F32, 3, 0, 1, 2, 3), streaming);
+    const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
+    const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
+    /* Within the parts: the first two and the last two pairs of the part's first symbol and of its second. */
+    const __m512d first_01 = _mm512_unpacklo_pd(p0, p1), second_01 = _mm512_unpackhi_pd(p0, p1);
+    const __m512d first_23 = _mm512_unpacklo_pd(p2, p3), second_23 = _mm512_unpackhi_pd(p2, p3);
+    const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const __m512d s02 = _mm512_permutex2var_pd(first_01, lower, first_23);
+    const __m512d s13 = _mm512_permutex2var_pd(second_01, lower, second_23);
+    const __m512d s46 = _mm512_permutex2var_pd(first_01, upper, first_23);
+    const __m512d s57 = _mm512_permutex2var_pd(second_01, upper, second_23);
+    const __m512d s01 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
+    const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
+    vec_store(out, _mm512_castpd_si512(s01), streaming);
+    vec_store(out + 64, _mm512_castpd_si512(s23), streaming);
+    vec_store(out + 128, _mm512_castpd_si512(s45), streaming);
+    vec_store(out + 192, _mm512_castpd_si512(s67), streaming);
 }
 
 VEC void store_1024qam_f32(unsigned char *out, const __m512i from[], bool streaming)
@@ -735,7 +751,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streami
         vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2), streaming);
         vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2), streaming);
     } else if (m == 4) {
-        store_256qam_f32(out, from, streaming);
+        store_256qam_f32(out, llrs, streaming);
     } else {
         store_1024qam_f32(out, from, streaming);
     }
