@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Arrays on a GPU, by DLPack: demodulated where they lie, on a stream of the caller's.
+
+The output is allocated by CuPy or PyTorch, so their allocators know on which stream it is used. Nothing is copied and
+nothing is waited for.
+"""
+from __future__ import annotations
+
+import collections
+import functools
+import operator
+import sys
+from typing import Any, Callable
+
+from softqam import _core, _names
+
+_CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
+_NO_SYNCHRONISATION = -1  # a stream of DLPack's
+_LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
+
+
+class _Torch:
+    """What is needed of PyTorch."""
+
+    def __init__(self) -> None:
+        self.module = sys.modules["torch"]
+
+    def current_stream(self, device: int) -> int:
+        return self.module.cuda.current_stream(device).cuda_stream
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+        return self.module.empty(shape, dtype=getattr(self.module, dtype), device=f"cuda:{device}")
+
+    def number(self, value: float, device: int) -> Any:
+        return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
+
+    def is_capturing(self) -> bool:
+        return self.module.cuda.is_current_stream_capturing()
+
+    def passed(self, stream: int, device: int) -> Callable[[], bool]:
+        """Tells whether the stream has done what is enqueued now."""
+        event = self.module.cuda.Event()
+        event.record(self.module.cuda.ExternalStream(stream, device))
+        return event.query
+
+
+class _CuPy:
+    """What is needed of CuPy."""
+
+    def __init__(self) -> None:
+        self.module = sys.modules["cupy"]
+
+    def current_stream(self, device: int) -> int:
+        return self.module.cuda.get_current_stream(device).ptr
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+        with self.module.cuda.Device(device):
+            return self.module.empty(shape, dtype=dtype)
+
+    def number(self, value: float, device: int) -> Any:
+        with self.module.cuda.Device(device):
+            return self.module.full((), value, dtype="float32")
+
+    def is_capturing(self) -> bool:
+        return self.module.cuda.get_current_stream().is_capturing()
+
+    def passed(self, stream: int, device: int) -> Callable[[], bool]:
+        with self.module.cuda.Device(device):
+            event = self.module.cuda.Event(disable_timing=True)
+            event.record(self.module.cuda.ExternalStream(stream, device))
+        return lambda: event.done
+
+
+# By the module that the type of an array is of.
+LIBRARIES: dict[str, Callable[[], Any]] = {"torch": _Torch, "cupy": _CuPy}
+
+
+@functools.lru_cache(maxsize=None)
+def _library_named(name: str) -> Any:
+    return LIBRARIES[name]() if name in LIBRARIES else None
+
+
+def _library_of(array: Any) -> Any:
+    return _library_named(type(array).__module__.partition(".")[0])
+
+
+def _device_of(array: Any) -> tuple[int, int]:
+    kind, number = array.__dlpack_device__()
+    return int(kind), int(number)
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether DLPack says that an array is in CUDA's memory."""
+    if not hasattr(array, "__dlpack_device__"):
+        return False
+    return _device_of(array)[0] in _CUDA_DEVICES
+
+
+def _stream_number(stream: Any) -> int:
+    """The cudaStream_t of a number or of a library's stream."""
+    if hasattr(stream, "__cuda_stream__"):
+        return operator.index(stream.__cuda_stream__()[1])
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return operator.index(getattr(stream, attribute))
+    try:
+        return operator.index(stream)
+    except TypeError:
+        raise TypeError(f"stream is {type(stream).__name__}, neither a number nor a stream of CuPy or PyTorch") from None
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
+    """A noise value on the GPU, for further calls on the same stream, on which it was written."""
+    return library.number(value, device)
+
+
+def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current: int) -> Any:
+    if noise_var is None or hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
+        return noise_var
+    if is_on_gpu(noise_var):
+        return noise_var
+    try:
+        value = float(noise_var)
+    except (TypeError, ValueError):
+        raise TypeError(f"noise_var is {type(noise_var).__name__}, neither a number nor an array on a GPU") from None
+    # A number of a captured graph belongs to it alone.
+    if library.is_capturing() or stream != current:
+        return library.number(value, device)
+    return _kept_number(library, value, device, stream)
+
+
+# What a stream works on that the arrays' own library does not know it works on: (has it passed, the arrays).
+_in_flight: collections.deque[tuple[Callable[[], bool], tuple[Any, ...]]] = collections.deque()
+
+
+def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> None:
+    for _ in range(len(_in_flight)):
+        entry = _in_flight.popleft()
+        if not entry[0]():
+            _in_flight.append(entry)
+    _in_flight.append((passed, arrays))
+
+
+def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
+    """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
+    if not hasattr(array, "__dlpack__"):
+        raise TypeError(f"{name} is {type(array).__name__}, which is no array on a GPU")
+    if not is_on_gpu(array):
+        raise ValueError(f"{name} is in host memory, the symbols are on a GPU")
+    same = _library_of(array) is library and stream == current
+    return array.__dlpack__(stream=_NO_SYNCHRONISATION if same else stream or _LEGACY_STREAM)
+
+
+def demodulate(
+    core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, stream: Any
+) -> Any:
+    """Demodulator.__call__() for symbols on a GPU. options: c_init, first_symbol, layers, planes."""
+    library = _library_of(symbols if out is None else out)
+    if library is None:
+        name = type(symbols if out is None else out).__module__.partition(".")[0]
+        raise TypeError(f"an array of {name} cannot be written: give out=, an array of CuPy or PyTorch")
+    device = _device_of(symbols)[1]
+    current = library.current_stream(device)
+    number = current if stream is None else _stream_number(stream)
+    noise = _noise_array(library, noise_var, device, number, current)
+    arrays = [out]
+
+    def make_out(shape: tuple[int, ...]) -> Any:
+        if arrays[0] is None:
+            arrays[0] = library.empty(shape, _names.OUTPUT_DTYPES[output], device)
+        return _capsule(arrays[0], "out", library, number, current)
+
+    core.device(
+        _capsule(symbols, "symbols", library, number, current),
+        None if noise is None else _capsule(noise, "noise_var", library, number, current),
+        *options,
+        make_out,
+        number,
+    )
+    foreign = any(_library_of(array) is not library for array in (symbols, noise) if array is not None)
+    if (foreign or number != current) and not library.is_capturing():
+        _keep_while_in_use(library.passed(number, device), (symbols, noise, arrays[0]))
+    return arrays[0]
