@@ -126,7 +126,7 @@ static std::string dtype_text(nb::handle object)
     if (text.is_valid())
         text = nb::steal(PyObject_Str(text.ptr()));
     PyErr_Clear();
-    return text.is_valid() ? nb::cast<std::string>(text) : std::string();
+    return text.is_valid() ? nb::borrow<nb::str>(text).c_str() : "object without a dtype";
 }
 
 bool host_array::acquire(nb::handle object, const char *argument)

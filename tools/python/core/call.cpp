@@ -159,8 +159,10 @@ static bool noise_number(nb::handle noise_var, float *value)
     if (PyBool_Check(noise_var.ptr()) || !(PyFloat_Check(noise_var.ptr()) || PyLong_Check(noise_var.ptr())))
         return false;
     const double number = PyFloat_AsDouble(noise_var.ptr());
-    if (PyErr_Occurred())
-        throw nb::python_error();
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        throw nb::value_error("noise_var is an integer larger than any float");
+    }
     const double limited = number > 0 ? std::max(number, static_cast<double>(FLT_MIN)) : number;
     *value =
         static_cast<float>(std::isfinite(number) ? std::clamp(limited, -double(FLT_MAX), double(FLT_MAX)) : number);

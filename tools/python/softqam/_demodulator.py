@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import operator
+import numbers
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,19 @@ def _positive(name: str, value: float | None) -> float:
     """0 stands for the default."""
     if value is None:
         return 0.0
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{name} is {value!r}, not positive and finite")
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}, not a number")
+    if not 1e-37 < value < 3e38:
+        raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
     return float(value)
+
+
+def _integer(name: str, value: int, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} is {value!r}, no integer")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value}, not between {least} and {most}")
+    return int(value)
 
 
 class Demodulator:
@@ -61,21 +71,17 @@ class Demodulator:
         device: int | None = None,
     ) -> None:
         number = _names.number(_names.MODULATIONS, "modulation", modulation)
-        if not 0 <= operator.index(threads) <= 1024:
-            raise ValueError(f"threads is {threads}, not between 0 and 1024")
-        if device is not None and not 0 <= operator.index(device) < 2**31:
-            raise ValueError(f"device is {device}, not the number of a GPU")
-        if llr_limit is not None and not 1 <= operator.index(llr_limit) <= 127:
-            raise ValueError(f"llr_limit is {llr_limit}, not between 1 and 127")
-        if operator.index(sign) not in (0, 1):
-            raise ValueError(f"sign is {sign}, not 0 or 1")
         self._core = _core.Demodulator(
-            _context(backend, threads, device),
+            _context(
+                backend,
+                _integer("threads", threads, 0, 1024),
+                None if device is None else _integer("device", device, 0, 2**31 - 1),
+            ),
             number,
             _names.number(_names.OUTPUTS, "output", output),
-            sign,
+            _integer("sign", sign, 0, 1),
             _positive("llr_scale", llr_scale),
-            llr_limit or 0,
+            0 if llr_limit is None else _integer("llr_limit", llr_limit, 1, 127),
             _positive("input_scale", input_scale),
             _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
         )

@@ -158,8 +158,9 @@ def demodulate(
     """Demodulator.__call__() for symbols on a GPU. options: c_init, first_symbol, layers, planes."""
     library = _library_of(symbols if out is None else out)
     if library is None:
-        name = type(symbols if out is None else out).__module__.partition(".")[0]
-        raise TypeError(f"an array of {name} cannot be written: give out=, an array of CuPy or PyTorch")
+        name, array = ("symbols", symbols) if out is None else ("out", out)
+        of = type(array).__module__.partition(".")[0]
+        raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
     device = _device_of(symbols)[1]
     current = library.current_stream(device)
     number = current if stream is None else _stream_number(stream)
