@@ -7,10 +7,11 @@ nothing is waited for.
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import operator
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, ContextManager
 
 from softqam import _core, _names
 
@@ -24,6 +25,11 @@ class _Torch:
 
     def __init__(self) -> None:
         self.module = sys.modules["torch"]
+
+    def on_device(self, device: int) -> ContextManager[Any]:
+        """PyTorch exports an array only where its GPU is the current one."""
+        same = self.module.cuda.current_device() == device
+        return contextlib.nullcontext() if same else self.module.cuda.device(device)
 
     def current_stream(self, device: int) -> int:
         return self.module.cuda.current_stream(device).cuda_stream
@@ -50,24 +56,25 @@ class _CuPy:
     def __init__(self) -> None:
         self.module = sys.modules["cupy"]
 
+    def on_device(self, device: int) -> ContextManager[Any]:
+        same = self.module.cuda.runtime.getDevice() == device
+        return contextlib.nullcontext() if same else self.module.cuda.Device(device)
+
     def current_stream(self, device: int) -> int:
         return self.module.cuda.get_current_stream(device).ptr
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
-        with self.module.cuda.Device(device):
-            return self.module.empty(shape, dtype=dtype)
+        return self.module.empty(shape, dtype=dtype)
 
     def number(self, value: float, device: int) -> Any:
-        with self.module.cuda.Device(device):
-            return self.module.full((), value, dtype="float32")
+        return self.module.full((), value, dtype="float32")
 
     def is_capturing(self) -> bool:
         return self.module.cuda.get_current_stream().is_capturing()
 
     def passed(self, stream: int, device: int) -> Callable[[], bool]:
-        with self.module.cuda.Device(device):
-            event = self.module.cuda.Event(disable_timing=True)
-            event.record(self.module.cuda.ExternalStream(stream, device))
+        event = self.module.cuda.Event(disable_timing=True)
+        event.record(self.module.cuda.ExternalStream(stream, device))
         return lambda: event.done
 
 
@@ -152,6 +159,35 @@ def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> 
     return array.__dlpack__(stream=_NO_SYNCHRONISATION if same else stream or _LEGACY_STREAM)
 
 
+def _enqueue(
+    core: _core.Demodulator,
+    output: str,
+    library: Any,
+    arrays: tuple[Any, Any, Any],
+    options: tuple[Any, ...],
+    device: int,
+    stream: int,
+    current: int,
+) -> Any:
+    """The library's call. arrays: symbols, noise_var, out."""
+    symbols, noise, out = arrays
+    results = [out]
+
+    def make_out(shape: tuple[int, ...]) -> Any:
+        if results[0] is None:
+            results[0] = library.empty(shape, _names.OUTPUT_DTYPES[output], device)
+        return _capsule(results[0], "out", library, stream, current)
+
+    core.device(
+        _capsule(symbols, "symbols", library, stream, current),
+        None if noise is None else _capsule(noise, "noise_var", library, stream, current),
+        *options,
+        make_out,
+        stream,
+    )
+    return results[0]
+
+
 def demodulate(
     core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, stream: Any
 ) -> Any:
@@ -162,24 +198,12 @@ def demodulate(
         of = type(array).__module__.partition(".")[0]
         raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
     device = _device_of(symbols)[1]
-    current = library.current_stream(device)
-    number = current if stream is None else _stream_number(stream)
-    noise = _noise_array(library, noise_var, device, number, current)
-    arrays = [out]
-
-    def make_out(shape: tuple[int, ...]) -> Any:
-        if arrays[0] is None:
-            arrays[0] = library.empty(shape, _names.OUTPUT_DTYPES[output], device)
-        return _capsule(arrays[0], "out", library, number, current)
-
-    core.device(
-        _capsule(symbols, "symbols", library, number, current),
-        None if noise is None else _capsule(noise, "noise_var", library, number, current),
-        *options,
-        make_out,
-        number,
-    )
-    foreign = any(_library_of(array) is not library for array in (symbols, noise) if array is not None)
-    if (foreign or number != current) and not library.is_capturing():
-        _keep_while_in_use(library.passed(number, device), (symbols, noise, arrays[0]))
-    return arrays[0]
+    with library.on_device(device):
+        current = library.current_stream(device)
+        number = current if stream is None else _stream_number(stream)
+        noise = _noise_array(library, noise_var, device, number, current)
+        result = _enqueue(core, output, library, (symbols, noise, out), options, device, number, current)
+        foreign = any(_library_of(array) is not library for array in (symbols, noise) if array is not None)
+        if (foreign or number != current) and not library.is_capturing():
+            _keep_while_in_use(library.passed(number, device), (symbols, noise, result))
+    return result
