@@ -57,5 +57,5 @@ install_environment() {
 install_packages
 if [ "${1-}" = tests ]; then
     install_environment sigmf sigmf 'sigmf>=1.2,<2'
-    install_environment python nanobind,numpy,pytest 'nanobind>=2.4' numpy pytest
+    install_environment python nanobind,numpy,pytest 'nanobind>=2.5' numpy pytest
 fi

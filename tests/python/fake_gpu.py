@@ -94,8 +94,17 @@ class Array:
         return new_capsule(address, b"dltensor", None)
 
 
-# The same of a library that softqam does not know.
-Foreign = type("Foreign", (Array,), {"__module__": "foreign"})
+class Foreign:
+    """The same of a library that softqam does not know."""
+
+    def __init__(self, *arguments):
+        self.array = Array(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self.array, name)
+
+
+Foreign.__module__ = "foreign"
 
 
 def empty(shape, dtype, device=0, kind=Array):
@@ -136,6 +145,14 @@ class Library:
     capturing = False
     has_passed = False
     numbers = 0
+
+    array_type = Array
+
+    def device_of(self, array):
+        return array.device
+
+    def capsule(self, array):
+        return array.__dlpack__(stream=-1)
 
     def on_device(self, device):
         return contextlib.nullcontext()

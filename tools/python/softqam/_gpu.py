@@ -25,6 +25,18 @@ class _Torch:
 
     def __init__(self) -> None:
         self.module = sys.modules["torch"]
+        self.array_type = self.module.Tensor
+
+    def device_of(self, array: Any) -> int | None:
+        return array.device.index if array.device.type == "cuda" else None
+
+    def capsule(self, array: Any) -> Any:
+        """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
+        if array.is_neg():
+            raise ValueError("a tensor has its negative bit set, which DLPack cannot say: resolve_neg() makes a plain one")
+        if array.requires_grad or array.is_conj() or array.layout != self.module.strided:
+            return array.__dlpack__(stream=_NO_SYNCHRONISATION)
+        return self.module.utils.dlpack.to_dlpack(array)
 
     def on_device(self, device: int) -> ContextManager[Any]:
         """PyTorch exports an array only where its GPU is the current one."""
@@ -55,6 +67,13 @@ class _CuPy:
 
     def __init__(self) -> None:
         self.module = sys.modules["cupy"]
+        self.array_type = self.module.ndarray
+
+    def device_of(self, array: Any) -> int | None:
+        return array.device.id
+
+    def capsule(self, array: Any) -> Any:
+        return array.__dlpack__(stream=_NO_SYNCHRONISATION)
 
     def on_device(self, device: int) -> ContextManager[Any]:
         same = self.module.cuda.runtime.getDevice() == device
@@ -84,23 +103,36 @@ LIBRARIES: dict[str, Callable[[], Any]] = {"torch": _Torch, "cupy": _CuPy}
 
 @functools.lru_cache(maxsize=None)
 def _library_named(name: str) -> Any:
-    return LIBRARIES[name]() if name in LIBRARIES else None
+    return LIBRARIES[name]()
+
+
+@functools.lru_cache(maxsize=256)
+def _library_of_type(kind: type) -> Any:
+    for base in kind.__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in LIBRARIES and issubclass(kind, _library_named(name).array_type):
+            return _library_named(name)
+    return None
 
 
 def _library_of(array: Any) -> Any:
-    return _library_named(type(array).__module__.partition(".")[0])
+    return _library_of_type(type(array))
 
 
-def _device_of(array: Any) -> tuple[int, int]:
+def _device_of(array: Any) -> int | None:
+    """The number of the GPU that an array is on; None for all else."""
+    library = _library_of(array)
+    if library is not None:
+        return library.device_of(array)
+    if not hasattr(array, "__dlpack_device__"):
+        return None
     kind, number = array.__dlpack_device__()
-    return int(kind), int(number)
+    return int(number) if int(kind) in _CUDA_DEVICES else None
 
 
 def is_on_gpu(array: Any) -> bool:
-    """Whether DLPack says that an array is in CUDA's memory."""
-    if not hasattr(array, "__dlpack_device__"):
-        return False
-    return _device_of(array)[0] in _CUDA_DEVICES
+    """Whether an array is in CUDA's memory."""
+    return _device_of(array) is not None
 
 
 def _stream_number(stream: Any) -> int:
@@ -151,12 +183,11 @@ def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> N
 
 def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
     """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
-    if not hasattr(array, "__dlpack__"):
-        raise TypeError(f"{name} is {type(array).__name__}, which is no array on a GPU")
     if not is_on_gpu(array):
-        raise ValueError(f"{name} is in host memory, the symbols are on a GPU")
-    same = _library_of(array) is library and stream == current
-    return array.__dlpack__(stream=_NO_SYNCHRONISATION if same else stream or _LEGACY_STREAM)
+        raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
+    if _library_of(array) is library and stream == current:
+        return library.capsule(array)
+    return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
 
 def _enqueue(
@@ -197,7 +228,8 @@ def demodulate(
         name, array = ("symbols", symbols) if out is None else ("out", out)
         of = type(array).__module__.partition(".")[0]
         raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
-    device = _device_of(symbols)[1]
+    device = _device_of(symbols)
+    assert device is not None
     with library.on_device(device):
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
