@@ -24,17 +24,17 @@ constexpr int MAX_AXES = 64;
 
 /* Shape, and strides in bytes. */
 struct array {
-    const char *name;  /* of the argument, for messages */
-    std::string dtype; /* for messages; empty: element_name() */
-    element type;
-    char *data;
-    int n_axes;
-    int64_t shape[MAX_AXES];
-    int64_t strides[MAX_AXES];
-    bool writable;
-    int device; /* ordinal of the CUDA device, or HOST */
-
     static constexpr int HOST = -1;
+
+    const char *name = ""; /* of the argument, for messages */
+    std::string dtype;     /* for messages; empty: element_name() */
+    element type = element::other;
+    char *data = nullptr;
+    int n_axes = 0;
+    int64_t shape[MAX_AXES] = {};
+    int64_t strides[MAX_AXES] = {};
+    bool writable = false;
+    int device = HOST; /* or the ordinal of the CUDA device */
 
     bool is_empty() const;
     bool is_contiguous() const;
@@ -63,7 +63,7 @@ class host_array : public array
     }
 
   private:
-    Py_buffer view;
+    Py_buffer view = {};
     bool held = false;
 };
 

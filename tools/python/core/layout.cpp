@@ -173,9 +173,10 @@ softqam_segment layout::segment_at(int64_t first, int64_t count) const
         const char *at = symbols + symbol_offset + k * layer_step + element * symbol_stride * stride_unit;
         layer.symbols = at;
         layer.symbols_q = planes ? at + q_offset : nullptr;
-        if (noise)
-            layer.noise_var =
-                reinterpret_cast<const float *>(noise + noise_offset + k * noise_layer_step) + element * noise_stride;
+        if (noise) {
+            const void *value = noise + noise_offset + k * noise_layer_step;
+            layer.noise_var = static_cast<const float *>(value) + element * noise_stride;
+        }
     }
     return segment;
 }

@@ -21,9 +21,9 @@ struct call_options {
 class layout
 {
   public:
-    softqam_input_format format;
-    int n_out_axes;
-    int64_t out_shape[MAX_AXES];
+    softqam_input_format format = SOFTQAM_INPUT_CF32;
+    int n_out_axes = 0;
+    int64_t out_shape[MAX_AXES] = {};
 
     layout(const call_options &of_call, softqam_modulation modulation);
     /* False where the library cannot take these strides; raise where shape or dtype is wrong. */
@@ -53,7 +53,7 @@ class layout
     softqam_modulation modulation;
     int64_t bits;
     int n_batch = 0;
-    int64_t batch[MAX_AXES], symbol_step[MAX_AXES], noise_step[MAX_AXES];
+    int64_t batch[MAX_AXES] = {}, symbol_step[MAX_AXES] = {}, noise_step[MAX_AXES] = {};
     int64_t n_layers = 1, layer_step = 0, noise_layer_step = 0;
     int64_t n = 0; /* symbols of a layer */
     const char *symbols = nullptr;
