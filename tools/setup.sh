@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that building softqam needs; with the argument "tests", also those of the tests, and the
-# Python package sigmf in .cache/sigmf, without which its tests are skipped. Does nothing where all are installed. CUDA is
+# Installs the Debian packages that building softqam needs; with the argument "tests", also those of the tests, and
+# Python packages in .cache, without which their tests are skipped. Does nothing where all are installed. CUDA is
 # not among them: where nvcc is found it is used.
 set -euo pipefail
 
 packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev libssl-dev libopenmpi-dev
-    openmpi-bin help2man python3 gnuplot-nox)
+    openmpi-bin help2man python3 python3-dev python3-pip python3-venv gnuplot-nox)
 case "${1-}" in
 "") ;;
 tests)
     packages+=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
-        abigail-tools doxygen locales python3-venv man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
+        abigail-tools doxygen locales man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
         libcmocka-dev:arm64)
     ;;
 *)
@@ -45,14 +45,17 @@ install_packages() {
     "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The validator of SigMF, which is no Debian package.
-install_sigmf() {
+# A virtual environment .cache/NAME with what is no Debian package, or not the same in all of them: NAME MODULES PACKAGE...
+install_environment() {
     local folder
-    folder=$(dirname "$0")/../.cache/sigmf
-    [ ! -x "$folder/bin/sigmf_validate" ] || return 0
-    { python3 -m venv "$folder" && "$folder/bin/pip" install -q 'sigmf>=1.2,<2'; } >/dev/null 2>&1 ||
-        echo "the Python package sigmf could not be installed: its tests will be skipped"
+    folder=$(dirname "$0")/../.cache/$1
+    "$folder/bin/python3" -c "import $2" 2>/dev/null && return 0
+    { python3 -m venv "$folder" && "$folder/bin/pip" install -q "${@:3}"; } >/dev/null 2>&1 ||
+        echo "the Python packages ${*:3} could not be installed: their tests will be skipped"
 }
 
 install_packages
-[ "${1-}" != tests ] || install_sigmf
+if [ "${1-}" = tests ]; then
+    install_environment sigmf sigmf 'sigmf>=1.2,<2'
+    install_environment python nanobind,numpy,pytest 'nanobind>=2.5' numpy pytest
+fi

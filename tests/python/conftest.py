@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""What the tests share. SOFTQAM_PYTHON_PACKAGE is the folder that the package must come from, if it is set;
+SOFTQAM_TOOLS that of softqam-demod."""
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softqam
+
+
+def pytest_addoption(parser):
+    parser.addoption("--modulation", help="only the tests of this modulation")
+
+
+def pytest_collection_modifyitems(config, items):
+    wanted = config.getoption("--modulation")
+    if wanted:
+        items[:] = [i for i in items if hasattr(i, "callspec") and i.callspec.params.get("modulation") == wanted]
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Where nothing could be tested, that is a skip."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == 0 and not reporter.stats.get("passed"):
+        session.exitstatus = 77
+
+
+def pytest_configure():
+    folder = os.environ.get("SOFTQAM_PYTHON_PACKAGE")
+    if folder and Path(folder).resolve() != Path(softqam.__file__).resolve().parent.parent:
+        raise pytest.UsageError(f"softqam is {softqam.__file__}, not that of {folder}")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20240)
+
+
+@pytest.fixture
+def supported():
+    """Calls; a skip where this version of the library does not support what is asked for."""
+
+    def call(function, *arguments, **options):
+        try:
+            return function(*arguments, **options)
+        except ValueError as error:
+            if "this version" in str(error):
+                pytest.skip(str(error))
+            raise
+
+    return call

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""An array library on the fake CUDA runtime that a softqam for tests is linked with (tests/faults/fake_cuda.h): memory
+that the runtime knows, streams that do nothing before something waits for them, and DLPack capsules that are counted."""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+
+import numpy as np
+
+import softqam._core
+
+# The runtime is in the extension.
+cuda = ctypes.CDLL(softqam._core.__file__)
+exports: dict[int, tuple] = {}
+CODES = {"i": 0, "u": 1, "f": 2, "c": 5}
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class DLManagedTensor(ctypes.Structure):
+    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", Deleter)]
+
+
+@Deleter
+def forget(address):
+    del exports[address]
+
+
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+
+def check(error):
+    assert error == 0, f"CUDA error {error}"
+
+
+class Memory:
+    def __init__(self, nbytes, device):
+        self.pointer = ctypes.c_void_p()
+        check(cuda.cudaSetDevice(device))
+        check(cuda.cudaMalloc(ctypes.byref(self.pointer), ctypes.c_size_t(max(nbytes, 1))))
+        check(cuda.cudaSetDevice(0))
+
+    def __del__(self):
+        check(cuda.cudaFree(self.pointer))
+
+
+class Array:
+    """A NumPy view of fake device memory, which NumPy itself does not get to see."""
+
+    def __init__(self, host, memory, device):
+        self.host, self.memory, self.device = host, memory, device
+        self.streams = []  # what __dlpack__() was called with
+
+    @property
+    def shape(self):
+        return self.host.shape
+
+    def __getitem__(self, index):
+        return type(self)(self.host[index], self.memory, self.device)
+
+    def __dlpack_device__(self):
+        return 2, self.device
+
+    def __dlpack__(self, *, stream=None):
+        self.streams.append(stream)
+        n = self.host.ndim
+        shape = (ctypes.c_int64 * n)(*self.host.shape)
+        strides = (ctypes.c_int64 * n)(*(s // self.host.itemsize for s in self.host.strides))
+        dtype = self.host.dtype
+        tensor = DLTensor(
+            self.host.ctypes.data, 2, self.device, n, CODES[dtype.kind], 8 * dtype.itemsize, 1, shape, strides, 0
+        )
+        managed = DLManagedTensor(tensor, None, forget)
+        address = ctypes.addressof(managed)
+        exports[address] = (managed, shape, strides, self)
+        return new_capsule(address, b"dltensor", None)
+
+
+class Foreign:
+    """The same of a library that softqam does not know."""
+
+    def __init__(self, *arguments):
+        self.array = Array(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self.array, name)
+
+
+Foreign.__module__ = "foreign"
+
+
+def empty(shape, dtype, device=0, kind=Array):
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape))
+    memory = Memory(count * dtype.itemsize, device)
+    buffer = (ctypes.c_char * (count * dtype.itemsize)).from_address(memory.pointer.value)
+    return kind(np.frombuffer(buffer, dtype, count).reshape(shape), memory, device)
+
+
+def to_gpu(array, device=0, kind=Array):
+    result = empty(array.shape, array.dtype, device, kind)
+    result.host[...] = array
+    return result
+
+
+class Stream:
+    every: list[Stream] = []
+
+    def __init__(self):
+        Stream.every.append(self)
+        self.handle = ctypes.c_void_p()
+        check(cuda.cudaStreamCreateWithFlags(ctypes.byref(self.handle), 0))
+        self.ptr = self.handle.value
+
+
+
+def synchronize():
+    """All streams, and that of number 0 of the current device."""
+    for handle in (None, *(stream.handle for stream in Stream.every)):
+        check(cuda.cudaStreamSynchronize(handle))
+
+
+class Library:
+    """What softqam._gpu needs of a library."""
+
+    current = 0
+    capturing = False
+    has_passed = False
+    numbers = 0
+
+    array_type = Array
+
+    def device_of(self, array):
+        return array.device
+
+    def capsule(self, array):
+        return array.__dlpack__(stream=-1)
+
+    def on_device(self, device):
+        return contextlib.nullcontext()
+
+    def current_stream(self, device):
+        return Library.current
+
+    def empty(self, shape, dtype, device):
+        return empty(shape, dtype, device)
+
+    def number(self, value, device):
+        Library.numbers += 1
+        return to_gpu(np.full((), value, np.float32), device)
+
+    def is_capturing(self):
+        return Library.capturing
+
+    def passed(self, stream, device):
+        return lambda: Library.has_passed

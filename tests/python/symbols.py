@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Symbols and noise of all kinds, and a comparison of bytes."""
+import numpy as np
+
+
+def make_symbols(rng, n, dtype="complex64"):
+    """Gaussian around the constellations' range, with special values among them."""
+    pairs = rng.normal(0, 0.7, (n, 2)).astype(np.float32)
+    if dtype.startswith("int"):
+        info = np.iinfo(dtype)
+        pairs = np.clip(np.rint(pairs * (info.max / 2)), info.min, info.max).astype(dtype)
+        pairs[:4] = [[0, 0], [info.min, info.max], [1, -1], [info.max, info.min]]
+        return pairs
+    special = [0.0, -0.0, 1e-20, -1e-30, 3.0, 1e4, -1e4, np.inf, -np.inf, np.nan]
+    if dtype != "float16":
+        special += [3e38, -3e38]
+    pairs[: len(special), 0] = special[:n]
+    pairs[3 : 3 + len(special), 1] = special[: max(0, n - 3)]
+    pairs = pairs.astype(np.float16 if dtype == "float16" else np.float32)
+    return pairs.view(np.complex64)[:, 0] if dtype == "complex64" else pairs
+
+
+def make_noise(rng, n, form="n0"):
+    noise = (10 ** rng.uniform(-4, 1, n)).astype(np.float32)
+    special = [0, -1, np.nan, np.inf, -np.inf, 1e-38, 3e38, 1e-31, 2e12, 1e-12, 1e12, 1, 0.5, -0.0, 1e-45]
+    noise[5:20] = special[: max(0, n - 5)]
+    return noise if form == "n0" else np.where(noise > 1e-3, np.float32(1) / np.maximum(noise, np.float32(1e-3)), noise)
+
+
+def assert_bytes(got, expected):
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    got, expected = got.view(f"u{got.itemsize}"), expected.view(f"u{expected.itemsize}")
+    wrong = np.flatnonzero(got != expected)
+    assert len(wrong) == 0, f"{len(wrong)} wrong, first at {wrong[0]}: {got[wrong[0]]:x}, not {expected[wrong[0]]:x}"

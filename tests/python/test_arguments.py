@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of every layout, dtype and shape give the bytes of plain ones; noise_var broadcasts; out is written in place."""
+import threading
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided
+from symbols import assert_bytes, make_noise, make_symbols
+
+import softqam
+
+DTYPES = {"u8": np.uint8, "s8": np.int8, "f16": np.float16, "f32": np.float32}
+
+
+def plain(symbols, noise, **settings):
+    """One call on contiguous complex64 and float32."""
+    symbols = np.ascontiguousarray(symbols, np.complex64)
+    noise = np.ascontiguousarray(np.broadcast_to(noise, symbols.shape), np.float32)
+    return softqam.demodulate(symbols.reshape(-1), noise_var=noise.reshape(-1), **settings).reshape(
+        *symbols.shape[:-1], -1
+    )
+
+
+def views(array):
+    """The same values in other places, strides, byte orders."""
+    yield array
+    yield np.asfortranarray(array)
+    wide = np.zeros((*array.shape[:-1], 3 * array.shape[-1]), array.dtype)
+    wide[..., 1::3] = array
+    yield wide[..., 1::3]
+    yield np.ascontiguousarray(array[..., ::-1])[..., ::-1]
+    yield np.ascontiguousarray(array[::-1])[::-1]
+    yield np.ascontiguousarray(np.moveaxis(array, 0, -1)).transpose(-1, *range(array.ndim - 1))
+    yield array.astype(array.dtype.newbyteorder(">"))
+    unaligned = np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    assert not unaligned.flags.aligned or array.itemsize == 1
+    yield unaligned  # and read-only
+    record = np.zeros(array.shape, np.dtype([("a", "i1"), ("b", array.dtype), ("c", "i2")]))
+    record["b"] = array
+    yield record["b"]
+
+
+@pytest.mark.parametrize("shape", [(7, 30), (2, 3, 11), (4, 1), (1, 9), (2, 2, 2, 5)])
+@pytest.mark.parametrize("output", ["s8", "f16"])
+def test_views_of_symbols(rng, shape, output):
+    symbols = make_symbols(rng, 400)[: np.prod(shape)].reshape(shape)
+    expected = plain(symbols, 0.05, output=output)
+    for view in views(symbols):
+        assert_bytes(softqam.demodulate(view, noise_var=0.05, output=output), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "int8"])
+def test_views_of_pairs(rng, dtype):
+    pairs = make_symbols(rng, 60, dtype).reshape(3, 20, 2)
+    expected = softqam.demodulate(pairs, noise_var=0.05)
+    assert expected.shape == (3, 160)
+    for view in views(pairs):
+        assert_bytes(softqam.demodulate(view, noise_var=0.05), expected)
+    # I and Q apart.
+    for planar in (np.moveaxis(pairs, -1, 0).copy(), np.moveaxis(pairs, -1, 1).copy()):
+        view = np.moveaxis(planar, 0 if planar.shape[0] == 2 else 1, -1)
+        assert_bytes(softqam.demodulate(view, noise_var=0.05), expected)
+        assert_bytes(softqam.demodulate(view[:, ::-1][:, ::-1], noise_var=0.05), expected)
+
+
+@pytest.mark.parametrize("shape", [(7, 30), (2, 3, 11), (5, 1)])
+def test_views_of_noise(rng, shape):
+    count = int(np.prod(shape))
+    symbols, noise = make_symbols(rng, 400)[:count].reshape(shape), make_noise(rng, 400)[:count].reshape(shape)
+    expected = plain(symbols, noise)
+    for view in views(noise):
+        assert_bytes(softqam.demodulate(symbols, noise_var=view), expected)
+
+
+def test_noise_broadcasts(rng):
+    symbols = make_symbols(rng, 120).reshape(2, 3, 20)
+    noise = make_noise(rng, 120).reshape(2, 3, 20) + np.float32(0.01)
+    for shape in [(), (1,), (20,), (1, 20), (3, 1), (3, 20), (1, 3, 20), (2, 1, 1), (2, 1, 20), (2, 3, 1), (1, 1, 1)]:
+        part = noise[tuple(slice(0, n) for n in (1,) * (3 - len(shape)) + shape)].reshape(shape)
+        assert_bytes(softqam.demodulate(symbols, noise_var=part), plain(symbols, part))
+        assert_bytes(softqam.demodulate(symbols, noise_var=np.broadcast_to(part, symbols.shape)), plain(symbols, part))
+
+
+def test_symbols_that_are_broadcast(rng):
+    symbols = make_symbols(rng, 40)[30:]
+    for view in (np.broadcast_to(symbols, (3, 10)), np.broadcast_to(symbols[:, None], (10, 4))):
+        assert_bytes(softqam.demodulate(view, noise_var=0.1), plain(view, 0.1))
+
+
+def test_numbers_as_noise(rng):
+    symbols = make_symbols(rng, 50)
+    expected = plain(symbols, np.float32(0.25))
+    for number in (0.25, np.float32(0.25), np.float64(0.25), np.float16(0.25), np.array(0.25), [0.25], np.full(50, 0.25)):
+        assert_bytes(softqam.demodulate(symbols, noise_var=number), expected)
+    assert_bytes(softqam.demodulate(symbols, noise_var=2), plain(symbols, np.float32(2)))
+
+
+def test_noise_that_binary32_does_not_hold(rng):
+    """Positive and finite is valid, however small or large."""
+    symbols = make_symbols(rng, 50)
+    for number, same in ((1e-300, 1e-31), (1e300, 2.0**41), (-1e300, 0), (-1e-300, 0), (5e-324, 1e-31)):
+        for noise in (number, np.full(50, number), np.longdouble(number)):
+            got = softqam.demodulate(symbols, noise_var=noise, output="f32")
+            assert_bytes(got, plain(symbols, np.float32(same), output="f32"))
+
+
+def test_complex128_and_lists(rng):
+    symbols = make_symbols(rng, 50)
+    expected = plain(symbols, 0.1)
+    assert_bytes(softqam.demodulate(symbols.astype(complex), noise_var=0.1), expected)
+    assert_bytes(softqam.demodulate(symbols.astype(">c16"), noise_var=0.1), expected)
+    assert_bytes(softqam.demodulate(symbols.astype(complex).tolist(), noise_var=0.1), expected)
+    assert_bytes(softqam.demodulate([1e300 + 0j], noise_var=0.1), np.zeros(8, np.int8))
+
+
+@pytest.mark.parametrize("output", DTYPES)
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4), (0, 0), (2, 0, 3)])
+def test_empty(output, shape):
+    noise = None if output == "u8" else 0.1
+    for symbols in (np.zeros(shape, np.complex64), np.zeros((*shape, 2), np.int16)):
+        got = softqam.demodulate(symbols, noise_var=noise, output=output)
+        assert got.shape == (*shape[:-1], 8 * shape[-1]) and got.dtype == DTYPES[output]
+        assert softqam.demodulate(symbols, noise_var=noise, output=output, out=got) is got
+
+
+@pytest.mark.parametrize("output", DTYPES)
+def test_out(rng, output):
+    symbols = make_symbols(rng, 60).reshape(3, 20)
+    noise = None if output == "u8" else 0.1
+    expected = softqam.demodulate(symbols, noise_var=noise, output=output)
+    assert expected.dtype == DTYPES[output] and expected.flags.c_contiguous and expected.flags.owndata
+    around = np.full((5, 160), 7, DTYPES[output])
+    out = around[1:4]
+    assert softqam.demodulate(symbols, noise_var=noise, output=output, out=out) is out
+    assert_bytes(out, expected)
+    assert (around[0] == 7).all() and (around[4] == 7).all()
+
+
+def test_many_short_rows(rng):
+    """More segments than the library gets at once."""
+    symbols, noise = make_symbols(rng, 30000).reshape(10000, 3), make_noise(rng, 10000)[:, None]
+    assert_bytes(softqam.demodulate(symbols, noise_var=noise), plain(symbols, noise))
+
+
+def test_random_views(rng):
+    """Strides of every kind within a buffer: the bytes of a copy, and nothing outside is read."""
+    buffer = make_symbols(rng, 500)
+    noise_buffer = make_noise(rng, 500)
+    for _ in range(500):
+        shape = tuple(rng.integers(1, 6, rng.integers(1, 4)))
+
+        def view(array):
+            steps = [int(rng.integers(1, 8)) * (-1) ** int(rng.integers(0, 4) == 0) for _ in shape]
+            first = sum((length - 1) * max(0, -step) for length, step in zip(shape, steps))
+            return as_strided(array[first:], shape, [step * array.itemsize for step in steps])
+
+        symbols, noise = view(buffer), view(noise_buffer)
+        assert_bytes(softqam.demodulate(symbols, noise_var=noise), plain(symbols, noise))
+
+
+def test_threads(rng):
+    """One Demodulator from several threads, outputs and inputs of each."""
+    demodulator = softqam.Demodulator(output="f32")
+    inputs = [make_symbols(rng, 20000) for _ in range(6)]
+    expected = [demodulator(symbols, 0.01) for symbols in inputs]
+    wrong = []
+
+    def work(k):
+        for _ in range(10):
+            if not np.array_equal(demodulator(inputs[k], 0.01), expected[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_gil_is_released(rng):
+    """Another thread goes on while a call is under way."""
+    demodulator = softqam.Demodulator(backend="cpu", threads=1)
+    symbols = np.resize(make_symbols(rng, 1000), 1 << 22)
+    out = demodulator(symbols, 0.01)
+    counted, stop = [0], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counted[0] += 1
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        before = counted[0]
+        for _ in range(20):
+            demodulator(symbols, 0.01, out=out)
+            if counted[0] > before + 1000:
+                break
+        assert counted[0] > before + 1000
+    finally:
+        stop.set()
+        counter.join()

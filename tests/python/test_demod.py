@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The bytes are those of softqam-demod, for every modulation and every format of both sides."""
+import os
+import subprocess
+
+import numpy as np
+import pytest
+import reference
+from symbols import assert_bytes, make_symbols
+
+import softqam
+
+INPUTS = {"cf32": "complex64", "cf16": "float16", "cs16": "int16", "cs8": "int8"}
+OUTPUTS = {"u8": np.uint8, "s8": np.int8, "f16": np.float16, "f32": np.float32}
+
+
+def run_demod(folder, symbols, modulation, input_format, output, *options):
+    names = [str(folder / f"symbols.{input_format}"), str(folder / f"llrs.{output}")]
+    symbols.tofile(names[0])
+    demod = os.path.join(os.environ["SOFTQAM_TOOLS"], "softqam-demod")
+    noise = [] if output == "u8" else ["--noise-var", "0.02"]
+    choice = [] if modulation == "256qam" else ["-m", modulation]
+    result = subprocess.run([demod, "-q", *choice, *noise, *options, *names], capture_output=True, text=True, check=False)
+    if result.returncode == 2 and choice:
+        pytest.skip(result.stderr.strip())
+    assert result.returncode == 0, result.stderr
+    return np.fromfile(names[1], OUTPUTS[output])
+
+
+@pytest.mark.skipif("SOFTQAM_TOOLS" not in os.environ, reason="SOFTQAM_TOOLS does not name softqam-demod's folder")
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("input_format", INPUTS)
+@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+def test_bytes_are_those_of_softqam_demod(rng, supported, tmp_path, modulation, input_format, output):
+    if output == "u8" and modulation != "256qam":
+        with pytest.raises(ValueError, match="u8"):
+            softqam.demodulate(np.zeros(1, np.complex64), modulation, output="u8")
+        return
+    symbols = make_symbols(rng, 2000, INPUTS[input_format])
+    noise = None if output == "u8" else 0.02
+    got = supported(softqam.demodulate, symbols, modulation, noise, output=output)
+    assert_bytes(got, run_demod(tmp_path, symbols, modulation, input_format, output))
+    scaled = softqam.demodulate(symbols, modulation, noise, output=output, input_scale=0.003)
+    assert_bytes(scaled, run_demod(tmp_path, symbols, modulation, input_format, output, "--input-scale", "0.003"))

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""On a GPU, with whatever array library there is: the bytes of host memory, on the caller's stream, without waiting."""
+import time
+
+import numpy as np
+import pytest
+from symbols import assert_bytes, make_noise, make_symbols
+
+import softqam
+
+
+class Torch:
+    def __init__(self):
+        self.torch = pytest.importorskip("torch")
+        if not self.torch.cuda.is_available():
+            pytest.skip("PyTorch finds no GPU")
+
+    def to_gpu(self, array):
+        return self.torch.from_numpy(np.ascontiguousarray(array)).cuda()
+
+    def to_host(self, array):
+        return array.cpu().numpy()
+
+    def stream(self):
+        return self.torch.cuda.Stream()
+
+    def use(self, stream):
+        return self.torch.cuda.stream(stream)
+
+    def keep_busy(self):
+        self.torch.cuda._sleep(200_000_000)
+
+    def fill(self, array, values):
+        array.copy_(values)
+
+    def synchronize(self):
+        self.torch.cuda.synchronize()
+
+
+class CuPy:
+    def __init__(self):
+        self.cupy = pytest.importorskip("cupy")
+        if self.cupy.cuda.runtime.getDeviceCount() == 0:
+            pytest.skip("CuPy finds no GPU")
+        self.spin = self.cupy.RawKernel(
+            'extern "C" __global__ void spin() { long long end = clock64() + 200000000; while (clock64() < end); }', "spin"
+        )
+
+    def to_gpu(self, array):
+        return self.cupy.asarray(array)
+
+    def to_host(self, array):
+        return self.cupy.asnumpy(array)
+
+    def stream(self):
+        return self.cupy.cuda.Stream(non_blocking=True)
+
+    def use(self, stream):
+        return stream
+
+    def keep_busy(self):
+        self.spin((1,), (1,), ())
+
+    def fill(self, array, values):
+        array[...] = values
+
+    def synchronize(self):
+        self.cupy.cuda.Device().synchronize()
+
+
+@pytest.fixture(params=[Torch, CuPy])
+def gpu(request):
+    if not softqam.built_with_cuda:
+        pytest.skip("softqam was built without CUDA")
+    return request.param()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
+@pytest.mark.parametrize("output", ["u8", "s8", "f16", "f32"])
+def test_bytes_are_those_of_host_memory(gpu, rng, dtype, output):
+    symbols = make_symbols(rng, 60000, dtype)
+    symbols = symbols.reshape(3, 20000, *symbols.shape[1:])
+    noises = [None] if output == "u8" else [0.1, make_noise(rng, 60000).reshape(3, 20000), np.full((3, 1), 0.1, np.float32)]
+    for noise in noises:
+        on_gpu = gpu.to_gpu(noise) if isinstance(noise, np.ndarray) else noise
+        got = softqam.demodulate(gpu.to_gpu(symbols), noise_var=on_gpu, output=output)
+        assert type(got) is type(gpu.to_gpu(symbols))
+        assert_bytes(gpu.to_host(got), softqam.demodulate(symbols, noise_var=noise, output=output))
+
+
+def test_views(gpu, rng):
+    symbols = make_symbols(rng, 60000).reshape(200, 300)
+    for view in ((slice(None, None, 3), slice(0, None, 2)), (slice(5, 9), slice(10, 210, 10))):
+        got = softqam.demodulate(gpu.to_gpu(symbols)[view], noise_var=0.1)
+        assert_bytes(gpu.to_host(got), softqam.demodulate(symbols[view], noise_var=0.1))
+
+
+@pytest.mark.parametrize("how", ["current", "explicit", "from the default stream"])
+def test_order_and_asynchrony(gpu, rng, how):
+    """What the stream does before and after counts, and the call does not wait for it."""
+    values = make_symbols(rng, 100000)
+    expected = softqam.demodulate(values, noise_var=0.1)
+    ready, symbols, out = gpu.to_gpu(values), gpu.to_gpu(np.zeros_like(values)), gpu.to_gpu(np.zeros_like(expected))
+    noise, stream = gpu.to_gpu(np.float32(0.1).reshape(1)), gpu.stream()
+    softqam.demodulate(symbols, noise_var=noise, out=out)
+    gpu.synchronize()
+    start = time.perf_counter()
+    with gpu.use(stream):
+        if how != "from the default stream":
+            gpu.keep_busy()
+            gpu.fill(symbols, ready)
+    if how == "from the default stream":
+        gpu.keep_busy()
+        gpu.fill(symbols, ready)
+    if how == "current":
+        with gpu.use(stream):
+            softqam.demodulate(symbols, noise_var=noise, out=out)
+    else:
+        softqam.demodulate(symbols, noise_var=noise, out=out, stream=stream)
+    enqueued = time.perf_counter() - start
+    gpu.synchronize()
+    assert enqueued < (time.perf_counter() - start) / 2
+    assert_bytes(gpu.to_host(out), expected)
+
+
+def test_arrays_that_are_dropped(gpu, rng):
+    """Memory that Python has given up is not used again before the kernel has read and written it."""
+    values = [make_symbols(rng, 50000) for _ in range(4)]
+    expected = [softqam.demodulate(v, noise_var=0.1) for v in values]
+    ready, stream = [gpu.to_gpu(v) for v in values], gpu.stream()
+    for number in (None, stream):
+        gpu.synchronize()
+        gpu.keep_busy()
+        results = [softqam.demodulate(r + 0, noise_var=0.1, stream=number) for r in ready * 5]
+        gpu.synchronize()
+        for k, result in enumerate(results):
+            assert_bytes(gpu.to_host(result), expected[k % 4])
+
+
+def test_wrong_calls(gpu, rng):
+    values = make_symbols(rng, 100)
+    symbols = gpu.to_gpu(values)
+    for wrong in [
+        {"noise_var": np.ones(100, np.float32)},
+        {"noise_var": gpu.to_gpu(np.ones(100))},
+        {"noise_var": gpu.to_gpu(np.ones(99, np.float32))},
+        {"out": np.zeros(800, np.int8)},
+        {"out": gpu.to_gpu(np.zeros(800, np.uint8))},
+        {"out": gpu.to_gpu(np.zeros(799, np.int8))},
+        {"noise_var": None},
+    ]:
+        with pytest.raises((TypeError, ValueError)):
+            softqam.demodulate(symbols, **{"noise_var": 0.1, **wrong})
+    with pytest.raises((TypeError, ValueError)):
+        softqam.demodulate(values, noise_var=gpu.to_gpu(np.ones(100, np.float32)))
+    with pytest.raises((TypeError, ValueError)):
+        softqam.demodulate(gpu.to_gpu(values.astype(complex)), noise_var=0.1)
+
+
+def test_graph_of_torch(rng):
+    gpu = Torch()
+    values = make_symbols(rng, 45864)
+    symbols, out = gpu.to_gpu(np.zeros_like(values)), gpu.to_gpu(np.zeros(8 * 45864, np.int8))
+    softqam.demodulate(symbols, noise_var=0.1, out=out)
+    graph = gpu.torch.cuda.CUDAGraph()
+    with gpu.torch.cuda.graph(graph):
+        softqam.demodulate(symbols, noise_var=0.1, out=out)
+    gpu.fill(symbols, gpu.to_gpu(values))
+    graph.replay()
+    gpu.synchronize()
+    assert_bytes(gpu.to_host(out), softqam.demodulate(values, noise_var=0.1))
+
+
+def test_symbols_of_jax(rng):
+    gpu, jax = Torch(), pytest.importorskip("jax")
+    values = make_symbols(rng, 10000)
+    symbols = jax.device_put(values)
+    if symbols.__dlpack_device__()[0] != 2:
+        pytest.skip("JAX finds no GPU")
+    out = gpu.to_gpu(np.zeros(80000, np.int8))
+    softqam.demodulate(symbols, noise_var=0.1, out=out)
+    assert_bytes(gpu.to_host(out), softqam.demodulate(values, noise_var=0.1))

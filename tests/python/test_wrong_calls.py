@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Wrong calls by the thousand: each raises, says what is wrong, and writes nothing."""
+import itertools
+
+import numpy as np
+import pytest
+from symbols import make_symbols
+
+import softqam
+
+ERRORS = (TypeError, ValueError)
+FORMATS = {"s8": "int8", "f16": "float16", "f32": "float32"}
+BAD_DTYPES = ["?", "u1", "u2", "u4", "u8", "i4", "i8", "f8", "g", "G", "S4", "U3", "O", "V8", "M8[s]", "m8[s]", ">f8"]
+ALL_DTYPES = [*BAD_DTYPES, "i1", "i2", "f2", "f4", "c8", "c16", ">f4", ">c8"]
+SHAPES = [(), (1,), (3,), (4, 3), (2, 4, 3), (0,), (4, 0), (1, 1), (2, 2, 2, 2)]
+OBJECTS = [None, True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, 1.5, [[1], [2, 3]], ...]
+
+
+class Refused(Exception):
+    """An argument's own error."""
+
+
+class Refusing:
+    """Whoever looks at it gets an error."""
+
+    def __getattr__(self, name):
+        raise Refused
+
+    def __array__(self, *arguments, **options):
+        raise Refused
+
+    def __index__(self):
+        raise Refused
+
+    def __float__(self):
+        raise Refused
+
+
+class OnAnotherDevice:
+    """Says that it is on a GPU of some kind, and has nothing."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __dlpack_device__(self):
+        return self.kind, 0
+
+    def __dlpack__(self, **options):
+        raise BufferError("nothing to export")
+
+
+def zeros(shape, dtype):
+    return np.zeros(shape, dtype)
+
+
+def wrong_symbols():
+    for dtype, shape in itertools.product(BAD_DTYPES, [*SHAPES, (3, 2), (2, 3, 2)]):
+        yield {"symbols": zeros(shape, dtype)}
+    for dtype, shape in itertools.product(["f4", "f2", "i2", "i1", ">f4"], [(), (2,), (3,), (3, 1), (4, 3), (2, 0)]):
+        yield {"symbols": zeros(shape, dtype)} if shape != (2,) else {"symbols": zeros((2, 2, 4), dtype)}
+    yield from ({"symbols": zeros((), dtype)} for dtype in ("c8", "c16", ">c8"))
+    yield from ({"symbols": thing} for thing in [*OBJECTS, Refusing(), *map(OnAnotherDevice, range(1, 20))])
+    yield {"symbols": np.zeros(4, [("i", "f4"), ("q", "f4")])}
+    yield {"symbols": memoryview(b"abcd")}
+
+
+def wrong_noise():
+    for dtype, shape in itertools.product(ALL_DTYPES, [*SHAPES, (4,), (5, 1), (4, 3, 1), (3, 3)]):
+        fits = len(shape) <= 2 and all(a in (1, b) for a, b in zip(reversed(shape), (3, 4)))
+        if not (fits and dtype in ("f2", "f4", "f8", "g", ">f4", ">f8")):
+            yield {"noise_var": zeros(shape, dtype)}
+    yield from ({"noise_var": thing} for thing in [*(o for o in OBJECTS if o != 1.5), Refusing(), 1j, 10**400])
+    yield from ({"noise_var": OnAnotherDevice(kind)} for kind in range(1, 20))
+
+
+def wrong_out():
+    for output, dtype, shape in itertools.product(FORMATS, ALL_DTYPES, [(4, 24), (4, 23), (96,), (2, 4, 24), (4, 3), ()]):
+        if (shape, np.dtype(dtype)) != ((4, 24), np.dtype(FORMATS[output])):
+            yield {"output": output, "out": zeros(shape, dtype)}
+    right = np.zeros((8, 48), np.int8)
+    for view in (right[::2, :24], right[:4, ::2], right[3::-1, :24], np.zeros((24, 4), np.int8).T, right[:4, :24]):
+        yield {"out": view}
+    read_only = np.zeros((4, 24), np.int8)
+    read_only.flags.writeable = False
+    yield {"out": read_only}
+    yield {"out": np.broadcast_to(np.int8(0), (4, 24))}
+    yield from ({"out": thing} for thing in [*OBJECTS[1:], Refusing(), OnAnotherDevice(2), bytearray(96)])
+
+
+def wrong_numbers():
+    things = [True, 1.5, "1", b"1", object(), [1], (), 1j, Refusing(), float("nan"), -1, 2**64, 2**70, -(2**70)]
+    for name in ("first_symbol", "layers", "planes"):
+        yield from ({name: thing} for thing in [*things, np.zeros(2, int), np.float32(1), 2**63])
+    yield from ({"layers": n} for n in (0, 3, 1, 2, 5, 100))
+    yield from ({"planes": n} for n in (0, np.int64(0)))
+    yield from ({"first_symbol": None} for _ in range(1))
+    yield from ({"c_init": thing} for thing in [*things, 2**31, np.uint32(2**31), np.zeros(3, int), np.zeros((4, 3), int)])
+    yield from ({"c_init": np.zeros(4, dtype)} for dtype in ALL_DTYPES if np.dtype(dtype).kind not in "iu")
+    yield from ({"c_init": np.full(4, value)} for value in (-1, 2**31, 2**40))
+    yield from ({"stream": thing} for thing in (0, 1, "s", object()))
+    yield {"c_init": [[1], [2, 3]]}
+
+
+def wrong_settings():
+    for name, values in {
+        "modulation": ["", "512qam", "256", "QAM256", "256qam ", None, 6, b"256qam", ["256qam"], {}, 1.5],
+        "output": ["", "s16", "u16", "int8", None, 1, ["s8"], np.int8],
+        "sign": [-1, 2, 1.5, "0", None, [0]],
+        "llr_scale": [0, -1, float("nan"), float("inf"), 2.0**-11, 2.0**21, "6", [6], 1j, 1e-300, 1e300],
+        "llr_limit": [0, -1, 128, 1000, 1.5, "127", [1], 2**40],
+        "input_scale": [0, -1, float("nan"), float("inf"), "1", [1], 1j, 1e-300, 1e300],
+        "noise_form": ["", "N", "1/n0", None, 1, ["n0"]],
+    }.items():
+        yield from ({name: value} for value in values)
+    yield from ({"output": "f32", "llr_scale": 6.0}, {"output": "f16", "llr_limit": 10}, {"output": "u8"})
+    yield {"output": "u8", "noise_var": None, "llr_scale": 2.0}
+    yield {"unknown": 1}
+
+
+GOOD = {"modulation": "256qam", "noise_var": 0.1}
+
+
+def call(wrong):
+    arguments = {**GOOD, "symbols": np.ones((4, 3), np.complex64), **wrong}
+    return softqam.demodulate(arguments.pop("symbols"), **arguments)
+
+
+def describe(wrong):
+    return ", ".join(f"{name}={value!r:.60}" for name, value in wrong.items())
+
+
+def test_wrong_calls():
+    wrong_calls = [*wrong_symbols(), *wrong_noise(), *wrong_out(), *wrong_numbers(), *wrong_settings()]
+    accepted, unhelpful = [], []
+    for wrong in wrong_calls:
+        before = wrong["out"].tobytes() if isinstance(wrong.get("out"), np.ndarray) else None
+        try:
+            call(wrong)
+            accepted.append(describe(wrong))
+        except Refused:
+            pass
+        except ERRORS as error:
+            if not any(name in str(error) for name in (*wrong, "settings")):
+                unhelpful.append(f"{describe(wrong)}: {type(error).__name__} {error}")
+        if before is not None:
+            assert wrong["out"].tobytes() == before
+    assert not accepted, "\n".join(accepted)
+    assert not unhelpful, "\n".join(unhelpful)
+    assert len(wrong_calls) >= 1000
+    call({})
+
+
+def test_overlaps(rng):
+    memory = np.zeros(4096, np.uint8)
+    symbols = memory[:800].view(np.complex64)
+    symbols[:] = make_symbols(rng, 100)
+    noise = memory[1000:1400].view(np.float32)
+    noise[:] = 0.1
+    for first in (0, 1, 799, 400, 1399 - 800):
+        out = memory[first : first + 800].view(np.int8)
+        with pytest.raises(ValueError, match="out overlaps"):
+            softqam.demodulate(symbols, noise_var=noise, out=out)
+    for first in (1400, 2000):
+        softqam.demodulate(symbols, noise_var=noise, out=memory[first : first + 800].view(np.int8))
+
+
+def test_messages():
+    symbols = np.zeros((4, 3), np.complex64)
+    for arguments, error, words in [
+        ({"noise_var": np.zeros((2, 3), np.float32)}, ValueError, r"noise_var is float32 of shape \(2, 3\).*\(4, 3\)"),
+        ({"noise_var": np.zeros(3, int)}, TypeError, r"noise_var is int64 of shape \(3,\).*float32"),
+        ({"out": np.zeros((4, 24), np.uint8)}, TypeError, r"out is uint8 of shape \(4, 24\): this output is int8"),
+        ({"out": np.zeros((4, 3), np.int8)}, ValueError, r"out is int8 of shape \(4, 3\).*\(4, 24\)"),
+        ({"noise_var": None}, TypeError, "noise_var is missing"),
+    ]:
+        with pytest.raises(error, match=words):
+            softqam.demodulate(symbols, **{"noise_var": 0.1, **arguments})
+    with pytest.raises(TypeError, match=r"symbols is int32 of shape \(3, 2\)"):
+        softqam.demodulate(np.zeros((3, 2), np.int32), noise_var=0.1)
+
+
+def test_backends_that_are_not_there():
+    with pytest.raises(ValueError, match="backend"):
+        softqam.Demodulator(backend="gpu")
+    with pytest.raises(ValueError, match="threads"):
+        softqam.Demodulator(backend="cpu", threads=2000)
+    if not softqam.built_with_cuda:
+        with pytest.raises(RuntimeError, match="CUDA"):
+            softqam.Demodulator(backend="cuda")

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* A call: its arguments checked, its segments made, the library called without the GIL. */
+#include "call.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+/* Segments that the library gets at once. */
+enum { MAX_SEGMENTS = 4096 };
+
+void raise_status(softqam_status status)
+{
+    const char *message = softqam_error_message();
+    if (status == SOFTQAM_ERROR_INVALID_ARGUMENT)
+        throw nb::value_error(message);
+    PyErr_SetString(status == SOFTQAM_ERROR_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, message);
+    throw nb::python_error();
+}
+
+context::context(int backend, unsigned n_threads, int device)
+{
+    softqam_context_config settings;
+    softqam_context_config_init(&settings);
+    settings.backend = static_cast<softqam_backend>(backend);
+    settings.n_threads = n_threads;
+    settings.device = device;
+    const softqam_status status = softqam_context_create(&handle, &settings);
+    if (status != SOFTQAM_OK)
+        raise_status(status);
+}
+
+demodulator::demodulator(nb::object of_context, int modulation, int output, int sign, double llr_scale, int llr_limit,
+                         double input_scale, int noise_form)
+    : where(std::move(of_context))
+{
+    softqam_config_init(&config);
+    config.context = where.is_none() ? nullptr : nb::cast<context &>(where).handle;
+    config.modulation = static_cast<softqam_modulation>(modulation);
+    config.output_format = static_cast<softqam_output_format>(output);
+    config.sign = static_cast<softqam_sign>(sign);
+    config.llr_scale = static_cast<float>(llr_scale);
+    config.llr_limit = llr_limit;
+    config.input_scale = static_cast<float>(input_scale);
+    config.noise_form = static_cast<softqam_noise_form>(noise_form);
+    handle_for(SOFTQAM_INPUT_CF32, array::HOST);
+}
+
+demodulator::~demodulator()
+{
+    for (const handles &place : made)
+        for (softqam_demodulator *handle : place.of_format)
+            softqam_destroy(handle);
+}
+
+softqam_demodulator *demodulator::handle_for(softqam_input_format format, int device)
+{
+    auto place = std::find_if(made.begin(), made.end(), [&](const handles &h) { return h.device == device; });
+    if (place == made.end())
+        place = made.insert(made.end(), handles{device, {}});
+    softqam_demodulator *&handle = place->of_format[format];
+    if (!handle) {
+        softqam_config own = config;
+        own.input_format = format;
+        if (device != array::HOST)
+            own.context = cuda_context(device);
+        const softqam_status status = softqam_create(&handle, &own);
+        if (status != SOFTQAM_OK)
+            raise_status(status);
+    }
+    return handle;
+}
+
+const char *demodulator::backend_name() const
+{
+    return softqam_backend_name(made.front().of_format[SOFTQAM_INPUT_CF32]);
+}
+
+const char *demodulator::backend_detail() const
+{
+    return softqam_backend_detail(made.front().of_format[SOFTQAM_INPUT_CF32]);
+}
+
+element demodulator::output_element() const
+{
+    const element types[] = {element::uint8, element::int8, element::float16, element::float32};
+    return types[config.output_format];
+}
+
+void demodulator::check_noise_wanted(nb::handle noise_var) const
+{
+    const bool wanted = config.output_format != SOFTQAM_OUTPUT_U8;
+    if (wanted && noise_var.is_none())
+        throw nb::type_error("noise_var is missing: LLRs need the noise variance");
+    if (!wanted && !noise_var.is_none())
+        throw nb::value_error("noise_var is given, which output \"u8\" does not take");
+}
+
+/* What NumPy makes of an argument that the library cannot take as it is; raises TypeError for what nobody can. */
+static nb::object usual(const char *function, nb::handle argument)
+{
+    return nb::module_::import_("softqam._arrays").attr(function)(argument);
+}
+
+/* An integer argument between 0 and `most`. */
+static uint64_t integer(nb::handle argument, const char *name, uint64_t most)
+{
+    nb::object number = nb::steal(PyBool_Check(argument.ptr()) ? nullptr : PyNumber_Index(argument.ptr()));
+    if (!number.is_valid()) {
+        PyErr_Clear();
+        throw nb::type_error((std::string(name) + " is no integer").c_str());
+    }
+    const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
+    const bool failed = PyErr_Occurred() != nullptr;
+    PyErr_Clear();
+    if (failed || value > most)
+        throw nb::value_error((std::string(name) + " is not between 0 and " + std::to_string(most)).c_str());
+    return value;
+}
+
+static call_options read_options(const call_arguments &arguments)
+{
+    call_options options;
+    if (!arguments.layers.is_none()) {
+        options.n_layers = static_cast<int64_t>(integer(arguments.layers, "layers", SOFTQAM_MAX_LAYERS));
+        if (options.n_layers == 0)
+            throw nb::value_error("layers is 0: a codeword has 1 to 4");
+    }
+    if (!arguments.planes.is_none()) {
+        options.block_symbols = static_cast<int64_t>(integer(arguments.planes, "planes", INT64_MAX));
+        if (options.block_symbols == 0)
+            throw nb::value_error("planes is 0: a code block has at least one symbol");
+    }
+    options.first_symbol = integer(arguments.first_symbol, "first_symbol", UINT64_MAX >> 5);
+    options.descramble = !arguments.c_init.is_none();
+    if (PyLong_Check(arguments.c_init.ptr()))
+        options.c_init = static_cast<uint32_t>(integer(arguments.c_init, "c_init", INT32_MAX));
+    return options;
+}
+
+/* One for each codeword, where c_init is an array. */
+static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_options *options, host_array *view)
+{
+    if (c_init.is_none() || PyLong_Check(c_init.ptr()))
+        return nb::none();
+    nb::list batch;
+    for (int axis = 0; axis < codewords.n_batch_axes(); axis++)
+        batch.append(codewords.out_shape[axis]);
+    nb::object values = nb::module_::import_("softqam._arrays").attr("usual_c_init")(c_init, nb::tuple(batch));
+    if (!view->acquire(values, "c_init") || view->type != element::uint32 || !view->is_contiguous())
+        throw nb::type_error("c_init is no array of integers");
+    options->c_inits = reinterpret_cast<const uint32_t *>(view->data);
+    return values;
+}
+
+/* A Python number as a noise value: what a float does not hold counts as the nearest that it does. */
+static bool noise_number(nb::handle noise_var, float *value)
+{
+    if (PyBool_Check(noise_var.ptr()) || !(PyFloat_Check(noise_var.ptr()) || PyLong_Check(noise_var.ptr())))
+        return false;
+    const double number = PyFloat_AsDouble(noise_var.ptr());
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        throw nb::value_error("noise_var is an integer larger than any float");
+    }
+    const double limited = number > 0 ? std::max(number, static_cast<double>(FLT_MIN)) : number;
+    *value =
+        static_cast<float>(std::isfinite(number) ? std::clamp(limited, -double(FLT_MAX), double(FLT_MAX)) : number);
+    return true;
+}
+
+/* Takes an argument as it is, or as NumPy copies it. */
+template <typename Read>
+static void read_argument(nb::handle argument, const char *name, const char *function, host_array *view, Read read)
+{
+    if (PyObject_CheckBuffer(argument.ptr()) && view->acquire(argument, name) && view->type != element::other &&
+        read(*view))
+        return;
+    nb::object copy = usual(function, argument);
+    if (!view->acquire(copy, name) || !read(*view))
+        throw nb::type_error((std::string(name) + " is nothing that NumPy can make an array of").c_str());
+}
+
+static void check_overlap(const array &input, const array &out)
+{
+    const char *first[2], *end[2];
+    if (input.is_empty() || out.is_empty())
+        return;
+    input.extent(&first[0], &end[0]);
+    out.extent(&first[1], &end[1]);
+    if (first[0] < end[1] && first[1] < end[0])
+        throw nb::value_error((std::string("out overlaps ") + input.name).c_str());
+}
+
+nb::object demodulator::output_array(const layout &codewords, nb::handle out, host_array *view) const
+{
+    nb::object result = nb::borrow(out);
+    if (out.is_none()) {
+        nb::object shape = nb::steal(PyTuple_New(codewords.n_out_axes));
+        for (int axis = 0; axis < codewords.n_out_axes; axis++)
+            PyTuple_SetItem(shape.ptr(), axis, PyLong_FromLongLong(codewords.out_shape[axis]));
+        /* Never freed: the interpreter may be gone before this module is. */
+        static const nb::object &empty = *new nb::object(nb::module_::import_("numpy").attr("empty"));
+        static const nb::object &type_of = *new nb::object(nb::module_::import_("numpy").attr("dtype"));
+        static nb::object *dtypes[SOFTQAM_OUTPUT_F32 + 1];
+        nb::object *&dtype = dtypes[config.output_format];
+        if (!dtype)
+            dtype = new nb::object(type_of(element_name(output_element())));
+        result = empty(shape, *dtype);
+    }
+    if (!PyObject_CheckBuffer(result.ptr()) || !view->acquire(result, "out"))
+        throw nb::type_error("out is no NumPy array");
+    codewords.check_out(*view, output_element());
+    return result;
+}
+
+/* Without the GIL. */
+template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
+{
+    softqam_status status = SOFTQAM_OK;
+    {
+        nb::gil_scoped_release released;
+        std::vector<softqam_segment> segments(std::min<size_t>(codewords->n_segments(), MAX_SEGMENTS));
+        size_t n = 0;
+        while (status == SOFTQAM_OK && (n = codewords->next(segments.data(), segments.size(), out, value_nbytes)) > 0)
+            status = call(segments.data(), n);
+    }
+    if (status != SOFTQAM_OK)
+        raise_status(status);
+}
+
+nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments, nb::handle out)
+{
+    check_noise_wanted(arguments.noise_var);
+    call_options options = read_options(arguments);
+    layout codewords(options, config.modulation);
+    host_array symbols_view, noise_view, c_init_view, out_view;
+    float one_noise;
+    read_argument(symbols, "symbols", "usual_symbols", &symbols_view,
+                  [&](const array &view) { return codewords.read_symbols(view); });
+    const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
+    const bool noise_array = !arguments.noise_var.is_none() && !noise_number(arguments.noise_var, &one_noise);
+    if (noise_array)
+        read_argument(arguments.noise_var, "noise_var", "usual_noise", &noise_view,
+                      [&](const array &view) { return view.type == element::float32 && codewords.read_noise(view); });
+    else if (!arguments.noise_var.is_none())
+        codewords.one_noise(&one_noise);
+    nb::object result = output_array(codewords, out, &out_view);
+    check_overlap(symbols_view, out_view);
+    if (noise_array)
+        check_overlap(noise_view, out_view);
+    if (out_view.is_empty())
+        return result;
+    codewords.merge();
+    softqam_demodulator *handle = handle_for(codewords.format, array::HOST);
+    call_library(
+        &codewords, out_view.data, element_nbytes(out_view.type),
+        [&](const softqam_segment *segments, size_t n) { return softqam_demodulate_segments(handle, segments, n); });
+    return result;
+}
+
+static void check_device(const array &argument, int device)
+{
+    if (argument.device != device)
+        value_error(argument, argument.device == array::HOST ? "it is not in the memory of a GPU"
+                                                             : "it is on GPU " + std::to_string(argument.device) +
+                                                                   ", the symbols on GPU " + std::to_string(device));
+}
+
+void demodulator::device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream)
+{
+    const std::string strides = "its strides must be positive multiples of a symbol; make it contiguous";
+    check_noise_wanted(arguments.noise_var);
+    call_options options = read_options(arguments);
+    layout codewords(options, config.modulation);
+    device_array symbols_view, noise_view, out_view;
+    host_array c_init_view;
+    symbols_view.acquire(symbols, "symbols");
+    const int device = symbols_view.device;
+    if (device == array::HOST)
+        value_error(symbols_view, "it is not in the memory of a GPU");
+    if (!codewords.read_symbols(symbols_view))
+        value_error(symbols_view, strides);
+    const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
+    if (!arguments.noise_var.is_none()) {
+        noise_view.acquire(arguments.noise_var, "noise_var");
+        check_device(noise_view, device);
+        if (!codewords.read_noise(noise_view))
+            value_error(noise_view, strides);
+    }
+    nb::list shape;
+    for (int axis = 0; axis < codewords.n_out_axes; axis++)
+        shape.append(codewords.out_shape[axis]);
+    out_view.acquire(make_out(nb::tuple(shape)), "out");
+    check_device(out_view, device);
+    codewords.check_out(out_view, output_element());
+    check_overlap(symbols_view, out_view);
+    if (!arguments.noise_var.is_none())
+        check_overlap(noise_view, out_view);
+    if (out_view.is_empty())
+        return;
+    codewords.merge();
+    softqam_demodulator *handle = handle_for(codewords.format, device);
+    call_library(
+        &codewords, out_view.data, element_nbytes(out_view.type),
+        [&](const softqam_segment *segments, size_t n) { return cuda_demodulate(handle, segments, n, stream); });
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam.Demodulator's core: a configuration, and the library's demodulators of it, one for each input format. */
+#ifndef SOFTQAM_PYTHON_CALL_H
+#define SOFTQAM_PYTHON_CALL_H
+
+#include <vector>
+
+#include <softqam/softqam.h>
+
+#include "layout.h"
+
+/* Raises what stands for a status that is not SOFTQAM_OK. */
+[[noreturn]] void raise_status(softqam_status status);
+
+class context
+{
+  public:
+    softqam_context *handle = nullptr;
+
+    context(int backend, unsigned n_threads, int device);
+    context(const context &) = delete;
+    context &operator=(const context &) = delete;
+    ~context()
+    {
+        softqam_context_destroy(handle);
+    }
+};
+
+/* The rest of a call, as Python has it. */
+struct call_arguments {
+    nb::handle noise_var, c_init, first_symbol, layers, planes;
+};
+
+class demodulator
+{
+  public:
+    /* Raises where the library refuses the settings. `where` is a context, or None for the one that is shared. */
+    demodulator(nb::object where, int modulation, int output, int sign, double llr_scale, int llr_limit,
+                double input_scale, int noise_form);
+    demodulator(const demodulator &) = delete;
+    demodulator &operator=(const demodulator &) = delete;
+    ~demodulator();
+
+    /* NumPy arrays: returns `out`, or a new array for None. */
+    nb::object host(nb::handle symbols, const call_arguments &arguments, nb::handle out);
+    /* DLPack capsules of arrays on one GPU. make_out(shape) gives the output's. */
+    void device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream);
+    const char *backend_name() const;
+    const char *backend_detail() const;
+
+  private:
+    softqam_config config;
+    nb::object where;
+    enum { N_FORMATS = 4 };
+    /* Made when first needed, for the host and for each GPU. */
+    struct handles {
+        int device;
+        softqam_demodulator *of_format[N_FORMATS];
+    };
+    std::vector<handles> made;
+
+    softqam_demodulator *handle_for(softqam_input_format format, int device);
+    element output_element() const;
+    nb::object output_array(const layout &codewords, nb::handle out, host_array *view) const;
+    void check_noise_wanted(nb::handle noise_var) const;
+};
+
+/* In a build with CUDA: the library's context of a GPU, and its call on device memory. Raise without it. */
+softqam_context *cuda_context(int device);
+softqam_status cuda_demodulate(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments,
+                               uintptr_t stream);
+extern const bool built_with_cuda;
+
+#endif

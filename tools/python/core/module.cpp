@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The extension module softqam._core: what the Python modules of the package are built on. */
+#include "call.h"
+
+NB_MODULE(_core, module)
+{
+    module.attr("version") = softqam_version();
+    module.attr("built_with_cuda") = built_with_cuda;
+    module.def("bits_per_symbol",
+               [](int modulation) { return softqam_bits_per_symbol(static_cast<softqam_modulation>(modulation)); });
+
+    nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
+
+    nb::class_<demodulator>(module, "Demodulator")
+        .def(nb::init<nb::object, int, int, int, double, int, double, int>(), nb::arg("where").none(),
+             nb::arg("modulation"), nb::arg("output"), nb::arg("sign"), nb::arg("llr_scale"), nb::arg("llr_limit"),
+             nb::arg("input_scale"), nb::arg("noise_form"))
+        .def(
+            "host",
+            [](demodulator &self, nb::handle symbols, nb::handle noise_var, nb::handle c_init, nb::handle first_symbol,
+               nb::handle layers, nb::handle planes, nb::handle out) {
+                return self.host(symbols, {noise_var, c_init, first_symbol, layers, planes}, out);
+            },
+            nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
+            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("out").none())
+        .def(
+            "device",
+            [](demodulator &self, nb::handle symbols, nb::handle noise_var, nb::handle c_init, nb::handle first_symbol,
+               nb::handle layers, nb::handle planes, nb::handle make_out, uintptr_t stream) {
+                self.device(symbols, {noise_var, c_init, first_symbol, layers, planes}, make_out, stream);
+            },
+            nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
+            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("make_out"),
+            nb::arg("stream"))
+        .def_prop_ro("backend", &demodulator::backend_name)
+        .def_prop_ro("backend_detail", &demodulator::backend_detail);
+}

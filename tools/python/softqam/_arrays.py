@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What NumPy makes of arguments that the library cannot take as they are: other dtypes, byte orders and strides, lists.
+The core calls these; each gives a C-contiguous array of the native byte order, or raises."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SYMBOL_DTYPES = ("complex64", "float32", "float16", "int16", "int8")
+
+
+def _describe(name: str, array: np.ndarray) -> str:
+    return f"{name} is {array.dtype} of shape {array.shape}"
+
+
+def _as_array(name: str, argument: Any) -> np.ndarray:
+    try:
+        return np.asarray(argument)
+    except Exception as error:
+        raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
+
+
+def usual_symbols(argument: Any) -> np.ndarray:
+    """complex64, or what comes in pairs."""
+    array = _as_array("symbols", argument)
+    native = array.dtype.newbyteorder("=")
+    if native == np.complex128:
+        native = np.dtype(np.complex64)
+    if native.name not in SYMBOL_DTYPES:
+        raise TypeError(
+            f"{_describe('symbols', array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
+            "last axis of 2, I and Q"
+        )
+    with np.errstate(over="ignore"):
+        return np.array(array, dtype=native, order="C")
+
+
+def usual_noise(argument: Any) -> np.ndarray:
+    """float32. What it does not hold counts as the nearest positive value that it does, so that it stays valid."""
+    array = _as_array("noise_var", argument)
+    if array.dtype.kind != "f":
+        raise TypeError(f"{_describe('noise_var', array)}: it takes float32, float64 or float16")
+    with np.errstate(over="ignore", under="ignore"):
+        noise = np.array(array, dtype=np.float32, order="C")
+    if array.dtype.itemsize > noise.dtype.itemsize:
+        limits = np.finfo(np.float32)
+        noise[(noise == 0) & (array > 0)] = limits.tiny
+        noise[np.isposinf(noise) & np.isfinite(array)] = limits.max
+    return noise
+
+
+def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """uint32, one for each codeword."""
+    array = _as_array("c_init", argument)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{_describe('c_init', array)}: it takes integers")
+    if array.size and not (array.min() >= 0 and array.max() < 2**31):
+        raise ValueError(f"{_describe('c_init', array)}: a value is not between 0 and 2^31 - 1")
+    try:
+        return np.array(np.broadcast_to(array, shape), dtype=np.uint32, order="C")
+    except ValueError:
+        raise ValueError(f"{_describe('c_init', array)}: it does not broadcast to the codewords, {shape}") from None

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The extension module: core/module.cpp. Numbers in place of names, 0 for defaults."""
+from typing import Any, Callable
+
+version: str
+built_with_cuda: bool
+
+def bits_per_symbol(modulation: int, /) -> int: ...
+
+class Context:
+    def __init__(self, backend: int, n_threads: int, device: int, /) -> None: ...
+
+class Demodulator:
+    def __init__(
+        self,
+        where: Context | None,
+        modulation: int,
+        output: int,
+        sign: int,
+        llr_scale: float,
+        llr_limit: int,
+        input_scale: float,
+        noise_form: int,
+        /,
+    ) -> None: ...
+    def host(
+        self,
+        symbols: Any,
+        noise_var: Any,
+        c_init: Any,
+        first_symbol: Any,
+        layers: Any,
+        planes: Any,
+        out: Any,
+        /,
+    ) -> Any: ...
+    def device(
+        self,
+        symbols: Any,
+        noise_var: Any,
+        c_init: Any,
+        first_symbol: Any,
+        layers: Any,
+        planes: Any,
+        make_out: Callable[[tuple[int, ...]], Any],
+        stream: int,
+        /,
+    ) -> None: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def backend_detail(self) -> str: ...

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""demodulate() and Demodulator."""
+from __future__ import annotations
+
+import functools
+import numbers
+from typing import Any
+
+import numpy as np
+
+from softqam import _core, _gpu, _names
+
+
+@functools.lru_cache(maxsize=None)
+def _context(backend: str, threads: int, device: int | None) -> _core.Context | None:
+    """None stands for the one that the library shares."""
+    if (backend, threads, device) == ("auto", 0, None):
+        return None
+    return _core.Context(_names.number(_names.BACKENDS, "backend", backend), threads, -1 if device is None else device)
+
+
+def _positive(name: str, value: float | None) -> float:
+    """0 stands for the default."""
+    if value is None:
+        return 0.0
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}, not a number")
+    if not 1e-37 < value < 3e38:
+        raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
+    return float(value)
+
+
+def _integer(name: str, value: int, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} is {value!r}, no integer")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value}, not between {least} and {most}")
+    return int(value)
+
+
+class Demodulator:
+    """Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
+
+    modulation   "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam" or "1024qam" (3GPP TS 38.211 clause 5.1).
+    output       "s8": LLRs in steps of 1/llr_scale nat, int8; "f16", "f32": LLRs in nats; "u8": soft bits 0 .. 255 of
+                 256QAM, liquid-dsp's, without noise variance.
+    sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
+    llr_scale    "s8": steps per nat, 2^-10 to 2^20; None is 6.
+    llr_limit    "s8": largest magnitude, 1 to 127; None is 127.
+    input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/32768, for int8 1/128.
+    noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
+    backend      "auto": the CPU, and a GPU for large NumPy arrays where it is faster; "cpu"; "cuda".
+    threads      CPU threads of a call, this one included; 0 is one for each CPU.
+    device       number of the GPU that works on NumPy arrays; None is the current one.
+
+    ValueError where a setting is wrong or not supported, RuntimeError where there is no such backend.
+    """
+
+    def __init__(
+        self,
+        modulation: str = "256qam",
+        *,
+        output: str = "s8",
+        sign: int = 0,
+        llr_scale: float | None = None,
+        llr_limit: int | None = None,
+        input_scale: float | None = None,
+        noise_form: str = "n0",
+        backend: str = "auto",
+        threads: int = 0,
+        device: int | None = None,
+    ) -> None:
+        number = _names.number(_names.MODULATIONS, "modulation", modulation)
+        self._core = _core.Demodulator(
+            _context(
+                backend,
+                _integer("threads", threads, 0, 1024),
+                None if device is None else _integer("device", device, 0, 2**31 - 1),
+            ),
+            number,
+            _names.number(_names.OUTPUTS, "output", output),
+            _integer("sign", sign, 0, 1),
+            _positive("llr_scale", llr_scale),
+            0 if llr_limit is None else _integer("llr_limit", llr_limit, 1, 127),
+            _positive("input_scale", input_scale),
+            _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
+        )
+        self._on_gpu = backend != "cpu"
+        self.modulation = modulation.lower()
+        self.output = output.lower()
+        self.bits_per_symbol = _core.bits_per_symbol(number)
+
+    @property
+    def backend(self) -> str:
+        """What works on large NumPy arrays: "cpu", "cuda", or "auto" while that is open."""
+        return self._core.backend
+
+    @property
+    def backend_detail(self) -> str:
+        """What that is, for people to read."""
+        return self._core.backend_detail
+
+    def __repr__(self) -> str:
+        return f"softqam.Demodulator({self.modulation!r}, output={self.output!r})"
+
+    def __call__(
+        self,
+        symbols: Any,
+        noise_var: Any = None,
+        *,
+        c_init: Any = None,
+        first_symbol: int = 0,
+        layers: int | None = None,
+        planes: int | None = None,
+        out: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """LLRs, or soft bits, of symbols.
+
+        symbols       [..., n] complex64; or [..., n, 2] float32, float16, int16 or int8, I and Q. complex128 is
+                      converted to complex64 first. Any strides; a view with negative strides is copied first.
+        noise_var     N0, or 1/N0: a number, or an array that broadcasts to [..., n]. float64 is converted to float32.
+                      Not with output "u8".
+        c_init        descrambles: of the scrambling sequence, 0 to 2^31 - 1; a number, or an array that broadcasts
+                      to [...], a codeword each.
+        first_symbol  position of symbols[..., 0] in its codeword, all layers together.
+        layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var broadcasts to that.
+        planes        symbols of a code block, all layers together: its LLRs come as all b0, all b1, .. The last block
+                      may be shorter.
+        out           receives the LLRs: C-contiguous, of the output's dtype and shape, apart from the inputs.
+        stream        GPU only: the CUDA stream to work on, a number or an object of CuPy, PyTorch or cuda.core. None
+                      is the current one of the array's library.
+
+        Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], uint8, int8, float16 or float32,
+        b0 of the first symbol first: `out`, or a new array. A symbol that is not finite, or without a valid noise
+        variance, gives 0 (127 with "u8").
+
+        Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of the same library comes back
+        before the GPU has finished, as it does from their own functions: README.md has the rules.
+
+        TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
+        works.
+        """
+        if type(symbols) is not np.ndarray and _gpu.is_on_gpu(symbols):
+            if not self._on_gpu:
+                raise ValueError('symbols is on a GPU, and backend="cpu" does not work there')
+            return _gpu.demodulate(
+                self._core, self.output, symbols, noise_var, (c_init, first_symbol, layers, planes), out, stream
+            )
+        if stream is not None:
+            raise ValueError("stream is given, which only arrays on a GPU take")
+        return self._core.host(symbols, noise_var, c_init, first_symbol, layers, planes, out)
+
+
+_cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
+
+
+def demodulate(
+    symbols: Any,
+    modulation: str = "256qam",
+    noise_var: Any = None,
+    *,
+    output: str = "s8",
+    sign: int = 0,
+    llr_scale: float | None = None,
+    llr_limit: int | None = None,
+    input_scale: float | None = None,
+    noise_form: str = "n0",
+    c_init: Any = None,
+    first_symbol: int = 0,
+    layers: int | None = None,
+    planes: int | None = None,
+    out: Any = None,
+    stream: Any = None,
+) -> Any:
+    """LLRs, or soft bits, of symbols: [..., n] to [..., n * bits per symbol].
+
+    The settings are those of Demodulator, the rest those of a call of one. Demodulators are kept for the next call with
+    the same settings.
+
+        >>> llrs = softqam.demodulate(symbols, "256qam", noise_var=0.001)
+    """
+    try:
+        demodulator = _cached(
+            modulation,
+            output=output,
+            sign=sign,
+            llr_scale=llr_scale,
+            llr_limit=llr_limit,
+            input_scale=input_scale,
+            noise_form=noise_form,
+        )
+    except TypeError as error:
+        if "unhashable" in str(error):
+            raise TypeError("modulation, output and the other settings are names and numbers") from None
+        raise
+    return demodulator(
+        symbols,
+        noise_var,
+        c_init=c_init,
+        first_symbol=first_symbol,
+        layers=layers,
+        planes=planes,
+        out=out,
+        stream=stream,
+    )

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Arrays on a GPU, by DLPack: demodulated where they lie, on a stream of the caller's.
+
+The output is allocated by CuPy or PyTorch, so their allocators know on which stream it is used. Nothing is copied and
+nothing is waited for.
+"""
+from __future__ import annotations
+
+import collections
+import contextlib
+import functools
+import operator
+import sys
+from typing import Any, Callable, ContextManager
+
+from softqam import _core, _names
+
+_CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
+_NO_SYNCHRONISATION = -1  # a stream of DLPack's
+_LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
+
+
+class _Torch:
+    """What is needed of PyTorch."""
+
+    def __init__(self) -> None:
+        self.module = sys.modules["torch"]
+        self.array_type = self.module.Tensor
+
+    def device_of(self, array: Any) -> int | None:
+        return array.device.index if array.device.type == "cuda" else None
+
+    def capsule(self, array: Any) -> Any:
+        """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
+        if array.is_neg():
+            raise ValueError("a tensor has its negative bit set, which DLPack cannot say: resolve_neg() makes a plain one")
+        if array.requires_grad or array.is_conj() or array.layout != self.module.strided:
+            return array.__dlpack__(stream=_NO_SYNCHRONISATION)
+        return self.module.utils.dlpack.to_dlpack(array)
+
+    def on_device(self, device: int) -> ContextManager[Any]:
+        """PyTorch exports an array only where its GPU is the current one."""
+        same = self.module.cuda.current_device() == device
+        return contextlib.nullcontext() if same else self.module.cuda.device(device)
+
+    def current_stream(self, device: int) -> int:
+        return self.module.cuda.current_stream(device).cuda_stream
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+        return self.module.empty(shape, dtype=getattr(self.module, dtype), device=f"cuda:{device}")
+
+    def number(self, value: float, device: int) -> Any:
+        return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
+
+    def is_capturing(self) -> bool:
+        return self.module.cuda.is_current_stream_capturing()
+
+    def passed(self, stream: int, device: int) -> Callable[[], bool]:
+        """Tells whether the stream has done what is enqueued now."""
+        event = self.module.cuda.Event()
+        event.record(self.module.cuda.ExternalStream(stream, device))
+        return event.query
+
+
+class _CuPy:
+    """What is needed of CuPy."""
+
+    def __init__(self) -> None:
+        self.module = sys.modules["cupy"]
+        self.array_type = self.module.ndarray
+
+    def device_of(self, array: Any) -> int | None:
+        return array.device.id
+
+    def capsule(self, array: Any) -> Any:
+        return array.__dlpack__(stream=_NO_SYNCHRONISATION)
+
+    def on_device(self, device: int) -> ContextManager[Any]:
+        same = self.module.cuda.runtime.getDevice() == device
+        return contextlib.nullcontext() if same else self.module.cuda.Device(device)
+
+    def current_stream(self, device: int) -> int:
+        return self.module.cuda.get_current_stream(device).ptr
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+        return self.module.empty(shape, dtype=dtype)
+
+    def number(self, value: float, device: int) -> Any:
+        return self.module.full((), value, dtype="float32")
+
+    def is_capturing(self) -> bool:
+        return self.module.cuda.get_current_stream().is_capturing()
+
+    def passed(self, stream: int, device: int) -> Callable[[], bool]:
+        event = self.module.cuda.Event(disable_timing=True)
+        event.record(self.module.cuda.ExternalStream(stream, device))
+        return lambda: event.done
+
+
+# By the module that the type of an array is of.
+LIBRARIES: dict[str, Callable[[], Any]] = {"torch": _Torch, "cupy": _CuPy}
+
+
+@functools.lru_cache(maxsize=None)
+def _library_named(name: str) -> Any:
+    return LIBRARIES[name]()
+
+
+@functools.lru_cache(maxsize=256)
+def _library_of_type(kind: type) -> Any:
+    for base in kind.__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in LIBRARIES and issubclass(kind, _library_named(name).array_type):
+            return _library_named(name)
+    return None
+
+
+def _library_of(array: Any) -> Any:
+    return _library_of_type(type(array))
+
+
+def _device_of(array: Any) -> int | None:
+    """The number of the GPU that an array is on; None for all else."""
+    library = _library_of(array)
+    if library is not None:
+        return library.device_of(array)
+    if not hasattr(array, "__dlpack_device__"):
+        return None
+    kind, number = array.__dlpack_device__()
+    return int(number) if int(kind) in _CUDA_DEVICES else None
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether an array is in CUDA's memory."""
+    return _device_of(array) is not None
+
+
+def _stream_number(stream: Any) -> int:
+    """The cudaStream_t of a number or of a library's stream."""
+    if hasattr(stream, "__cuda_stream__"):
+        return operator.index(stream.__cuda_stream__()[1])
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return operator.index(getattr(stream, attribute))
+    try:
+        return operator.index(stream)
+    except TypeError:
+        raise TypeError(f"stream is {type(stream).__name__}, neither a number nor a stream of CuPy or PyTorch") from None
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
+    """A noise value on the GPU, for further calls on the same stream, on which it was written."""
+    return library.number(value, device)
+
+
+def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current: int) -> Any:
+    if noise_var is None or hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
+        return noise_var
+    if is_on_gpu(noise_var):
+        return noise_var
+    try:
+        value = float(noise_var)
+    except (TypeError, ValueError):
+        raise TypeError(f"noise_var is {type(noise_var).__name__}, neither a number nor an array on a GPU") from None
+    # A number of a captured graph belongs to it alone.
+    if library.is_capturing() or stream != current:
+        return library.number(value, device)
+    return _kept_number(library, value, device, stream)
+
+
+# What a stream works on that the arrays' own library does not know it works on: (has it passed, the arrays).
+_in_flight: collections.deque[tuple[Callable[[], bool], tuple[Any, ...]]] = collections.deque()
+
+
+def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> None:
+    for _ in range(len(_in_flight)):
+        entry = _in_flight.popleft()
+        if not entry[0]():
+            _in_flight.append(entry)
+    _in_flight.append((passed, arrays))
+
+
+def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
+    """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
+    if not is_on_gpu(array):
+        raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
+    if _library_of(array) is library and stream == current:
+        return library.capsule(array)
+    return array.__dlpack__(stream=stream or _LEGACY_STREAM)
+
+
+def _enqueue(
+    core: _core.Demodulator,
+    output: str,
+    library: Any,
+    arrays: tuple[Any, Any, Any],
+    options: tuple[Any, ...],
+    device: int,
+    stream: int,
+    current: int,
+) -> Any:
+    """The library's call. arrays: symbols, noise_var, out."""
+    symbols, noise, out = arrays
+    results = [out]
+
+    def make_out(shape: tuple[int, ...]) -> Any:
+        if results[0] is None:
+            results[0] = library.empty(shape, _names.OUTPUT_DTYPES[output], device)
+        return _capsule(results[0], "out", library, stream, current)
+
+    core.device(
+        _capsule(symbols, "symbols", library, stream, current),
+        None if noise is None else _capsule(noise, "noise_var", library, stream, current),
+        *options,
+        make_out,
+        stream,
+    )
+    return results[0]
+
+
+def demodulate(
+    core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, stream: Any
+) -> Any:
+    """Demodulator.__call__() for symbols on a GPU. options: c_init, first_symbol, layers, planes."""
+    library = _library_of(symbols if out is None else out)
+    if library is None:
+        name, array = ("symbols", symbols) if out is None else ("out", out)
+        of = type(array).__module__.partition(".")[0]
+        raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
+    device = _device_of(symbols)
+    assert device is not None
+    with library.on_device(device):
+        current = library.current_stream(device)
+        number = current if stream is None else _stream_number(stream)
+        noise = _noise_array(library, noise_var, device, number, current)
+        result = _enqueue(core, output, library, (symbols, noise, out), options, device, number, current)
+        foreign = any(_library_of(array) is not library for array in (symbols, noise) if array is not None)
+        if (foreign or number != current) and not library.is_capturing():
+            _keep_while_in_use(library.passed(number, device), (symbols, noise, result))
+    return result

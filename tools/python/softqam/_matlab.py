@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""nrSymbolDemodulate(), with the signature of MATLAB's 5G Toolbox and of py3gpp."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from softqam._demodulator import demodulate
+
+
+def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> np.ndarray:
+    """LLRs, or bits, of symbols, as MATLAB's and py3gpp's function of this name: exact max-log.
+
+    sym           [..., n] complex, unit mean energy.
+    mod           "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM" or "1024QAM".
+    nVar          variance of the complex noise, at least 1e-10; also an array that broadcasts to [..., n].
+    DecisionType  "soft": float32 LLRs in nats, positive for bit 0; "hard": int8 bits.
+
+    Returns [..., n * bits per symbol].
+    """
+    if DecisionType not in ("soft", "hard"):
+        raise ValueError(f"DecisionType is {DecisionType!r}, not 'soft' or 'hard'")
+    modulation = mod.replace("pi/2", "pi2") if isinstance(mod, str) else mod
+    llrs = demodulate(sym, modulation, np.maximum(nVar, 1e-10), output="f32")
+    return llrs if DecisionType == "soft" else (llrs < 0).astype(np.int8)

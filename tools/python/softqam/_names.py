@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The names of modulations, formats and backends, and the library's numbers for them."""
+from __future__ import annotations
+
+from typing import Mapping
+
+# What softqam.h has, in its order.
+MODULATIONS = {"bpsk": 1, "pi2-bpsk": 2, "qpsk": 3, "16qam": 4, "64qam": 5, "256qam": 6, "1024qam": 7}
+OUTPUTS = {"u8": 0, "s8": 1, "f16": 2, "f32": 3}
+NOISE_FORMS = {"n0": 1, "inverse": 2}
+BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
+
+# NumPy's names of the outputs' types.
+OUTPUT_DTYPES = {"u8": "uint8", "s8": "int8", "f16": "float16", "f32": "float32"}
+
+
+def number(names: Mapping[str, int], argument: str, name: str) -> int:
+    """The library's number for a name."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} is {name!r}: it takes one of {', '.join(names)}")
+    try:
+        return names[name.lower()]
+    except KeyError:
+        raise ValueError(f"{argument} is {name!r}: it takes one of {', '.join(names)}") from None
