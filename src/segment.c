@@ -104,6 +104,32 @@ static bool overlap(const memory_range *a, const memory_range *b)
     return a->first < b->first + b->nbytes && b->first < a->first + a->nbytes;
 }
 
+static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    uint64_t end;
+    if (segment->descramble > 1)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.descramble is %u, not 0 or 1",
+                            segment->descramble);
+    if (!segment->descramble)
+        return segment->c_init == 0
+                   ? SOFTQAM_OK
+                   : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, but segment.descramble is 0",
+                                  (unsigned)segment->c_init);
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
+    if (segment->c_init > 0x7fffffff)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, more than 2^31 - 1",
+                            (unsigned)segment->c_init);
+    if (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
+        __builtin_mul_overflow(end, softqam_bits_per_symbol(modulation), &end))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.first_symbol is %llu: the codeword has more bits than can be counted",
+                            (unsigned long long)segment->first_symbol);
+    return SOFTQAM_OK;
+}
+
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
@@ -123,10 +149,9 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     if (segment->plane_stride != 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
                             "segment.plane_stride is %zu: this version has no bit planes", segment->plane_stride);
-    if (segment->descramble != 0 || segment->c_init != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.descramble is %u and c_init %u: this version does not descramble",
-                            segment->descramble, (unsigned)segment->c_init);
+    const softqam_status status = check_scrambling(params, segment);
+    if (status != SOFTQAM_OK)
+        return status;
     if (segment->reserved != 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.reserved is %u, not 0",
                             (unsigned)segment->reserved);
@@ -217,7 +242,7 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     const softqam_params *params = list->params;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
-    list->is_for_gpu = list->is_for_gpu && modulation == SOFTQAM_MODULATION_256QAM;
+    list->is_for_gpu = list->is_for_gpu && modulation == SOFTQAM_MODULATION_256QAM && !segment->descramble;
     if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
         __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
@@ -244,9 +269,9 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 
 softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list)
 {
-    return list->is_for_gpu
-               ? SOFTQAM_OK
-               : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "CUDA demodulates 256QAM alone in this version");
+    return list->is_for_gpu ? SOFTQAM_OK
+                            : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                           "in this version CUDA demodulates 256QAM alone and does not descramble");
 }
 
 /* The run of symbols. */

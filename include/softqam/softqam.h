@@ -448,10 +448,12 @@ typedef struct softqam_segment {
     softqam_noise_form noise_form; /**< SOFTQAM_NOISE_FORM_DEFAULT: the demodulator's */
     float input_scale;             /**< as softqam_config's, such as a block exponent; 0: the demodulator's */
     float llr_scale;               /**< s8: as softqam_config's; 0: the demodulator's */
-    /** 1: the values of the bits where the Gold sequence of c_init is 1 change sign (3GPP TS 38.211 clauses 6.3.1.1 and
-     *  7.3.1.1). 0: not. Not supported yet. */
+    /** 1: the LLRs of the bits where the Gold sequence of c_init is 1 change sign (3GPP TS 38.211 clauses 6.3.1.1 and
+     *  7.3.1.1): LLR k of symbol i is the codeword's number (first_symbol + i) * Qm + k. Erasures stay +0; an LLR that
+     * is exactly 0 becomes -0 in f16 and f32. 0: not. Not for u8; in this version on the CPU alone, as other
+     * modulations than 256QAM. */
     unsigned descramble;
-    uint32_t c_init;   /**< of the scrambling sequence, 0 to 2^31 - 1 */
+    uint32_t c_init;   /**< of the scrambling sequence, 0 to 2^31 - 1; 0 without descramble */
     uint32_t reserved; /**< 0 */
 } softqam_segment;
 
@@ -540,6 +542,24 @@ SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t n
  * Thread safety: any thread.
  */
 SOFTQAM_API void softqam_host_free(void *memory);
+
+/**
+ * The scrambling sequence of 3GPP TS 38.211 clause 5.2.1: c(n) of a c_init, from any n on.
+ *
+ * For PDSCH c_init is RNTI 2^15 + q 2^14 + n_ID (clause 7.3.1.1), for PUSCH RNTI 2^15 + n_ID (6.3.1.1). Segments that
+ * are descrambled need no sequence from their caller; this is for what they do not do, such as UCI placeholders.
+ *
+ * @param c_init     0 to 2^31 - 1; 0 is a valid one
+ * @param first_bit  n of the first bit; any place costs the same
+ * @param n_bits     any number; 0 does nothing, and then `bits` may be NULL
+ * @param bits       receives (n_bits + 7) / 8 bytes: c(first_bit + k) is bit k % 8, counted from the lowest, of byte
+ *                   k / 8; the bits behind the last one are 0. Any alignment
+ *
+ * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  c_init is larger than 2^31 - 1, or `bits` is NULL.
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t n_bits, void *bits);
 
 /**
  * How many bits a symbol has, Qm of 3GPP TS 38.214.

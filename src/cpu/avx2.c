@@ -6,6 +6,8 @@
 #include "arithmetic_usual.h"
 
 #include "convert_loops.h"
+#include "descramble_loops.h"
+#include "gold_loops.h"
 #include "llr_loops.h"
 #include "soft_bit_loops.h"
 
@@ -15,6 +17,8 @@ const softqam_cpu_variant softqam_cpu_avx2 = {
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
+    .gold = gold_words,
+    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
     .min_symbols = LANES,
     .flushes_subnormals = true,
     .short_symbols = 8192,

@@ -21,7 +21,9 @@ enum {
     STREAMED_TILE_SYMBOLS = 512,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
-    LARGEST_STEP = 16
+    LARGEST_STEP = 16,
+    DESCRAMBLED_TILE_NBYTES = 16384,
+    DESCRAMBLED_UNIT = 64 /* symbols, whose LLRs are whole lines and bits of the sequence whole words */
 };
 
 typedef struct tile_memory {
@@ -29,7 +31,13 @@ typedef struct tile_memory {
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
+    /* LLRs before they are descrambled, and the sequence for them. */
+    _Alignas(64) unsigned char scrambled[DESCRAMBLED_TILE_NBYTES];
+    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK];
+    softqam_gold gold;
 } tile_memory;
+
+_Static_assert(TILE_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "a tile's LLRs are no more than the bits made");
 
 typedef struct cpu_call {
     const softqam_demodulator *demodulator;
@@ -131,7 +139,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
-/* What a loop takes next of a span: all of it, where it lies as loops take it, else a tile. */
+/* What a loop takes next of a span: all of it, where it lies and goes as loops have it, else a tile. */
 typedef struct piece {
     size_t n_symbols;
     bool streaming;
@@ -139,11 +147,14 @@ typedef struct piece {
 
 static piece next_piece(const span *s, size_t first)
 {
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
-    const size_t step = s->demodulator->loops.min_symbols;
+    const bool is_descrambled = s->segment->descramble;
+    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_descrambled;
+    const size_t step = is_descrambled ? DESCRAMBLED_UNIT : s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
     /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
-    const size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
+    size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
+    if (is_descrambled && tile * s->output_nbytes > DESCRAMBLED_TILE_NBYTES)
+        tile = DESCRAMBLED_TILE_NBYTES / s->output_nbytes / DESCRAMBLED_UNIT * DESCRAMBLED_UNIT;
     piece p = {in_tiles && left > tile ? tile : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
@@ -201,9 +212,21 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
     memcpy(out, tile->out, n_symbols * s->output_nbytes);
 }
 
+/* From the tile's memory to where they go. */
+static void descramble_piece(const span *s, uint64_t position, piece p, unsigned char *out, tile_memory *tile)
+{
+    const softqam_cpu_loops *loops = &s->demodulator->loops;
+    const size_t n_bits = s->output_nbytes / s->demodulator->params.value_nbytes, n = p.n_symbols * n_bits;
+    softqam_gold_seek(&tile->gold, s->segment->c_init, position * n_bits);
+    softqam_gold_take(&tile->gold, n, tile->sequence);
+    loops->descramble(tile->scrambled, tile->sequence, n, out, p.streaming);
+}
+
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
 {
-    const bool is_odd = (s->segment->first_symbol + s->first + first) % 2 != 0;
+    const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
+    unsigned char *out = s->out + first * s->output_nbytes;
+    const bool is_descrambled = s->segment->descramble;
     softqam_loop_call call = {
         .params = &s->demodulator->params,
         .table = s->table,
@@ -211,15 +234,18 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
         .components = load_components(s, first, p, tile),
         .noise = load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
-        .out = s->out + first * s->output_nbytes,
-        .streaming = p.streaming,
+        .out = is_descrambled ? tile->scrambled : out,
+        .streaming = p.streaming && !is_descrambled,
+        .marks_erasures = is_descrambled,
     };
     if (s->turns_odd_symbols)
-        call.turn[is_odd ? 0 : 1] = 0x80000000u;
+        call.turn[position % 2 ? 0 : 1] = 0x80000000u;
     if (p.n_symbols < s->demodulator->loops.min_symbols)
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);
+    if (is_descrambled)
+        descramble_piece(s, position, p, out, tile);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -236,6 +262,7 @@ static void demodulate_part(void *context, size_t number)
     size_t left = rest < call->part ? rest : call->part;
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
     tile_memory tile;
+    softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);

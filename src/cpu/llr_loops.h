@@ -33,6 +33,7 @@ typedef struct llr_constants {
     vec_u32 weight_span;
     vec_u32 narrow_weight_span;
     vec_f32 weight;   /* of all symbols, where it is one */
+    vec_f32 erasure;  /* of f16 and f32 */
     vec_u32 turns[2]; /* BPSK: of symbols from an even one on, and from an odd one on */
     bool streaming;
 } llr_constants;
@@ -60,6 +61,7 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
     llr_constants constants;
     constants.table = vec_load_llr_table(m > 0 ? m : 1, call->table);
+    constants.erasure = vec_splat(call->marks_erasures ? NAN : 0.0f);
     constants.turns[0] = vec_splat_pair(call->turn[0], call->turn[1]);
     constants.turns[1] = vec_splat_pair(call->turn[1], call->turn[0]);
     constants.steps_per_nat = vec_splat(scale.steps_per_nat);
@@ -225,8 +227,9 @@ VEC llr_registers usual_llrs(int m, llr_output output, const llr_constants *cons
 /* One of any value. */
 VEC vec_f32 full_llr(llr_output output, const llr_constants *constants, vec_mask valid, vec_f32 metric, vec_f32 weight)
 {
-    return vec_keep(valid, output <= LLRS_S8 ? llr_rounded(metric, weight, constants->least_sum, constants->most_sum)
-                                             : llr_scaled(metric, weight, constants->limit));
+    if (output <= LLRS_S8)
+        return vec_keep(valid, llr_rounded(metric, weight, constants->least_sum, constants->most_sum));
+    return vec_choose(valid, llr_scaled(metric, weight, constants->limit), constants->erasure);
 }
 
 VEC llr_registers full_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components,

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gold_sequence.h"
 #include "params.h"
 
 /* Components of an input format to floats, times the scale, rounded once. */
@@ -35,6 +36,7 @@ typedef struct softqam_loop_call {
     size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
     unsigned char *out;
     bool streaming;
+    bool marks_erasures; /* f16, f32: their LLRs are NaN, not 0, for a softqam_descramble_loop */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -48,10 +50,17 @@ typedef struct softqam_llr_loops {
     softqam_loop *f32[SOFTQAM_NOISE_KINDS];
 } softqam_llr_loops;
 
+/* n LLRs, those whose bit of the sequence is 1 with the opposite sign, erasures as 0; words are read by twos.
+ * Streaming: to memory that is aligned to lines, n a multiple of 64. */
+typedef void softqam_descramble_loop(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
+                                     bool streaming);
+
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
     softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
+    softqam_gold_loop *gold;
+    softqam_descramble_loop *descramble;
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;

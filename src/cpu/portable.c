@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generic.h"
+#include "gold_sequence.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "widen_half.h"
@@ -71,20 +72,21 @@ static void soft_bits_of_symbols(const softqam_loop_call *call)
     }
 }
 
-/* One LLR in memory. */
+/* One LLR in memory. An erasure is 0, or, where the loop is to mark it, NaN. */
 static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
-                             unsigned char *to)
+                             bool marks_erasures, unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
         const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
         *to = (unsigned char)vec_bits(vec_keep(valid, sum));
     } else {
-        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
-        const uint16_t half = (uint16_t)vec_to_f16(llr);
+        const bool is_marked = marks_erasures && !valid;
+        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit)), nan = NAN;
+        const uint16_t half = is_marked ? 0x7e00 : (uint16_t)vec_to_f16(llr);
         if (format == SOFTQAM_OUTPUT_F16)
             memcpy(to, &half, sizeof half);
         else
-            memcpy(to, &llr, sizeof llr);
+            memcpy(to, is_marked ? &nan : &llr, sizeof llr);
     }
 }
 
@@ -119,7 +121,55 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
             vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
         symbol_metrics(m, call->table, symbol, call->turn[k % 2], metrics);
         for (int bit = 0; bit < (m == 0 ? 1 : 2 * m); bit++, out += nbytes)
-            store_llr(format, metrics[bit], weight, call->scale.limit, valid, out);
+            store_llr(format, metrics[bit], weight, call->scale.limit, valid, call->marks_erasures, out);
+    }
+}
+
+static void gold_words(uint32_t *x1, uint32_t *x2, size_t n_blocks, uint32_t *words)
+{
+    const size_t n = n_blocks * GOLD_BLOCK;
+    for (size_t k = 0; k < n; k++)
+        x1[k + GOLD_WINDOW] = x1[k + 8] ^ x1[k + 2];
+    for (size_t k = 0; k < n; k++)
+        x2[k + GOLD_WINDOW] = x2[k + 8] ^ x2[k + 6] ^ x2[k + 4] ^ x2[k + 2];
+    for (size_t k = 0; k < n; k++)
+        words[k] = x1[k] ^ x2[k];
+}
+
+static bool is_flipped(const uint32_t *words, size_t n)
+{
+    return words[n / 32] >> n % 32 & 1;
+}
+
+static void descramble_s8(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
+                          bool streaming)
+{
+    (void)streaming;
+    for (size_t k = 0; k < n; k++)
+        out[k] = is_flipped(words, k) ? (unsigned char)-llrs[k] : llrs[k];
+}
+
+static void descramble_f16(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
+                           bool streaming)
+{
+    (void)streaming;
+    for (size_t k = 0; k < n; k++) {
+        uint16_t llr;
+        memcpy(&llr, llrs + 2 * k, sizeof llr);
+        llr = (llr & 0x7fff) > 0x7c00 ? 0 : is_flipped(words, k) ? llr ^ 0x8000 : llr;
+        memcpy(out + 2 * k, &llr, sizeof llr);
+    }
+}
+
+static void descramble_f32(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
+                           bool streaming)
+{
+    (void)streaming;
+    for (size_t k = 0; k < n; k++) {
+        float llr;
+        memcpy(&llr, llrs + 4 * k, sizeof llr);
+        llr = vec_keep(vec_is_finite(llr), vec_flip(llr, is_flipped(words, k) ? 0x80000000u : 0));
+        memcpy(out + 4 * k, &llr, sizeof llr);
     }
 }
 
@@ -165,6 +215,8 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
+    .gold = gold_words,
+    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
     .min_symbols = 1,
     .short_symbols = 256,
 };
@@ -175,6 +227,8 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {softqam_generic_soft_bits},
     .llrs = llr_loops,
+    .gold = gold_words,
+    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
     .min_symbols = 1,
     .short_symbols = 1024,
 };

@@ -529,6 +529,33 @@ VEC bool vec_any_from(vec_u32 a, vec_u32 end)
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(a, end), a)) != 0;
 }
 
+VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm256_xor_si256(a, b);
+}
+
+/* Aligned. */
+VEC vec_u32 vec_load_u32(const uint32_t *from)
+{
+    return _mm256_load_si256((const void *)from);
+}
+
+VEC void vec_store_u32(uint32_t *to, vec_u32 a)
+{
+    _mm256_store_si256((void *)to, a);
+}
+
+/* The words from n on, 2, 4, 6 or 8. */
+VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+{
+    const vec_u32 first = vec_load_u32(from), next = vec_load_u32(from + LANES);
+    const vec_u32 middle = _mm256_permute2x128_si256(first, next, 0x21);
+    return n == 2   ? _mm256_alignr_epi8(middle, first, 8)
+           : n == 4 ? middle
+           : n == 6 ? _mm256_alignr_epi8(next, middle, 8)
+                    : next;
+}
+
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 {
     return _mm256_max_epu32(a, b);
@@ -798,6 +825,41 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         _mm_stream_si64(to, _mm_cvtsi128_si64(limited));
     else
         _mm_storel_epi64(to, limited);
+}
+
+/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
+VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+{
+    const __m256i byte_of = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i bit_of = _mm256_set1_epi64x((long long)0x8040201008040201u);
+    const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32((int)(uint32_t)bits), byte_of);
+    const __m256i are_flipped = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit_of), bit_of);
+    return _mm256_sub_epi8(_mm256_xor_si256(a, are_flipped), are_flipped);
+}
+
+VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
+{
+    const __m256i bit_of = _mm256_setr_epi16(0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800,
+                                             0x1000, 0x2000, 0x4000, (short)0x8000);
+    const __m256i spread = _mm256_set1_epi16((short)(uint16_t)bits);
+    const __m256i are_flipped = _mm256_cmpeq_epi16(_mm256_and_si256(spread, bit_of), bit_of);
+    const __m256i flipped = _mm256_xor_si256(a, _mm256_and_si256(are_flipped, _mm256_set1_epi16((short)0x8000)));
+    const __m256i magnitude = _mm256_and_si256(a, _mm256_set1_epi16(0x7fff));
+    return _mm256_andnot_si256(_mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00)), flipped);
+}
+
+VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
+{
+    const __m256i bit_of = _mm256_setr_epi32(0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80);
+    const __m256i spread = _mm256_set1_epi32((int)(uint32_t)bits);
+    const __m256i are_flipped = _mm256_cmpeq_epi32(_mm256_and_si256(spread, bit_of), bit_of);
+    const vec_f32 value = vec_from_bits(a);
+    return vec_bits(_mm256_and_ps(vec_are_numbers(value, value), vec_flip(value, are_flipped)));
+}
+
+VEC vec_bytes vec_load_bytes(const unsigned char *from)
+{
+    return _mm256_loadu_si256((const void *)from);
 }
 
 #endif

@@ -471,6 +471,32 @@ VEC bool vec_any_from(vec_u32 a, vec_u32 end)
     return _mm512_cmpge_epu32_mask(a, end) != 0;
 }
 
+VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm512_xor_si512(a, b);
+}
+
+/* Aligned. */
+VEC vec_u32 vec_load_u32(const uint32_t *from)
+{
+    return _mm512_load_si512(from);
+}
+
+VEC void vec_store_u32(uint32_t *to, vec_u32 a)
+{
+    _mm512_store_si512(to, a);
+}
+
+/* The words from n on, 2, 4, 6 or 8. */
+VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+{
+    const vec_u32 first = vec_load_u32(from), next = vec_load_u32(from + LANES);
+    return n == 2   ? _mm512_alignr_epi32(next, first, 2)
+           : n == 4 ? _mm512_alignr_epi32(next, first, 4)
+           : n == 6 ? _mm512_alignr_epi32(next, first, 6)
+                    : _mm512_alignr_epi32(next, first, 8);
+}
+
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 {
     return _mm512_max_epu32(a, b);
@@ -771,6 +797,32 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         _mm_stream_si128(to, limited);
     else
         _mm_storeu_si128(to, limited);
+}
+
+/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
+VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+{
+    return _mm512_mask_sub_epi8(a, bits, _mm512_setzero_si512(), a);
+}
+
+VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
+{
+    const __m512i signs = _mm512_maskz_mov_epi16((__mmask32)bits, _mm512_set1_epi16((short)0x8000));
+    const __m512i magnitude = _mm512_and_si512(a, _mm512_set1_epi16(0x7fff));
+    const __mmask32 are_numbers = _mm512_cmple_epu16_mask(magnitude, _mm512_set1_epi16(0x7c00));
+    return _mm512_maskz_mov_epi16(are_numbers, _mm512_xor_si512(a, signs));
+}
+
+VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
+{
+    const __mmask16 are_numbers = vec_are_numbers(vec_from_bits(a), vec_from_bits(a));
+    return _mm512_maskz_mov_epi32(are_numbers,
+                                  _mm512_mask_xor_epi32(a, (__mmask16)bits, a, vec_splat_u32(0x80000000u)));
+}
+
+VEC vec_bytes vec_load_bytes(const unsigned char *from)
+{
+    return _mm512_loadu_si512(from);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)

@@ -238,6 +238,30 @@ VEC bool vec_any_from(vec_u32 a, vec_u32 end)
     return vmaxvq_u32(vcgeq_u32(a, end)) != 0;
 }
 
+VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
+{
+    return veorq_u32(a, b);
+}
+
+VEC vec_u32 vec_load_u32(const uint32_t *from)
+{
+    return vld1q_u32(from);
+}
+
+VEC void vec_store_u32(uint32_t *to, vec_u32 a)
+{
+    vst1q_u32(to, a);
+}
+
+/* The words from n on, 2, 4, 6 or 8. */
+VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+{
+    return n == 2   ? vextq_u32(vec_load_u32(from), vec_load_u32(from + 4), 2)
+           : n == 4 ? vec_load_u32(from + 4)
+           : n == 6 ? vextq_u32(vec_load_u32(from + 4), vec_load_u32(from + 8), 2)
+                    : vec_load_u32(from + 8);
+}
+
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 {
     return vmaxq_u32(a, b);
@@ -653,6 +677,38 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         vmin_s8(vmax_s8(bytes, vget_low_s8(vreinterpretq_s8_u8(least))), vget_low_s8(vreinterpretq_s8_u8(most)));
     const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(limited), 0);
     memcpy(to, &four, sizeof four);
+}
+
+/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
+VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+{
+    const uint8x8_t bit_of = vcreate_u8(0x8040201008040201u);
+    const uint8x16_t spread = vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8)));
+    const uint8x16_t are_flipped = vtstq_u8(spread, vcombine_u8(bit_of, bit_of));
+    return vsubq_u8(veorq_u8(a, are_flipped), are_flipped);
+}
+
+VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
+{
+    static const uint16_t bit_of[8] = {0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80};
+    const uint16x8_t value = vreinterpretq_u16_u8(a);
+    const uint16x8_t are_flipped = vtstq_u16(vdupq_n_u16((uint16_t)bits), vld1q_u16(bit_of));
+    const uint16x8_t flipped = veorq_u16(value, vandq_u16(are_flipped, vdupq_n_u16(0x8000)));
+    const uint16x8_t are_numbers = vcleq_u16(vandq_u16(value, vdupq_n_u16(0x7fff)), vdupq_n_u16(0x7c00));
+    return vreinterpretq_u8_u16(vandq_u16(are_numbers, flipped));
+}
+
+VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
+{
+    static const uint32_t bit_of[4] = {0x1, 0x2, 0x4, 0x8};
+    const vec_f32 value = vreinterpretq_f32_u8(a);
+    const vec_u32 are_flipped = vtstq_u32(vdupq_n_u32((uint32_t)bits), vld1q_u32(bit_of));
+    return vreinterpretq_u8_f32(vec_keep(vec_are_numbers(value, value), vec_flip(value, are_flipped)));
+}
+
+VEC vec_bytes vec_load_bytes(const unsigned char *from)
+{
+    return vld1q_u8(from);
 }
 
 #endif

@@ -213,10 +213,15 @@ static const segment_row segment_rows[] = {
     SEGMENT(S8, "segment.plane_stride is 4: this version has no bit planes", .plane_stride = 4),
     SEGMENT(U8, "segment.plane_stride is 18446744073709551615: this version has no bit planes",
             .plane_stride = SIZE_MAX),
-    SEGMENT(S8, "segment.descramble is 1 and c_init 0: this version does not descramble", .descramble = 1),
-    SEGMENT(S8, "segment.descramble is 0 and c_init 7: this version does not descramble", .c_init = 7),
-    SEGMENT(U8, "segment.descramble is 2 and c_init 4294967295: this version does not descramble", .descramble = 2,
-            .c_init = UINT32_MAX),
+    SEGMENT(S8, "segment.descramble is 2, not 0 or 1", .descramble = 2),
+    SEGMENT(U8, "segment.descramble is 4294967295, not 0 or 1", .descramble = UINT32_MAX, .c_init = UINT32_MAX),
+    SEGMENT(S8, "segment.c_init is 7, but segment.descramble is 0", .c_init = 7),
+    SEGMENT(F32, "segment.c_init is 2147483648, more than 2^31 - 1", .descramble = 1, .c_init = 0x80000000U),
+    SEGMENT(U8, "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled", .descramble = 1),
+    SEGMENT(F16, "segment.first_symbol is 18446744073709551615: the codeword has more bits than can be counted",
+            .descramble = 1, .first_symbol = UINT64_MAX),
+    SEGMENT(S8, "segment.first_symbol is 2305843009213693952: the codeword has more bits than can be counted",
+            .descramble = 1, .first_symbol = UINT64_MAX / 8 + 1),
 };
 
 /* Where the pieces of a call lie in the memory below; NONE for NULL. */

@@ -190,6 +190,15 @@ static bool is_llr_scale(float scale, softqam_output_format format)
     return format == SOFTQAM_OUTPUT_S8 ? scale >= 0x1p-10f && scale <= 0x1p20f : scale == 1.0f;
 }
 
+/* Whether what is set for it is in order. */
+static bool is_descrambling(const softqam_segment *segment, const softqam_config *config)
+{
+    const uint64_t n_bits = softqam_bits_per_symbol(segment->modulation ? segment->modulation : config->modulation);
+    return segment->descramble == 1 && config->output_format != SOFTQAM_OUTPUT_U8 && segment->c_init <= 0x7fffffff &&
+           segment->first_symbol <= UINT64_MAX - segment->n_symbols && n_bits > 0 &&
+           segment->first_symbol + segment->n_symbols <= UINT64_MAX / n_bits;
+}
+
 /* Fields besides the memory: what this version supports, and what it does not. */
 static void take_fields(source *self, piece *p, const softqam_config *config)
 {
@@ -225,9 +234,9 @@ static void take_fields(source *self, piece *p, const softqam_config *config)
         p->is_good = p->is_good && segment->plane_stride == 0;
     }
     if (unusual & 128) {
-        segment->descramble = (unsigned)take_choice(self, 2);
-        segment->c_init = (uint32_t)take_choice(self, 2);
-        p->is_good = p->is_good && segment->descramble == 0 && segment->c_init == 0;
+        segment->descramble = (unsigned)take_choice(self, 3);
+        take(self, &segment->c_init, sizeof segment->c_init);
+        p->is_good = p->is_good && (segment->descramble == 0 ? segment->c_init == 0 : is_descrambling(segment, config));
     }
 }
 

@@ -78,6 +78,8 @@ typedef struct settings {
     softqam_sign sign;
     float scale; /* 1 but for s8 */
     int limit;
+    bool is_descrambled;
+    uint32_t c_init;
 } settings;
 
 static const struct {
@@ -90,12 +92,13 @@ enum { N_FORMS_AND_SIGNS = 4, N_S8 = HARNESS_COUNT(s8_scales) * N_FORMS_AND_SIGN
 /* Formats, forms and signs, each with each, and s8 at several scales. */
 static settings settings_at(size_t k)
 {
-    settings self = {harness_modulation(),
-                     SOFTQAM_OUTPUT_S8,
-                     k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
-                     k & 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0,
-                     1,
-                     0};
+    settings self = {
+        .modulation = harness_modulation(),
+        .format = SOFTQAM_OUTPUT_S8,
+        .form = k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
+        .sign = k & 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0,
+        .scale = 1,
+    };
     if (k < N_S8) {
         self.scale = s8_scales[k / N_FORMS_AND_SIGNS].scale;
         self.limit = s8_scales[k / N_FORMS_AND_SIGNS].limit;
@@ -109,8 +112,26 @@ static settings settings_at(size_t k)
 static settings plain_settings(softqam_output_format format, softqam_noise_form form)
 {
     const bool is_s8 = format == SOFTQAM_OUTPUT_S8;
-    return (settings){harness_modulation(),    format, form, SOFTQAM_SIGN_POSITIVE_IS_0, is_s8 ? LLR_S8_SCALE : 1,
-                      is_s8 ? LLR_S8_LIMIT : 0};
+    return (settings){
+        .modulation = harness_modulation(),
+        .format = format,
+        .form = form,
+        .sign = SOFTQAM_SIGN_POSITIVE_IS_0,
+        .scale = is_s8 ? LLR_S8_SCALE : 1,
+        .limit = is_s8 ? LLR_S8_LIMIT : 0,
+    };
+}
+
+/* Which of a symbol's LLRs have the opposite sign: by the configuration, or by the scrambling sequence, of which
+ * test_gold_sequence.c has the proof. */
+static uint32_t flips_of(const settings *of, uint64_t position)
+{
+    const uint32_t all = of->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0;
+    const size_t n_bits = softqam_bits_per_symbol(of->modulation);
+    uint32_t scrambled = 0;
+    if (of->is_descrambled)
+        assert_int_equal(softqam_gold_sequence(of->c_init, position * n_bits, n_bits, &scrambled), SOFTQAM_OK);
+    return all ^ scrambled;
 }
 
 /* The symbol at this position of its codeword. */
@@ -118,7 +139,7 @@ static void specify_symbol(const settings *of, const float *symbol, float noise,
 {
     const nr_constellation *c = llr_constellation(of->modulation);
     const nr_noise what = {noise, of->form == SOFTQAM_NOISE_FORM_INVERSE};
-    const uint32_t flipped = of->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0;
+    const uint32_t flipped = flips_of(of, position);
     const size_t n_bits = softqam_bits_per_symbol(of->modulation);
     float floats[NR_MAX_BITS];
     uint16_t halves[NR_MAX_BITS];
@@ -715,7 +736,7 @@ static void fill_segment_memory(harness_random *random, softqam_input_format for
 
 /* A random segment, and what it must give. */
 static softqam_segment make_segment(harness_random *random, const harness_setup *setup, settings of,
-                                    segment_memory *memory, size_t k)
+                                    const softqam_segment *previous, segment_memory *memory, size_t k)
 {
     static const float input_scales[] = {0, 0, 1, 0.7F, 1.3F / 32768, 1e-42F, 0x1p62F, 0x1p63F, 1e36F};
     static const float llr_scales[] = {0, 1, 0x1p-10F, 0x1p20F, 20};
@@ -747,6 +768,17 @@ static softqam_segment make_segment(harness_random *random, const harness_setup 
     if (harness_random_below(random, 2))
         segment.modulation = of.modulation =
             (softqam_modulation)(SOFTQAM_MODULATION_BPSK + harness_random_below(random, NR_CONSTELLATIONS));
+    of.is_descrambled = harness_random_below(random, 2);
+    if (of.is_descrambled) {
+        segment.descramble = 1;
+        segment.c_init = of.c_init = harness_random_below(random, 8) ? harness_random_u32(random) >> 1 : 0;
+    }
+    /* Some go on where the one before ended, or a little behind. */
+    if (k > 0 && harness_random_below(random, 2)) {
+        const size_t gap = harness_random_below(random, 2) ? harness_random_below(random, 20) : 0;
+        segment.first_symbol = previous->first_symbol + previous->n_symbols + gap;
+        segment.c_init = of.c_init = of.is_descrambled ? previous->c_init : 0;
+    }
     of.form = segment.noise_form ? segment.noise_form : of.form;
     of.scale = segment.llr_scale != 0 ? segment.llr_scale : of.scale;
     const float scale = segment.input_scale != 0 ? segment.input_scale : setup->demodulator.input_scale;
@@ -775,7 +807,7 @@ static void check_segments(harness_random *random, const contexts *on, const har
     demodulators all = open_demodulators(on, setup, of);
     fill_segment_memory(random, setup->demodulator.input_format, memory);
     for (size_t k = 0; k < N_SEGMENTS; k++)
-        segments[k] = make_segment(random, setup, *of, memory, k);
+        segments[k] = make_segment(random, setup, *of, k ? &segments[k - 1] : NULL, memory, k);
     for (size_t c = 0; c < all.n; c++) {
         for (size_t k = 0; k < N_SEGMENTS; k++)
             harness_poison(segments[k].out, memory->expected[k],
@@ -786,13 +818,14 @@ static void check_segments(harness_random *random, const contexts *on, const har
             const size_t nbytes = symbol_nbytes(of, one);
             for (size_t i = 0; i < one->n_symbols; i++)
                 if (memcmp((uint8_t *)one->out + i * nbytes, memory->expected[k] + i * nbytes, nbytes) != 0)
-                    fail_msg("%s, %s to %s: modulation %d, symbol %zu of %zu, input scale %a, LLR scale %a, noise form "
-                             "%d, strides %zu "
-                             "and %zu%s",
-                             all.names[c], harness_input_names[setup->demodulator.input_format],
-                             harness_output_names[of->format], (int)one->modulation, i, one->n_symbols,
-                             (double)one->input_scale, (double)one->llr_scale, (int)one->noise_form, one->symbol_stride,
-                             one->noise_stride, one->layers[0].symbols_q ? ", planes" : "");
+                    fail_msg(
+                        "%s, %s to %s: modulation %d%s, symbol %zu of %zu, input scale %a, LLR scale %a, noise form "
+                        "%d, strides %zu "
+                        "and %zu%s",
+                        all.names[c], harness_input_names[setup->demodulator.input_format],
+                        harness_output_names[of->format], (int)one->modulation, one->descramble ? ", descrambled" : "",
+                        i, one->n_symbols, (double)one->input_scale, (double)one->llr_scale, (int)one->noise_form,
+                        one->symbol_stride, one->noise_stride, one->layers[0].symbols_q ? ", planes" : "");
         }
     }
     close_demodulators(&all);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam_gold_sequence() against a sequence made bit by bit from the definition of 3GPP TS 38.211 clause 5.2.1: random
+ * c_init, positions and lengths; that it is where it should be after a period; refusals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { STREAM_RANDOM = 1, STREAM_LONG, STREAM_PERIOD };
+
+enum { OFFSET = 1600, REGISTER_BITS = 31 };
+#define PERIOD 0x7fffffffU
+
+/* A register of which bit k is x(n + k). */
+static uint32_t step(uint32_t state, bool is_second)
+{
+    const uint32_t taps = is_second ? state ^ state >> 1 ^ state >> 2 ^ state >> 3 : state ^ state >> 3;
+    return state >> 1 | (taps & 1) << (REGISTER_BITS - 1);
+}
+
+/* Both registers, by one step of the definition after the other. */
+typedef struct definition {
+    uint32_t x1;
+    uint32_t x2;
+} definition;
+
+static definition definition_of(uint32_t c_init, uint64_t position)
+{
+    definition self = {1, c_init};
+    for (uint64_t n = 0; n < position + OFFSET; n++)
+        self = (definition){step(self.x1, false), step(self.x2, true)};
+    return self;
+}
+
+/* Bits from the sequence's beginning, one a byte. */
+static uint8_t *make_bits(uint32_t c_init, size_t n)
+{
+    uint8_t *bits = harness_alloc(n);
+    definition at = definition_of(c_init, 0);
+    for (size_t k = 0; k < n; k++) {
+        bits[k] = (uint8_t)((at.x1 ^ at.x2) & 1);
+        at = (definition){step(at.x1, false), step(at.x2, true)};
+    }
+    return bits;
+}
+
+static void check(uint32_t c_init, uint64_t position, size_t n, const uint8_t *expected)
+{
+    const size_t nbytes = (n + 7) / 8;
+    harness_buffer out;
+    harness_buffer_open(&out, nbytes + 1);
+    harness_buffer_place_at_end(&out, nbytes, 0);
+    memset(out.data, 0xa5, nbytes);
+    assert_int_equal(softqam_gold_sequence(c_init, position, n, out.data), SOFTQAM_OK);
+    for (size_t k = 0; k < 8 * nbytes; k++) {
+        const int got = out.data[k / 8] >> k % 8 & 1;
+        if (got != (k < n ? expected[k] : 0))
+            fail_msg("c_init 0x%x: bit %zu of %zu from %llu on is %d", c_init, k, n, (unsigned long long)position, got);
+    }
+    harness_buffer_check(&out);
+    harness_buffer_close(&out);
+}
+
+/* Written out in the specification of the arithmetic. */
+static void test_published(void **state)
+{
+    (void)state;
+    static const char text[] = "11010110010101110111101001111011";
+    uint8_t bits[sizeof text - 1];
+    for (size_t k = 0; k < sizeof bits; k++)
+        bits[k] = text[k] == '1';
+    check(0x12345, 0, sizeof bits, bits);
+}
+
+/* Pieces of the beginnings of sequences: every length about words and blocks of them, from any bit on. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    enum { N_BITS = 60000, N_SEQUENCES = 25, N_PIECES = 40 };
+    harness_random random = harness_random_stream(STREAM_RANDOM);
+    for (int i = 0; i < N_SEQUENCES; i++) {
+        const uint32_t c_init = i == 0 ? 0 : i == 1 ? PERIOD : harness_random_u32(&random) >> 1;
+        uint8_t *bits = make_bits(c_init, N_BITS);
+        for (int k = 0; k < N_PIECES; k++) {
+            const size_t n = k % 8 ? harness_random_below(&random, 1200) : harness_random_below(&random, N_BITS);
+            const size_t first = harness_random_below(&random, N_BITS - n + 1);
+            check(c_init, first, n, bits + first);
+        }
+        free(bits);
+    }
+}
+
+/* Anywhere: pieces that overlap agree, a period further it is the same, and what comes is a sum of both registers'. */
+static void test_far(void **state)
+{
+    (void)state;
+    enum { N_FAR = 1000, N = 200 };
+    harness_random random = harness_random_stream(STREAM_LONG);
+    for (int i = 0; i < N_FAR; i++) {
+        const uint32_t c_init = harness_random_u32(&random) >> 1;
+        const uint64_t at = (uint64_t)harness_random_u32(&random) << 32 >> harness_random_below(&random, 34);
+        uint8_t bytes[2 * N / 8], again[N / 8];
+        assert_int_equal(softqam_gold_sequence(c_init, at, (size_t)2 * N, bytes), SOFTQAM_OK);
+        assert_int_equal(softqam_gold_sequence(c_init, at + N, N, again), SOFTQAM_OK);
+        assert_memory_equal(again, bytes + N / 8, sizeof again);
+        /* The period. */
+        assert_int_equal(softqam_gold_sequence(c_init, at % PERIOD, N, again), SOFTQAM_OK);
+        assert_memory_equal(again, bytes, sizeof again);
+        /* The recurrence of the first register leaves nothing of its part; of the second's it leaves a sum of shifted
+         * bits, for which that one's own recurrence holds. */
+        uint8_t c[2 * N] = {0}, d[2 * N - REGISTER_BITS];
+        for (size_t k = 0; k < sizeof c; k++)
+            c[k] = bytes[k / 8] >> k % 8 & 1;
+        for (size_t k = 0; k < sizeof d; k++)
+            d[k] = c[k + 31] ^ c[k + 3] ^ c[k];
+        for (size_t k = 0; k + 31 < sizeof d; k++)
+            assert_int_equal(d[k + 31] ^ d[k + 3] ^ d[k + 2] ^ d[k + 1] ^ d[k], 0);
+    }
+}
+
+/* Places that the definition reaches in seconds. */
+static void test_distant(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    static const uint64_t places[] = {255, 256, 65535, 1 << 16, (1 << 24) + 12345, 100000007};
+    for (size_t i = 0; i < HARNESS_COUNT(places) - (harness_symbol_count(2000) < 2000); i++) {
+        uint8_t bits[N];
+        definition at = definition_of(0x2b67a5c1, places[i]);
+        for (size_t k = 0; k < N; k++) {
+            bits[k] = (uint8_t)((at.x1 ^ at.x2) & 1);
+            at = (definition){step(at.x1, false), step(at.x2, true)};
+        }
+        check(0x2b67a5c1, places[i], N, bits);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    uint8_t byte = 0x5a;
+    assert_int_equal(softqam_gold_sequence(PERIOD, 0, 0, NULL), SOFTQAM_OK);
+    assert_int_equal(softqam_gold_sequence(0, UINT64_MAX, 0, &byte), SOFTQAM_OK);
+    assert_int_equal(softqam_gold_sequence(0x80000000U, 0, 8, &byte), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(softqam_error_message(), "c_init is 2147483648"));
+    assert_int_equal(softqam_gold_sequence(0x80000000U, 0, 0, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_gold_sequence(1, 0, 8, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(softqam_error_message(), "bits is NULL"));
+    assert_int_equal(byte, 0x5a);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_published), cmocka_unit_test(test_pieces),   cmocka_unit_test(test_far),
+        cmocka_unit_test(test_distant),   cmocka_unit_test(test_refusals),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
