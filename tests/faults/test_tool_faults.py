@@ -14,10 +14,13 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -26,7 +29,7 @@ from mpi_environment import MPI_ENVIRONMENT
 
 DEMOD = GEN = MPI = ""
 MPIRUN = shutil.which("mpirun")
-FAKE_CUDA = QUICK = False
+FAKE_CUDA = QUICK = SANITIZED = False
 TIMEOUT = 60
 MAX_POINTS = 2000
 OLD = b"what was there before"
@@ -66,6 +69,13 @@ class Outcome:
         self.n_calls, self.failed = int(calls), None if failed == "none" else failed
 
 
+def default_signals():
+    """For a process that is to be ended by a signal, whatever our parent ignores."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 class FaultTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -103,24 +113,27 @@ class FaultTest(unittest.TestCase):
         self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short"), quick_step=1
     ):
         """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
-        quick_step."""
+        quick_step. Returns the functions that did."""
         files = files or {}
         name = "softqam-gen" if program == GEN else "softqam-demod"
         before = self.run_once(program, ["--version"], files, b"", 0, "error")
         good = self.run_once(program, arguments, files, stdin, 0, "error")
         self.assertEqual(good.code, 0, good.err)
+        functions = set()
         for kind in kinds:
             struck, n_points, at = True, 0, 1
             while struck:
                 outcome = self.run_once(program, arguments, files, stdin, at, kind)
                 self.check(outcome, good, before, kind, name)
                 struck = outcome.failed is not None
+                functions.add(outcome.failed)
                 n_points += struck
                 at += quick_step if QUICK else 1
                 self.assertLess(n_points, MAX_POINTS)
             print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
             if kind == "error":
                 self.assertGreater(n_points, 0)
+        return functions
 
     def symbols(self, n, name="x.cf32"):
         """Some symbols, as a file."""
@@ -138,6 +151,45 @@ class ToolFaults(FaultTest):
     def test_threads_blocks_and_formats(self):
         files = {"x.cs16": self.symbols(300000, "x.cs16")}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "3", "x.cs16", "x.u8", files=files)
+
+    def find_point(self, *arguments, files, stdin):
+        """The first failure of open() that costs nothing: that of a file without a name."""
+        for at in range(1, 100):
+            outcome = self.run_once(DEMOD, arguments, files, stdin, at, "error")
+            if outcome.failed in ("open", "open64") and outcome.code == 0:
+                return at
+        return self.fail("no such failure")
+
+    def test_signals_where_files_must_have_names(self):
+        """As on a file system without O_TMPFILE: a temporary name is removed by every signal that can be caught."""
+        files = {"x.cf32": self.symbols(1000), "x.u8": OLD}
+        command = ["--backend", "cpu", "--threads", "1", "-", "x.u8"]
+        at = self.find_point(*command, files=files, stdin=files["x.cf32"])
+        environment = {**os.environ, "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": "error",
+                       "SOFTQAM_FAULT_REPORT": os.path.join(self.directory.name, "report")}  # fmt: skip
+        spared = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT,
+                  signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGPIPE, signal.SIGXFSZ}  # fmt: skip
+        ours = signal.valid_signals() - spared - set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX))
+        if SANITIZED:
+            ours -= {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
+        for number in sorted(ours):
+            self.put(files)
+            with subprocess.Popen(
+                [DEMOD, *command], cwd=self.work, env=environment, stdin=subprocess.PIPE, preexec_fn=default_signals
+            ) as process:
+                deadline = time.monotonic() + TIMEOUT
+                while len(os.listdir(self.work)) < 3:
+                    self.assertLess(time.monotonic(), deadline, "no temporary name")
+                    time.sleep(0.001)
+                process.send_signal(number)
+                self.assertEqual(process.wait(TIMEOUT), -number)
+            self.assertEqual(sorted(os.listdir(self.work)), ["x.cf32", "x.u8"], number)
+
+    def test_without_sync(self):
+        files = {"x.cf32": self.symbols(10), "x.u8": OLD}
+        command = ["--backend", "cpu", "--threads", "1", "x.cf32", "x.u8"]
+        self.assertIn("fsync", self.fail_every_call(DEMOD, *command, files=files, kinds=("error",)))
+        self.assertNotIn("fsync", self.fail_every_call(DEMOD, "--no-sync", *command, files=files, kinds=("error",)))
 
     def test_an_older_output(self):
         files = {"x.cf32": self.symbols(10), "x.u8": OLD}
@@ -229,7 +281,7 @@ class ToolFaults(FaultTest):
             self.skipTest("no fake CUDA in these programs")
         os.environ["FAKE_CUDA_DEVICES"] = str(n)
         self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES")
-        options = ["--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
+        options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
         return options, {"x.cf32": self.symbols(10000)}
 
     def test_cuda(self):
@@ -316,7 +368,7 @@ class MpiFaults(FaultTest):
 
 
 def main():
-    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK
+    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK, SANITIZED
     parser = argparse.ArgumentParser()
     parser.add_argument("--demod", required=True)
     parser.add_argument("--gen", required=True)
@@ -327,6 +379,7 @@ def main():
     arguments = parser.parse_args()
     DEMOD, GEN, FAKE_CUDA = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen), arguments.fake_cuda
     MPI, QUICK = arguments.mpi and os.path.abspath(arguments.mpi), arguments.quick
+    SANITIZED = QUICK  # --quick is for the builds with sanitizers, which catch some signals themselves
     unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
 
 

@@ -140,12 +140,15 @@ class Failures(MpiTest):
         self.assertEqual((self.files(), self.read("y.u8")), (self.before, b"old"))
 
     def test_all_ranks(self):
+        os.mkfifo(self.path("fifo"))
+        self.before = self.files()
         for arguments, code, message in (
             (["none", "y.u8"], 1, "none: No such file or directory"),
             (["x.cf32", "none/y.u8"], 1, "none/y.u8: No such file or directory"),
             (["x.cf32", "."], 1, ".: Is a directory"),
             (["x.cf32", "/dev/null"], 1, "/dev/null: not a regular file, in which each rank could have its place"),
             (["x.cf32", "-"], 1, "standard output: not a regular file, in which each rank could have its place"),
+            (["x.cf32", "fifo"], 1, "fifo: not a regular file, in which each rank could have its place"),
             (["-i", "cf32", "/dev/zero", "y.u8"], 1, "/dev/zero: not a regular file, a part of which could be read"),
             (["--shard", "1/2", "x.cf32", "y.u8"], 2, "--shard: no such option; --help lists them"),
             (["x.cf32"], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains"),

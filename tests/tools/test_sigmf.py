@@ -418,7 +418,7 @@ class Outputs(SigmfTest):
         for number in DEADLY_SIGNALS:
             process = self.start(DEMOD, "--sigmf", "-", "out", bufsize=0, preexec_fn=default_signals)
             process.stdin.write(bytes(8 * 1000))
-            self.wait_for_temporary(2)
+            self.wait_for_temporary(2, process)
             process.send_signal(number)
             self.assertEqual(process.wait(TIMEOUT), -number)
             self.assertEqual(self.files(), ["plain.cs16", "r.sigmf-data", "r.sigmf-meta"])

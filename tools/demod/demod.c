@@ -20,7 +20,7 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
     const struct demod_options *options = run->options;
     if (!options->output_is_sigmf)
         return true;
-    if (!output_file_open(&outputs->meta, run->names.meta))
+    if (!output_file_open(&outputs->meta, run->names.meta, options->sync ? OUTPUT_FILE_SYNC : 0))
         return false;
     if (!options->hash)
         return true;
@@ -42,7 +42,8 @@ static int open_files(struct demod_run *run, struct outputs *outputs)
         return EXIT_FAILED;
     if (!demod_metadata_check(run))
         return EXIT_COMMAND;
-    if (!output_file_open(&outputs->data, demod_names_data(&run->names, options)) || !open_metadata(run, outputs))
+    const char *data = demod_names_data(&run->names, options);
+    if (!output_file_open(&outputs->data, data, options->sync ? OUTPUT_FILE_SYNC : 0) || !open_metadata(run, outputs))
         return EXIT_FAILED;
     return demod_run_prepare(run, 0);
 }

@@ -46,7 +46,9 @@ static const struct {
      "                              energy, a number or a fraction A/B; default:\n"
      "                              1 (cf32, cf16), 1/32768 (cs16), 1/128 (cs8)\n"
      "      --sigmf, --no-sigmf     OUTPUT is a SigMF recording, or is none; default:\n"
-     "                              by INPUT and OUTPUT, see SigMF below\n"},
+     "                              by INPUT and OUTPUT, see SigMF below\n"
+     "      --no-sync               do not wait until OUTPUT is on the disk: faster,\n"
+     "                              but after a power cut it may be empty\n"},
     {IN_PLAIN,
      "      --no-hash               leave the SHA-512 of INPUT and OUTPUT out of the\n"
      "                              metadata of a recording, which is then faster\n"},
@@ -166,7 +168,7 @@ static const struct {
 
 const char *demod_help(bool is_mpi)
 {
-    static char help[8192];
+    static char help[16384];
     size_t length = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].where == IN_BOTH || (parts[i].where == IN_MPI) == is_mpi)

@@ -43,6 +43,7 @@ enum {
     OPTION_SHARD,
     OPTION_SIGMF,
     OPTION_NO_SIGMF,
+    OPTION_NO_SYNC,
     OPTION_NO_HASH
 };
 
@@ -65,6 +66,7 @@ static const struct option long_options[] = {{"modulation", required_argument, N
                                              {"chunk", required_argument, NULL, OPTION_CHUNK},
                                              {"sigmf", no_argument, NULL, OPTION_SIGMF},
                                              {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
+                                             {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
                                              {"stats", no_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
@@ -310,6 +312,9 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     case OPTION_NO_HASH:
         options->hash = false;
         return true;
+    case OPTION_NO_SYNC:
+        options->sync = false;
+        return true;
     case OPTION_SHARD:
         return parse_shard(optarg, options);
     case OPTION_INPUT_SCALE:
@@ -346,6 +351,7 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
     memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
     memset(options, 0, sizeof *options);
     options->hash = !is_mpi;
+    options->sync = true;
     softqam_config_init(&options->config);
     softqam_context_config_init(&options->context_config);
     for (;;) {

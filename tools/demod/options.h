@@ -15,6 +15,7 @@ struct demod_options {
     bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
     bool output_is_sigmf;
     bool hash;             /* into the metadata of an output that is SigMF */
+    bool sync;             /* OUTPUT is on the disk when it takes its name */
     softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
     softqam_context_config context_config;
     enum noise_kind noise;

@@ -91,8 +91,9 @@ static int open_outputs(struct run *run)
         message_print("--bits", "'%s' is OUTPUT as well", options->bits);
         return EXIT_COMMAND;
     }
-    const bool opened = output_file_open(&run->output, options->output) &&
-                        (!options->bits || output_file_open(&run->bits_output, options->bits));
+    const unsigned how = options->sync ? OUTPUT_FILE_SYNC : 0;
+    const bool opened = output_file_open(&run->output, options->output, how) &&
+                        (!options->bits || output_file_open(&run->bits_output, options->bits, how));
     return opened ? EXIT_DONE : EXIT_FAILED;
 }
 

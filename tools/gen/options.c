@@ -35,6 +35,7 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "      --bits FILE       the bits that were sent, one byte (0 or 1) each, 8 a\n"
                         "                        symbol, b0 first\n"
                         "      --threads N       1 to 1024; default: one per CPU\n"
+                        "      --no-sync         do not wait until the files are on the disk\n"
                         "  -q, --quiet           nothing but failures on standard error\n"
                         "  -h, --help            this text\n"
                         "  -V, --version         the version\n"
@@ -55,7 +56,15 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "  1  a file failed\n"
                         "  2  the command was wrong\n";
 
-enum { OPTION_SYMBOLS = 256, OPTION_SNR_DB, OPTION_SEED, OPTION_OUTPUT_SCALE, OPTION_BITS, OPTION_THREADS };
+enum {
+    OPTION_SYMBOLS = 256,
+    OPTION_SNR_DB,
+    OPTION_SEED,
+    OPTION_OUTPUT_SCALE,
+    OPTION_BITS,
+    OPTION_THREADS,
+    OPTION_NO_SYNC
+};
 
 static const char short_options[] = ":o:qhV";
 
@@ -66,6 +75,7 @@ static const struct option long_options[] = {{"symbols", required_argument, NULL
                                              {"output-scale", required_argument, NULL, OPTION_OUTPUT_SCALE},
                                              {"bits", required_argument, NULL, OPTION_BITS},
                                              {"threads", required_argument, NULL, OPTION_THREADS},
+                                             {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
                                              {"quiet", no_argument, NULL, 'q'},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'V'},
@@ -109,6 +119,9 @@ static bool parse_option(int option, struct gen_options *options, const char **f
     case 'o':
         *format = optarg;
         return true;
+    case OPTION_NO_SYNC:
+        options->sync = false;
+        return true;
     case 'q':
         options->quiet = true;
         return true;
@@ -138,7 +151,7 @@ enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_optio
 {
     const char *format = NULL;
     *options = (struct gen_options){
-        .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY, .n_threads = count_cpus()};
+        .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY, .n_threads = count_cpus(), .sync = true};
     for (;;) {
         const int option = arguments_next(argc, argv, short_options, long_options);
         if (option == -1)

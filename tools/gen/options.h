@@ -18,6 +18,7 @@ struct gen_options {
     double scale;
     const char *scale_text; /* as softqam-demod's --input-scale takes it */
     unsigned n_threads;
+    bool sync; /* what is written is on the disk when it takes its name */
     bool quiet;
 };
 

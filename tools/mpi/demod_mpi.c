@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/file_name.h"
 #include "common/message.h"
 #include "common/output_file.h"
 #include "cuda_devices.h"
@@ -88,15 +90,25 @@ static int open_input(struct job *job)
     return result;
 }
 
+/* Whether a path is, or may become, a file in which each rank has its place. Asked before it is opened: a FIFO would
+ * wait for its reader. A folder has a message of its own. */
+static bool check_is_regular(const char *path)
+{
+    struct stat status;
+    if (file_name_descriptor(path, STDOUT_FILENO) < 0 &&
+        (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        return true;
+    message_print(file_name_shown(path, STDOUT_FILENO), "not a regular file, in which each rank could have its place");
+    return false;
+}
+
 static bool open_names(struct job *job)
 {
     const struct demod_names *names = &job->run.names;
-    if (!output_file_open(&job->data, demod_names_data(names, job->options)) ||
-        (job->options->output_is_sigmf && !output_file_open(&job->meta, names->meta)))
-        return false;
-    if (!output_file_temporary(&job->data))
-        message_print(job->data.name, "not a regular file, in which each rank could have its place");
-    return output_file_temporary(&job->data) != NULL;
+    const char *data = demod_names_data(names, job->options);
+    const unsigned how = job->options->sync ? OUTPUT_FILE_SYNC : 0;
+    return check_is_regular(data) && output_file_open(&job->data, data, how | OUTPUT_FILE_NAMED) &&
+           (!job->options->output_is_sigmf || output_file_open(&job->meta, names->meta, how));
 }
 
 /* The temporary file's path, for all ranks, wherever they were started. */
@@ -253,7 +265,9 @@ static int publish(struct job *job)
 
 static int close_file(struct job *job)
 {
-    return agree_all(job, check_mpi(job->options->output, MPI_File_close(&job->file)));
+    const char *output = job->options->output;
+    const int result = agree_all(job, !job->options->sync || check_mpi(output, MPI_File_sync(job->file)));
+    return result == EXIT_DONE ? agree_all(job, check_mpi(output, MPI_File_close(&job->file))) : result;
 }
 
 static int demodulate(struct job *job)
