@@ -10,13 +10,14 @@ import subprocess
 import bad_input_harness
 from bad_input_harness import DEMOD, GEN, OLD, BadInputTest
 
-SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4}
+SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8, "cf64": 16}
 
-SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".cs8", ".sc8", ".cf16"]
+SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".ci16", ".cs8", ".sc8", ".ci8", ".cf16"]
+INPUT_SUFFIXES = [*SYMBOL_SUFFIXES, ".cu8", ".cs32", ".ci32", ".cf64"]
 SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32"]
 
 # Formats of others, and what only looks like one of ours.
-UNKNOWN_SUFFIXES = [".cu8", ".cf64", ".cs32", ".ci16", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
+UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
                     ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
@@ -42,7 +43,8 @@ HOSTILE = [
 CHOICES = {
     "--backend": "auto, cpu, cuda",
     "--progress": "auto, always, never",
-    "--input-format": "cf32, cs16, cs8, cf16",
+    "--input-format": "cf32, cs16, cs8, cf16, cu8, cs32, cf64",
+    "--partial": "error, ignore",
     "--output-format": "u8, s8, f16, f32",
     "--sign": "0, 1",
 }
@@ -76,9 +78,13 @@ class BadInput(BadInputTest):
             for option, ends in REALS.items():
                 message = f"{option}: '{shown}' is not a {ends}"
                 self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, message)
-            ratio = f"'{shown}' is not a positive number or fraction (such as 0.25 or 1/32768)"
-            self.row(DEMOD, ["--input-scale", value, "x.cf32", "x.u8"], 2, f"--input-scale: {ratio}")
-            self.row(GEN, ["--output-scale", value, "x.u8"], 2, f"--output-scale: {ratio}")
+            ratio = f"'{shown}' is not a positive number or fraction (such as"
+            scales = {"--input-scale": f"{ratio} 0.001 or 1/1000) nor 'auto'", "--output-scale": f"{ratio} 0.25 or 1/32768)"}
+            for option, cause in scales.items():
+                if value in ("1e999", 41 * "9"):
+                    cause = f"'{shown}' is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
+                program, arguments = (DEMOD, ["x.cf32", "x.u8"]) if option == "--input-scale" else (GEN, ["x.u8"])
+                self.row(program, [option, value, *arguments], 2, f"{option}: {cause}")
             for option, top in (("--symbols", (1 << 60) - 1), ("--seed", (1 << 64) - 1)):
                 self.row(GEN, [option, value, "x.u8"], 2, not_a_count(option, shown, (0, top)))
 
@@ -213,7 +219,7 @@ class BadInput(BadInputTest):
 
     def test_suffixes_of_the_other_operand(self):
         """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
-        for suffix in SYMBOL_SUFFIXES:
+        for suffix in INPUT_SUFFIXES:
             for shown in (suffix, suffix.upper()):
                 name = "y" + shown
                 message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
@@ -236,12 +242,13 @@ class BadInput(BadInputTest):
 
     def test_unknown_suffixes(self):
         """Whether the file is there or not; the format would be a guess."""
-        symbols, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
+        symbols = "cf32, cs16, cs8, cf16"  # which softqam-gen writes
+        inputs, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
         for suffix in UNKNOWN_SUFFIXES:
             for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "none/../y"):
                 name, cause = stem + suffix, f"suffix {suffix} is unknown; --"
                 name_shown, cause = name.replace("\n", "\\n"), cause.replace("\n", "\\n")
-                message = f"{name_shown}: {cause}input-format names the format: {symbols}"
+                message = f"{name_shown}: {cause}input-format names the format: {inputs}"
                 self.row(DEMOD, [name, "x.u8"], 2, message)
                 self.row(DEMOD, ["-o", "u8", name, "-"], 2, message)
                 message = f"{name_shown}: {cause}output-format names the format: {soft_bits}"
@@ -392,7 +399,7 @@ class BadInput(BadInputTest):
             self.row(DEMOD, [name, "x.u8"], code, message)
 
     def test_hostile_metadata(self):
-        names = "cf32_le, cf32_be, ci16_le, ci16_be, ci8"
+        names = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
         for value, shown in HOSTILE[:10]:
             self.put_recording(core__datatype=value)
             self.recording_row(1, f"x.sigmf-meta: core:datatype: '{shown}' is not one of {names}")

@@ -18,6 +18,7 @@ from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_sign
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "sigmf", "bin", "python")]
 DATATYPES = {"cf32": ("cf32_le", "cf32_be"), "cs16": ("ci16_le", "ci16_be"), "cs8": ("ci8", "ci8")}
+INPUT_DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
 OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "f32": "rf32_le"}
 WIDTH = {"cf32": 4, "cs16": 2, "cs8": 1}
 
@@ -133,14 +134,31 @@ class Inputs(SigmfTest):
         scaled = ["--input-scale", "1/9000"]
         self.assertEqual(self.soft_bits(*scaled, "r"), self.soft_bits(*scaled, "plain.cs16"))
 
+    def test_formats_that_are_converted(self):
+        """As the plain files, in both byte orders."""
+        words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(200)]
+        for datatype, suffix, data, width in (
+            ("cf64_le", ".cf64", pack("d", [w / 2**31 for w in words]), 8), ("ci32_le", ".cs32", pack("i", words), 4),
+            ("cu8", ".cu8", bytes(w & 255 for w in words), 1),
+        ):  # fmt: skip
+            expected = self.soft_bits(self.write("x" + suffix, data))
+            self.record("r", data, datatype)
+            self.assertEqual(self.soft_bits("r"), expected)
+            self.ok(self.demod("r", "out"))
+            self.assertEqual(self.read("out.sigmf-data"), expected)
+            self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], hashlib.sha512(data).hexdigest())
+            if width > 1:
+                self.record("r", swapped(data, width), datatype.replace("_le", "_be"))
+                self.assertEqual(self.soft_bits("r"), expected)
+
     def test_bad_metadata(self):
         self.write("r.sigmf-data", self.samples())
         good = {"core:datatype": "cf32_le", "core:version": "1.0.0"}
-        no_type = "core:datatype: '{}' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"
+        no_type = "core:datatype: '{}' is not one of " + INPUT_DATATYPES
         for global_, message in (
             ({}, "core:datatype: missing"),
             ({"core:datatype": 8}, "core:datatype: not a string"),
-            *(({"core:datatype": t}, no_type.format(t)) for t in ("rf32_le", "cf32", "cf64_le", "cu8", "ci16", "")),
+            *(({"core:datatype": t}, no_type.format(t)) for t in ("rf32_le", "cf32", "cf64", "cu16_le", "ci16", "")),
             ({"core:num_channels": 2}, "core:num_channels: has 2 channels, but only one can be demodulated"),
             ({"core:num_channels": 0}, "core:num_channels: has 0 channels, but only one can be demodulated"),
             ({"core:num_channels": 1.5}, "core:num_channels: not a whole number"),
@@ -373,7 +391,7 @@ class Outputs(SigmfTest):
         self.ok(self.demod("r", "out"))
         self.fails(
             self.demod("out", "again"), 1,
-            "out.sigmf-meta: core:datatype: 'ru8' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8",
+            "out.sigmf-meta: core:datatype: 'ru8' is not one of " + INPUT_DATATYPES,
         )  # fmt: skip
 
     def test_not_over_the_input(self):

@@ -9,9 +9,14 @@
 
 #include <softqam/softqam.h>
 
-/* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, cf32 where that has
- * none (file_name_suffix()). Says what is wrong and returns false for a name that is none and, where no format is
- * named, for any other suffix: one of soft bits or LLRs, and one that is unknown. */
+#include "file_format.h"
+
+/* The format of a file of symbols that is read: the one named (NULL for none), else by the suffix of `path`, cf32 where
+ * that has none (file_name_suffix()). Says what is wrong and returns false for a name that is none and, where no format
+ * is named, for any other suffix: one of soft bits or LLRs, and one that is unknown. */
+bool sample_format_for_input(const char *option, const char *named, const char *path, enum file_format *format);
+
+/* The same for one that is written, in one of the library's formats. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
 /* The same for a file of soft bits or LLRs; without a suffix u8, and, with any_suffix, with one that is unknown. */
@@ -23,9 +28,6 @@ bool sample_format_is_soft_bit_suffix(const char *path);
 
 /* The name of a format of soft bits or LLRs. */
 const char *sample_format_name(softqam_output_format format);
-
-/* Turns the byte order of n symbols round. */
-void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols);
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

@@ -10,6 +10,7 @@
 
 #include <softqam/softqam.h>
 
+#include "file_format.h"
 #include "sha512.h"
 
 struct cJSON;
@@ -21,7 +22,7 @@ struct sigmf_input {
     struct cJSON *document;
     const char *datatype; /* in the document, as the next */
     const char *sha512;   /* of the data; NULL where it is not given */
-    softqam_input_format format;
+    enum file_format format;
     bool is_big_endian;
     double scale;             /* 0 where it is not given */
     uint64_t header_nbytes;   /* before the samples */

@@ -22,13 +22,14 @@ static const double max_whole = 9007199254740992;
 
 static const struct {
     const char *name;
-    softqam_input_format format;
+    enum file_format format;
     bool is_big_endian;
-} datatypes[] = {{"cf32_le", SOFTQAM_INPUT_CF32, false},
-                 {"cf32_be", SOFTQAM_INPUT_CF32, true},
-                 {"ci16_le", SOFTQAM_INPUT_CS16, false},
-                 {"ci16_be", SOFTQAM_INPUT_CS16, true},
-                 {"ci8", SOFTQAM_INPUT_CS8, false}};
+} datatypes[] = {{"cf32_le", FILE_CF32, false}, {"cf32_be", FILE_CF32, true},  {"cf64_le", FILE_CF64, false},
+                 {"cf64_be", FILE_CF64, true},  {"ci32_le", FILE_CS32, false}, {"ci32_be", FILE_CS32, true},
+                 {"ci16_le", FILE_CS16, false}, {"ci16_be", FILE_CS16, true},  {"ci8", FILE_CS8, false},
+                 {"cu8", FILE_CU8, false}};
+
+enum { N_DATATYPES = sizeof datatypes / sizeof datatypes[0], LIST_NBYTES = 128 };
 
 bool sigmf_is_available(void)
 {
@@ -102,15 +103,17 @@ static bool read_datatype(struct sigmf_input *input)
         return false;
     }
     input->datatype = item->valuestring;
-    for (size_t i = 0; i < sizeof datatypes / sizeof datatypes[0]; i++) {
+    char list[LIST_NBYTES] = "";
+    for (size_t i = 0; i < N_DATATYPES; i++) {
+        const size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", datatypes[i].name);
         if (strcmp(datatypes[i].name, input->datatype) != 0)
             continue;
         input->format = datatypes[i].format;
         input->is_big_endian = datatypes[i].is_big_endian;
         return true;
     }
-    message_print(input->meta_path, "core:datatype: '%s' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8",
-                  input->datatype);
+    message_print(input->meta_path, "core:datatype: '%s' is not one of %s", input->datatype, list);
     return false;
 }
 

@@ -42,6 +42,9 @@ void block_ring_done(struct block_ring *ring, enum block_stage stage);
  * still go through the stages behind. */
 void block_ring_end(struct block_ring *ring, enum block_stage stage, bool failed);
 
+/* Whether all blocks that were read have been through all stages. */
+bool block_ring_is_idle(struct block_ring *ring);
+
 /* Whether any stage has failed. */
 bool block_ring_failed(struct block_ring *ring);
 

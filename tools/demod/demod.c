@@ -27,7 +27,7 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
     outputs->hash = sha512_create();
     if (!outputs->hash)
         message_print(NULL, "out of memory");
-    return outputs->hash && demod_run_hash_input(run);
+    return outputs->hash && symbol_source_hash(&run->symbols);
 }
 
 /* Everything that can be found wrong before the first byte is written. The output file comes before the library,
@@ -54,7 +54,7 @@ static bool write_blocks(struct demod_run *run, struct outputs *outputs)
     uint64_t n_written = 0;
     bool written = true;
     const struct block *block;
-    progress_start(&progress, run->options->show_progress, run->n_symbols);
+    progress_start(&progress, run->options->show_progress, run->symbols.n_symbols);
     while (written && (block = demod_run_next(run))) {
         const size_t nbytes = block->n_symbols * run->out_nbytes;
         sha512_add(outputs->hash, block->out, nbytes);

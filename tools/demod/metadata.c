@@ -13,10 +13,10 @@ static struct sigmf_output describe(const struct demod_run *run, const char *too
                                           [NOISE_VALUE] = "given",
                                           [NOISE_AUTO] = "estimated from the first symbols",
                                           [NOISE_FILE] = "given for each symbol"};
-    const char *slash = strrchr(run->input.name, '/');
+    const char *slash = strrchr(run->symbols.file.name, '/');
     const enum noise_kind kind = run->noise.kind;
     return (struct sigmf_output){.input = run->options->input_is_sigmf ? &run->recording : NULL,
-                                 .input_name = slash ? slash + 1 : run->input.name,
+                                 .input_name = slash ? slash + 1 : run->symbols.file.name,
                                  .tool = tool,
                                  .config = &run->config,
                                  .noise_origin = origins[kind],
@@ -36,7 +36,7 @@ static bool check_hash(const struct demod_run *run, const char *hash)
     const struct sigmf_input *input = &run->recording;
     if (!hash || !input->sha512 || !strcasecmp(hash, input->sha512))
         return true;
-    message_print(run->input.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
+    message_print(run->symbols.file.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
     return false;
 }
 
@@ -53,7 +53,7 @@ bool demod_metadata_write(const struct demod_run *run, const char *tool, struct 
 {
     struct sigmf_output output = describe(run, tool);
     char hex[SHA512_HEX_NBYTES], input_hex[SHA512_HEX_NBYTES];
-    if (!finish_hash(hash, hex, &output.sha512) || !finish_hash(run->input_hash, input_hex, &output.input_sha512) ||
+    if (!finish_hash(hash, hex, &output.sha512) || !finish_hash(run->symbols.hash, input_hex, &output.input_sha512) ||
         !check_hash(run, output.input_sha512))
         return false;
     char *text = sigmf_output_text(&output);

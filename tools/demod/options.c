@@ -21,11 +21,17 @@ enum {
     MAX_SHARDS = 1000000
 };
 
+/* As many as leave the size of every file a 64-bit signed number. */
+#define MAX_SYMBOLS ((uint64_t)INT64_MAX / FILE_SYMBOL_MAX_NBYTES)
+
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
 /* What options without a letter return. */
 enum {
     OPTION_INPUT_SCALE = 256,
+    OPTION_SKIP,
+    OPTION_COUNT,
+    OPTION_PARTIAL,
     OPTION_BACKEND,
     OPTION_DEVICE,
     OPTION_THREADS,
@@ -53,6 +59,9 @@ static const struct option long_options[] = {{"modulation", required_argument, N
                                              {"input-format", required_argument, NULL, 'i'},
                                              {"output-format", required_argument, NULL, 'o'},
                                              {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
+                                             {"skip", required_argument, NULL, OPTION_SKIP},
+                                             {"count", required_argument, NULL, OPTION_COUNT},
+                                             {"partial", required_argument, NULL, OPTION_PARTIAL},
                                              {"noise-var", required_argument, NULL, OPTION_NOISE_VAR},
                                              {"snr-db", required_argument, NULL, OPTION_SNR_DB},
                                              {"noise-file", required_argument, NULL, OPTION_NOISE_FILE},
@@ -82,8 +91,9 @@ enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_option
 
 /* In the order of softqam_modulation, from SOFTQAM_MODULATION_BPSK on. */
 static const char *const modulation_names[] = {"bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam", NULL};
-static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};      /* in the order of softqam_backend */
-static const char *const sign_names[] = {"0", "1", NULL};                      /* in the order of softqam_sign */
+static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL}; /* in the order of softqam_backend */
+static const char *const sign_names[] = {"0", "1", NULL};                 /* in the order of softqam_sign */
+static const char *const partial_names[] = {"error", "ignore", NULL};
 static const char *const progress_names[] = {"auto", "always", "never", NULL}; /* in the order of demod_progress */
 
 /* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
@@ -148,12 +158,13 @@ static bool parse_modulation(const char *text, softqam_config *config)
     return false;
 }
 
-static bool parse_scale(const char *text, softqam_config *config)
+static bool parse_scale(const char *text, struct demod_options *options)
 {
     double scale = 0;
-    if (!arguments_parse_ratio("--input-scale", text, &scale))
+    if (!arguments_parse_ratio_or("--input-scale", text, "auto", &scale))
         return false;
-    config->input_scale = (float)scale;
+    options->scale_auto = scale == 0;
+    options->config.input_scale = (float)scale;
     return true;
 }
 
@@ -292,6 +303,27 @@ static bool parse_shard(const char *text, struct demod_options *options)
     return false;
 }
 
+/* The options that say what is read of INPUT, and how. */
+static bool parse_input_option(int option, const char *text, struct demod_options *options)
+{
+    int partial = 0;
+    switch (option) {
+    case OPTION_INPUT_SCALE:
+        return parse_scale(text, options);
+    case OPTION_SKIP:
+        return arguments_parse_count("--skip", text, 0, MAX_SYMBOLS, &options->skip);
+    case OPTION_COUNT:
+        return arguments_parse_count("--count", text, 0, MAX_SYMBOLS, &options->count);
+    case OPTION_SHARD:
+        return parse_shard(text, options);
+    default:
+        if (!arguments_parse_choice("--partial", text, partial_names, &partial))
+            return false;
+        options->ignore_partial = partial != 0;
+        return true;
+    }
+}
+
 static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
 {
     switch (option) {
@@ -316,9 +348,11 @@ static bool parse_option(int option, struct demod_options *options, struct demod
         options->sync = false;
         return true;
     case OPTION_SHARD:
-        return parse_shard(optarg, options);
     case OPTION_INPUT_SCALE:
-        return parse_scale(optarg, &options->config);
+    case OPTION_SKIP:
+    case OPTION_COUNT:
+    case OPTION_PARTIAL:
+        return parse_input_option(option, optarg, options);
     case OPTION_VERIFY:
         options->verify = true;
         return true;
@@ -352,6 +386,7 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
     memset(options, 0, sizeof *options);
     options->hash = !is_mpi;
     options->sync = true;
+    options->count = UINT64_MAX;
     softqam_config_init(&options->config);
     softqam_context_config_init(&options->context_config);
     for (;;) {

@@ -8,13 +8,18 @@
 #include <softqam/softqam.h>
 
 #include "noise_source.h"
+#include "symbol_source.h"
 
 struct demod_options {
     const char *input;
     const char *output;
     bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
     bool output_is_sigmf;
-    bool hash;             /* into the metadata of an output that is SigMF */
+    bool hash; /* into the metadata of an output that is SigMF */
+    enum file_format input_format;
+    bool scale_auto;      /* config.input_scale is told from the first symbols */
+    uint64_t skip, count; /* symbols of INPUT; count is UINT64_MAX for all that are left */
+    bool ignore_partial;
     bool sync;             /* OUTPUT is on the disk when it takes its name */
     softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
     softqam_context_config context_config;

@@ -40,8 +40,15 @@ static void report_verify(const struct demod_run *run)
 static void report_estimate(const struct demod_run *run)
 {
     const double noise_var = (double)run->noise.noise_var;
-    message_print(run->input.name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s",
+    message_print(run->symbols.file.name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s",
                   noise_var, 10 * log10(1 / noise_var), run->noise.n_estimated, PLURAL(run->noise.n_estimated));
+}
+
+static void report_scale(const struct demod_run *run)
+{
+    const double scale = (double)run->config.input_scale;
+    message_print(run->symbols.file.name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale,
+                  1 / scale, run->n_scale_estimated, PLURAL(run->n_scale_estimated));
 }
 
 static void warn_of_saturation(const struct demod_run *run, const char *output)
@@ -78,6 +85,9 @@ static void report_noise(const struct noise_source *noise)
 static void report_errors(const struct noise_estimate *estimate)
 {
     const double noise_var = noise_estimate_variance(estimate), evm = noise_estimate_evm(estimate);
+    if (estimate->n_symbols > 0)
+        fprintf(stderr, "  %-10s %.6g a symbol in the mean (1 + N0 where the scale is right)\n", "energy",
+                noise_estimate_energy(estimate));
     if (isnan(evm)) {
         fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "estimate");
         fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "EVM");
@@ -107,13 +117,21 @@ static void report_statistics(const struct demod_run *run, const char *output)
     warn_of_saturation(run, output);
 }
 
+static void report_partial(const struct demod_run *run)
+{
+    const unsigned n = (unsigned)run->symbols.n_ignored;
+    if (n > 0)
+        message_print(run->symbols.file.name, "warning: %u byte%s left over at the end ignored (a symbol has %u)", n,
+                      PLURAL(n), (unsigned)run->symbols.nbytes);
+}
+
 static void report_growth(const struct demod_run *run)
 {
-    const uint64_t growth = input_file_growth(&run->input);
+    const uint64_t growth = input_file_growth(&run->symbols.file);
     if (growth > 0)
-        message_print(run->input.name,
+        message_print(run->symbols.file.name,
                       "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
-                      growth / run->symbol_nbytes);
+                      growth / run->symbols.nbytes);
 }
 
 void demod_report(const struct demod_run *run, const char *output)
@@ -121,8 +139,14 @@ void demod_report(const struct demod_run *run, const char *output)
     const struct demod_options *options = run->options;
     if (!options->quiet)
         report_growth(run);
-    if (run->noise.kind == NOISE_AUTO && !options->quiet)
+    if (!options->quiet)
+        report_partial(run);
+    if (run->n_scale_estimated > 0 && !options->quiet)
+        report_scale(run);
+    if (run->noise.n_estimated > 0 && !options->quiet)
         report_estimate(run);
+    if (!options->quiet)
+        scale_check_warn(&run->scale_check, run->symbols.file.name, &run->noise);
     if (options->verify && !options->quiet)
         report_verify(run);
     if (options->stats)

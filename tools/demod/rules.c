@@ -63,6 +63,12 @@ static void complete_llr_config(softqam_config *config)
         config->llr_limit = default_llr_limit;
 }
 
+/* Whether symbols are left out, at which metadata of the whole would no longer point. */
+static bool is_range(const struct demod_options *options)
+{
+    return options->skip > 0 || options->count < UINT64_MAX;
+}
+
 /* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
 static bool is_sigmf_output(const struct demod_options *options, const struct demod_raw_options *raw)
 {
@@ -71,7 +77,7 @@ static bool is_sigmf_output(const struct demod_options *options, const struct de
     if (sigmf_name_is_explicit(options->output))
         return true;
     struct stat status;
-    return options->input_is_sigmf && options->n_shards <= 1 &&
+    return options->input_is_sigmf && options->n_shards <= 1 && !is_range(options) &&
            file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
            !sample_format_is_soft_bit_suffix(options->output) &&
            (stat(options->output, &status) || S_ISREG(status.st_mode));
@@ -90,6 +96,8 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)
         message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
+    else if (options->output_is_sigmf && is_range(options))
+        message_print(option, "what --skip and --count leave is no recording; choose a plain OUTPUT");
     else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
         message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
     else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
@@ -103,8 +111,12 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
 /* A recording's is in its metadata, whatever suffix its name has. */
 static bool choose_input_format(struct demod_options *options, const struct demod_raw_options *raw)
 {
-    return options->input_is_sigmf || sample_format_for_symbols("--input-format", raw->input_format, options->input,
-                                                                &options->config.input_format);
+    if (options->input_is_sigmf)
+        return true;
+    if (!sample_format_for_input("--input-format", raw->input_format, options->input, &options->input_format))
+        return false;
+    options->config.input_format = file_format_library(options->input_format);
+    return true;
 }
 
 /* In a recording's name dots mean nothing: what is written ends in SigMF's own suffixes. */
@@ -122,7 +134,7 @@ bool demod_rules_complete(struct demod_options *options, const struct demod_raw_
         !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)
-        config->input_scale = softqam_input_default_scale(config->input_format);
+        config->input_scale = file_format_default_scale(options->input_format);
     complete_llr_config(config);
     config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = raw->progress == PROGRESS_ALWAYS ||

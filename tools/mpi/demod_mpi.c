@@ -70,12 +70,12 @@ static bool check_mpi(const char *subject, int code)
 /* Hosts that do not see the same file must not make one output of it. */
 static bool check_input_is_one(const struct job *job)
 {
-    int64_t mine[2] = {job->run.n_symbols, -job->run.n_symbols}, least[2];
+    int64_t mine[2] = {job->run.symbols.n_symbols, -job->run.symbols.n_symbols}, least[2];
     MPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
     if (least[0] == -least[1])
         return true;
-    message_print(job->run.input.name, "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64,
-                  least[0], -least[1]);
+    message_print(job->run.symbols.file.name,
+                  "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64, least[0], -least[1]);
     return false;
 }
 
@@ -188,7 +188,7 @@ static int open_job(struct job *job)
 /* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
-    const MPI_Offset offset = (MPI_Offset)(job->run.first_symbol + n_written) * (MPI_Offset)job->run.out_nbytes;
+    const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * (MPI_Offset)job->run.out_nbytes;
     const int count = block ? (int)block->n_symbols : 0;
     MPI_Status status;
     int n_done = 0;
@@ -209,7 +209,7 @@ static bool write_blocks(struct job *job, bool *is_sound)
     struct progress progress;
     uint64_t n_mine = 0, n_all = 0;
     bool sound = true;
-    int64_t n_total = job->run.n_symbols;
+    int64_t n_total = job->run.symbols.n_symbols;
     MPI_Allreduce(MPI_IN_PLACE, &n_total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     progress_start(&progress, job->rank == 0 && job->options->show_progress, n_total);
     for (;;) {
@@ -237,10 +237,11 @@ static void gather_report(struct job *job)
     struct statistics *statistics = &run->statistics;
     uint64_t counts[] = {run->n_demodulated,   run->verifier.n_checked, statistics->n_symbols,
                          statistics->n_erased, statistics->n_saturated, statistics->noise.n_symbols};
-    double energy = statistics->noise.error_energy, seconds = run->seconds_in_library;
+    double energies[2] = {statistics->noise.energy, statistics->noise.error_energy}, sum[2] = {0, 0};
+    double seconds = run->seconds_in_library;
     uint64_t sums[sizeof counts / sizeof counts[0]];
     MPI_Reduce(counts, sums, sizeof counts / sizeof counts[0], MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&energy, &statistics->noise.error_energy, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(energies, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(&seconds, &run->seconds_in_library, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (job->rank > 0)
         return;
@@ -250,6 +251,8 @@ static void gather_report(struct job *job)
     statistics->n_erased = sums[3];
     statistics->n_saturated = sums[4];
     statistics->noise.n_symbols = sums[5];
+    statistics->noise.energy = sum[0];
+    statistics->noise.error_energy = sum[1];
 }
 
 /* The file takes its name when all ranks have written and closed it. */
