@@ -389,10 +389,13 @@ class BadInput(BadInputTest):
                 for output in ("x.u8", "y", "x.sigmf-data", "-"):
                     self.row(DEMOD, ["-i", format_, name, output], 2, f"{name}: {cause}")
                 self.row(DEMOD, ["--input-format", format_, "--no-sigmf", name, "y"], 2, f"{name}: {cause}")
-        for name, what in (("x.sigmf", "an archive"), ("x.sigmf-collection", "a collection")):
+        for name, cause in (
+            ("x.sigmf", "an archive of SigMF, not samples; drop --input-format"),
+            ("x.sigmf-collection", "a collection of SigMF, not a recording; give the .sigmf-meta of a recording"),
+            ("x.sigmf.gz", "a compressed archive of SigMF; unpack it; give the .sigmf-meta of a recording"),
+        ):
             self.put(name, bytes(80))
-            cause = f"{name}: {what} of SigMF, not a recording; unpack it and give its .sigmf-meta"
-            self.row(DEMOD, ["-i", "cs16", name, "y"], 2, cause)
+            self.row(DEMOD, ["-i", "cs16", name, "y"], 2, f"{name}: {cause}")
 
     def recording_row(self, code, message):
         for name in ("x.sigmf-meta", "x.sigmf-data"):

@@ -15,6 +15,9 @@
 
 struct cJSON;
 
+/* Our namespace. */
+#define SIGMF_EXTENSION "softqam"
+
 /* What the metadata says of a recording of symbols. All zero is none. */
 struct sigmf_input {
     char meta_path[PATH_MAX];
@@ -27,6 +30,8 @@ struct sigmf_input {
     double scale;             /* 0 where it is not given */
     uint64_t header_nbytes;   /* before the samples */
     uint64_t trailing_nbytes; /* after them */
+    bool is_archive;          /* then both paths are the archive's, in which the data, with header and trailer, are: */
+    uint64_t data_offset, data_nbytes;
 };
 
 /* What is known of soft bits or LLRs. */
@@ -49,8 +54,8 @@ bool sigmf_input_read(struct sigmf_input *input, const char *path);
 
 void sigmf_input_free(struct sigmf_input *input);
 
-/* Whether an output format has a datatype in SigMF, and what is carried over from the input can be. */
-bool sigmf_output_check(const struct sigmf_output *output);
+/* Whether an output format has a datatype in SigMF, and what is carried over from the input can be: an exit status. */
+int sigmf_output_check(const struct sigmf_output *output);
 
 /* The metadata as text, which the caller frees; NULL after a failure. */
 char *sigmf_output_text(const struct sigmf_output *output);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SigMF metadata that are written: the input's, carried over, and what is known of soft bits or LLRs. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,15 @@
 #include "message.h"
 #include "sample_format.h"
 #include "sigmf.h"
+#include "sigmf_numbers.h"
+#include "utf8.h"
 
-static const char extension_name[] = "softqam", extension_version[] = "1.0.0";
+static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0.0";
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */
 enum { N_BITS = 8 };
+
+/* 2^63, one more than SigMF allows. */
+static const double max_sample_start = 0x1p63;
 
 static const char *const datatypes[] = {[SOFTQAM_OUTPUT_U8] = "ru8",
                                         [SOFTQAM_OUTPUT_S8] = "ri8",
@@ -56,23 +62,27 @@ static bool check_segments(const struct sigmf_output *output, const char *name)
     cJSON_ArrayForEach(item, array)
     {
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        if (cJSON_IsNumber(start) && start->valuedouble >= 0)
+        if (start && cJSON_IsNumber(start) && start->valuedouble >= 0 && start->valuedouble <= max_sample_start &&
+            floor(start->valuedouble) == start->valuedouble)
             continue;
-        message_print(output->input->meta_path, "%s: one of them has no core:sample_start", name);
+        if (start)
+            message_print(output->input->meta_path, "%s: core:sample_start: not a whole number", name);
+        else
+            message_print(output->input->meta_path, "%s: one of them has no core:sample_start", name);
         return false;
     }
     return true;
 }
 
-bool sigmf_output_check(const struct sigmf_output *output)
+int sigmf_output_check(const struct sigmf_output *output)
 {
     const softqam_output_format format = output->config->output_format;
     if (!datatypes[format]) {
         message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
                       sample_format_name(format));
-        return false;
+        return EXIT_COMMAND;
     }
-    return check_segments(output, "captures") && check_segments(output, "annotations");
+    return check_segments(output, "captures") && check_segments(output, "annotations") ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int compare_segments(const void *left, const void *right)
@@ -287,6 +297,18 @@ static void set_global(struct builder *builder, cJSON *global)
     set_meaning(builder, global);
 }
 
+/* JSON is UTF-8, which names of files, and metadata of others, need not be. */
+static void repair_texts(cJSON *item)
+{
+    for (; item; item = item->next) {
+        if (item->string)
+            utf8_repair(item->string);
+        if (cJSON_IsString(item))
+            utf8_repair(item->valuestring);
+        repair_texts(item->child);
+    }
+}
+
 char *sigmf_output_text(const struct sigmf_output *output)
 {
     struct builder builder = {output, true};
@@ -296,6 +318,8 @@ char *sigmf_output_text(const struct sigmf_output *output)
     set(&builder, document, "global", global);
     set(&builder, document, "captures", make_captures(&builder));
     set(&builder, document, "annotations", carry_segments(&builder, "annotations"));
+    repair_texts(document);
+    sigmf_numbers_restore(document);
     char *text = builder.sound ? cJSON_Print(document) : NULL;
     cJSON_Delete(document);
     if (!text)

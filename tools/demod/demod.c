@@ -35,13 +35,14 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
 static int open_files(struct demod_run *run, struct outputs *outputs)
 {
     const struct demod_options *options = run->options;
-    const int result = demod_run_open(run);
+    int result = demod_run_open(run);
     if (result != EXIT_DONE)
         return result;
     if (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards))
         return EXIT_FAILED;
-    if (!demod_metadata_check(run))
-        return EXIT_COMMAND;
+    result = demod_metadata_check(run);
+    if (result != EXIT_DONE)
+        return result;
     const char *data = demod_names_data(&run->names, options);
     if (!output_file_open(&outputs->data, data, options->sync ? OUTPUT_FILE_SYNC : 0) || !open_metadata(run, outputs))
         return EXIT_FAILED;

@@ -157,11 +157,12 @@ static const struct {
      "first, after 262144 symbols or the end of INPUT.\n"
      "\n"
      "SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or\n"
-     "NAME. Its metadata then give the format, of one channel: cf32, cf64, ci32 and\n"
-     "ci16 in either byte order, ci8 and cu8; with --input-format NAME.sigmf-data is\n"
-     "plain samples, and NAME.sigmf-meta is refused. OUTPUT becomes a recording in\n"
-     "the same ways, of 8 channels, so that sample k is symbol k, and NAME may have\n"
-     "any suffix: where its name says so, and where INPUT is one unless\n"},
+     "NAME, or an archive of one, NAME.sigmf. Its metadata then give the format, of\n"
+     "one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8; with\n"
+     "--input-format NAME.sigmf-data is plain samples, and the others are refused.\n"
+     "OUTPUT becomes a recording in the first three ways, of 8 channels, so that\n"
+     "sample k is symbol k, and NAME may have any suffix: where its name says so, and\n"
+     "where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip or --count is given, OUTPUT is no regular file, or it ends in\n"
      ".u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},

@@ -24,10 +24,10 @@ static struct sigmf_output describe(const struct demod_run *run, const char *too
                                      kind == NOISE_NONE || kind == NOISE_FILE ? 0 : (double)run->noise.noise_var};
 }
 
-bool demod_metadata_check(const struct demod_run *run)
+int demod_metadata_check(const struct demod_run *run)
 {
     const struct sigmf_output output = describe(run, "");
-    return !run->options->output_is_sigmf || sigmf_output_check(&output);
+    return run->options->output_is_sigmf ? sigmf_output_check(&output) : EXIT_DONE;
 }
 
 /* Whether the data are those that the input's metadata are of; no hash, NULL, says nothing against it. */

@@ -91,7 +91,9 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
     options->output_is_sigmf = is_sigmf_output(options, raw);
     const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
-        message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
+        message_print(options->input, "%s; give the .sigmf-meta of a recording", unsupported);
+    else if (raw->input_format && sigmf_name_is_archive(options->input))
+        message_print(options->input, "an archive of SigMF, not samples; drop --input-format");
     else if (raw->input_format && sigmf_name_is_metadata(options->input))
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)

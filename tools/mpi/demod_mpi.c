@@ -133,7 +133,7 @@ static bool check_temporary(const struct job *job, const char *temporary)
 static int open_output(struct job *job)
 {
     char temporary[PATH_MAX] = "";
-    int result = agree(job, demod_metadata_check(&job->run) ? EXIT_DONE : EXIT_COMMAND);
+    int result = agree(job, demod_metadata_check(&job->run));
     if (result != EXIT_DONE)
         return result;
     result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
