@@ -214,6 +214,11 @@ class ToolFaults(FaultTest):
             files=files,
         )  # fmt: skip
 
+    def test_bits_and_their_errors(self):
+        files = {"x.cf32": self.symbols(1000), "sent": bytes(8000)}
+        command = ["--backend", "cpu", "--threads", "1", "-q", "--compare", "sent", "x.cf32", "x.bits"]
+        self.fail_every_call(DEMOD, *command, files=files)
+
     def test_verify(self):
         files = {"x.cf32": self.symbols(1000)}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--verify", "-q", "x.cf32", "x.u8", files=files)

@@ -14,7 +14,7 @@ SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8,
 
 SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".ci16", ".cs8", ".sc8", ".ci8", ".cf16"]
 INPUT_SUFFIXES = [*SYMBOL_SUFFIXES, ".cu8", ".cs32", ".ci32", ".cf64"]
-SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32"]
+SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32", ".hard", ".bits"]
 
 # Formats of others, and what only looks like one of ours.
 UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
@@ -45,7 +45,7 @@ CHOICES = {
     "--progress": "auto, always, never",
     "--input-format": "cf32, cs16, cs8, cf16, cu8, cs32, cf64",
     "--partial": "error, ignore",
-    "--output-format": "u8, s8, f16, f32",
+    "--output-format": "u8, s8, f16, f32, hard, bits",
     "--sign": "0, 1",
 }
 COUNTS = {
@@ -144,6 +144,25 @@ class BadInput(BadInputTest):
             self.row(
                 DEMOD, ["--noise-file", "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n)
             )
+
+    def test_bits_that_do_not_fit(self):
+        """Of --compare: 10 symbols of zeros, so 80 bits."""
+        command = ["--compare", "sent", "x.cf32", "x.u8"]
+        for n in (0, 1, 79, 81, 800):
+            self.put("sent", bytes(n))
+            self.row(DEMOD, command, 1, f"sent: has {n} bits, but x.cf32 has 10 symbols of 8")
+        for n, cause in ((79, "ends after 79 bits, but there are more symbols"),
+                         (0, "ends after 0 bits, but there are more symbols"),
+                         (81, "goes on after 80 bits, but there are no more symbols")):  # fmt: skip
+            arguments = ["--compare", "-", "x.cf32", "x.u8"]
+            self.row(DEMOD, arguments, 1, f"standard input: {cause}", data=bytes(n))
+        self.put("sent", bytes(79) + b"2")
+        self.row(DEMOD, command, 1, "sent: not bits: a byte is neither 0 nor 1")
+        self.row(DEMOD, ["--compare", "none", "x.cf32", "x.u8"], 1, "none: No such file or directory")
+        self.row(DEMOD, ["-o", "hard", "--compare", "sent", "x.cf32", "sent"], 2,
+                 "sent: is --compare's as well; give OUTPUT another name")  # fmt: skip
+        self.row(DEMOD, ["--shard", "1/2", "--compare", "-", "x.cf32", "x.u8"], 1,
+                 "standard input: not a regular file, a part of which could be read")  # fmt: skip
 
     # Names.
 

@@ -43,7 +43,7 @@ class CommandLine(ToolTest):
         (["--progress", "sometimes"], "--progress: 'sometimes' is not one of auto, always, never"),
         (["-i", "cs64"], f"--input-format: 'cs64' is not one of {INPUT_FORMATS}"),
         (["-i", "CF32"], f"--input-format: 'CF32' is not one of {INPUT_FORMATS}"),
-        (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32"),
+        (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32, hard, bits"),
         (["--sign", "2"], "--sign: '2' is not one of 0, 1"),
         (["--sign", "+"], "--sign: '+' is not one of 0, 1"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
@@ -51,6 +51,11 @@ class CommandLine(ToolTest):
         (["-x"], "-x: no such option; --help lists them"),
         (["-qx"], "-x: no such option; --help lists them"),
         (["--verify=3"], "--verify: takes no value, but '--verify=3' gives it one"),
+        (["--stats=j"], "--stats: 'j' is not one of json"),
+        (["-o", "hard", "--sign", "1"], "--sign: only for soft bits and LLRs; hard is bits"),
+        (["-o", "bits", "--snr-db", "3"],
+         "--snr-db: only for output formats s8, f16 and f32; bits takes no noise variance"),
+        (["-o", "bits", "--llr-scale", "3"], "--llr-scale: only for output format s8"),
         (["--partial", "keep"], "--partial: 'keep' is not one of error, ignore"),
         (["--skip", "-1"], "--skip: '-1' is not a whole number from 0 to 576460752303423487"),
         (["--count", "1e3"], "--count: '1e3' is not a whole number from 0 to 576460752303423487"),
@@ -158,6 +163,9 @@ class CommandLine(ToolTest):
 
     def test_both_from_standard_input(self):
         self.rejects(DEMOD, ["--noise-file", "-", "-", "x.s8"], "--noise-file: '-' is INPUT as well")
+        self.rejects(DEMOD, ["--compare", "-", "-", "x.u8"], "--compare: '-' is INPUT as well")
+        both = ["--compare", "-", "--noise-file", "-", "x.cf32", "x.s8"]
+        self.rejects(DEMOD, both, "--compare: '-' is --noise-file as well")
 
     def test_missing_values(self):
         for option in ("--threads", "--input-scale", "--device", "--chunk", "--noise-var", "--snr-db", "--noise-file",

@@ -39,6 +39,8 @@ static const struct named_format soft_bit_formats[] = {
     {"s8", {".s8"}, SOFTQAM_OUTPUT_S8},
     {"f16", {".f16"}, SOFTQAM_OUTPUT_F16},
     {"f32", {".f32"}, SOFTQAM_OUTPUT_F32},
+    {"hard", {".hard"}, OUTPUT_HARD},
+    {"bits", {".bits"}, OUTPUT_BITS},
     {NULL, {NULL}, 0},
 };
 
@@ -150,11 +152,11 @@ bool sample_format_for_symbols(const char *option, const char *named, const char
 }
 
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
-                                 softqam_output_format *format)
+                                 enum output_kind *kind)
 {
     const struct named_format *found = choose(soft_bit_formats, option, named, path, any_suffix);
     if (found)
-        *format = (softqam_output_format)found->value;
+        *kind = (enum output_kind)found->value;
     return found != NULL;
 }
 
@@ -163,10 +165,10 @@ bool sample_format_is_soft_bit_suffix(const char *path)
     return find_by_suffix(soft_bit_formats, path) != NULL;
 }
 
-const char *sample_format_name(softqam_output_format format)
+const char *sample_format_name(enum output_kind kind)
 {
     const struct named_format *named = soft_bit_formats;
-    while (named->value != (int)format)
+    while (named->value != (int)kind)
         named++;
     return named->name;
 }

@@ -11,6 +11,7 @@
 #include <softqam/softqam.h>
 
 #include "file_format.h"
+#include "sample_format.h"
 #include "sha512.h"
 
 struct cJSON;
@@ -40,9 +41,10 @@ struct sigmf_output {
     const char *input_name;
     const char *tool;
     const softqam_config *config; /* complete */
-    const char *noise_origin;     /* NULL for none */
-    double noise_var;             /* 0 where there is not one for all */
-    const char *input_sha512;     /* NULL where it was not computed, as the next */
+    enum output_kind kind;
+    const char *noise_origin; /* NULL for none */
+    double noise_var;         /* 0 where there is not one for all */
+    const char *input_sha512; /* NULL where it was not computed, as the next */
     const char *sha512;
 };
 

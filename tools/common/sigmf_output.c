@@ -20,10 +20,8 @@ enum { N_BITS = 8 };
 /* 2^63, one more than SigMF allows. */
 static const double max_sample_start = 0x1p63;
 
-static const char *const datatypes[] = {[SOFTQAM_OUTPUT_U8] = "ru8",
-                                        [SOFTQAM_OUTPUT_S8] = "ri8",
-                                        [SOFTQAM_OUTPUT_F16] = NULL,
-                                        [SOFTQAM_OUTPUT_F32] = "rf32_le"};
+static const char *const datatypes[] = {[OUTPUT_U8] = "ru8",      [OUTPUT_S8] = "ri8",   [OUTPUT_F16] = NULL,
+                                        [OUTPUT_F32] = "rf32_le", [OUTPUT_HARD] = "ru8", [OUTPUT_BITS] = NULL};
 
 /* What is true of the input's data and not of the output's, and where it goes; NULL: nowhere. */
 static const struct {
@@ -76,10 +74,9 @@ static bool check_segments(const struct sigmf_output *output, const char *name)
 
 int sigmf_output_check(const struct sigmf_output *output)
 {
-    const softqam_output_format format = output->config->output_format;
-    if (!datatypes[format]) {
+    if (!datatypes[output->kind]) {
         message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
-                      sample_format_name(format));
+                      sample_format_name(output->kind));
         return EXIT_COMMAND;
     }
     return check_segments(output, "captures") && check_segments(output, "annotations") ? EXIT_DONE : EXIT_FAILED;
@@ -244,7 +241,9 @@ static void set_description(struct builder *builder, cJSON *global)
     const struct sigmf_output *output = builder->output;
     const cJSON *old = cJSON_GetObjectItemCaseSensitive(global, "core:description");
     const bool has_old = cJSON_IsString(old) && *old->valuestring;
-    const char *what = output->config->output_format == SOFTQAM_OUTPUT_U8 ? "Soft bits" : "LLRs";
+    const char *what = output->kind == OUTPUT_HARD ? "Hard decisions"
+                       : output->kind == OUTPUT_U8 ? "Soft bits"
+                                                   : "LLRs";
     static const char format[] = "%s of the 256QAM symbols in %s, 8 a symbol%s%s";
     const char *separator = has_old ? ": " : "", *rest = has_old ? old->valuestring : "";
     const int length = snprintf(NULL, 0, format, what, output->input_name, separator, rest);
@@ -264,6 +263,10 @@ static void set_meaning(struct builder *builder, cJSON *global)
     const softqam_config *config = output->config;
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
     set_string(builder, global, "softqam:constellation", "256QAM, 3GPP TS 38.211 clause 5.1.6");
+    if (output->kind == OUTPUT_HARD) {
+        set_string(builder, global, "softqam:algorithm", "hard decisions: the signs of exact max-log LLRs");
+        return;
+    }
     set_string(builder, global, "softqam:algorithm",
                u8 ? "liquid-dsp soft bits: hard decision and nearest neighbours" : "exact max-log LLRs");
     set_number(builder, global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
@@ -284,7 +287,7 @@ static void set_global(struct builder *builder, cJSON *global)
     const struct sigmf_output *output = builder->output;
     char recorder[64];
     snprintf(recorder, sizeof recorder, "%s %s", output->tool, softqam_version());
-    set_string(builder, global, "core:datatype", datatypes[output->config->output_format]);
+    set_string(builder, global, "core:datatype", datatypes[output->kind]);
     set_number(builder, global, "core:num_channels", N_BITS);
     set_version(builder, global);
     set_string(builder, global, "core:recorder", recorder);

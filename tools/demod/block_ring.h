@@ -19,6 +19,8 @@ struct block {
     float *noise_vars; /* NULL where there is not one a symbol */
     void *out;
     size_t n_symbols;
+    size_t out_nbytes; /* of OUTPUT, when it is demodulated */
+    bool is_last;
 };
 
 struct block_ring {

@@ -57,9 +57,8 @@ static bool write_blocks(struct demod_run *run, struct outputs *outputs)
     const struct block *block;
     progress_start(&progress, run->options->show_progress, run->symbols.n_symbols);
     while (written && (block = demod_run_next(run))) {
-        const size_t nbytes = block->n_symbols * run->out_nbytes;
-        sha512_add(outputs->hash, block->out, nbytes);
-        written = output_file_write(&outputs->data, block->out, nbytes);
+        sha512_add(outputs->hash, block->out, block->out_nbytes);
+        written = output_file_write(&outputs->data, block->out, block->out_nbytes);
         n_written += block->n_symbols;
         if (written) {
             demod_run_written(run);

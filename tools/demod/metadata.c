@@ -10,6 +10,7 @@
 static struct sigmf_output describe(const struct demod_run *run, const char *tool)
 {
     static const char *const origins[] = {[NOISE_NONE] = NULL,
+                                          [NOISE_UNIT] = NULL,
                                           [NOISE_VALUE] = "given",
                                           [NOISE_AUTO] = "estimated from the first symbols",
                                           [NOISE_FILE] = "given for each symbol"};
@@ -19,9 +20,10 @@ static struct sigmf_output describe(const struct demod_run *run, const char *too
                                  .input_name = slash ? slash + 1 : run->symbols.file.name,
                                  .tool = tool,
                                  .config = &run->config,
+                                 .kind = run->options->output_kind,
                                  .noise_origin = origins[kind],
                                  .noise_var =
-                                     kind == NOISE_NONE || kind == NOISE_FILE ? 0 : (double)run->noise.noise_var};
+                                     kind == NOISE_VALUE || kind == NOISE_AUTO ? (double)run->noise.noise_var : 0};
 }
 
 int demod_metadata_check(const struct demod_run *run)

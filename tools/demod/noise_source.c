@@ -13,7 +13,7 @@ static const char item[] = "noise variance";
 bool noise_source_open(struct noise_source *source, enum noise_kind kind, double noise_var, const char *path)
 {
     source->kind = kind;
-    source->noise_var = (float)noise_var;
+    source->noise_var = kind == NOISE_UNIT ? 1 : (float)noise_var;
     return kind != NOISE_FILE || input_file_open(&source->file, path);
 }
 
@@ -104,6 +104,7 @@ bool noise_source_estimate(struct noise_source *source, const char *symbols_name
 const float *noise_source_get(const struct noise_source *source, const float *values)
 {
     const float *const sources[] = {[NOISE_NONE] = NULL,
+                                    [NOISE_UNIT] = &source->noise_var,
                                     [NOISE_VALUE] = &source->noise_var,
                                     [NOISE_AUTO] = &source->noise_var,
                                     [NOISE_FILE] = values};

@@ -14,6 +14,7 @@
 
 enum noise_kind {
     NOISE_NONE,  /* none is taken */
+    NOISE_UNIT,  /* 1, because any would do */
     NOISE_VALUE, /* one for all */
     NOISE_AUTO,  /* one for all, estimated from the first symbols */
     NOISE_FILE   /* one a symbol */

@@ -32,6 +32,7 @@ enum {
     OPTION_SKIP,
     OPTION_COUNT,
     OPTION_PARTIAL,
+    OPTION_COMPARE,
     OPTION_BACKEND,
     OPTION_DEVICE,
     OPTION_THREADS,
@@ -62,6 +63,7 @@ static const struct option long_options[] = {{"modulation", required_argument, N
                                              {"skip", required_argument, NULL, OPTION_SKIP},
                                              {"count", required_argument, NULL, OPTION_COUNT},
                                              {"partial", required_argument, NULL, OPTION_PARTIAL},
+                                             {"compare", required_argument, NULL, OPTION_COMPARE},
                                              {"noise-var", required_argument, NULL, OPTION_NOISE_VAR},
                                              {"snr-db", required_argument, NULL, OPTION_SNR_DB},
                                              {"noise-file", required_argument, NULL, OPTION_NOISE_FILE},
@@ -77,7 +79,7 @@ static const struct option long_options[] = {{"modulation", required_argument, N
                                              {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
                                              {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
-                                             {"stats", no_argument, NULL, OPTION_STATS},
+                                             {"stats", optional_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
                                              {"quiet", no_argument, NULL, 'q'},
                                              {"help", no_argument, NULL, 'h'},
@@ -316,12 +318,25 @@ static bool parse_input_option(int option, const char *text, struct demod_option
         return arguments_parse_count("--count", text, 0, MAX_SYMBOLS, &options->count);
     case OPTION_SHARD:
         return parse_shard(text, options);
+    case OPTION_COMPARE:
+        options->compared_bits = text;
+        return true;
     default:
         if (!arguments_parse_choice("--partial", text, partial_names, &partial))
             return false;
         options->ignore_partial = partial != 0;
         return true;
     }
+}
+
+/* Nothing, NULL, or json. */
+static bool parse_stats(const char *text, struct demod_options *options)
+{
+    static const char *const names[] = {"json", NULL};
+    int json = -1;
+    options->stats = true;
+    options->stats_json = text != NULL;
+    return !text || arguments_parse_choice("--stats", text, names, &json);
 }
 
 static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
@@ -352,13 +367,13 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     case OPTION_SKIP:
     case OPTION_COUNT:
     case OPTION_PARTIAL:
+    case OPTION_COMPARE:
         return parse_input_option(option, optarg, options);
     case OPTION_VERIFY:
         options->verify = true;
         return true;
     case OPTION_STATS:
-        options->stats = true;
-        return true;
+        return parse_stats(optarg, options);
     case OPTION_PROGRESS:
         return arguments_parse_choice("--progress", optarg, progress_names, &raw->progress);
     case 'q':
@@ -376,6 +391,17 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     default:
         return parse_context_option(option, optarg, &options->context_config);
     }
+}
+
+size_t demod_options_output_bits(const struct demod_options *options)
+{
+    const softqam_config *config = &options->config;
+    const size_t n_bits = softqam_bits_per_symbol(config->modulation);
+    if (options->output_kind == OUTPUT_BITS)
+        return n_bits;
+    if (options->output_kind == OUTPUT_HARD)
+        return 8 * n_bits;
+    return 8 * softqam_output_nbytes(config->output_format, config->modulation, 1);
 }
 
 enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)

@@ -77,9 +77,14 @@ static void report_noise(const struct noise_source *noise)
         [NOISE_VALUE] = "as given", [NOISE_AUTO] = "estimated from the first symbols"};
     if (noise->kind == NOISE_FILE)
         fprintf(stderr, "  %-10s one a symbol, from %s\n", "N0", noise->file.name);
-    else if (noise->kind != NOISE_NONE)
+    else if (noise->kind == NOISE_VALUE || noise->kind == NOISE_AUTO)
         fprintf(stderr, "  %-10s %.6g, %.2f dB (%s)\n", "N0", (double)noise->noise_var,
                 10 * log10(1 / (double)noise->noise_var), origins[noise->kind]);
+}
+
+static double bit_error_rate(const struct bit_comparison *comparison)
+{
+    return comparison->n_compared ? (double)comparison->n_wrong / (double)comparison->n_compared : 0;
 }
 
 static void report_errors(const struct noise_estimate *estimate)
@@ -110,8 +115,9 @@ static void report_statistics(const struct demod_run *run, const char *output)
     fprintf(stderr, "  %-10s %s (%s)\n", "backend", softqam_backend_name(run->demodulator),
             softqam_backend_detail(run->demodulator));
     report_noise(&run->noise);
-    fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
-            u8 ? "soft bits" : "LLRs");
+    if (run->noise.kind != NOISE_UNIT)
+        fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
+                u8 ? "soft bits" : "LLRs");
     fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
     report_errors(&statistics->noise);
     warn_of_saturation(run, output);
@@ -134,6 +140,13 @@ static void report_growth(const struct demod_run *run)
                       growth / run->symbols.nbytes);
 }
 
+static void report_comparison(const struct demod_run *run)
+{
+    const struct bit_comparison *comparison = &run->comparison;
+    message_print(comparison->file.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g",
+                  comparison->n_wrong, comparison->n_compared, bit_error_rate(comparison));
+}
+
 void demod_report(const struct demod_run *run, const char *output)
 {
     const struct demod_options *options = run->options;
@@ -149,6 +162,10 @@ void demod_report(const struct demod_run *run, const char *output)
         scale_check_warn(&run->scale_check, run->symbols.file.name, &run->noise);
     if (options->verify && !options->quiet)
         report_verify(run);
-    if (options->stats)
+    if (options->compared_bits)
+        report_comparison(run);
+    if (options->stats_json)
+        report_json(run);
+    else if (options->stats)
         report_statistics(run, output);
 }

@@ -21,16 +21,31 @@ static bool is_same_descriptor(const char *path, const char *other)
     return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
 }
 
+static bool is_decisions(enum output_kind kind)
+{
+    return kind == OUTPUT_HARD || kind == OUTPUT_BITS;
+}
+
+static bool is_llrs(enum output_kind kind)
+{
+    return kind != OUTPUT_U8 && !is_decisions(kind);
+}
+
 static bool check_noise(const struct demod_options *options, const struct demod_raw_options *raw)
 {
-    const softqam_output_format format = options->config.output_format;
-    if (format == SOFTQAM_OUTPUT_U8 && raw->noise_option)
-        message_print(raw->noise_option, "only for output formats s8, f16 and f32; u8 takes no noise variance");
-    else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
-        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
-                      sample_format_name(format));
+    const char *format = sample_format_name(options->output_kind);
+    const bool takes_noise = is_llrs(options->output_kind);
+    if (!takes_noise && raw->noise_option)
+        message_print(raw->noise_option, "only for output formats s8, f16 and f32; %s takes no noise variance", format);
+    else if (takes_noise && !raw->noise_option)
+        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file", format);
     else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
         message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
+    else if (options->compared_bits && is_same_descriptor(options->compared_bits, options->input))
+        message_print("--compare", "'%s' is INPUT as well", options->compared_bits);
+    else if (options->compared_bits && options->noise == NOISE_FILE &&
+             is_same_descriptor(options->compared_bits, options->noise_file))
+        message_print("--compare", "'%s' is --noise-file as well", options->compared_bits);
     else
         return true;
     return false;
@@ -38,9 +53,12 @@ static bool check_noise(const struct demod_options *options, const struct demod_
 
 static bool check_llr_options(const struct demod_options *options, const struct demod_raw_options *raw)
 {
-    if (!raw->llr_option || options->config.output_format == SOFTQAM_OUTPUT_S8)
+    if (raw->llr_option && options->output_kind != OUTPUT_S8)
+        message_print(raw->llr_option, "only for output format s8");
+    else if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
+        message_print("--sign", "only for soft bits and LLRs; %s is bits", sample_format_name(options->output_kind));
+    else
         return true;
-    message_print(raw->llr_option, "only for output format s8");
     return false;
 }
 
@@ -125,8 +143,15 @@ static bool choose_input_format(struct demod_options *options, const struct demo
 static bool choose_output_format(struct demod_options *options, const struct demod_raw_options *raw)
 {
     const bool any_suffix = options->output_is_sigmf || sigmf_name_is_explicit(options->output);
-    return sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
-                                       &options->config.output_format);
+    if (!sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
+                                     &options->output_kind))
+        return false;
+    /* The signs of LLRs are the same for any noise. */
+    const bool is_hard = is_decisions(options->output_kind);
+    options->config.output_format = is_hard ? SOFTQAM_OUTPUT_F32 : (softqam_output_format)options->output_kind;
+    if (is_hard && !raw->noise_option)
+        options->noise = NOISE_UNIT;
+    return true;
 }
 
 bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)

@@ -27,7 +27,7 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options)
     run->symbols.file.fd = -1;
     run->symbols.recording = &run->recording;
     run->symbols.n_symbols = -1;
-    run->noise.file.fd = -1;
+    run->noise.file.fd = run->comparison.file.fd = -1;
     run->stop_fd = -1;
 }
 
@@ -54,26 +54,30 @@ static bool open_inputs(struct demod_run *run)
     config->input_format = file_format_library(run->input_format);
     if (config->input_scale == 0)
         config->input_scale = file_format_default_scale(run->input_format);
-    run->out_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
+    run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     run->symbols.ignores_partial = options->ignore_partial;
     return symbol_source_open(&run->symbols, options->input_is_sigmf ? run->recording.data_path : options->input,
                               run->input_format, &run->recording) &&
-           noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file);
+           noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file) &&
+           bit_comparison_open(&run->comparison, options->compared_bits, softqam_bits_per_symbol(config->modulation));
 }
 
 static bool start_inputs(struct demod_run *run)
 {
     const uint64_t skip = run->options->skip, count = run->options->count;
     return symbol_source_start(&run->symbols, skip) && noise_source_start(&run->noise, &run->symbols, skip) &&
+           bit_comparison_start(&run->comparison, &run->symbols, skip) &&
            (count == UINT64_MAX ||
-            (symbol_source_limit(&run->symbols, count) && noise_source_limit(&run->noise, count)));
+            (symbol_source_limit(&run->symbols, count) && noise_source_limit(&run->noise, count) &&
+             bit_comparison_limit(&run->comparison, count)));
 }
 
 int demod_run_open(struct demod_run *run)
 {
     if (!open_inputs(run))
         return EXIT_FAILED;
-    const struct demod_sources sources = {&run->recording, run->symbols.file.fd, run->noise.file.fd};
+    const struct demod_sources sources = {&run->recording, run->symbols.file.fd, run->noise.file.fd,
+                                          run->comparison.file.fd};
     const int result = demod_names_find(&run->names, run->options, &sources);
     if (result != EXIT_DONE)
         return result;
@@ -116,11 +120,16 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
         message_print(run->symbols.file.name, "not a regular file, a part of which could be read");
         return false;
     }
+    if (run->options->output_kind == OUTPUT_BITS && demod_options_output_bits(run->options) % 8 > 0) {
+        message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
+        return false;
+    }
     if (!estimate(run))
         return false;
     const uint64_t n = (uint64_t)run->symbols.n_symbols;
     const uint64_t first = part_start(n, index, n_parts), end = part_start(n, index + 1, n_parts);
     return noise_source_choose_part(&run->noise, first, end - first) &&
+           bit_comparison_choose_part(&run->comparison, first, end - first) &&
            symbol_source_choose_part(&run->symbols, first, end - first);
 }
 
@@ -182,7 +191,7 @@ static bool allocate_block(struct demod_run *run, struct block *block)
     const size_t n = run->block_symbols;
     void *noise_vars = NULL;
     const bool allocated = softqam_host_alloc(run->context, n * run->symbols.nbytes, &block->samples) == SOFTQAM_OK &&
-                           softqam_host_alloc(run->context, n * run->out_nbytes, &block->out) == SOFTQAM_OK &&
+                           softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) == SOFTQAM_OK &&
                            (run->noise.kind != NOISE_FILE ||
                             softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) == SOFTQAM_OK);
     block->noise_vars = noise_vars;
@@ -221,6 +230,7 @@ static bool read_block(struct demod_run *run, struct block *block, bool *last, b
     const struct input_taker taker = {is_busy, &run->ring};
     *whole = symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, last);
     *last = *last || !*whole;
+    block->is_last = *last;
     /* Nothing to go on where that has a cause of its own, which is told already. */
     return (*whole || block->n_symbols > 0) &&
            noise_source_read(&run->noise, run->symbols.file.name, block->noise_vars, block->n_symbols);
@@ -273,7 +283,23 @@ static bool verify(struct demod_run *run, const struct block *block, const float
     return false;
 }
 
-static bool process_block(struct demod_run *run, const struct block *block)
+/* Makes what is written of what the library made, in its place. */
+static void finish_block(struct demod_run *run, struct block *block)
+{
+    const softqam_config *config = &run->config;
+    const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
+    const enum output_kind kind = run->options->output_kind;
+    block->out_nbytes = block->n_symbols * run->value_nbytes;
+    if (kind != OUTPUT_HARD && kind != OUTPUT_BITS)
+        return;
+    uint8_t *bits = block->out;
+    hard_bits_decide(config->output_format, config->sign, bits, n_bits, bits);
+    block->out_nbytes = kind == OUTPUT_HARD ? n_bits : hard_bits_pack(&run->packer, bits, n_bits, bits);
+    if (block->is_last)
+        block->out_nbytes += hard_bits_flush(&run->packer, bits + block->out_nbytes);
+}
+
+static bool process_block(struct demod_run *run, struct block *block)
 {
     const struct demod_options *options = run->options;
     const float *noise_var = noise_source_get(&run->noise, block->noise_vars);
@@ -284,20 +310,23 @@ static bool process_block(struct demod_run *run, const struct block *block)
     if (options->stats)
         statistics_add(&run->statistics, &run->config, block->samples, block->out, block->n_symbols);
     run->n_demodulated += block->n_symbols;
+    if (!bit_comparison_add(&run->comparison, &run->config, block->out, block->n_symbols))
+        return false;
+    finish_block(run, block);
     return true;
 }
 
 static void *process_blocks(void *argument)
 {
     struct demod_run *run = argument;
-    const struct block *block;
+    struct block *block;
     bool sound = true;
     while (sound && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
         sound = process_block(run, block);
         if (sound)
             block_ring_done(&run->ring, STAGE_DEMODULATE);
     }
-    if (!sound)
+    if (!sound || (!block_ring_failed(&run->ring) && !bit_comparison_end(&run->comparison)))
         block_ring_end(&run->ring, STAGE_DEMODULATE, true);
     return NULL;
 }
@@ -307,7 +336,8 @@ bool demod_run_start(struct demod_run *run)
     block_ring_start(&run->ring);
     run->ring_exists = true;
     run->started = clock_seconds();
-    run->stop_fd = run->symbols.file.stop_fd = run->noise.file.stop_fd = eventfd(0, EFD_CLOEXEC);
+    run->stop_fd = run->symbols.file.stop_fd = run->noise.file.stop_fd = run->comparison.file.stop_fd =
+        eventfd(0, EFD_CLOEXEC);
     run->reader_runs = !pthread_create(&run->reader, NULL, read_blocks, run);
     run->worker_runs = !pthread_create(&run->worker, NULL, process_blocks, run);
     if (run->reader_runs && run->worker_runs)
@@ -358,5 +388,6 @@ void demod_run_close(struct demod_run *run)
         close(run->stop_fd);
     symbol_source_close(&run->symbols);
     noise_source_close(&run->noise);
+    bit_comparison_close(&run->comparison);
     sigmf_input_free(&run->recording);
 }

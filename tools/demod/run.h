@@ -10,7 +10,9 @@
 
 #include <softqam/softqam.h>
 
+#include "bit_comparison.h"
 #include "block_ring.h"
+#include "common/hard_bits.h"
 #include "common/sigmf.h"
 #include "common/statistics.h"
 #include "common/verify.h"
@@ -32,7 +34,9 @@ struct demod_run {
     softqam_context_config context_config;
     softqam_context *context;
     softqam_demodulator *demodulator;
-    size_t out_nbytes;          /* of what a symbol becomes */
+    size_t value_nbytes; /* of what the library makes of a symbol */
+    struct bit_packer packer;
+    struct bit_comparison comparison;
     bool is_estimated;          /* what is to be told from the first symbols */
     uint64_t n_scale_estimated; /* symbols that the scale was told from; 0 where it was not */
     uint64_t n_demodulated;     /* symbols, after the run */

@@ -35,6 +35,7 @@ struct job {
     struct output_file data, meta; /* of rank 0 */
     MPI_File file;                 /* the temporary file behind data, which all write */
     MPI_Datatype symbol;           /* what a symbol becomes */
+    MPI_Offset symbol_nbytes;      /* of that */
 };
 
 /* Whether all ranks are sound: each gives its exit status, and all get that of the lowest one that failed. That one's
@@ -188,7 +189,7 @@ static int open_job(struct job *job)
 /* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
-    const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * (MPI_Offset)job->run.out_nbytes;
+    const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * job->symbol_nbytes;
     const int count = block ? (int)block->n_symbols : 0;
     MPI_Status status;
     int n_done = 0;
@@ -235,8 +236,9 @@ static void gather_report(struct job *job)
 {
     struct demod_run *run = &job->run;
     struct statistics *statistics = &run->statistics;
-    uint64_t counts[] = {run->n_demodulated,   run->verifier.n_checked, statistics->n_symbols,
-                         statistics->n_erased, statistics->n_saturated, statistics->noise.n_symbols};
+    uint64_t counts[] = {run->n_demodulated,         run->verifier.n_checked, statistics->n_symbols,
+                         statistics->n_erased,       statistics->n_saturated, statistics->noise.n_symbols,
+                         run->comparison.n_compared, run->comparison.n_wrong};
     double energies[2] = {statistics->noise.energy, statistics->noise.error_energy}, sum[2] = {0, 0};
     double seconds = run->seconds_in_library;
     uint64_t sums[sizeof counts / sizeof counts[0]];
@@ -251,6 +253,8 @@ static void gather_report(struct job *job)
     statistics->n_erased = sums[3];
     statistics->n_saturated = sums[4];
     statistics->noise.n_symbols = sums[5];
+    run->comparison.n_compared = sums[6];
+    run->comparison.n_wrong = sums[7];
     statistics->noise.energy = sum[0];
     statistics->noise.error_energy = sum[1];
 }
@@ -293,7 +297,7 @@ static void end_job(struct job *job, int result)
         message_release(false);
         if (job->rank == 0)
             demod_report(&job->run, job->options->output);
-        if (job->rank == 0 && job->options->stats)
+        if (job->rank == 0 && job->options->stats && !job->options->stats_json)
             fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
         output_file_release(&job->data);
         output_file_release(&job->meta);
@@ -315,8 +319,8 @@ static int run_job(const struct demod_options *options, bool command_is_right)
     int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
     if (result != EXIT_DONE)
         return result;
-    const size_t out_nbytes = softqam_output_nbytes(options->config.output_format, options->config.modulation, 1);
-    MPI_Type_contiguous((int)out_nbytes, MPI_BYTE, &job.symbol);
+    job.symbol_nbytes = (MPI_Offset)demod_options_output_bits(options) / 8;
+    MPI_Type_contiguous((int)job.symbol_nbytes, MPI_BYTE, &job.symbol);
     MPI_Type_commit(&job.symbol);
     demod_run_init(&job.run, options);
     result = open_job(&job);
