@@ -291,6 +291,10 @@ class ToolFaults(FaultTest):
             GEN, "-q", "--symbols", "1000", "--snr-db", "20", "--threads", "3", "--bits", "x.bits", "x.cs8",
         )  # fmt: skip
 
+    def test_generator_of_recordings(self):
+        command = ["-q", "--symbols", "10", "--threads", "1", "--bits", "x.hard", "x.sigmf-meta"]
+        self.fail_every_call(GEN, *command, kinds=("error", "short"))
+
     def test_generator_of_blocks(self):
         self.fail_every_call(GEN, "-q", "--symbols", "1100000", "--threads", "2", "x.cs8", kinds=("error",))
 

@@ -214,6 +214,37 @@ class Archives(SigmfTest):
             self.fails(self.demod(name, "x.u8"), 2, f"{name}: {what}; give the .sigmf-meta of a recording")
 
 
+class Generated(SigmfTest):
+    """softqam-gen's recordings."""
+
+    def test_recordings(self):
+        for arguments, datatype, scale in (([], "cf32_le", 1), (["-o", "cs16"], "ci16_le", 1 / 8192),
+                                           (["-o", "cs8", "--output-scale", "1/50"], "ci8", 1 / 50)):  # fmt: skip
+            options = ["--symbols", "500", "--snr-db", "30", "--seed", "7", *arguments]
+            for name in ("r.sigmf-meta", "r.sigmf-data"):
+                self.assertEqual(self.ok(self.gen(*options, "--bits", "sent", name)).err, "")
+                meta = self.meta("r")
+                global_ = meta["global"]
+                self.assertEqual((global_["core:datatype"], global_["softqam:input_scale"]), (datatype, scale))
+                self.assertEqual(global_["core:description"], "500 random 256QAM symbols with noise at an Es/N0 of 30 dB, seed 7")
+                self.assertEqual((meta["captures"], meta["annotations"]), ([{"core:sample_start": 0}], []))
+                self.ok(self.gen("-q", *options[:6], "-o", datatype[:4].rstrip("_"), *arguments[2:], "plain"))
+                self.assertEqual(self.read("r.sigmf-data"), self.read("plain"))
+            result = self.ok(self.demod("--compare", "sent", "r", "out"))
+            self.assertRegex(result.err, r"^softqam-demod: sent: \d of 4000 bits are wrong, bit error rate \S+\n$")
+            if VALIDATOR:
+                check = "import sigmf.sigmffile as s, sys\ns.fromfile(sys.argv[1], skip_checksum=False).validate()"
+                self.ok(self.run_tool(VALIDATOR, "-c", check, "r.sigmf-meta"))
+
+    def test_all_files_or_none(self):
+        os.mkdir(self.path("x.sigmf-meta"))
+        before = self.files()
+        for arguments in ([], ["--bits", "sent"]):
+            result = self.gen("--symbols", "10", *arguments, "x.sigmf-data")
+            self.fails(result, 1, "x.sigmf-meta: Is a directory", "softqam-gen")
+            self.assertEqual(self.files(), before)
+
+
 # Writes recordings, half of them archives, and beside each the samples as a plain file.
 WRITE = """
 import os, sys, numpy, sigmf

@@ -34,6 +34,18 @@ char *sigmf_output_text(const struct sigmf_output *output)
     return NULL;
 }
 
+bool sigmf_samples_check(softqam_input_format format)
+{
+    (void)format;
+    return false;
+}
+
+char *sigmf_samples_text(const struct sigmf_samples *samples)
+{
+    (void)samples;
+    return NULL;
+}
+
 struct sha512 *sha512_create(void)
 {
     return NULL;

@@ -48,6 +48,14 @@ struct sigmf_output {
     const char *sha512;
 };
 
+/* What is known of symbols that were made. */
+struct sigmf_samples {
+    const char *tool;
+    const char *description;
+    softqam_input_format format;
+    double scale; /* what a sample of 1 stands for */
+};
+
 /* Whether this build has SigMF. Without it there is nothing else to call here. */
 bool sigmf_is_available(void);
 
@@ -59,7 +67,11 @@ void sigmf_input_free(struct sigmf_input *input);
 /* Whether an output format has a datatype in SigMF, and what is carried over from the input can be: an exit status. */
 int sigmf_output_check(const struct sigmf_output *output);
 
+/* The same for symbols: whether their format has a datatype. */
+bool sigmf_samples_check(softqam_input_format format);
+
 /* The metadata as text, which the caller frees; NULL after a failure. */
+char *sigmf_samples_text(const struct sigmf_samples *samples);
 char *sigmf_output_text(const struct sigmf_output *output);
 
 #endif

@@ -282,15 +282,20 @@ static void set_meaning(struct builder *builder, cJSON *global)
         set_number(builder, global, "softqam:noise_var", output->noise_var);
 }
 
+static void set_recorder(struct builder *builder, cJSON *global, const char *tool)
+{
+    char recorder[64];
+    snprintf(recorder, sizeof recorder, "%s %s", tool, softqam_version());
+    set_string(builder, global, "core:recorder", recorder);
+}
+
 static void set_global(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
-    char recorder[64];
-    snprintf(recorder, sizeof recorder, "%s %s", output->tool, softqam_version());
     set_string(builder, global, "core:datatype", datatypes[output->kind]);
     set_number(builder, global, "core:num_channels", N_BITS);
     set_version(builder, global);
-    set_string(builder, global, "core:recorder", recorder);
+    set_recorder(builder, global, output->tool);
     set_description(builder, global);
     set_string(builder, global, "core:sha512", output->sha512);
     set_extensions(builder, global);
@@ -312,6 +317,18 @@ static void repair_texts(cJSON *item)
     }
 }
 
+/* Prints a document, and deletes it. */
+static char *finish(const struct builder *builder, cJSON *document)
+{
+    repair_texts(document);
+    sigmf_numbers_restore(document);
+    char *text = builder->sound ? cJSON_Print(document) : NULL;
+    cJSON_Delete(document);
+    if (!text)
+        message_print(NULL, "out of memory");
+    return text;
+}
+
 char *sigmf_output_text(const struct sigmf_output *output)
 {
     struct builder builder = {output, true};
@@ -321,11 +338,32 @@ char *sigmf_output_text(const struct sigmf_output *output)
     set(&builder, document, "global", global);
     set(&builder, document, "captures", make_captures(&builder));
     set(&builder, document, "annotations", carry_segments(&builder, "annotations"));
-    repair_texts(document);
-    sigmf_numbers_restore(document);
-    char *text = builder.sound ? cJSON_Print(document) : NULL;
-    cJSON_Delete(document);
-    if (!text)
-        message_print(NULL, "out of memory");
-    return text;
+    return finish(&builder, document);
+}
+
+static const char *const sample_datatypes[] = {[SOFTQAM_INPUT_CF32] = "cf32_le",
+                                               [SOFTQAM_INPUT_CS16] = "ci16_le",
+                                               [SOFTQAM_INPUT_CS8] = "ci8",
+                                               [SOFTQAM_INPUT_CF16] = NULL};
+
+bool sigmf_samples_check(softqam_input_format format)
+{
+    return sample_datatypes[format] != NULL;
+}
+
+char *sigmf_samples_text(const struct sigmf_samples *samples)
+{
+    static const struct sigmf_output nothing;
+    struct builder builder = {&nothing, true};
+    cJSON *document = cJSON_CreateObject(), *global = cJSON_CreateObject();
+    set_string(&builder, global, "core:datatype", sample_datatypes[samples->format]);
+    set_string(&builder, global, "core:version", default_version);
+    set_recorder(&builder, global, samples->tool);
+    set_string(&builder, global, "core:description", samples->description);
+    set_extensions(&builder, global);
+    set_number(&builder, global, "softqam:input_scale", samples->scale);
+    set(&builder, document, "global", global);
+    set(&builder, document, "captures", make_captures(&builder));
+    set(&builder, document, "annotations", cJSON_CreateArray());
+    return finish(&builder, document);
 }

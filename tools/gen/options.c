@@ -8,6 +8,8 @@
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/sample_format.h"
+#include "common/sigmf.h"
+#include "common/sigmf_name.h"
 
 enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 
@@ -45,6 +47,9 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
                         "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
                         "  cf16  two 16-bit floats; .cf16\n"
+                        "\n"
+                        "An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of\n"
+                        "cf32 unless --output-format names cs16 or cs8; its metadata have the scale.\n"
                         "\n"
                         "An OUTPUT with any other suffix is refused without --output-format. A suffix is\n"
                         "what follows the last dot of a name, but for dots that it starts with. Suffixes\n"
@@ -130,6 +135,23 @@ static bool parse_option(int option, struct gen_options *options, const char **f
     }
 }
 
+/* A recording's name says nothing of its format; without one it is cf32. */
+static bool choose_format(struct gen_options *options, const char *format)
+{
+    options->is_sigmf = sigmf_name_is_explicit(options->output);
+    if (!format && options->is_sigmf)
+        format = "cf32";
+    if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
+        return false;
+    if (options->is_sigmf && !sigmf_is_available())
+        message_print(options->output, "SigMF, but this softqam-gen was built without cJSON or libcrypto");
+    else if (options->is_sigmf && !sigmf_samples_check(options->format))
+        message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
+    else
+        return true;
+    return false;
+}
+
 /* Room for 4 (cs16) and 2 (cs8) where the outermost point's component is 15/sqrt(170) = 1.15: at softqam-demod's own
  * default, where full scale is 1, it would be clipped. */
 static void choose_scale(struct gen_options *options)
@@ -166,7 +188,7 @@ enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_optio
     if (!arguments_count_operands(argc, 1, "OUTPUT"))
         return GEN_WRONG;
     options->output = argv[optind];
-    if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
+    if (!choose_format(options, format))
         return GEN_WRONG;
     choose_scale(options);
     return GEN_RUN;

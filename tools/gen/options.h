@@ -10,6 +10,7 @@
 
 struct gen_options {
     const char *output;
+    bool is_sigmf;    /* output names a recording */
     const char *bits; /* NULL for none */
     uint64_t n_symbols;
     uint64_t seed;
