@@ -169,7 +169,7 @@ class CommandLine(ToolTest):
 
     def test_missing_values(self):
         for option in ("--threads", "--input-scale", "--device", "--chunk", "--noise-var", "--snr-db", "--noise-file",
-                       "--llr-scale", "--llr-limit", "--sign"):  # fmt: skip
+                       "--llr-scale", "--llr-limit", "--sign", "--skip", "--count", "--partial", "--compare"):  # fmt: skip
             self.rejects(DEMOD, ["x.cf32", "x.u8", option], option + ": needs a value")
         self.rejects(DEMOD, ["x.cf32", "x.u8", "-i"], "--input-format: needs a value")
         self.rejects(GEN, ["x.cf32", "--bits"], "--bits: needs a value")

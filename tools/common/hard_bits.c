@@ -16,7 +16,7 @@ void hard_bits_decide(softqam_output_format format, softqam_sign sign, const voi
             order = (int)bytes[i] - 127;
             break;
         case SOFTQAM_OUTPUT_S8:
-            order = (int8_t)bytes[i];
+            order = (bytes[i] ^ 0x80) - 0x80;
             break;
         case SOFTQAM_OUTPUT_F16:
             memcpy(&half, bytes + i * sizeof half, sizeof half);

@@ -116,7 +116,7 @@ bool input_file_read_available(struct input_file *file, void *buffer, size_t nby
     double started = 0;
     while (*n_read < nbytes) {
         const enum arrival arrival = wait_for_bytes(file, *n_read < least ? -1 : PAUSE_MILLISECONDS);
-        if (*n_read >= least && is_enough(file, arrival, started, taker))
+        if (taker && *n_read >= least && is_enough(file, arrival, started, taker))
             return true;
         if (arrival == STOPPED)
             return false;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sigmf_walk.h"
+
 static const char *skip_string(const char *text)
 {
     for (text++; *text && *text != '"'; text++)
@@ -62,25 +64,19 @@ static bool keep_number(cJSON *item, const char **text)
     return true;
 }
 
-/* The items of a list, which are in the order of the text. */
-static bool keep_numbers(cJSON *item, const char **text)
+bool sigmf_numbers_keep(cJSON *document, const char *text)
 {
-    for (; item; item = item->next)
-        if (!(cJSON_IsNumber(item) ? keep_number(item, text) : keep_numbers(item->child, text)))
+    struct sigmf_walk walk = {.depth = 0};
+    for (cJSON *item = document; item; item = sigmf_walk_next(&walk, item))
+        if (cJSON_IsNumber(item) && !keep_number(item, &text))
             return false;
     return true;
 }
 
-bool sigmf_numbers_keep(cJSON *document, const char *text)
+void sigmf_numbers_restore(cJSON *document)
 {
-    return keep_numbers(document, &text);
-}
-
-void sigmf_numbers_restore(cJSON *item)
-{
-    for (; item; item = item->next) {
+    struct sigmf_walk walk = {.depth = 0};
+    for (cJSON *item = document; item; item = sigmf_walk_next(&walk, item))
         if (cJSON_IsNumber(item) && item->valuestring)
             item->type = (item->type & ~0xff) | cJSON_Raw;
-        sigmf_numbers_restore(item->child);
-    }
 }

@@ -11,6 +11,7 @@
 #include "sample_format.h"
 #include "sigmf.h"
 #include "sigmf_numbers.h"
+#include "sigmf_walk.h"
 #include "utf8.h"
 
 static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0.0";
@@ -306,14 +307,14 @@ static void set_global(struct builder *builder, cJSON *global)
 }
 
 /* JSON is UTF-8, which names of files, and metadata of others, need not be. */
-static void repair_texts(cJSON *item)
+static void repair_texts(cJSON *document)
 {
-    for (; item; item = item->next) {
+    struct sigmf_walk walk = {.depth = 0};
+    for (cJSON *item = document; item; item = sigmf_walk_next(&walk, item)) {
         if (item->string)
             utf8_repair(item->string);
         if (cJSON_IsString(item))
             utf8_repair(item->valuestring);
-        repair_texts(item->child);
     }
 }
 
