@@ -28,10 +28,11 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "tools"))
 from mpi_environment import MPI_ENVIRONMENT
+from signal_environment import SIGNAL_ENVIRONMENT
 
 DEMOD = GEN = MPI = ""
 MPIRUN = shutil.which("mpirun")
-FAKE_CUDA = QUICK = SANITIZED = False
+FAKE_CUDA = QUICK = False
 TIMEOUT = 60
 MAX_POINTS = 2000
 OLD = b"what was there before"
@@ -167,13 +168,11 @@ class ToolFaults(FaultTest):
         files = {"x.cf32": self.symbols(1000), "x.u8": OLD}
         command = ["--backend", "cpu", "--threads", "1", "-", "x.u8"]
         at = self.find_point(*command, files=files, stdin=files["x.cf32"])
-        environment = {**os.environ, "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": "error",
+        environment = {**SIGNAL_ENVIRONMENT, "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": "error",
                        "SOFTQAM_FAULT_REPORT": os.path.join(self.directory.name, "report")}  # fmt: skip
         spared = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT,
                   signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGPIPE, signal.SIGXFSZ}  # fmt: skip
         ours = signal.valid_signals() - spared - set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX))
-        if SANITIZED:
-            ours -= {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
         for number in sorted(ours):
             self.put(files)
             with subprocess.Popen(
@@ -398,7 +397,7 @@ class MpiFaults(FaultTest):
 
 
 def main():
-    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK, SANITIZED
+    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK
     parser = argparse.ArgumentParser()
     parser.add_argument("--demod", required=True)
     parser.add_argument("--gen", required=True)
@@ -409,7 +408,6 @@ def main():
     arguments = parser.parse_args()
     DEMOD, GEN, FAKE_CUDA = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen), arguments.fake_cuda
     MPI, QUICK = arguments.mpi and os.path.abspath(arguments.mpi), arguments.quick
-    SANITIZED = QUICK  # --quick is for the builds with sanitizers, which catch some signals themselves
     unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
 
 

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import bad_input_harness
+from signal_environment import SIGNAL_ENVIRONMENT
 from bad_input_harness import DEMOD, GEN, TIMEOUT, BadInputTest
 
 
@@ -97,7 +98,7 @@ class BadMoments(BadInputTest):
             before = self.snapshot()
             with subprocess.Popen(
                 [DEMOD, "--backend", "cpu", "-", "x.u8"],
-                cwd=self.directory, stdin=subprocess.PIPE, preexec_fn=self.default_signals,
+                cwd=self.directory, stdin=subprocess.PIPE, preexec_fn=self.default_signals, env=SIGNAL_ENVIRONMENT,
             ) as process:  # fmt: skip
                 self.wait_for(lambda: len(self.snapshot()) > len(before) or self.has_unnamed_file(process))
                 process.send_signal(number)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+from signal_environment import SIGNAL_ENVIRONMENT
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, DEADLY_SIGNALS, DEMOD, GEN, TIMEOUT, ToolTest, default_signals, main,
 )  # fmt: skip
@@ -316,7 +317,9 @@ class Files(ToolTest):
     def test_signals(self):
         self.write("x.u8", b"old")
         for number in DEADLY_SIGNALS:
-            process = self.start(DEMOD, "-", "x.u8", bufsize=0, preexec_fn=default_signals)
+            process = self.start(
+                DEMOD, "-", "x.u8", bufsize=0, preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT
+            )
             process.stdin.write(bytes(8 * 1000))
             self.wait_for_temporary(1, process)
             process.send_signal(number)

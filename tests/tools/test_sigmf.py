@@ -13,6 +13,7 @@ import subprocess
 import sys
 import unittest
 
+from signal_environment import SIGNAL_ENVIRONMENT
 from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, unpack
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -433,7 +434,9 @@ class Outputs(SigmfTest):
 
     def test_signals(self):
         for number in DEADLY_SIGNALS:
-            process = self.start(DEMOD, "--sigmf", "-", "out", bufsize=0, preexec_fn=default_signals)
+            process = self.start(
+                DEMOD, "--sigmf", "-", "out", bufsize=0, preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT
+            )
             process.stdin.write(bytes(8 * 1000))
             self.wait_for_temporary(2, process)
             process.send_signal(number)
