@@ -15,6 +15,8 @@ import plot_harness
 from plot_harness import BIT_COLOURS, LEVELS, ROOT, PlotTest
 from tools_harness import DEMOD, max_log
 
+SYMBOL_DATATYPES = "cf32_le, cf32_be, ci16_le, ci16_be, cf64_le, cf64_be, ci32_le, ci32_be, ci8, cu8"
+
 
 def level_bits(level):
     """The four bits of an axis at a level, by 38.211's formula."""
@@ -176,17 +178,19 @@ class Formats(PlotTest):
         self.make_pair()
         components = array.array("f", self.read("x.cf32"))
         pictures = {}
-        for name, typecode, steps in (("cf32", "f", 1), ("cf16", "e", 1), ("cs16", "h", 16384), ("cs8", "b", 64)):
-            values = [round(v * steps) if steps > 1 else v for v in components]
+        for name, typecode, steps in (("cf32", "f", 1), ("cf16", "e", 1), ("cs16", "h", 16384), ("cs8", "b", 64),
+                                      ("cu8", "B", 64), ("cs32", "i", 1 << 30), ("cf64", "d", 1)):  # fmt: skip
+            zero = 128 if name == "cu8" else 0
+            values = [round(v * steps) + zero if steps > 1 else v for v in components]
             self.write("y." + name, struct.pack(f"={len(values)}{typecode}", *values))
             self.write("y", self.read("y." + name))
             svg = self.svg("y." + name, "x.u8", "--input-scale", f"1/{steps}")
             evm = float(re.search(r"EVM ([\d.]+) %", " ".join(svg.texts))[1])
-            self.assertAlmostEqual(evm, 3.16, delta=0.3 if name == "cs8" else 0.05)
+            self.assertAlmostEqual(evm, 3.16, delta=0.3 if name in ("cs8", "cu8") else 0.05)
             pictures[name] = self.read("out.svg").replace(b"y." + name.encode(), b"y")
             self.svg("y", "x.u8", "--input-format", name, "--input-scale", str(1 / steps))
             self.assertEqual(self.read("out.svg"), pictures[name])
-        self.assertEqual(len(set(pictures.values())), 4)
+        self.assertEqual(len(set(pictures.values())), 7)
 
     def test_default_scales(self):
         self.make_pair(n=500)
@@ -273,8 +277,8 @@ class Sigmf(PlotTest):
     def test_failures(self):
         self.ok(self.demod("--sigmf", "x.cs16", "soft"))
         for global_, message in (
-            ({}, "core:datatype: '' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"),
-            ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"),
+            ({}, "core:datatype: '' is not one of " + SYMBOL_DATATYPES),
+            ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of " + SYMBOL_DATATYPES),
             ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
             ({"core__datatype": "ci8", "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
             ({"core__datatype": "ci8", "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
