@@ -118,7 +118,8 @@ class Completion(Documents):
         formats = ["cf32", "cs16", "cs8", "cf16", "cu8", "cs32", "cf64"]
         for words, expected in (
             (["softqam-demod", "-i", ""], formats), (["softqam-demod", "--input-format", "c"], formats),
-            (["softqam-demod", "--input-format", "=", "cs"], ["cs16", "cs8", "cs32"]), (["softqam-gen", "-o", "cf"], ["cf32", "cf16"]),
+            (["softqam-demod", "--input-format", "=", "cs"], ["cs16", "cs8", "cs32"]),
+            (["softqam-gen", "-o", "cf"], ["cf32", "cf16"]),
             (["softqam-demod", "--output-format", "="], ["u8", "s8", "f16", "f32", "hard", "bits"]),
             (["softqam-demod", "--backend", ""], ["auto", "cpu", "cuda"]), (["softqam-demod", "--sign", ""], ["0", "1"]),
             (["softqam-demod", "--progress", "a"], ["auto", "always"]), (["softqam-demod", "--noise-var", ""], ["auto"]),

@@ -192,7 +192,7 @@ class Failures(MpiTest):
             (["r", "x.cf32"], "x.cf32: suffix .cf32 means symbols, not soft bits or LLRs; --output-format overrides it"),
             (["y.wav", "y"],
              "y.wav: suffix .wav is unknown; --input-format names the format: cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
-            (["x.cf32", "y.s16"], "y.s16: suffix .s16 is unknown; --output-format names the format: u8, s8, f16, f32"),
+            (["x.cf32", "y.s16"], "y.s16: suffix .s16 is unknown; --output-format names the format: u8, s8, f16, f32, hard, bits"),
             (["-i", "cs16", "r.sigmf-meta", "y"],
              "r.sigmf-meta: metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"),
             (["-o", "u8", "x.cf32", "./x.cf32"], "./x.cf32: is INPUT as well; give OUTPUT another name"),

@@ -17,7 +17,8 @@ from tools_harness import main
 
 class CarriedOver(SigmfTest):
     NUMBERS = ["9007199254740993", "18446744073709551615", "-9223372036854775809", "1e400", "0.1000000000000000055511", "1E+2",
-               "-0", "-0.0", "3.14159265358979323846264338327950288", "100000000000000000000000000000001", "2e-999", "1.50"]  # fmt: skip
+               "-0", "-0.0", "3.14159265358979323846264338327950288", "100000000000000000000000000000001",
+               "2e-999", "1.50"]  # fmt: skip
 
     def write_text(self, members):
         self.write("r.sigmf-data", self.samples())
@@ -28,9 +29,11 @@ class CarriedOver(SigmfTest):
         listed = ", ".join(self.NUMBERS)
         keys = ", ".join(f'"own:{i}": {number}' for i, number in enumerate(self.NUMBERS))
         self.write_text(
-            f'{{"global": {{"core:datatype": "cf32_le", "own:s": "-1.5 \\"2\\\\", {keys}, "own:l": [{listed}, {{"a": [{listed}]}}]}},'
+            f'{{"global": {{"core:datatype": "cf32_le", "own:s": "-1.5 \\"2\\\\", {keys}, '
+            f'"own:l": [{listed}, {{"a": [{listed}]}}]}},'
             f'"captures": [{{"core:sample_start": 0, "core:global_index": 9007199254740993}}],'
-            f'"annotations": [{{"core:sample_start": 7, "n": {self.NUMBERS[0]}}}, {{"core:sample_start": 3, "n": 12345678901234567890}}]}}'
+            f'"annotations": [{{"core:sample_start": 7, "n": {self.NUMBERS[0]}}}, '
+            f'{{"core:sample_start": 3, "n": 12345678901234567890}}]}}'
         )
         self.ok(self.demod("r", "out"))
         as_text = json.loads(self.read("out.sigmf-meta"), parse_int=str, parse_float=str)
@@ -53,7 +56,8 @@ class CarriedOver(SigmfTest):
     def test_names_that_are_not_utf_8(self):
         data = self.samples()
         for raw, shown in ((b"a\xff.cf32", "a?.cf32"), (b"\xc3\xa4\xc3.cf32", "\u00e4?.cf32"), (b"\xed\xa0\x80.cf32", "???.cf32"),
-                           (b"\xf4\x90\x80\x80\xf0\x9f\x92\xa5.cf32", "????\U0001f4a5.cf32"), (b"\xc0\xaf.cf32", "??.cf32")):  # fmt: skip
+                           (b"\xf4\x90\x80\x80\xf0\x9f\x92\xa5.cf32", "????\U0001f4a5.cf32"),
+                           (b"\xc0\xaf.cf32", "??.cf32")):  # fmt: skip
             self.write(os.fsdecode(raw), data)
             self.ok(self.demod("--sigmf", os.fsdecode(raw), "out"))
             meta = json.loads(self.read("out.sigmf-meta").decode("utf-8"))["global"]
@@ -70,8 +74,8 @@ class CarriedOver(SigmfTest):
 
 class Required(SigmfTest):
     def test_versions(self):
-        for version, good in (("0.0.1", True), ("1.0.0", True), ("1.99.0", True), ("2.0.0", False), ("10.0.0", False), ("2", False),
-                              ("v2", True), ("", True)):  # fmt: skip
+        for version, good in (("0.0.1", True), ("1.0.0", True), ("1.99.0", True), ("2.0.0", False), ("10.0.0", False),
+                              ("2", False),                              ("v2", True), ("", True)):  # fmt: skip
             self.record("r", self.samples(), core__version=version)
             result = self.demod("r", "x.u8")
             if good:
@@ -112,7 +116,8 @@ class Archives(SigmfTest):
         self.data = self.samples("cs16")
         self.expected = self.soft_bits(self.write("plain.cs16", self.data))
         self.meta_text = json.dumps(
-            {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captures": [{"core:sample_start": 0}], "annotations": []}
+            {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captures": [{"core:sample_start": 0}],
+             "annotations": []}
         ).encode()
 
     def pack_archive(self, members, format_=tarfile.PAX_FORMAT, name="a.sigmf"):
@@ -165,7 +170,8 @@ class Archives(SigmfTest):
         none = "a.sigmf: not an archive that can be read: {}"
         header = none.format("no tar header at byte {}")
         for content, cause in (
-            (b"", header.format(0)), (b"x" * 511, header.format(0)), (b"x" * 5000, header.format(0)), (bytes(1024), header.format(0)),
+            (b"", header.format(0)), (b"x" * 511, header.format(0)), (b"x" * 5000, header.format(0)),
+            (bytes(1024), header.format(0)),
             (b"\x1f\x8b" + good, header.format(0)), (good[:1000], none.format("it ends within the file at byte 0")),
             (good[:20] + b"x" + good[21:], header.format(0)), (good[:2800], header.format(2560)),
         ):  # fmt: skip
@@ -208,7 +214,8 @@ class Archives(SigmfTest):
         self.pack_archive([("a.sigmf-data", self.data), ("a.sigmf-meta", self.meta_text)])
         cause = "a.sigmf: is INPUT's; give OUTPUT another name"
         self.fails(self.demod("-o", "u8", "--no-sigmf", "a.sigmf", "a.sigmf"), 2, cause)
-        self.fails(self.demod("-i", "cs16", "a.sigmf", "x.u8"), 2, "a.sigmf: an archive of SigMF, not samples; drop --input-format")
+        cause = "a.sigmf: an archive of SigMF, not samples; drop --input-format"
+        self.fails(self.demod("-i", "cs16", "a.sigmf", "x.u8"), 2, cause)
         for name, what in (("a.sigmf-collection", "a collection of SigMF, not a recording"),
                            ("a.sigmf.gz", "a compressed archive of SigMF; unpack it")):  # fmt: skip
             self.fails(self.demod(name, "x.u8"), 2, f"{name}: {what}; give the .sigmf-meta of a recording")
@@ -250,8 +257,8 @@ WRITE = """
 import os, sys, numpy, sigmf
 from sigmf import SigMFFile
 generator = numpy.random.default_rng(1)
-DATATYPES = {"cf32_le": "<f4", "cf32_be": ">f4", "cf64_le": "<f8", "ci32_le": "<i4", "ci16_le": "<i2", "ci16_be": ">i2", "ci8": "i1",
-             "cu8": "u1"}
+DATATYPES = {"cf32_le": "<f4", "cf32_be": ">f4", "cf64_le": "<f8", "ci32_le": "<i4", "ci16_le": "<i2", "ci16_be": ">i2",
+             "ci8": "i1", "cu8": "u1"}
 for k in range(50):
     name = list(DATATYPES)[k % len(DATATYPES)]
     dtype = numpy.dtype(DATATYPES[name])
@@ -293,7 +300,8 @@ class OfThePackage(SigmfTest):
             self.assertEqual(meta["global"]["softqam:input_datatype"], datatype)
             self.assertEqual(len(meta["annotations"]), (k + 4) // 5)
         validate = "import sys, warnings, sigmf.sigmffile\nwarnings.simplefilter('error')\n" \
-                   "for k in range(50):\n    sigmf.sigmffile.fromfile(f'out{k}.sigmf-meta', skip_checksum=False).validate()"  # fmt: skip
+                   "for k in range(50):\n" \
+                   "    sigmf.sigmffile.fromfile(f'out{k}.sigmf-meta', skip_checksum=False).validate()"  # fmt: skip
         self.ok(self.run_tool(VALIDATOR, "-c", validate))
 
 

@@ -329,6 +329,20 @@ static bool parse_input_option(int option, const char *text, struct demod_option
     }
 }
 
+/* The options that say what OUTPUT is made as, none of which has a value. */
+static bool parse_output_option(int option, struct demod_options *options, struct demod_raw_options *raw)
+{
+    if (option == OPTION_SIGMF)
+        raw->sigmf = SIGMF_YES;
+    else if (option == OPTION_NO_SIGMF)
+        raw->sigmf = SIGMF_NO;
+    else if (option == OPTION_NO_HASH)
+        options->hash = false;
+    else
+        options->sync = false;
+    return true;
+}
+
 /* Nothing, NULL, or json. */
 static bool parse_stats(const char *text, struct demod_options *options)
 {
@@ -351,17 +365,10 @@ static bool parse_option(int option, struct demod_options *options, struct demod
         raw->output_format = optarg;
         return true;
     case OPTION_SIGMF:
-        raw->sigmf = SIGMF_YES;
-        return true;
     case OPTION_NO_SIGMF:
-        raw->sigmf = SIGMF_NO;
-        return true;
     case OPTION_NO_HASH:
-        options->hash = false;
-        return true;
     case OPTION_NO_SYNC:
-        options->sync = false;
-        return true;
+        return parse_output_option(option, options, raw);
     case OPTION_SHARD:
     case OPTION_INPUT_SCALE:
     case OPTION_SKIP:

@@ -15,6 +15,8 @@
 static const double warned_saturated_share = 0.05;
 static const double warned_loss = 0.01;
 
+static const char unknown[] = "unknown: no symbol to tell it from";
+
 /* What every soft bit or LLR that was checked turned out to be. */
 static const char *describe_agreement(const softqam_config *config)
 {
@@ -87,15 +89,20 @@ static double bit_error_rate(const struct bit_comparison *comparison)
     return comparison->n_compared ? (double)comparison->n_wrong / (double)comparison->n_compared : 0;
 }
 
-static void report_errors(const struct noise_estimate *estimate)
+static void report_energy(const struct noise_estimate *estimate)
 {
-    const double noise_var = noise_estimate_variance(estimate), evm = noise_estimate_evm(estimate);
     if (estimate->n_symbols > 0)
         fprintf(stderr, "  %-10s %.6g a symbol in the mean (1 + N0 where the scale is right)\n", "energy",
                 noise_estimate_energy(estimate));
+    else
+        fprintf(stderr, "  %-10s %s\n", "energy", unknown);
+}
+
+static void report_errors(const struct noise_estimate *estimate)
+{
+    const double noise_var = noise_estimate_variance(estimate), evm = noise_estimate_evm(estimate);
     if (isnan(evm)) {
-        fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "estimate");
-        fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "EVM");
+        fprintf(stderr, "  %-10s %s\n  %-10s %s\n", "estimate", unknown, "EVM", unknown);
         return;
     }
     fprintf(stderr, "  %-10s N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)\n", "estimate", noise_var,
@@ -119,6 +126,7 @@ static void report_statistics(const struct demod_run *run, const char *output)
         fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
                 u8 ? "soft bits" : "LLRs");
     fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
+    report_energy(&statistics->noise);
     report_errors(&statistics->noise);
     warn_of_saturation(run, output);
 }
