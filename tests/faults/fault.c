@@ -241,6 +241,9 @@ WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, E
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
 WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
              (from_at, from, to_at, to, flags), -1, EINVAL)
+WRAP_FAILING(int, linkat, (int from_at, const char *from, int to_at, const char *to, int flags),
+             (from_at, from, to_at, to, flags), -1, EXDEV)
+WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
 WRAP_FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
 WRAP_FAILING(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)

@@ -4,7 +4,7 @@
 set(fault_functions
   malloc calloc realloc aligned_alloc strdup free
   open open64 close read write pread pread64 lseek lseek64 fstat fstat64 stat stat64
-  faccessat fchmod readlink realpath rename renameat2 unlink
+  faccessat fchmod readlink realpath rename renameat2 unlink linkat fsync
   fopen fopen64 fputs fclose
   pthread_create pthread_join pthread_attr_setaffinity_np pthread_mutex_trylock sched_getaffinity
   clock_gettime access poll eventfd dlopen dlsym)

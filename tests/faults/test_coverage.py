@@ -31,7 +31,7 @@ HARMLESS = {
     "writes on standard error, where a failure could not be told either": "fprintf vfprintf fwrite fputc putc fflush "
     "perror",
     "gives back what was got": "dlclose",
-    "advice": "posix_fadvise posix_fadvise64 madvise posix_madvise",
+    "advice": "sync_file_range posix_fadvise posix_fadvise64 madvise posix_madvise",
     "variables": "stderr stdout stdin optarg optind opterr optopt environ",
     "the compiler's": "__tls_get_addr __cpu_model __cpu_indicator_init _GLOBAL_OFFSET_TABLE_ __stack_chk_fail "
     "__udivti3 __udivmodti4 __umodti3 __extendhfsf2 __gnu_h2f_ieee",

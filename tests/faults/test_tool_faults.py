@@ -11,18 +11,24 @@ no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.c s
 """
 import argparse
 import hashlib
+import io
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "tools"))
 from mpi_environment import MPI_ENVIRONMENT
+from signal_environment import SIGNAL_ENVIRONMENT
 
 DEMOD = GEN = MPI = ""
 MPIRUN = shutil.which("mpirun")
@@ -66,6 +72,13 @@ class Outcome:
         self.n_calls, self.failed = int(calls), None if failed == "none" else failed
 
 
+def default_signals():
+    """For a process that is to be ended by a signal, whatever our parent ignores."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 class FaultTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -103,24 +116,27 @@ class FaultTest(unittest.TestCase):
         self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short"), quick_step=1
     ):
         """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
-        quick_step."""
+        quick_step. Returns the functions that did."""
         files = files or {}
         name = "softqam-gen" if program == GEN else "softqam-demod"
         before = self.run_once(program, ["--version"], files, b"", 0, "error")
         good = self.run_once(program, arguments, files, stdin, 0, "error")
         self.assertEqual(good.code, 0, good.err)
+        functions = set()
         for kind in kinds:
             struck, n_points, at = True, 0, 1
             while struck:
                 outcome = self.run_once(program, arguments, files, stdin, at, kind)
                 self.check(outcome, good, before, kind, name)
                 struck = outcome.failed is not None
+                functions.add(outcome.failed)
                 n_points += struck
                 at += quick_step if QUICK else 1
                 self.assertLess(n_points, MAX_POINTS)
             print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
             if kind == "error":
                 self.assertGreater(n_points, 0)
+        return functions
 
     def symbols(self, n, name="x.cf32"):
         """Some symbols, as a file."""
@@ -138,6 +154,43 @@ class ToolFaults(FaultTest):
     def test_threads_blocks_and_formats(self):
         files = {"x.cs16": self.symbols(300000, "x.cs16")}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "3", "x.cs16", "x.u8", files=files)
+
+    def find_point(self, *arguments, files, stdin):
+        """The first failure of open() that costs nothing: that of a file without a name."""
+        for at in range(1, 100):
+            outcome = self.run_once(DEMOD, arguments, files, stdin, at, "error")
+            if outcome.failed in ("open", "open64") and outcome.code == 0:
+                return at
+        return self.fail("no such failure")
+
+    def test_signals_where_files_must_have_names(self):
+        """As on a file system without O_TMPFILE: a temporary name is removed by every signal that can be caught."""
+        files = {"x.cf32": self.symbols(1000), "x.u8": OLD}
+        command = ["--backend", "cpu", "--threads", "1", "-", "x.u8"]
+        at = self.find_point(*command, files=files, stdin=files["x.cf32"])
+        environment = {**SIGNAL_ENVIRONMENT, "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": "error",
+                       "SOFTQAM_FAULT_REPORT": os.path.join(self.directory.name, "report")}  # fmt: skip
+        spared = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT,
+                  signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGPIPE, signal.SIGXFSZ}  # fmt: skip
+        ours = signal.valid_signals() - spared - set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX))
+        for number in sorted(ours):
+            self.put(files)
+            with subprocess.Popen(
+                [DEMOD, *command], cwd=self.work, env=environment, stdin=subprocess.PIPE, preexec_fn=default_signals
+            ) as process:
+                deadline = time.monotonic() + TIMEOUT
+                while len(os.listdir(self.work)) < 3:
+                    self.assertLess(time.monotonic(), deadline, "no temporary name")
+                    time.sleep(0.001)
+                process.send_signal(number)
+                self.assertEqual(process.wait(TIMEOUT), -number)
+            self.assertEqual(sorted(os.listdir(self.work)), ["x.cf32", "x.u8"], number)
+
+    def test_without_sync(self):
+        files = {"x.cf32": self.symbols(10), "x.u8": OLD}
+        command = ["--backend", "cpu", "--threads", "1", "x.cf32", "x.u8"]
+        self.assertIn("fsync", self.fail_every_call(DEMOD, *command, files=files, kinds=("error",)))
+        self.assertNotIn("fsync", self.fail_every_call(DEMOD, "--no-sync", *command, files=files, kinds=("error",)))
 
     def test_an_older_output(self):
         files = {"x.cf32": self.symbols(10), "x.u8": OLD}
@@ -160,6 +213,11 @@ class ToolFaults(FaultTest):
             files=files,
         )  # fmt: skip
 
+    def test_bits_and_their_errors(self):
+        files = {"x.cf32": self.symbols(1000), "sent": bytes(8000)}
+        command = ["--backend", "cpu", "--threads", "1", "-q", "--compare", "sent", "x.cf32", "x.bits"]
+        self.fail_every_call(DEMOD, *command, files=files)
+
     def test_verify(self):
         files = {"x.cf32": self.symbols(1000)}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--verify", "-q", "x.cf32", "x.u8", files=files)
@@ -180,6 +238,25 @@ class ToolFaults(FaultTest):
         files.update({"y.sigmf-meta": OLD, "y.sigmf-data": OLD})
         command += ["--snr-db", "20", "-o", "s8", "x", "y"]
         self.fail_every_call(DEMOD, *command, files=files, kinds=("error",), quick_step=7)
+
+    def test_an_archive(self):
+        meta = {"global": {"core:datatype": "ci16_le", "n": 12345678901234567890}}
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            for suffix, content in (("data", self.symbols(10, "x.cs16")), ("meta", json.dumps(meta).encode())):
+                info = tarfile.TarInfo(f"{120 * 'a'}.sigmf-{suffix}")
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+        files = {"x.sigmf": archive.getvalue()}
+        command = ["--backend", "cpu", "--threads", "1", "--no-hash", "x.sigmf", "y"]
+        self.fail_every_call(DEMOD, *command, files=files, quick_step=7)
+
+    def test_parts_and_estimates(self):
+        """Of a pipe, where they are read ahead."""
+        stdin, files = self.symbols(1000), {}
+        command = ["--backend", "cpu", "--threads", "1", "--skip", "10", "--count", "500", "--partial", "ignore", "-q"]
+        command += ["--input-scale", "auto", "--noise-var", "auto", "-o", "s8", "-", "y"]
+        self.fail_every_call(DEMOD, *command, files=files, stdin=stdin + b"x")
 
     def test_pipes(self):
         stdin = self.symbols(1000)
@@ -213,6 +290,10 @@ class ToolFaults(FaultTest):
             GEN, "-q", "--symbols", "1000", "--snr-db", "20", "--threads", "3", "--bits", "x.bits", "x.cs8",
         )  # fmt: skip
 
+    def test_generator_of_recordings(self):
+        command = ["-q", "--symbols", "10", "--threads", "1", "--bits", "x.hard", "x.sigmf-meta"]
+        self.fail_every_call(GEN, *command, kinds=("error", "short"))
+
     def test_generator_of_blocks(self):
         self.fail_every_call(GEN, "-q", "--symbols", "1100000", "--threads", "2", "x.cs8", kinds=("error",))
 
@@ -229,7 +310,7 @@ class ToolFaults(FaultTest):
             self.skipTest("no fake CUDA in these programs")
         os.environ["FAKE_CUDA_DEVICES"] = str(n)
         self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES")
-        options = ["--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
+        options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
         return options, {"x.cf32": self.symbols(10000)}
 
     def test_cuda(self):

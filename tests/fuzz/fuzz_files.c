@@ -22,11 +22,12 @@ static int make_file(const uint8_t *data, size_t nbytes, char path[32])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
-    static const char *const inputs[] = {"cf32", "cs16", "cs8", "cf16"}, *const outputs[] = {"u8", "s8", "f16", "f32"};
-    static const size_t sizes[4] = {8, 4, 2, 4};
+    static const char *const inputs[] = {"cf32", "cs16", "cs8", "cf16", "cu8", "cs32", "cf64", "cs16"},
+                             *const outputs[] = {"u8", "s8", "f16", "f32"};
+    static const size_t sizes[] = {8, 4, 2, 4, 2, 8, 16, 4};
     if (nbytes < 2)
         return 0;
-    const unsigned input = data[0] & 3, output = data[0] >> 2 & 3, noise = data[0] >> 4 & 3;
+    const unsigned input = (data[0] & 3) | (data[1] >> 3 & 4), output = data[0] >> 2 & 3, noise = data[0] >> 4 & 3;
     const bool verify = (data[0] & 0xc0) == 0xc0, stats = data[0] >> 6 & 1;
     size_t n_noise = output && noise == 3 ? data[1] * sizeof(float) + (data[1] & 1 ? 0 : data[1] >> 6) : 0;
     n_noise = n_noise < nbytes - 2 ? n_noise : nbytes - 2;

@@ -14,6 +14,7 @@
 #include <cjson/cJSON.h>
 #include <softqam/softqam.h>
 
+#include "common/file_format.h"
 #include "demod_call.h"
 #include "fuzz.h"
 
@@ -38,7 +39,7 @@ typedef struct recording {
     const uint8_t *data;
     size_t data_nbytes;
     cJSON *document;
-    softqam_input_format format;
+    enum file_format format;
     bool swap;
     float scale;
     size_t header, n_symbols;
@@ -55,8 +56,14 @@ static void hex_sha512(const uint8_t *data, size_t nbytes, char hex[2 * SHA512_N
 /* Metadata from a few bytes, most of them in order: where fields lie is then nothing that a fuzzer must find. */
 static void compose(const uint8_t *fields, size_t n_fields, const recording *self, char text[MAX_TEXT])
 {
-    static const char *const datatypes[] = {"cf32_le", "cf32_be", "ci16_le", "ci16_be",
-                                            "ci8",     "cf64_le", "ru8",     "ci16"};
+    static const char *const datatypes[] = {"cf32_le", "cf32_be", "ci16_le", "ci16_be", "ci8", "cf64_le",
+                                            "ru8",     "ci16",    "cf64_be", "ci32_le", "cu8", "ci32_be"};
+    static const char *const extensions[] = {"",
+                                             ",\"core:version\":\"1.0.0\"",
+                                             ",\"core:version\":\"2.0.0\"",
+                                             ",\"core:extensions\":[{\"name\":\"a\",\"optional\":true}]",
+                                             ",\"core:extensions\":[{\"name\":\"a\",\"optional\":false}]",
+                                             ",\"n\":12345678901234567890.00"};
     static const char *const channels[] = {"", ",\"core:num_channels\":1", ",\"core:num_channels\":2",
                                            ",\"core:num_channels\":1.5"};
     static const char *const scales[] = {"", ",\"softqam:input_scale\":0.25", ",\"softqam:input_scale\":0",
@@ -71,8 +78,9 @@ static void compose(const uint8_t *fields, size_t n_fields, const recording *sel
         hash[f[6] % (2 * SHA512_NBYTES)] ^= 1;
     else if (f[5] % 4 == 3)
         hash[f[6] % (2 * SHA512_NBYTES)] = '\0';
-    int n = snprintf(text, MAX_TEXT, "{\"global\":{\"core:datatype\":\"%s\"%s%s%s,\"core:trailing_bytes\":%d",
-                     datatypes[f[0] % 8], channels[f[1] % 4], scales[f[2] % 5], sets[f[3] % 5], f[4] % 32);
+    int n = snprintf(text, MAX_TEXT, "{\"global\":{\"core:datatype\":\"%s\"%s%s%s%s,\"core:trailing_bytes\":%d",
+                     datatypes[f[0] % 12], channels[f[1] % 4], scales[f[2] % 5], sets[f[3] % 5], extensions[f[15] % 6],
+                     f[4] % 32);
     n += snprintf(text + n, (size_t)(MAX_TEXT - n), f[5] % 4 ? ",\"core:sha512\":\"%s\"}" : "}", hash);
     for (int k = 0; k < f[7] % 4; k++) {
         n += snprintf(text + n, (size_t)(MAX_TEXT - n),
@@ -97,26 +105,41 @@ static double count_of(const cJSON *item, double absent)
 
 static bool read_datatype(recording *self)
 {
+    static const struct {
+        const char *name;
+        enum file_format format;
+    } known[] = {{"cf32", FILE_CF32}, {"cf64", FILE_CF64}, {"ci32", FILE_CS32},
+                 {"ci16", FILE_CS16}, {"ci8", FILE_CS8},   {"cu8", FILE_CU8}};
     const char *text = cJSON_GetStringValue(member(self, "global", "core:datatype"));
-    const char *const end = text && strlen(text) > 3 ? text + strlen(text) - 3 : "";
-    self->swap = strcmp(end, "_be") == 0;
-    if (!text)
-        return false;
-    if (strcmp(text, "ci8") == 0)
-        self->format = SOFTQAM_INPUT_CS8;
-    else if (strncmp(text, "cf32_", 5) == 0 && end == text + 4)
-        self->format = SOFTQAM_INPUT_CF32;
-    else if (strncmp(text, "ci16_", 5) == 0 && end == text + 4)
-        self->format = SOFTQAM_INPUT_CS16;
-    else
-        return false;
-    return self->format == SOFTQAM_INPUT_CS8 || self->swap || strcmp(end, "_le") == 0;
+    for (size_t i = 0; text && i < sizeof known / sizeof known[0]; i++) {
+        const size_t n = strlen(known[i].name);
+        if (strncmp(text, known[i].name, n) != 0)
+            continue;
+        self->format = known[i].format;
+        self->swap = strcmp(text + n, "_be") == 0;
+        return n == 3 ? text[n] == '\0' : self->swap || strcmp(text + n, "_le") == 0;
+    }
+    return false;
+}
+
+/* Whether nothing is wanted that only later versions or other extensions have. */
+static bool check_requirements(const recording *self)
+{
+    const char *version = cJSON_GetStringValue(member(self, "global", "core:version"));
+    const cJSON *extensions = member(self, "global", "core:extensions");
+    for (const cJSON *item = extensions ? extensions->child : NULL; item; item = item->next) {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(item, "optional")) &&
+            (!name || strcmp(name, "softqam") != 0))
+            return false;
+    }
+    return !version || strtoul(version, NULL, 10) < 2;
 }
 
 static bool read_scale(recording *self)
 {
     const cJSON *item = member(self, "global", "softqam:input_scale");
-    self->scale = softqam_input_default_scale(self->format);
+    self->scale = file_format_default_scale(self->format);
     if (!item)
         return true;
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= (double)FLT_MIN && item->valuedouble <= (double)FLT_MAX))
@@ -138,7 +161,7 @@ static bool read_place(recording *self)
         header += n;
     }
     const double rest = (double)self->data_nbytes - header - trailer;
-    const double symbol_nbytes = (double)softqam_input_symbol_nbytes(self->format);
+    const double symbol_nbytes = (double)file_format_symbol_nbytes(self->format);
     if (trailer < 0 || rest < 0 || fmod(rest, symbol_nbytes) != 0)
         return false;
     self->header = (size_t)header;
@@ -167,7 +190,8 @@ static bool check_segments(const recording *self, const char *name)
         return false;
     for (const cJSON *item = array ? array->child : NULL; item; item = item->next) {
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        if (!cJSON_IsNumber(start) || !(start->valuedouble >= 0))
+        const double value = cJSON_IsNumber(start) ? start->valuedouble : -1;
+        if (!(value >= 0 && value <= 0x1p63 && value == floor(value)))
             return false;
     }
     return true;
@@ -178,7 +202,7 @@ static bool read_again(recording *self, const command *how)
 {
     const char *end = NULL;
     self->document = cJSON_ParseWithLengthOpts(self->text, self->text_nbytes + 1, &end, 1);
-    if (!cJSON_IsObject(member(self, "global", NULL)) || !read_datatype(self) ||
+    if (!cJSON_IsObject(member(self, "global", NULL)) || !check_requirements(self) || !read_datatype(self) ||
         count_of(member(self, "global", "core:num_channels"), 1) != 1 || !read_scale(self) || !read_place(self) ||
         !check_hash(self, how))
         return false;
@@ -189,7 +213,7 @@ static bool read_again(recording *self, const command *how)
 static uint8_t *expected_output(const recording *self, const command *how, size_t *nbytes)
 {
     const float noise_var = 0.25F;
-    const size_t component = softqam_input_symbol_nbytes(self->format) / 2, n = 2 * self->n_symbols;
+    const size_t component = file_format_symbol_nbytes(self->format) / 2, n = 2 * self->n_symbols;
     uint8_t *samples = malloc(n * component + 1), *out;
     *nbytes = softqam_output_nbytes(how->format, SOFTQAM_MODULATION_256QAM, self->n_symbols);
     out = malloc(*nbytes + 1);
@@ -199,6 +223,7 @@ static uint8_t *expected_output(const recording *self, const command *how, size_
         const size_t first = i / component * component;
         samples[i] = self->data[self->header + first + (component - 1 - (i - first))];
     }
+    file_format_convert(self->format, samples, self->n_symbols);
     softqam_context_config where;
     softqam_context_config_init(&where);
     where.backend = SOFTQAM_BACKEND_CPU;
@@ -207,7 +232,7 @@ static uint8_t *expected_output(const recording *self, const command *how, size_
     softqam_config config;
     softqam_config_init(&config);
     require(softqam_context_create(&config.context, &where) == SOFTQAM_OK);
-    config.input_format = self->format;
+    config.input_format = file_format_library(self->format);
     config.input_scale = self->scale;
     config.output_format = how->format;
     softqam_demodulator *demodulator;
@@ -228,8 +253,7 @@ static void check_segments_written(const recording *self, const cJSON *written, 
     require(cJSON_IsArray(array) && cJSON_GetArraySize(array) == (n_before > at_least ? n_before : at_least));
     for (const cJSON *item = array->child; item; item = item->next) {
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        /* Infinite numbers become null in JSON. */
-        const double value = cJSON_IsNumber(start) ? start->valuedouble : INFINITY;
+        const double value = cJSON_IsNumber(start) ? start->valuedouble : -1;
         require(value >= last && !cJSON_GetObjectItemCaseSensitive(item, "core:header_bytes"));
         last = value;
     }

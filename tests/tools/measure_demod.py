@@ -7,7 +7,8 @@ memory to host memory (softqam-bench), and what cp makes of as many bytes in the
     measure_demod.py --tools DIRECTORY [--backend cpu|cuda] [--folder FOLDER] [--symbols N] [--runs N] [--mpi RANKS]
 
 The input is cf32 and the output u8, 8 bytes a symbol both, so cp of the input moves as many bytes. The input is in the
-page cache: it has just been written, and is read once before. The output is compared with a first one that --verify has
+page cache: it has just been written, and is read once before. cp does not wait for the disk, softqam-demod does unless
+it is told --no-sync; on a file system in memory that is no wait. The output is compared with a first one that --verify has
 checked. Programs take turns; rates are medians, with the least and the largest behind them.
 """
 
@@ -83,6 +84,7 @@ def measure(arguments, folder):
     commands = {
         "cp": (["cp", "--reflink=never", path("x.cf32"), path("y")], path("y")),
         "softqam-demod": ([demod, *backend, path("x.cf32"), path("y.u8")], path("y.u8")),
+        "softqam-demod --no-sync": ([demod, *backend, "--no-sync", path("x.cf32"), path("y.u8")], path("y.u8")),
         "softqam-demod, from a pipe": (
             ["sh", "-c", f"cat {path('x.cf32')} | {demod} --backend {arguments.backend} - {path('y.u8')}"],
             path("y.u8"),

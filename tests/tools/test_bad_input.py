@@ -10,13 +10,14 @@ import subprocess
 import bad_input_harness
 from bad_input_harness import DEMOD, GEN, OLD, BadInputTest
 
-SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4}
+SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8, "cf64": 16}
 
-SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".cs8", ".sc8", ".cf16"]
-SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32"]
+SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".ci16", ".cs8", ".sc8", ".ci8", ".cf16"]
+INPUT_SUFFIXES = [*SYMBOL_SUFFIXES, ".cu8", ".cs32", ".ci32", ".cf64"]
+SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32", ".hard", ".bits"]
 
 # Formats of others, and what only looks like one of ours.
-UNKNOWN_SUFFIXES = [".cu8", ".cf64", ".cs32", ".ci16", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
+UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
                     ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
@@ -42,8 +43,9 @@ HOSTILE = [
 CHOICES = {
     "--backend": "auto, cpu, cuda",
     "--progress": "auto, always, never",
-    "--input-format": "cf32, cs16, cs8, cf16",
-    "--output-format": "u8, s8, f16, f32",
+    "--input-format": "cf32, cs16, cs8, cf16, cu8, cs32, cf64",
+    "--partial": "error, ignore",
+    "--output-format": "u8, s8, f16, f32, hard, bits",
     "--sign": "0, 1",
 }
 COUNTS = {
@@ -76,9 +78,13 @@ class BadInput(BadInputTest):
             for option, ends in REALS.items():
                 message = f"{option}: '{shown}' is not a {ends}"
                 self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, message)
-            ratio = f"'{shown}' is not a positive number or fraction (such as 0.25 or 1/32768)"
-            self.row(DEMOD, ["--input-scale", value, "x.cf32", "x.u8"], 2, f"--input-scale: {ratio}")
-            self.row(GEN, ["--output-scale", value, "x.u8"], 2, f"--output-scale: {ratio}")
+            ratio = f"'{shown}' is not a positive number or fraction (such as"
+            scales = {"--input-scale": f"{ratio} 0.001 or 1/1000) nor 'auto'", "--output-scale": f"{ratio} 0.25 or 1/32768)"}
+            for option, cause in scales.items():
+                if value in ("1e999", 41 * "9"):
+                    cause = f"'{shown}' is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
+                program, arguments = (DEMOD, ["x.cf32", "x.u8"]) if option == "--input-scale" else (GEN, ["x.u8"])
+                self.row(program, [option, value, *arguments], 2, f"{option}: {cause}")
             for option, top in (("--symbols", (1 << 60) - 1), ("--seed", (1 << 64) - 1)):
                 self.row(GEN, [option, value, "x.u8"], 2, not_a_count(option, shown, (0, top)))
 
@@ -138,6 +144,25 @@ class BadInput(BadInputTest):
             self.row(
                 DEMOD, ["--noise-file", "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n)
             )
+
+    def test_bits_that_do_not_fit(self):
+        """Of --compare: 10 symbols of zeros, so 80 bits."""
+        command = ["--compare", "sent", "x.cf32", "x.u8"]
+        for n in (0, 1, 79, 81, 800):
+            self.put("sent", bytes(n))
+            self.row(DEMOD, command, 1, f"sent: has {n} bits, but x.cf32 has 10 symbols of 8")
+        for n, cause in ((79, "ends after 79 bits, but there are more symbols"),
+                         (0, "ends after 0 bits, but there are more symbols"),
+                         (81, "goes on after 80 bits, but there are no more symbols")):  # fmt: skip
+            arguments = ["--compare", "-", "x.cf32", "x.u8"]
+            self.row(DEMOD, arguments, 1, f"standard input: {cause}", data=bytes(n))
+        self.put("sent", bytes(79) + b"2")
+        self.row(DEMOD, command, 1, "sent: not bits: a byte is neither 0 nor 1")
+        self.row(DEMOD, ["--compare", "none", "x.cf32", "x.u8"], 1, "none: No such file or directory")
+        self.row(DEMOD, ["-o", "hard", "--compare", "sent", "x.cf32", "sent"], 2,
+                 "sent: is --compare's as well; give OUTPUT another name")  # fmt: skip
+        self.row(DEMOD, ["--shard", "1/2", "--compare", "-", "x.cf32", "x.u8"], 1,
+                 "standard input: not a regular file, a part of which could be read")  # fmt: skip
 
     # Names.
 
@@ -213,7 +238,7 @@ class BadInput(BadInputTest):
 
     def test_suffixes_of_the_other_operand(self):
         """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
-        for suffix in SYMBOL_SUFFIXES:
+        for suffix in INPUT_SUFFIXES:
             for shown in (suffix, suffix.upper()):
                 name = "y" + shown
                 message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
@@ -236,12 +261,13 @@ class BadInput(BadInputTest):
 
     def test_unknown_suffixes(self):
         """Whether the file is there or not; the format would be a guess."""
-        symbols, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
+        symbols = "cf32, cs16, cs8, cf16"  # which softqam-gen writes
+        inputs, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
         for suffix in UNKNOWN_SUFFIXES:
             for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "none/../y"):
                 name, cause = stem + suffix, f"suffix {suffix} is unknown; --"
                 name_shown, cause = name.replace("\n", "\\n"), cause.replace("\n", "\\n")
-                message = f"{name_shown}: {cause}input-format names the format: {symbols}"
+                message = f"{name_shown}: {cause}input-format names the format: {inputs}"
                 self.row(DEMOD, [name, "x.u8"], 2, message)
                 self.row(DEMOD, ["-o", "u8", name, "-"], 2, message)
                 message = f"{name_shown}: {cause}output-format names the format: {soft_bits}"
@@ -253,9 +279,13 @@ class BadInput(BadInputTest):
                 self.put(name, OLD)
                 for program, arguments in ((DEMOD, [name, "x.u8"]), (DEMOD, ["x.cf32", name]), (GEN, [name])):
                     self.refused(program, arguments)
-        for suffix in (".sigmf-meta", ".sigmf-data", ".sigmf-collection", ".sigmf"):
+        for suffix in (".sigmf-collection", ".sigmf"):
             message = f"y{suffix}: suffix {suffix} is unknown; --output-format names the format: {symbols}"
             self.row(GEN, ["y" + suffix], 2, message)
+        cause = "--output-format: cf16 has no datatype in SigMF; choose another"
+        self.row(GEN, ["-o", "cf16", "y.sigmf-meta"], 2, cause)
+        for name, bits in (("y.sigmf-meta", "y.sigmf-data"), ("y.sigmf-data", "./y.sigmf-meta")):
+            self.row(GEN, ["--bits", bits, name], 2, f"--bits: '{bits}' is OUTPUT as well")
         for suffix in (".sigmf-collection", ".sigmf"):
             message = f"y{suffix}: suffix {suffix} is unknown; --output-format names the format: {soft_bits}"
             self.row(DEMOD, ["x.cf32", "y" + suffix], 2, message)
@@ -343,131 +373,6 @@ class BadInput(BadInputTest):
             self.row(DEMOD, ["--sigmf", "x.cf32", "o"], 2, cause)
             os.remove(self.path("o.sigmf-meta"))
             os.remove(self.path("o.sigmf-data"))
-
-    # Recordings: x.sigmf-data with metadata.
-
-    def test_recordings_that_would_be_lost(self):
-        self.put_recording()
-        plain = ["-i", "cf32", "--no-sigmf"]
-        for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
-            for output in ("x.sigmf-meta", "./x.sigmf-data"):
-                data = output.replace("meta", "data")
-                self.row(DEMOD, [name, output], 2, f"{data}: is INPUT's; give OUTPUT another name")
-                self.row(DEMOD, ["--no-sigmf", name, output], 2, f"{output}: is INPUT's; give OUTPUT another name")
-        self.row(DEMOD, ["x.sigmf-meta", "x"], 2, "x.sigmf-data: is INPUT's; give OUTPUT another name")
-        self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-meta"], 2, "x.sigmf-meta: is INPUT's; give OUTPUT another name")
-        cause = "x.sigmf-data: is INPUT as well; give OUTPUT another name"
-        self.row(DEMOD, [*plain, "x.sigmf-data", "x.sigmf-data"], 2, cause)
-        self.row(DEMOD, ["-i", "cf32", "--sigmf", "x.sigmf-data", "x"], 2, cause)
-        for link in (os.symlink, os.link):
-            link(self.path("x.sigmf-meta"), self.path("y.sigmf-meta"))
-            link(self.path("x.cf32"), self.path("z.sigmf-data"))
-            self.row(DEMOD, ["x", "y"], 2, "y.sigmf-meta: is INPUT's; give OUTPUT another name")
-            self.row(DEMOD, ["x.cf32", "z.sigmf-meta"], 2, "z.sigmf-data: is INPUT as well; give OUTPUT another name")
-            os.remove(self.path("y.sigmf-meta"))
-            os.remove(self.path("z.sigmf-data"))
-        self.put("n.sigmf-meta", bytes(40))
-        noise = ["-o", "s8", "--noise-file", "n.sigmf-meta"]
-        self.row(DEMOD, [*noise, "x", "n"], 2, "n.sigmf-meta: is --noise-file as well; give OUTPUT another name")
-        self.put_recording(core__dataset="samples")
-        os.rename(self.path("x.sigmf-data"), self.path("samples"))
-        self.row(DEMOD, ["--no-sigmf", "x", "samples"], 2, "samples: is INPUT's; give OUTPUT another name")
-
-    def test_what_is_no_samples(self):
-        """SigMF's files but the data, whatever format is named."""
-        self.put_recording()
-        cause = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
-        for format_ in ("cs16", "cf32", "sc8"):
-            for name in ("x.sigmf-meta", "./x.sigmf-meta", "none.sigmf-meta"):
-                for output in ("x.u8", "y", "x.sigmf-data", "-"):
-                    self.row(DEMOD, ["-i", format_, name, output], 2, f"{name}: {cause}")
-                self.row(DEMOD, ["--input-format", format_, "--no-sigmf", name, "y"], 2, f"{name}: {cause}")
-        for name, what in (("x.sigmf", "an archive"), ("x.sigmf-collection", "a collection")):
-            self.put(name, bytes(80))
-            cause = f"{name}: {what} of SigMF, not a recording; unpack it and give its .sigmf-meta"
-            self.row(DEMOD, ["-i", "cs16", name, "y"], 2, cause)
-
-    def recording_row(self, code, message):
-        for name in ("x.sigmf-meta", "x.sigmf-data"):
-            self.row(DEMOD, [name, "x.u8"], code, message)
-
-    def test_hostile_metadata(self):
-        names = "cf32_le, cf32_be, ci16_le, ci16_be, ci8"
-        for value, shown in HOSTILE[:10]:
-            self.put_recording(core__datatype=value)
-            self.recording_row(1, f"x.sigmf-meta: core:datatype: '{shown}' is not one of {names}")
-            self.put_recording(core__dataset=value)
-            cause = f"{shown}: No such file or directory"
-            elsewhere = "x.sigmf-meta: core:dataset: not the name of a file beside it"
-            self.recording_row(1, elsewhere if "/" in value else cause)
-            self.put_recording(core__sha512=value)
-            self.recording_row(1, "x.sigmf-meta: core:sha512: not a string of 128 digits")
-        for value in ("", ".", ".."):
-            self.put_recording(core__dataset=value)
-            message = ": Is a directory" if value else "x.sigmf-meta: core:dataset: not the name of a file beside it"
-            self.recording_row(1, value + message)
-        self.put_recording(core__dataset=5000 * "y")
-        self.recording_row(1, "x.sigmf-meta: core:dataset: not the name of a file beside it")
-        self.assertFalse(os.path.exists(self.path("pwned")))
-
-    def test_metadata_with_counts_at_the_ends(self):
-        """What no file holds, and what no count is; sums and products of them have no room to overflow."""
-        top = 1 << 53
-        for n in (-1, 0.5, top + 2, 1 << 63, 1 << 64, 10**400, "1", None, True, [], {}):
-            for name in ("core__trailing_bytes", "core__num_channels"):
-                self.put_recording(**{name: n})
-                self.recording_row(1, f"x.sigmf-meta: {name.replace('__', ':')}: not a whole number")
-            self.put_recording([{"core:header_bytes": n}])
-            self.recording_row(1, "x.sigmf-meta: core:header_bytes: not a whole number")
-        for header, trailer in ((81, 0), (0, 81), (41, 40), (top, 0), (0, top), (top, top)):
-            self.put_recording([{"core:header_bytes": header}], core__trailing_bytes=trailer)
-            cause = f"shorter than the {header + trailer} bytes around the samples that x.sigmf-meta tells of"
-            self.recording_row(1, f"x.sigmf-data: {cause}")
-        for scale in (0, -1, 10**400, 1e39, 1e-39, "1", None, True):
-            self.put_recording(softqam__input_scale=scale)
-            self.recording_row(1, "x.sigmf-meta: softqam:input_scale: not a positive number")
-
-    def test_metadata_that_are_none(self):
-        self.put_recording()
-        for text, cause in (
-            (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"),
-            (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"),
-            (5000 * b"[", "line 1: not JSON"), (500 * b"[" + 500 * b"]", "not SigMF: there is no object 'global'"),
-            (b"7", "not SigMF: there is no object 'global'"), (b'"global"', "not SigMF: there is no object 'global'"),
-            (b'{"Global":{"core:datatype":"ci8"}}', "not SigMF: there is no object 'global'"),
-            (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
-            (os.urandom(5000) + b"\n]", None),
-        ):  # fmt: skip
-            self.put("x.sigmf-meta", text)
-            if cause:
-                self.recording_row(1, f"x.sigmf-meta: {cause}")
-            else:
-                result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
-                self.assertEqual(result.returncode, 1)
-                self.assertRegex(result.stderr, rb"\Asoftqam-demod: x.sigmf-meta: [^\n]+\n\Z")
-        with open(self.path("x.sigmf-meta"), "wb") as file:
-            file.truncate((1 << 30) + 1)
-        message = "softqam-demod: x.sigmf-meta: not a file of metadata: over 1 GiB\n"
-        result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
-        self.assertEqual((result.returncode, result.stderr.decode()), (1, message))
-
-    def test_recordings_of_what_is_no_file(self):
-        self.put_recording()
-        os.remove(self.path("x.sigmf-meta"))
-        os.mkdir(self.path("x.sigmf-meta"))
-        self.recording_row(1, "x.sigmf-meta: not a file of metadata: no regular file")
-        os.rmdir(self.path("x.sigmf-meta"))
-        self.put_recording()
-        os.remove(self.path("x.sigmf-data"))
-        self.recording_row(1, "x.sigmf-data: No such file or directory")
-        os.mkdir(self.path("x.sigmf-data"))
-        self.recording_row(1, "x.sigmf-data: Is a directory")
-        os.rmdir(self.path("x.sigmf-data"))
-        self.put_recording()
-        os.mkdir(self.path("y.sigmf-meta"))
-        self.row(DEMOD, ["x", "y"], 1, "y.sigmf-meta: Is a directory")
-        os.mkdir(self.path("z.sigmf-data"))
-        self.row(DEMOD, ["x", "z"], 1, "z.sigmf-data: Is a directory")
 
     def as_nobody(self):
         """Options of a process for whom permissions count."""

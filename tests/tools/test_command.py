@@ -7,6 +7,10 @@ import sys
 from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal
 
 
+INPUT_FORMATS = "cf32, cs16, cs8, cf16, cu8, cs32, cf64"
+OUT_OF_RANGE = "is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
+
+
 class CommandLine(ToolTest):
     """Options, help and messages."""
 
@@ -37,9 +41,9 @@ class CommandLine(ToolTest):
         (["--backend", "gpu"], "--backend: 'gpu' is not one of auto, cpu, cuda"),
         (["--backend", ""], "--backend: '' is not one of auto, cpu, cuda"),
         (["--progress", "sometimes"], "--progress: 'sometimes' is not one of auto, always, never"),
-        (["-i", "cf64"], "--input-format: 'cf64' is not one of cf32, cs16, cs8, cf16"),
-        (["-i", "CF32"], "--input-format: 'CF32' is not one of cf32, cs16, cs8, cf16"),
-        (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32"),
+        (["-i", "cs64"], f"--input-format: 'cs64' is not one of {INPUT_FORMATS}"),
+        (["-i", "CF32"], f"--input-format: 'CF32' is not one of {INPUT_FORMATS}"),
+        (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32, hard, bits"),
         (["--sign", "2"], "--sign: '2' is not one of 0, 1"),
         (["--sign", "+"], "--sign: '+' is not one of 0, 1"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
@@ -47,6 +51,16 @@ class CommandLine(ToolTest):
         (["-x"], "-x: no such option; --help lists them"),
         (["-qx"], "-x: no such option; --help lists them"),
         (["--verify=3"], "--verify: takes no value, but '--verify=3' gives it one"),
+        (["--stats=j"], "--stats: 'j' is not one of json"),
+        (["-o", "hard", "--sign", "1"], "--sign: only for soft bits and LLRs; hard is bits"),
+        (["-o", "bits", "--snr-db", "3"],
+         "--snr-db: only for output formats s8, f16 and f32; bits takes no noise variance"),
+        (["-o", "bits", "--llr-scale", "3"], "--llr-scale: only for output format s8"),
+        (["--partial", "keep"], "--partial: 'keep' is not one of error, ignore"),
+        (["--skip", "-1"], "--skip: '-1' is not a whole number from 0 to 576460752303423487"),
+        (["--count", "1e3"], "--count: '1e3' is not a whole number from 0 to 576460752303423487"),
+        (["--count", "576460752303423488"],
+         "--count: '576460752303423488' is not a whole number from 0 to 576460752303423487"),
         (["--st"], "--st: could be more than one option; --help lists them"),
     ] + [
         (arguments, arguments[0] + ": only for output formats s8, f16 and f32; u8 takes no noise variance")
@@ -82,14 +96,18 @@ class CommandLine(ToolTest):
     ] + [
         (["--noise-var", text], f"--noise-var: '{text}' is not a positive number or fraction (such as 0.001 or 1/1000) "
                                 "nor 'auto'")
-        for text in ("0", "-1", "nan", "inf", "Auto", "", "1e-60", "1e60", "1/0", "30dB")
+        for text in ("0", "-1", "nan", "inf", "Auto", "", "1/0", "30dB")
+    ] + [
+        ([option, text], f"{option}: '{text}' {OUT_OF_RANGE}")
+        for option in ("--noise-var", "--input-scale")
+        for text in ("1e-40", "1e-45", "1e-60", "1e60", "1e400", "1e39", "1/1e39")
     ] + [
         (["--snr-db", "10", "--llr-scale", text],
          f"--llr-scale: '{text}' is not a number or fraction from 0.0009765625 to 1048576")
         for text in ("0.0009", "1048577", "-6", "0", "x", "1/1025", "2097153/2", "1/", "/2", "1/0", "1/-1", "1/2/3")
     ]  # fmt: skip
 
-    WRONG_RATIOS = ["0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "1e-60", "1e60", "1e400", "0x1p-3",
+    WRONG_RATIOS = ["0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "0x1p-3",
                     "1 ", " 1", "", "1/nan", "-1/-2", "1,5", "1e", "."]  # fmt: skip
 
     WRONG_GEN = [
@@ -136,16 +154,22 @@ class CommandLine(ToolTest):
 
     def test_wrong_ratios(self):
         for text in self.WRONG_RATIOS:
-            message = f"'{text}' is not a positive number or fraction (such as 0.25 or 1/32768)"
-            self.rejects(DEMOD, ["--input-scale", text, "x.cf32", "x.u8"], "--input-scale: " + message)
-            self.rejects(GEN, ["--output-scale", text, "y.cf32"], "--output-scale: " + message)
+            message = f"'{text}' is not a positive number or fraction (such as"
+            arguments = ["--input-scale", text, "x.cf32", "x.u8"]
+            self.rejects(DEMOD, arguments, f"--input-scale: {message} 0.001 or 1/1000) nor 'auto'")
+            self.rejects(GEN, ["--output-scale", text, "y.cf32"], f"--output-scale: {message} 0.25 or 1/32768)")
+        for text in ("1e-40", "1e60", "1e400"):
+            self.rejects(GEN, ["--output-scale", text, "y.cf32"], f"--output-scale: '{text}' {OUT_OF_RANGE}")
 
     def test_both_from_standard_input(self):
         self.rejects(DEMOD, ["--noise-file", "-", "-", "x.s8"], "--noise-file: '-' is INPUT as well")
+        self.rejects(DEMOD, ["--compare", "-", "-", "x.u8"], "--compare: '-' is INPUT as well")
+        both = ["--compare", "-", "--noise-file", "-", "x.cf32", "x.s8"]
+        self.rejects(DEMOD, both, "--compare: '-' is --noise-file as well")
 
     def test_missing_values(self):
         for option in ("--threads", "--input-scale", "--device", "--chunk", "--noise-var", "--snr-db", "--noise-file",
-                       "--llr-scale", "--llr-limit", "--sign"):  # fmt: skip
+                       "--llr-scale", "--llr-limit", "--sign", "--skip", "--count", "--partial", "--compare"):  # fmt: skip
             self.rejects(DEMOD, ["x.cf32", "x.u8", option], option + ": needs a value")
         self.rejects(DEMOD, ["x.cf32", "x.u8", "-i"], "--input-format: needs a value")
         self.rejects(GEN, ["x.cf32", "--bits"], "--bits: needs a value")

@@ -115,13 +115,15 @@ class Completion(Documents):
         self.assertEqual(self.complete("softqam-demod", "x", "y", "--llr-s"), ["--llr-scale"])
 
     def test_values(self):
-        formats = ["cf32", "cs16", "cs8", "cf16"]
+        formats = ["cf32", "cs16", "cs8", "cf16", "cu8", "cs32", "cf64"]
         for words, expected in (
             (["softqam-demod", "-i", ""], formats), (["softqam-demod", "--input-format", "c"], formats),
-            (["softqam-demod", "--input-format", "=", "cs"], ["cs16", "cs8"]), (["softqam-gen", "-o", "cf"], ["cf32", "cf16"]),
-            (["softqam-demod", "--output-format", "="], ["u8", "s8", "f16", "f32"]),
+            (["softqam-demod", "--input-format", "=", "cs"], ["cs16", "cs8", "cs32"]),
+            (["softqam-gen", "-o", "cf"], ["cf32", "cf16"]),
+            (["softqam-demod", "--output-format", "="], ["u8", "s8", "f16", "f32", "hard", "bits"]),
             (["softqam-demod", "--backend", ""], ["auto", "cpu", "cuda"]), (["softqam-demod", "--sign", ""], ["0", "1"]),
             (["softqam-demod", "--progress", "a"], ["auto", "always"]), (["softqam-demod", "--noise-var", ""], ["auto"]),
+            (["softqam-demod", "--input-scale", ""], ["auto"]), (["softqam-demod", "--partial", ""], ["error", "ignore"]),
             (["softqam-demod", "--threads", ""], []), (["softqam-demod", "--shard", ""], []),
             (["softqam-plot", "--panels", "c"], ["constellation"]), (["softqam-plot", "-s", "f"], ["f16", "f32"]),
             (["softqam-bench", "--backend", ""], ["all", "cpu", "cuda"]),
@@ -132,7 +134,7 @@ class Completion(Documents):
     def test_values_are_taken(self):
         """The program agrees with every value that is offered."""
         self.make("x.cf32", "--symbols", "10")
-        for option in ("--input-format", "--output-format", "--sign", "--progress"):
+        for option in ("--input-format", "--output-format", "--sign", "--partial", "--progress"):
             for value in self.complete("softqam-demod", option, ""):
                 noise = ["--snr-db", "9"] if value in ("s8", "f16", "f32") else []
                 self.ok(self.demod("-q", option, value, *noise, "x.cf32", "y"))

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+from signal_environment import SIGNAL_ENVIRONMENT
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, DEADLY_SIGNALS, DEMOD, GEN, TIMEOUT, ToolTest, default_signals, main,
 )  # fmt: skip
@@ -295,7 +296,7 @@ class Files(ToolTest):
         """The first one is taken back, unless it has replaced another."""
         for output in ("y", "x.cf32"):
             process = self.start(GEN, "-q", "--symbols", "5000000", "--bits", "b", "-o", "cs8", output)
-            self.wait_for_temporary(2)
+            self.wait_for_temporary(2, process)
             os.mkdir(self.path("b"))
             self.assertEqual(process.stderr.read(), b"softqam-gen: b: Is a directory\n")
             self.assertEqual(process.wait(TIMEOUT), 1)
@@ -316,9 +317,11 @@ class Files(ToolTest):
     def test_signals(self):
         self.write("x.u8", b"old")
         for number in DEADLY_SIGNALS:
-            process = self.start(DEMOD, "-", "x.u8", bufsize=0, preexec_fn=default_signals)
+            process = self.start(
+                DEMOD, "-", "x.u8", bufsize=0, preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT
+            )
             process.stdin.write(bytes(8 * 1000))
-            self.wait_for_temporary(1)
+            self.wait_for_temporary(1, process)
             process.send_signal(number)
             self.assertEqual(process.wait(TIMEOUT), -number)
             self.assertEqual(self.files(), ["x.cf32", "x.u8"])
@@ -330,7 +333,7 @@ class Files(ToolTest):
             process = self.start(
                 GEN, "--symbols", "1000000000000", "-o", "cf32", "--bits", "b", "x.u8", preexec_fn=default_signals
             )
-            self.wait_for_temporary(2)
+            self.wait_for_temporary(2, process)
             time.sleep(delay)
             process.terminate()
             self.assertEqual(process.wait(TIMEOUT), -signal.SIGTERM)
@@ -341,7 +344,7 @@ class Files(ToolTest):
         """nohup softqam-demod ..."""
         ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
         process = self.start(DEMOD, "-", "y.u8", bufsize=0, preexec_fn=ignore)
-        self.wait_for_temporary(1)
+        self.wait_for_temporary(1, process)
         process.send_signal(signal.SIGHUP)
         process.stdin.write(self.read("x.cf32"))
         process.stdin.close()

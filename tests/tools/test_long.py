@@ -145,7 +145,7 @@ class Ends(ToolTest):
 
     def test_no_progress_in_a_pipe(self):
         self.make("x.cs8", "--symbols", "3000000")
-        self.assertEqual(self.ok(self.demod("x.cs8", "x.u8")).err, "")
+        self.assertEqual(self.ok(self.demod("--input-scale", "1/64", "x.cs8", "x.u8")).err, "")
 
 
 class Descriptors(ToolTest):

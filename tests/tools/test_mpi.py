@@ -52,11 +52,24 @@ class SameBytes(MpiTest):
 
     def test_ranks(self):
         self.make("x.cs16", "--symbols", "100003", "--snr-db", "20")
-        expected = self.soft_bits("x.cs16")
+        scale = ["--input-scale", "1/8192"]
+        expected = self.soft_bits(*scale, "x.cs16")
         for n_ranks in range(1, 8):
-            self.assertEqual(self.ok(self.mpirun(n_ranks, "x.cs16", "y.u8")).err, "")
+            self.assertEqual(self.ok(self.mpirun(n_ranks, *scale, "x.cs16", "y.u8")).err, "")
             self.assertEqual(self.read("y.u8"), expected, n_ranks)
         self.assertEqual(self.files(), ["x.cs16", "y.u8"])
+
+    def test_parts_scales_and_formats(self):
+        """A scale is told from the symbols that one process tells it from; a warning comes once."""
+        self.make("x.cs8", "--symbols", "5003", "--snr-db", "20")
+        self.write("x.cu8", bytes(byte ^ 0x80 for byte in self.read("x.cs8")) + b"1")
+        arguments = ["--partial", "ignore", "--skip", "2", "--count", "5000", "--input-scale"]
+        one = self.ok(self.demod(*arguments, "auto", "x.cu8", "y.u8"))
+        several = self.ok(self.mpirun(3, *arguments, "auto", "x.cu8", "z.u8"))
+        self.assertEqual(self.read("z.u8"), self.read("y.u8"))
+        self.assertEqual(self.says(several), [one.err.replace("softqam-demod:", PROGRAM + ":").rstrip("\n")])
+        (warning,) = self.says(self.ok(self.mpirun(3, *arguments, "1", "x.cu8", "z.u8")))
+        self.assertIn("warning: mean symbol energy", warning)
 
     def test_ranks_with_nothing_to_do(self):
         self.make("x.cf32", "--symbols", "5", "--snr-db", "20")
@@ -140,12 +153,15 @@ class Failures(MpiTest):
         self.assertEqual((self.files(), self.read("y.u8")), (self.before, b"old"))
 
     def test_all_ranks(self):
+        os.mkfifo(self.path("fifo"))
+        self.before = self.files()
         for arguments, code, message in (
             (["none", "y.u8"], 1, "none: No such file or directory"),
             (["x.cf32", "none/y.u8"], 1, "none/y.u8: No such file or directory"),
             (["x.cf32", "."], 1, ".: Is a directory"),
             (["x.cf32", "/dev/null"], 1, "/dev/null: not a regular file, in which each rank could have its place"),
             (["x.cf32", "-"], 1, "standard output: not a regular file, in which each rank could have its place"),
+            (["x.cf32", "fifo"], 1, "fifo: not a regular file, in which each rank could have its place"),
             (["-i", "cf32", "/dev/zero", "y.u8"], 1, "/dev/zero: not a regular file, a part of which could be read"),
             (["--shard", "1/2", "x.cf32", "y.u8"], 2, "--shard: no such option; --help lists them"),
             (["x.cf32"], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains"),
@@ -174,8 +190,9 @@ class Failures(MpiTest):
         for arguments, cause in (
             (["y.u8", "x.cf32"], "y.u8: suffix .u8 means soft bits or LLRs, not symbols; --input-format overrides it"),
             (["r", "x.cf32"], "x.cf32: suffix .cf32 means symbols, not soft bits or LLRs; --output-format overrides it"),
-            (["y.cu8", "y"], "y.cu8: suffix .cu8 is unknown; --input-format names the format: cf32, cs16, cs8, cf16"),
-            (["x.cf32", "y.s16"], "y.s16: suffix .s16 is unknown; --output-format names the format: u8, s8, f16, f32"),
+            (["y.wav", "y"],
+             "y.wav: suffix .wav is unknown; --input-format names the format: cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
+            (["x.cf32", "y.s16"], "y.s16: suffix .s16 is unknown; --output-format names the format: u8, s8, f16, f32, hard, bits"),
             (["-i", "cs16", "r.sigmf-meta", "y"],
              "r.sigmf-meta: metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"),
             (["-o", "u8", "x.cf32", "./x.cf32"], "./x.cf32: is INPUT as well; give OUTPUT another name"),

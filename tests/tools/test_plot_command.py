@@ -3,6 +3,7 @@
 """softqam-plot's command: hostile names and titles, failures, and the file that it leaves."""
 import os
 import shutil
+import signal
 import sys
 import time
 
@@ -93,8 +94,8 @@ class Failures(PlotTest):
         (["--sample", "10000001"], "--sample: '10000001' is not a whole number from 1 to 10000000"),
         (["--sample", 5000 * "9"], f"--sample: '{5000 * '9'}' is not a whole number from 1 to 10000000"),
         (["--sample", "\u0663"], "--sample: '\u0663' is not a whole number from 1 to 10000000"),
-        (["-i", "cf64"], "--input-format: 'cf64' is not one of cf32, cs16, cs8, cf16"),
-        (["--input-format="], "--input-format: '' is not one of cf32, cs16, cs8, cf16"),
+        (["-i", "cs64"], "--input-format: 'cs64' is not one of cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
+        (["--input-format="], "--input-format: '' is not one of cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
         (["-s", "u16"], "--soft-format: 'u16' is not one of u8, s8, f16, f32"),
         (["--panels", "eye"], "--panels: 'eye' is not one of constellation, bits, histograms, evm"),
         (["--panels", ""], "--panels: '' is not one of constellation, bits, histograms, evm"),
@@ -198,7 +199,7 @@ class Failures(PlotTest):
     def test_signals(self):
         environment = self.fake_gnuplot(b"#!/bin/sh\n: > started\nexec /bin/sleep 100\n")
         before = self.files()
-        for number in tools_harness.DEADLY_SIGNALS:
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             process = self.start(
                 sys.executable, PLOT, *self.pair, "-o", "out.png", env=environment,
                 preexec_fn=tools_harness.default_signals,

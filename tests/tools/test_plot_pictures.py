@@ -15,6 +15,8 @@ import plot_harness
 from plot_harness import BIT_COLOURS, LEVELS, ROOT, PlotTest
 from tools_harness import DEMOD, max_log
 
+SYMBOL_DATATYPES = "cf32_le, cf32_be, ci16_le, ci16_be, cf64_le, cf64_be, ci32_le, ci32_be, ci8, cu8"
+
 
 def level_bits(level):
     """The four bits of an axis at a level, by 38.211's formula."""
@@ -74,7 +76,7 @@ class Pictures(PlotTest):
         self.assertEqual(svg.size, ("1200", "1050"))
         for text in ("x.cf32", "Constellation", "Soft bits of the I axis", "Histograms", "EVM over time", "b0", "b7",
                      "bit 0", "I, in units of 1/\u221a170", "soft bit (u8); above the midpoint: bit 0", "255", "127",
-                     "EVM against the nearest point, %", "symbols in a cell", "symbol"):  # fmt: skip
+                     "EVM against the nearest point, %", "symbols in a cell", "\u25cf ideal points", "symbol"):  # fmt: skip
             self.assertIn(text, svg.texts)
         references = re.findall(rb"href=['\"]([^'\"]{0,20})", self.read("out.svg"))
         self.assertEqual({r[:1] for r in references}, {b"#", b"d"})
@@ -176,17 +178,19 @@ class Formats(PlotTest):
         self.make_pair()
         components = array.array("f", self.read("x.cf32"))
         pictures = {}
-        for name, typecode, steps in (("cf32", "f", 1), ("cf16", "e", 1), ("cs16", "h", 16384), ("cs8", "b", 64)):
-            values = [round(v * steps) if steps > 1 else v for v in components]
+        for name, typecode, steps in (("cf32", "f", 1), ("cf16", "e", 1), ("cs16", "h", 16384), ("cs8", "b", 64),
+                                      ("cu8", "B", 64), ("cs32", "i", 1 << 30), ("cf64", "d", 1)):  # fmt: skip
+            zero = 128 if name == "cu8" else 0
+            values = [round(v * steps) + zero if steps > 1 else v for v in components]
             self.write("y." + name, struct.pack(f"={len(values)}{typecode}", *values))
             self.write("y", self.read("y." + name))
             svg = self.svg("y." + name, "x.u8", "--input-scale", f"1/{steps}")
             evm = float(re.search(r"EVM ([\d.]+) %", " ".join(svg.texts))[1])
-            self.assertAlmostEqual(evm, 3.16, delta=0.3 if name == "cs8" else 0.05)
+            self.assertAlmostEqual(evm, 3.16, delta=0.3 if name in ("cs8", "cu8") else 0.05)
             pictures[name] = self.read("out.svg").replace(b"y." + name.encode(), b"y")
             self.svg("y", "x.u8", "--input-format", name, "--input-scale", str(1 / steps))
             self.assertEqual(self.read("out.svg"), pictures[name])
-        self.assertEqual(len(set(pictures.values())), 4)
+        self.assertEqual(len(set(pictures.values())), 7)
 
     def test_default_scales(self):
         self.make_pair(n=500)
@@ -273,8 +277,8 @@ class Sigmf(PlotTest):
     def test_failures(self):
         self.ok(self.demod("--sigmf", "x.cs16", "soft"))
         for global_, message in (
-            ({}, "core:datatype: '' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"),
-            ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"),
+            ({}, "core:datatype: '' is not one of " + SYMBOL_DATATYPES),
+            ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of " + SYMBOL_DATATYPES),
             ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
             ({"core__datatype": "ci8", "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
             ({"core__datatype": "ci8", "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
@@ -294,8 +298,7 @@ class Sigmf(PlotTest):
         """From a recording to a picture, as they stand there."""
         with open(os.path.join(ROOT, "README.md")) as file:
             commands = [line.strip() for line in file if re.match("    softqam-.* recording.sigmf-meta", line)]
-        self.assertEqual([command.split()[0] for command in commands], ["softqam-demod", "softqam-plot"])
-        self.record("recording", self.samples.tobytes(), core__datatype="ci16_le")
+        self.assertEqual([command.split()[0] for command in commands], ["softqam-gen", "softqam-demod", "softqam-plot"])
         path = os.path.dirname(DEMOD) + os.pathsep + os.environ["PATH"]
         for command in commands:
             self.ok(self.run_tool("sh", "-c", command, env=dict(os.environ, PATH=path)))

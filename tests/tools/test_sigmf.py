@@ -13,11 +13,13 @@ import subprocess
 import sys
 import unittest
 
+from signal_environment import SIGNAL_ENVIRONMENT
 from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, unpack
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "sigmf", "bin", "python")]
 DATATYPES = {"cf32": ("cf32_le", "cf32_be"), "cs16": ("ci16_le", "ci16_be"), "cs8": ("ci8", "ci8")}
+INPUT_DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
 OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "f32": "rf32_le"}
 WIDTH = {"cf32": 4, "cs16": 2, "cs8": 1}
 
@@ -133,14 +135,31 @@ class Inputs(SigmfTest):
         scaled = ["--input-scale", "1/9000"]
         self.assertEqual(self.soft_bits(*scaled, "r"), self.soft_bits(*scaled, "plain.cs16"))
 
+    def test_formats_that_are_converted(self):
+        """As the plain files, in both byte orders."""
+        words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(200)]
+        for datatype, suffix, data, width in (
+            ("cf64_le", ".cf64", pack("d", [w / 2**31 for w in words]), 8), ("ci32_le", ".cs32", pack("i", words), 4),
+            ("cu8", ".cu8", bytes(w & 255 for w in words), 1),
+        ):  # fmt: skip
+            expected = self.soft_bits(self.write("x" + suffix, data))
+            self.record("r", data, datatype)
+            self.assertEqual(self.soft_bits("r"), expected)
+            self.ok(self.demod("r", "out"))
+            self.assertEqual(self.read("out.sigmf-data"), expected)
+            self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], hashlib.sha512(data).hexdigest())
+            if width > 1:
+                self.record("r", swapped(data, width), datatype.replace("_le", "_be"))
+                self.assertEqual(self.soft_bits("r"), expected)
+
     def test_bad_metadata(self):
         self.write("r.sigmf-data", self.samples())
         good = {"core:datatype": "cf32_le", "core:version": "1.0.0"}
-        no_type = "core:datatype: '{}' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8"
+        no_type = "core:datatype: '{}' is not one of " + INPUT_DATATYPES
         for global_, message in (
             ({}, "core:datatype: missing"),
             ({"core:datatype": 8}, "core:datatype: not a string"),
-            *(({"core:datatype": t}, no_type.format(t)) for t in ("rf32_le", "cf32", "cf64_le", "cu8", "ci16", "")),
+            *(({"core:datatype": t}, no_type.format(t)) for t in ("rf32_le", "cf32", "cf64", "cu16_le", "ci16", "")),
             ({"core:num_channels": 2}, "core:num_channels: has 2 channels, but only one can be demodulated"),
             ({"core:num_channels": 0}, "core:num_channels: has 0 channels, but only one can be demodulated"),
             ({"core:num_channels": 1.5}, "core:num_channels: not a whole number"),
@@ -173,7 +192,7 @@ class Inputs(SigmfTest):
             ("annotations", [[]], "annotations: one of them has no core:sample_start"),
         ):  # fmt: skip
             self.write_meta("r", **{"global": good, member: value})
-            self.fails(self.demod("r", "out"), 2, "r.sigmf-meta: " + message)
+            self.fails(self.demod("r", "out"), 1, "r.sigmf-meta: " + message)
         self.assertEqual(self.files(), ["plain.cf32", "r.sigmf-data", "r.sigmf-meta"])
 
     def test_files_that_are_not_there(self):
@@ -183,9 +202,8 @@ class Inputs(SigmfTest):
         self.record("r", b"")
         os.unlink(self.path("r.sigmf-data"))
         self.fails(self.demod("r", "out"), 1, "r.sigmf-data: No such file or directory")
-        for name, what in (("x.sigmf", "an archive"), ("x.sigmf-collection", "a collection")):
-            message = f"{name}: {what} of SigMF, not a recording; unpack it and give its .sigmf-meta"
-            self.fails(self.demod(self.write(name, b""), "out"), 2, message)
+        message = "x.sigmf-collection: a collection of SigMF, not a recording; give the .sigmf-meta of a recording"
+        self.fails(self.demod(self.write("x.sigmf-collection", b""), "out"), 2, message)
 
     def test_truncated_data(self):
         self.record("r", self.samples()[:-3])
@@ -373,7 +391,7 @@ class Outputs(SigmfTest):
         self.ok(self.demod("r", "out"))
         self.fails(
             self.demod("out", "again"), 1,
-            "out.sigmf-meta: core:datatype: 'ru8' is not one of cf32_le, cf32_be, ci16_le, ci16_be, ci8",
+            "out.sigmf-meta: core:datatype: 'ru8' is not one of " + INPUT_DATATYPES,
         )  # fmt: skip
 
     def test_not_over_the_input(self):
@@ -416,9 +434,11 @@ class Outputs(SigmfTest):
 
     def test_signals(self):
         for number in DEADLY_SIGNALS:
-            process = self.start(DEMOD, "--sigmf", "-", "out", bufsize=0, preexec_fn=default_signals)
+            process = self.start(
+                DEMOD, "--sigmf", "-", "out", bufsize=0, preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT
+            )
             process.stdin.write(bytes(8 * 1000))
-            self.wait_for_temporary(2)
+            self.wait_for_temporary(2, process)
             process.send_signal(number)
             self.assertEqual(process.wait(TIMEOUT), -number)
             self.assertEqual(self.files(), ["plain.cs16", "r.sigmf-data", "r.sigmf-meta"])

@@ -129,7 +129,7 @@ class SoftBits(ToolTest):
             self.make(name, "--symbols", "30011", "--snr-db", "20")
             result = self.ok(self.demod("--verify", "--input-scale", scale, name, "x.u8"))
             self.assertRegex(
-                result.err,
+                self.without_warnings(result.err),
                 r"^softqam-demod: verify: all 30011 symbols checked, every byte is liquid-dsp \d+\.\d+\.\d+'s\n$",
             )
         self.assertEqual(self.soft_bits("--verify", "-q", "x.cs8"), self.soft_bits("x.cs8"))
@@ -162,7 +162,7 @@ class SoftBits(ToolTest):
         pairs = [line.split(None, 1) for line in lines]
         names = [name for name, _ in pairs if name != "N0"]
         self.assertEqual(
-            names, ["symbols", "library", "overall", "backend", "saturated", "erased", "estimate", "EVM"]
+            names, ["symbols", "library", "overall", "backend", "saturated", "erased", "energy", "estimate", "EVM"]
         )
         return dict(pairs)
 
@@ -198,6 +198,7 @@ class SoftBits(ToolTest):
         lines = self.stats("-", "x.u8", data=array.array("f", [math.nan, 1.0]).tobytes())
         self.assertEqual((lines["erased"], lines["saturated"]), ("1 symbol", "0.0000 % of the soft bits"))
         self.assertTrue(lines["EVM"].startswith("unknown"), lines)
+        self.assertTrue(lines["energy"].startswith("unknown"), lines)
 
     def test_stats_of_nothing_and_of_points(self):
         lines = self.stats("-", "x.u8")

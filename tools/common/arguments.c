@@ -91,7 +91,7 @@ bool arguments_parse_real(const char *option, const char *text, double min, doub
     return false;
 }
 
-/* A, or A/B. */
+/* A, or A/B, both positive; infinite where it is too large. */
 static bool parse_ratio(const char *text, double *value)
 {
     const size_t length = strcspn(text, "/");
@@ -101,13 +101,22 @@ static bool parse_ratio(const char *text, double *value)
         denominator <= 0)
         return false;
     *value /= denominator;
-    return *value >= FLT_MIN && *value <= FLT_MAX;
+    return true;
+}
+
+static bool check_binary32(const char *option, const char *text, double value)
+{
+    if (value >= (double)FLT_MIN && value <= (double)FLT_MAX)
+        return true;
+    message_print(option, "'%s' is outside the range of a 32-bit float, %.7g to %.7g", text, (double)FLT_MIN,
+                  (double)FLT_MAX);
+    return false;
 }
 
 bool arguments_parse_ratio(const char *option, const char *text, double *value)
 {
     if (parse_ratio(text, value))
-        return true;
+        return check_binary32(option, text, *value);
     message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)", text);
     return false;
 }
@@ -122,8 +131,10 @@ bool arguments_parse_ratio_in(const char *option, const char *text, double min, 
 
 bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value)
 {
+    if (parse_ratio(text, value))
+        return check_binary32(option, text, *value);
     *value = 0;
-    if (!strcmp(text, word) || parse_ratio(text, value))
+    if (!strcmp(text, word))
         return true;
     message_print(option, "'%s' is not a positive number or fraction (such as 0.001 or 1/1000) nor '%s'", text, word);
     return false;

@@ -5,12 +5,21 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "file_name.h"
 #include "message.h"
+
+/* A pause in a pipe is what is longer than this. Shorter ones are those of a writer that is as fast as it can be, whose
+ * bytes are best taken in large blocks. */
+enum { PAUSE_MILLISECONDS = 1 };
+
+/* What comes without a pause is not held back for longer than this. */
+static const double max_held_seconds = 0.005;
 
 static int64_t remaining_nbytes(int fd, const struct stat *status)
 {
@@ -26,6 +35,7 @@ bool input_file_open(struct input_file *file, const char *path)
     struct stat status;
     memset(file, 0, sizeof *file);
     file->stop_fd = -1;
+    file->limit = UINT64_MAX;
     file->name = file_name_shown(path, STDIN_FILENO);
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open(path, O_RDONLY | O_CLOEXEC);
     if (file->fd < 0 || fstat(file->fd, &status)) {
@@ -44,19 +54,27 @@ bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t n
         return false;
     }
     file->nbytes = (int64_t)nbytes;
+    file->limit = nbytes;
     file->is_part = true;
     return true;
 }
 
-/* Whether there is something to read, or the end, before stop_fd is readable. */
-static bool wait_for_bytes(const struct input_file *file)
+/* What waiting came to. */
+enum arrival { ARRIVED, NOT_YET, STOPPED };
+
+/* Waits for something to read, or the end: no longer than so many milliseconds (-1: however long), nor than until
+ * stop_fd is readable. */
+static enum arrival wait_for_bytes(const struct input_file *file, int timeout)
 {
     struct pollfd polled[2] = {{.fd = file->stop_fd, .events = POLLIN}, {.fd = file->fd, .events = POLLIN}};
-    if (file->stop_fd < 0 || file->nbytes >= 0)
-        return true;
-    while (poll(polled, 2, -1) < 0 && errno == EINTR)
+    if (file->nbytes >= 0 || file->n_ahead_taken < file->n_ahead || (file->stop_fd < 0 && timeout < 0))
+        return ARRIVED;
+    int n_ready;
+    while ((n_ready = poll(polled, 2, timeout)) < 0 && errno == EINTR)
         continue;
-    return !polled[0].revents;
+    if (n_ready == 0)
+        return NOT_YET;
+    return polled[0].revents ? STOPPED : ARRIVED;
 }
 
 static bool check_end(const struct input_file *file)
@@ -68,18 +86,50 @@ static bool check_end(const struct input_file *file)
     return false;
 }
 
-bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
+/* As read(); first what was read ahead. */
+static ssize_t read_bytes(struct input_file *file, void *buffer, size_t nbytes)
+{
+    const size_t n_ahead = file->n_ahead - file->n_ahead_taken;
+    if (n_ahead == 0)
+        return read(file->fd, buffer, nbytes);
+    nbytes = nbytes < n_ahead ? nbytes : n_ahead;
+    memcpy(buffer, file->ahead + file->n_ahead_taken, nbytes);
+    file->n_ahead_taken += nbytes;
+    return (ssize_t)nbytes;
+}
+
+/* Whether what has been read since `started` is not to wait for more. */
+static bool is_enough(const struct input_file *file, enum arrival arrival, double started,
+                      const struct input_taker *taker)
+{
+    return file->nbytes < 0 && arrival != STOPPED &&
+           (arrival == NOT_YET || clock_seconds() - started > max_held_seconds) && !taker->is_busy(taker->context);
+}
+
+bool input_file_read_available(struct input_file *file, void *buffer, size_t nbytes, size_t least,
+                               const struct input_taker *taker, size_t *n_read, bool *is_end)
 {
     *n_read = 0;
-    if (file->is_part && nbytes > (uint64_t)file->nbytes - file->n_read)
-        nbytes = (size_t)((uint64_t)file->nbytes - file->n_read);
+    *is_end = false;
+    if (nbytes > file->limit - file->n_read)
+        nbytes = (size_t)(file->limit - file->n_read);
+    double started = 0;
     while (*n_read < nbytes) {
-        if (!wait_for_bytes(file))
+        const enum arrival arrival = wait_for_bytes(file, *n_read < least ? -1 : PAUSE_MILLISECONDS);
+        if (taker && *n_read >= least && is_enough(file, arrival, started, taker))
+            return true;
+        if (arrival == STOPPED)
             return false;
-        const ssize_t n = read(file->fd, (char *)buffer + *n_read, nbytes - *n_read);
-        if (n == 0)
+        if (arrival == NOT_YET)
+            continue;
+        const ssize_t n = read_bytes(file, (char *)buffer + *n_read, nbytes - *n_read);
+        if (n == 0) {
+            *is_end = true;
             return check_end(file);
+        }
         if (n > 0) {
+            if (*n_read == 0)
+                started = clock_seconds();
             *n_read += (size_t)n;
             file->n_read += (size_t)n;
         } else if (errno != EINTR) {
@@ -87,6 +137,34 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
             return false;
         }
     }
+    *is_end = file->n_read == file->limit;
+    return true;
+}
+
+bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
+{
+    bool is_end;
+    return input_file_read_available(file, buffer, nbytes, nbytes, NULL, n_read, &is_end);
+}
+
+bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped)
+{
+    unsigned char buffer[1 << 14];
+    size_t n = 1;
+    if (file->nbytes >= 0) {
+        *n_skipped = nbytes < (uint64_t)file->nbytes ? nbytes : (uint64_t)file->nbytes;
+        file->nbytes -= (int64_t)*n_skipped;
+        if (lseek(file->fd, (off_t)*n_skipped, SEEK_CUR) >= 0)
+            return true;
+        message_print_errno(file->name);
+        return false;
+    }
+    for (*n_skipped = 0; *n_skipped < nbytes && n > 0; *n_skipped += n) {
+        const uint64_t left = nbytes - *n_skipped;
+        if (!input_file_read(file, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer, &n))
+            return false;
+    }
+    file->n_read = 0; /* counts from here on */
     return true;
 }
 
@@ -103,9 +181,24 @@ bool input_file_read_at(const struct input_file *file, uint64_t offset, void *bu
     return true;
 }
 
-bool input_file_peek(const struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
+bool input_file_peek(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
 {
-    return input_file_read_at(file, (uint64_t)lseek(file->fd, 0, SEEK_CUR), buffer, nbytes, n_read);
+    *n_read = 0;
+    if (nbytes > file->limit)
+        nbytes = (size_t)file->limit;
+    if (file->nbytes >= 0)
+        return input_file_read_at(file, (uint64_t)lseek(file->fd, 0, SEEK_CUR), buffer, nbytes, n_read);
+    unsigned char *ahead = malloc(nbytes + 1);
+    if (!ahead) {
+        message_print(file->name, "out of memory");
+        return false;
+    }
+    const bool read = input_file_read(file, ahead, nbytes, n_read);
+    memcpy(buffer, ahead, *n_read);
+    file->ahead = ahead;
+    file->n_ahead = *n_read;
+    file->n_read = 0;
+    return read;
 }
 
 uint64_t input_file_growth(const struct input_file *file)
@@ -127,4 +220,7 @@ void input_file_close(struct input_file *file)
     if (file->fd > STDERR_FILENO)
         close(file->fd);
     file->fd = -1;
+    free(file->ahead);
+    file->ahead = NULL;
+    file->n_ahead = file->n_ahead_taken = 0;
 }

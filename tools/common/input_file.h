@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file, FIFO or standard input ("-") that is read from here to its end, or a part of a regular file. Failures are
- * reported on standard error. */
+/* A file, FIFO or standard input ("-") that is read from here to its end, or a part of it. Failures are reported on
+ * standard error. */
 #ifndef SOFTQAM_TOOLS_COMMON_INPUT_FILE_H
 #define SOFTQAM_TOOLS_COMMON_INPUT_FILE_H
 
@@ -12,9 +12,12 @@ struct input_file {
     const char *name; /* as messages call it */
     int fd;
     int64_t nbytes; /* what a regular file holds from here on; -1 where that is not known beforehand */
-    bool is_part;   /* reading ends after nbytes, not at the end of the file */
+    uint64_t limit; /* reading ends after so many bytes; UINT64_MAX for none */
+    bool is_part;   /* of a regular file, which must have `limit` bytes from here on */
     uint64_t n_read;
-    int stop_fd; /* when it is readable, waiting for the next bytes is over; -1 for none */
+    int stop_fd;          /* when it is readable, waiting for the next bytes is over; -1 for none */
+    unsigned char *ahead; /* bytes that input_file_peek() has read of a pipe; NULL for none */
+    size_t n_ahead, n_ahead_taken;
 };
 
 bool input_file_open(struct input_file *file, const char *path);
@@ -22,15 +25,30 @@ bool input_file_open(struct input_file *file, const char *path);
 /* Of a file whose size is known and of which nothing was read: so many bytes after the next `offset`. */
 bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t nbytes);
 
+/* Leaves out bytes at the start; *n_skipped is fewer than nbytes where the file ends before. */
+bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped);
+
 /* Fills the buffer; *n_read is smaller than nbytes only at the end of the input, which for a regular file is not before
  * the size that it had. False without a message when stop_fd ends it. */
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
+/* Who takes what input_file_read_available() reads. */
+struct input_taker {
+    bool (*is_busy)(void *context); /* whether there is time to wait for more */
+    void *context;
+};
+
+/* The same, but does not wait for what fills the buffer: when a pipe pauses after `least` bytes or more, or has been
+ * read from for some milliseconds, they are what is read, unless the taker is busy. *is_end says whether nothing comes
+ * after them. */
+bool input_file_read_available(struct input_file *file, void *buffer, size_t nbytes, size_t least,
+                               const struct input_taker *taker, size_t *n_read, bool *is_end);
+
 /* Bytes at an offset of a regular file, which stays where it is for input_file_read(). */
 bool input_file_read_at(const struct input_file *file, uint64_t offset, void *buffer, size_t nbytes, size_t *n_read);
 
-/* Bytes from here on in a regular file, which stays where it is for input_file_read(). */
-bool input_file_peek(const struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
+/* The next bytes, which input_file_read() will read all the same. Of a pipe once only. */
+bool input_file_peek(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
 /* Bytes read of a regular file beyond those that it had when it was opened. */
 uint64_t input_file_growth(const struct input_file *file);

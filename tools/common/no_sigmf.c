@@ -2,6 +2,7 @@
 /* In place of sigmf_input.c, sigmf_output.c and sha512.c in a build without cJSON or libcrypto. */
 #include <stddef.h>
 
+#include "message.h"
 #include "sigmf.h"
 
 bool sigmf_is_available(void)
@@ -21,15 +22,27 @@ void sigmf_input_free(struct sigmf_input *input)
     (void)input;
 }
 
-bool sigmf_output_check(const struct sigmf_output *output)
+int sigmf_output_check(const struct sigmf_output *output)
 {
     (void)output;
-    return false;
+    return EXIT_FAILED;
 }
 
 char *sigmf_output_text(const struct sigmf_output *output)
 {
     (void)output;
+    return NULL;
+}
+
+bool sigmf_samples_check(softqam_input_format format)
+{
+    (void)format;
+    return false;
+}
+
+char *sigmf_samples_text(const struct sigmf_samples *samples)
+{
+    (void)samples;
     return NULL;
 }
 

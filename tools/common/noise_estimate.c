@@ -25,19 +25,28 @@ static inline double squared_error(float component)
     return error * error;
 }
 
+static inline double squared(float component)
+{
+    return (double)component * (double)component;
+}
+
 static void add_part(struct noise_estimate *estimate, const float *components, size_t n_symbols)
 {
-    double energies[PART_SYMBOLS], error_energy = 0;
+    double errors[PART_SYMBOLS], energies[PART_SYMBOLS], energy = 0, error_energy = 0;
     size_t n_finite = 0;
-    for (size_t i = 0; i < n_symbols; i++)
-        energies[i] = squared_error(components[2 * i]) + squared_error(components[2 * i + 1]);
     for (size_t i = 0; i < n_symbols; i++) {
-        if (energies[i] <= DBL_MAX) { /* not so for NaN */
-            error_energy += energies[i];
+        errors[i] = squared_error(components[2 * i]) + squared_error(components[2 * i + 1]);
+        energies[i] = squared(components[2 * i]) + squared(components[2 * i + 1]);
+    }
+    for (size_t i = 0; i < n_symbols; i++) {
+        if (errors[i] <= DBL_MAX) { /* not so for NaN */
+            energy += energies[i];
+            error_energy += errors[i];
             n_finite++;
         }
     }
     estimate->n_symbols += n_finite;
+    estimate->energy += energy;
     estimate->error_energy += error_energy;
 }
 
@@ -84,7 +93,12 @@ double noise_expected_error(double noise_var)
 
 static double mean_error(const struct noise_estimate *estimate)
 {
-    return estimate->n_symbols ? estimate->error_energy / (double)estimate->n_symbols : (double)NAN;
+    return estimate->energy > 0 ? estimate->error_energy / (double)estimate->n_symbols : (double)NAN;
+}
+
+double noise_estimate_energy(const struct noise_estimate *estimate)
+{
+    return estimate->n_symbols ? estimate->energy / (double)estimate->n_symbols : (double)NAN;
 }
 
 double noise_estimate_variance(const struct noise_estimate *estimate)

@@ -13,6 +13,7 @@
 /* All zero before the first symbol. */
 struct noise_estimate {
     uint64_t n_symbols;
+    double energy;       /* sum of the squared magnitudes */
     double error_energy; /* sum of the squared distances to the nearest point */
 };
 
@@ -21,12 +22,15 @@ struct noise_estimate {
 void noise_estimate_add(struct noise_estimate *estimate, const softqam_config *config, const void *samples,
                         size_t n_symbols);
 
-/* The variance N0 of the complex noise, E|n|^2; NaN without symbols. */
+/* The mean energy of a symbol, which is 1 + N0 where the scale is right; NaN without symbols. */
+double noise_estimate_energy(const struct noise_estimate *estimate);
+
+/* The variance N0 of the complex noise, E|n|^2; NaN without symbols, or where all are zero. */
 double noise_estimate_variance(const struct noise_estimate *estimate);
 
 /* Root mean square distance to the nearest point, relative to the constellation's root mean square amplitude, which is
  * 1 (the error vector magnitude as 3GPP TS 38.101-1 annex F normalises it). Decision-directed: where the noise moves
- * symbols to a wrong point, the true value is larger. NaN without symbols. */
+ * symbols to a wrong point, the true value is larger. NaN as above. */
 double noise_estimate_evm(const struct noise_estimate *estimate);
 
 /* The expected squared distance to the nearest point at a noise variance; never more than that nor less than a ninth of

@@ -15,17 +15,16 @@
 #include "file_name.h"
 #include "message.h"
 
-/* The temporary files that exist, for the signal handler: static storage, because the handler may run in any thread
+/* The temporary names that exist, for the signal handler: static storage, because the handler may run in any thread
  * while another one gives a file up. */
 struct output_pending {
     atomic_bool exists;
     char path[PATH_MAX];
 };
 
-static struct output_pending pending_files[2];
+static struct output_pending pending_files[OUTPUT_FILE_MAX];
 
-static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
-enum { N_DEADLY_SIGNALS = sizeof deadly_signals / sizeof deadly_signals[0], MAX_LINKS = 40, MAX_NAMES = 1000 };
+enum { MAX_LINKS = 40, MAX_NAMES = 1000, DESCRIPTOR_PATH_NBYTES = 32, MIN_SYNC_NBYTES = 1 << 20 };
 
 static void remove_pending_and_die(int number)
 {
@@ -36,17 +35,36 @@ static void remove_pending_and_die(int number)
     raise(number); /* SA_RESETHAND has restored the default */
 }
 
+/* Whether a signal ends a process that does not catch it, and can be caught. */
+static bool is_deadly(int number)
+{
+    switch (number) {
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGCONT:
+    case SIGCHLD:
+    case SIGURG:
+    case SIGWINCH:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* A signal that our parent ignores (nohup) stays ignored. */
 static void catch_deadly_signals(void)
 {
-    for (int i = 0; i < N_DEADLY_SIGNALS; i++) {
+    for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
-        if (sigaction(deadly_signals[i], NULL, &action) || action.sa_handler != SIG_DFL)
+        if (!is_deadly(number) || sigaction(number, NULL, &action) || action.sa_handler != SIG_DFL)
             continue;
         memset(&action, 0, sizeof action);
         action.sa_handler = remove_pending_and_die;
         action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
-        sigaction(deadly_signals[i], &action, NULL);
+        sigaction(number, &action, NULL);
     }
 }
 
@@ -54,8 +72,9 @@ static void block_deadly_signals(sigset_t *before)
 {
     sigset_t set;
     sigemptyset(&set);
-    for (int i = 0; i < N_DEADLY_SIGNALS; i++)
-        sigaddset(&set, deadly_signals[i]);
+    for (int number = 1; number < NSIG; number++)
+        if (is_deadly(number))
+            sigaddset(&set, number);
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
@@ -90,8 +109,54 @@ static struct output_pending *free_entry(void)
     return entry;
 }
 
-/* The name says nothing of the target's, which may already be as long as names can be. */
-static bool create_temporary(struct output_file *file)
+static void close_file(struct output_file *file)
+{
+    if (file->name && file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+/* By which a file without a name is reached. */
+static void descriptor_path(int fd, char path[DESCRIPTOR_PATH_NBYTES])
+{
+    snprintf(path, DESCRIPTOR_PATH_NBYTES, "/proc/self/fd/%d", fd);
+}
+
+/* Whether the file system of the target has such files, and there is /proc to give them a name by. */
+static bool create_unnamed(struct output_file *file)
+{
+    char folder[PATH_MAX], path[DESCRIPTOR_PATH_NBYTES];
+    if (snprintf(folder, sizeof folder, "%.*s.", directory_length(file->target), file->target) >= (int)sizeof folder)
+        return false;
+    file->fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return false;
+    descriptor_path(file->fd, path);
+    if (!access(path, F_OK))
+        return true;
+    close_file(file);
+    return false;
+}
+
+/* Gives a file without a name one that nobody has. */
+static bool link_unnamed(const struct output_file *file, const char *path)
+{
+    char unnamed[DESCRIPTOR_PATH_NBYTES];
+    descriptor_path(file->fd, unnamed);
+    return !linkat(AT_FDCWD, unnamed, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+/* Makes a file with such a name, or gives it to the one that there is. */
+static bool take_name(struct output_file *file, const char *path)
+{
+    if (file->fd >= 0)
+        return link_unnamed(file, path);
+    file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file->fd >= 0;
+}
+
+/* A temporary name. It says nothing of the target's, which may already be as long as names can be. */
+static bool create_name(struct output_file *file)
 {
     struct output_pending *entry = free_entry();
     for (int i = 0; i < MAX_NAMES; i++) {
@@ -101,8 +166,7 @@ static bool create_temporary(struct output_file *file)
             errno = ENAMETOOLONG;
             return false;
         }
-        file->fd = open(entry->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file->fd >= 0) {
+        if (take_name(file, entry->path)) {
             atomic_store(&entry->exists, true);
             file->pending = entry;
             return true;
@@ -111,6 +175,11 @@ static bool create_temporary(struct output_file *file)
             return false;
     }
     return false;
+}
+
+static bool create_temporary(struct output_file *file)
+{
+    return (!(file->how & OUTPUT_FILE_NAMED) && create_unnamed(file)) || create_name(file);
 }
 
 static bool open_temporary(struct output_file *file, const char *path, const struct stat *replaced)
@@ -145,9 +214,10 @@ static bool open_by_kind(struct output_file *file, const char *path)
     return *path && errno == ENOENT && open_temporary(file, path, NULL);
 }
 
-bool output_file_open(struct output_file *file, const char *path)
+bool output_file_open(struct output_file *file, const char *path, unsigned how)
 {
     memset(file, 0, sizeof *file);
+    file->how = how;
     file->fd = -1;
     file->given_fd = file_name_descriptor(path, STDOUT_FILENO);
     file->name = file_name_shown(path, STDOUT_FILENO);
@@ -175,12 +245,20 @@ void output_file_remove_on_signal(const char *temporary)
     catch_deadly_signals();
 }
 
+/* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by one. */
+static void start_sync(const struct output_file *file, size_t nbytes)
+{
+    if (file->target && (file->how & OUTPUT_FILE_SYNC) && nbytes >= MIN_SYNC_NBYTES)
+        sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
 {
     const char *bytes = data;
     while (nbytes > 0) {
         const ssize_t n = write(file->fd, bytes, nbytes);
         if (n >= 0) {
+            start_sync(file, (size_t)n);
             bytes += n;
             nbytes -= (size_t)n;
         } else if (errno != EINTR) {
@@ -192,35 +270,66 @@ bool output_file_write(struct output_file *file, const void *data, size_t nbytes
     return true;
 }
 
+/* Waits for the disk, where that is wanted and there is one. */
+static bool sync_data(const struct output_file *file)
+{
+    return !file->target || !(file->how & OUTPUT_FILE_SYNC) || !fsync(file->fd);
+}
+
+/* Errors of a close() come with that of any descriptor of the file; one that has no name must keep one open. */
+static bool close_written(struct output_file *file)
+{
+    int fd = file->fd;
+    if (file->target && !file->pending)
+        fd = fcntl(file->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    else
+        file->fd = -1;
+    return fd >= 0 && !close(fd);
+}
+
 bool output_file_finish(struct output_file *file)
 {
-    const int fd = file->fd;
-    file->fd = -1;
-    if (!close(fd))
+    if (sync_data(file) && close_written(file))
         return true;
     message_print_errno(file->name);
     return false;
 }
 
+static void forget_name(struct output_file *file)
+{
+    atomic_store(&file->pending->exists, false);
+    file->pending = NULL;
+}
+
+/* The file takes its target's name. */
+static bool take_target(struct output_file *file)
+{
+    const bool has_name = file->pending != NULL;
+    if (!has_name && !file->replaces && link_unnamed(file, file->target))
+        return true;
+    if ((!has_name && !create_name(file)) || rename(file->pending->path, file->target))
+        return false;
+    forget_name(file);
+    return true;
+}
+
 static bool publish(struct output_file *file)
 {
-    if (!file->pending)
+    if (!file->target)
         return true;
-    if (rename(file->pending->path, file->target)) {
+    if (!take_target(file)) {
         message_print_errno(file->name);
         return false;
     }
-    atomic_store(&file->pending->exists, false);
-    file->pending = NULL;
     file->published = true;
     return true;
 }
 
 /* The temporary file and the one that it replaces change names. False where there is none, or no file system for that.
  */
-static bool exchange(const struct output_file *file)
+static bool exchange(struct output_file *file)
 {
-    return file->pending && file->replaces &&
+    return file->target && file->replaces && (file->pending || create_name(file)) &&
            !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_EXCHANGE);
 }
 
@@ -228,34 +337,60 @@ static bool exchange(const struct output_file *file)
 static void end_exchange(struct output_file *file)
 {
     unlink(file->pending->path);
-    atomic_store(&file->pending->exists, false);
-    file->pending = NULL;
+    forget_name(file);
     file->published = true;
+}
+
+static bool publish_both(struct output_file *first, struct output_file *second)
+{
+    const bool exchanged = second->target && exchange(first);
+    const bool published = (exchanged || publish(first)) && publish(second);
+    if (exchanged && published)
+        end_exchange(first);
+    else if (exchanged)
+        exchange(first);
+    return published;
+}
+
+/* Without this a name that was taken can be lost with the power. A folder that may be written and not read is left. */
+static void sync_folder(const struct output_file *file)
+{
+    char folder[PATH_MAX];
+    if (!file->target || !(file->how & OUTPUT_FILE_SYNC))
+        return;
+    snprintf(folder, sizeof folder, "%.*s.", directory_length(file->target), file->target);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES)
+        return;
+    if (fd < 0 || fsync(fd))
+        message_print(file->name, "warning: its folder could not be synced: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
 }
 
 bool output_file_publish(struct output_file *first, struct output_file *second)
 {
     sigset_t before;
     block_deadly_signals(&before);
-    const bool exchanged = second->pending && exchange(first);
-    const bool published = (exchanged || publish(first)) && publish(second);
-    if (exchanged && published)
-        end_exchange(first);
-    else if (exchanged)
-        exchange(first);
+    const bool published = publish_both(first, second);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return published;
+    if (!published)
+        return false;
+    close_file(first);
+    close_file(second);
+    sync_folder(first);
+    sync_folder(second);
+    return true;
 }
 
 void output_file_discard(struct output_file *file)
 {
     if (!file->name)
         return;
-    if (file->fd >= 0)
-        close(file->fd);
+    close_file(file);
     if (file->pending) {
         unlink(file->pending->path);
-        atomic_store(&file->pending->exists, false);
+        forget_name(file);
     } else if (file->published && !file->replaces) {
         unlink(file->target);
     }

@@ -16,11 +16,21 @@ struct named_format {
     int value;
 };
 
-static const struct named_format symbol_formats[] = {
-    {"cf32", {".cf32", ".fc32", ".cfile"}, SOFTQAM_INPUT_CF32},
-    {"cs16", {".cs16", ".sc16"}, SOFTQAM_INPUT_CS16},
-    {"cs8", {".cs8", ".sc8"}, SOFTQAM_INPUT_CS8},
-    {"cf16", {".cf16"}, SOFTQAM_INPUT_CF16},
+/* clang-format off */
+#define LIBRARY_FORMATS \
+    {"cf32", {".cf32", ".fc32", ".cfile"}, FILE_CF32}, \
+    {"cs16", {".cs16", ".sc16", ".ci16"}, FILE_CS16}, \
+    {"cs8", {".cs8", ".sc8", ".ci8"}, FILE_CS8}, \
+    {"cf16", {".cf16"}, FILE_CF16}
+/* clang-format on */
+
+/* What is written, and what is read. */
+static const struct named_format symbol_formats[] = {LIBRARY_FORMATS, {NULL, {NULL}, 0}};
+static const struct named_format input_formats[] = {
+    LIBRARY_FORMATS,
+    {"cu8", {".cu8"}, FILE_CU8},
+    {"cs32", {".cs32", ".ci32"}, FILE_CS32},
+    {"cf64", {".cf64"}, FILE_CF64},
     {NULL, {NULL}, 0},
 };
 
@@ -29,6 +39,8 @@ static const struct named_format soft_bit_formats[] = {
     {"s8", {".s8"}, SOFTQAM_OUTPUT_S8},
     {"f16", {".f16"}, SOFTQAM_OUTPUT_F16},
     {"f32", {".f32"}, SOFTQAM_OUTPUT_F32},
+    {"hard", {".hard"}, OUTPUT_HARD},
+    {"bits", {".bits"}, OUTPUT_BITS},
     {NULL, {NULL}, 0},
 };
 
@@ -96,7 +108,7 @@ static const struct named_format *choose_other(const struct named_format *format
 {
     static const char *const contents[] = {"symbols", "soft bits or LLRs"};
     const bool is_soft_bits = formats == soft_bit_formats;
-    const struct named_format *other = find_by_suffix(is_soft_bits ? symbol_formats : soft_bit_formats, path);
+    const struct named_format *other = find_by_suffix(is_soft_bits ? input_formats : soft_bit_formats, path);
     const char *suffix = any_suffix ? NULL : file_name_suffix(path);
     char list[LIST_NBYTES];
     /* A suffix of the other table is a mistake, such as swapped operands, which would replace the capture. */
@@ -123,6 +135,14 @@ static const struct named_format *choose(const struct named_format *formats, con
     return format ? format : choose_other(formats, option, path, any_suffix);
 }
 
+bool sample_format_for_input(const char *option, const char *named, const char *path, enum file_format *format)
+{
+    const struct named_format *found = choose(input_formats, option, named, path, false);
+    if (found)
+        *format = (enum file_format)found->value;
+    return found != NULL;
+}
+
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
 {
     const struct named_format *found = choose(symbol_formats, option, named, path, false);
@@ -132,11 +152,11 @@ bool sample_format_for_symbols(const char *option, const char *named, const char
 }
 
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
-                                 softqam_output_format *format)
+                                 enum output_kind *kind)
 {
     const struct named_format *found = choose(soft_bit_formats, option, named, path, any_suffix);
     if (found)
-        *format = (softqam_output_format)found->value;
+        *kind = (enum output_kind)found->value;
     return found != NULL;
 }
 
@@ -145,26 +165,12 @@ bool sample_format_is_soft_bit_suffix(const char *path)
     return find_by_suffix(soft_bit_formats, path) != NULL;
 }
 
-const char *sample_format_name(softqam_output_format format)
+const char *sample_format_name(enum output_kind kind)
 {
     const struct named_format *named = soft_bit_formats;
-    while (named->value != (int)format)
+    while (named->value != (int)kind)
         named++;
     return named->name;
-}
-
-void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols)
-{
-    const size_t n = 2 * n_symbols, nbytes = softqam_input_symbol_nbytes(format) / 2;
-    if (nbytes == sizeof(uint32_t)) {
-        uint32_t *words = samples;
-        for (size_t i = 0; i < n; i++)
-            words[i] = __builtin_bswap32(words[i]);
-    } else if (nbytes == sizeof(uint16_t)) {
-        uint16_t *words = samples;
-        for (size_t i = 0; i < n; i++)
-            words[i] = __builtin_bswap16(words[i]);
-    }
 }
 
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

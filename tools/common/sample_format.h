@@ -9,23 +9,36 @@
 
 #include <softqam/softqam.h>
 
-/* The format of a file of symbols: the one named (NULL for none), else by the suffix of `path`, cf32 where that has
- * none (file_name_suffix()). Says what is wrong and returns false for a name that is none and, where no format is
- * named, for any other suffix: one of soft bits or LLRs, and one that is unknown. */
+#include "file_format.h"
+
+/* The format of a file of symbols that is read: the one named (NULL for none), else by the suffix of `path`, cf32 where
+ * that has none (file_name_suffix()). Says what is wrong and returns false for a name that is none and, where no format
+ * is named, for any other suffix: one of soft bits or LLRs, and one that is unknown. */
+bool sample_format_for_input(const char *option, const char *named, const char *path, enum file_format *format);
+
+/* The same for one that is written, in one of the library's formats. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
-/* The same for a file of soft bits or LLRs; without a suffix u8, and, with any_suffix, with one that is unknown. */
+/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. */
+enum output_kind {
+    OUTPUT_U8 = SOFTQAM_OUTPUT_U8,
+    OUTPUT_S8 = SOFTQAM_OUTPUT_S8,
+    OUTPUT_F16 = SOFTQAM_OUTPUT_F16,
+    OUTPUT_F32 = SOFTQAM_OUTPUT_F32,
+    OUTPUT_HARD, /* bits, 0 or 1, one a byte */
+    OUTPUT_BITS  /* the same, packed: the first one highest in its byte */
+};
+
+/* The same for a file of soft bits, LLRs or bits; without a suffix u8, and, with any_suffix, with one that is unknown.
+ */
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
-                                 softqam_output_format *format);
+                                 enum output_kind *kind);
 
 /* Whether a path ends like a file of soft bits or LLRs. */
 bool sample_format_is_soft_bit_suffix(const char *path);
 
-/* The name of a format of soft bits or LLRs. */
-const char *sample_format_name(softqam_output_format format);
-
-/* Turns the byte order of n symbols round. */
-void sample_format_swap(softqam_input_format format, void *samples, size_t n_symbols);
+/* The name of what a file of bits holds. */
+const char *sample_format_name(enum output_kind kind);
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

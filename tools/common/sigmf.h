@@ -10,9 +10,14 @@
 
 #include <softqam/softqam.h>
 
+#include "file_format.h"
+#include "sample_format.h"
 #include "sha512.h"
 
 struct cJSON;
+
+/* Our namespace. */
+#define SIGMF_EXTENSION "softqam"
 
 /* What the metadata says of a recording of symbols. All zero is none. */
 struct sigmf_input {
@@ -21,11 +26,13 @@ struct sigmf_input {
     struct cJSON *document;
     const char *datatype; /* in the document, as the next */
     const char *sha512;   /* of the data; NULL where it is not given */
-    softqam_input_format format;
+    enum file_format format;
     bool is_big_endian;
     double scale;             /* 0 where it is not given */
     uint64_t header_nbytes;   /* before the samples */
     uint64_t trailing_nbytes; /* after them */
+    bool is_archive;          /* then both paths are the archive's, in which the data, with header and trailer, are: */
+    uint64_t data_offset, data_nbytes;
 };
 
 /* What is known of soft bits or LLRs. */
@@ -34,10 +41,19 @@ struct sigmf_output {
     const char *input_name;
     const char *tool;
     const softqam_config *config; /* complete */
-    const char *noise_origin;     /* NULL for none */
-    double noise_var;             /* 0 where there is not one for all */
-    const char *input_sha512;     /* NULL where it was not computed, as the next */
+    enum output_kind kind;
+    const char *noise_origin; /* NULL for none */
+    double noise_var;         /* 0 where there is not one for all */
+    const char *input_sha512; /* NULL where it was not computed, as the next */
     const char *sha512;
+};
+
+/* What is known of symbols that were made. */
+struct sigmf_samples {
+    const char *tool;
+    const char *description;
+    softqam_input_format format;
+    double scale; /* what a sample of 1 stands for */
 };
 
 /* Whether this build has SigMF. Without it there is nothing else to call here. */
@@ -48,10 +64,14 @@ bool sigmf_input_read(struct sigmf_input *input, const char *path);
 
 void sigmf_input_free(struct sigmf_input *input);
 
-/* Whether an output format has a datatype in SigMF, and what is carried over from the input can be. */
-bool sigmf_output_check(const struct sigmf_output *output);
+/* Whether an output format has a datatype in SigMF, and what is carried over from the input can be: an exit status. */
+int sigmf_output_check(const struct sigmf_output *output);
+
+/* The same for symbols: whether their format has a datatype. */
+bool sigmf_samples_check(softqam_input_format format);
 
 /* The metadata as text, which the caller frees; NULL after a failure. */
+char *sigmf_samples_text(const struct sigmf_samples *samples);
 char *sigmf_output_text(const struct sigmf_output *output);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SigMF metadata that are written: the input's, carried over, and what is known of soft bits or LLRs. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,19 @@
 #include "message.h"
 #include "sample_format.h"
 #include "sigmf.h"
+#include "sigmf_numbers.h"
+#include "sigmf_walk.h"
+#include "utf8.h"
 
-static const char extension_name[] = "softqam", extension_version[] = "1.0.0";
+static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0.0";
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */
 enum { N_BITS = 8 };
 
-static const char *const datatypes[] = {[SOFTQAM_OUTPUT_U8] = "ru8",
-                                        [SOFTQAM_OUTPUT_S8] = "ri8",
-                                        [SOFTQAM_OUTPUT_F16] = NULL,
-                                        [SOFTQAM_OUTPUT_F32] = "rf32_le"};
+/* 2^63, one more than SigMF allows. */
+static const double max_sample_start = 0x1p63;
+
+static const char *const datatypes[] = {[OUTPUT_U8] = "ru8",      [OUTPUT_S8] = "ri8",   [OUTPUT_F16] = NULL,
+                                        [OUTPUT_F32] = "rf32_le", [OUTPUT_HARD] = "ru8", [OUTPUT_BITS] = NULL};
 
 /* What is true of the input's data and not of the output's, and where it goes; NULL: nowhere. */
 static const struct {
@@ -56,23 +61,26 @@ static bool check_segments(const struct sigmf_output *output, const char *name)
     cJSON_ArrayForEach(item, array)
     {
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        if (cJSON_IsNumber(start) && start->valuedouble >= 0)
+        if (start && cJSON_IsNumber(start) && start->valuedouble >= 0 && start->valuedouble <= max_sample_start &&
+            floor(start->valuedouble) == start->valuedouble)
             continue;
-        message_print(output->input->meta_path, "%s: one of them has no core:sample_start", name);
+        if (start)
+            message_print(output->input->meta_path, "%s: core:sample_start: not a whole number", name);
+        else
+            message_print(output->input->meta_path, "%s: one of them has no core:sample_start", name);
         return false;
     }
     return true;
 }
 
-bool sigmf_output_check(const struct sigmf_output *output)
+int sigmf_output_check(const struct sigmf_output *output)
 {
-    const softqam_output_format format = output->config->output_format;
-    if (!datatypes[format]) {
+    if (!datatypes[output->kind]) {
         message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
-                      sample_format_name(format));
-        return false;
+                      sample_format_name(output->kind));
+        return EXIT_COMMAND;
     }
-    return check_segments(output, "captures") && check_segments(output, "annotations");
+    return check_segments(output, "captures") && check_segments(output, "annotations") ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int compare_segments(const void *left, const void *right)
@@ -234,7 +242,9 @@ static void set_description(struct builder *builder, cJSON *global)
     const struct sigmf_output *output = builder->output;
     const cJSON *old = cJSON_GetObjectItemCaseSensitive(global, "core:description");
     const bool has_old = cJSON_IsString(old) && *old->valuestring;
-    const char *what = output->config->output_format == SOFTQAM_OUTPUT_U8 ? "Soft bits" : "LLRs";
+    const char *what = output->kind == OUTPUT_HARD ? "Hard decisions"
+                       : output->kind == OUTPUT_U8 ? "Soft bits"
+                                                   : "LLRs";
     static const char format[] = "%s of the 256QAM symbols in %s, 8 a symbol%s%s";
     const char *separator = has_old ? ": " : "", *rest = has_old ? old->valuestring : "";
     const int length = snprintf(NULL, 0, format, what, output->input_name, separator, rest);
@@ -254,6 +264,10 @@ static void set_meaning(struct builder *builder, cJSON *global)
     const softqam_config *config = output->config;
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
     set_string(builder, global, "softqam:constellation", "256QAM, 3GPP TS 38.211 clause 5.1.6");
+    if (output->kind == OUTPUT_HARD) {
+        set_string(builder, global, "softqam:algorithm", "hard decisions: the signs of exact max-log LLRs");
+        return;
+    }
     set_string(builder, global, "softqam:algorithm",
                u8 ? "liquid-dsp soft bits: hard decision and nearest neighbours" : "exact max-log LLRs");
     set_number(builder, global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
@@ -269,15 +283,20 @@ static void set_meaning(struct builder *builder, cJSON *global)
         set_number(builder, global, "softqam:noise_var", output->noise_var);
 }
 
+static void set_recorder(struct builder *builder, cJSON *global, const char *tool)
+{
+    char recorder[64];
+    snprintf(recorder, sizeof recorder, "%s %s", tool, softqam_version());
+    set_string(builder, global, "core:recorder", recorder);
+}
+
 static void set_global(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
-    char recorder[64];
-    snprintf(recorder, sizeof recorder, "%s %s", output->tool, softqam_version());
-    set_string(builder, global, "core:datatype", datatypes[output->config->output_format]);
+    set_string(builder, global, "core:datatype", datatypes[output->kind]);
     set_number(builder, global, "core:num_channels", N_BITS);
     set_version(builder, global);
-    set_string(builder, global, "core:recorder", recorder);
+    set_recorder(builder, global, output->tool);
     set_description(builder, global);
     set_string(builder, global, "core:sha512", output->sha512);
     set_extensions(builder, global);
@@ -285,6 +304,30 @@ static void set_global(struct builder *builder, cJSON *global)
     set_string(builder, global, "softqam:input_sha512", output->input_sha512);
     set_number(builder, global, "softqam:input_scale", (double)output->config->input_scale);
     set_meaning(builder, global);
+}
+
+/* JSON is UTF-8, which names of files, and metadata of others, need not be. */
+static void repair_texts(cJSON *document)
+{
+    struct sigmf_walk walk = {.depth = 0};
+    for (cJSON *item = document; item; item = sigmf_walk_next(&walk, item)) {
+        if (item->string)
+            utf8_repair(item->string);
+        if (cJSON_IsString(item))
+            utf8_repair(item->valuestring);
+    }
+}
+
+/* Prints a document, and deletes it. */
+static char *finish(const struct builder *builder, cJSON *document)
+{
+    repair_texts(document);
+    sigmf_numbers_restore(document);
+    char *text = builder->sound ? cJSON_Print(document) : NULL;
+    cJSON_Delete(document);
+    if (!text)
+        message_print(NULL, "out of memory");
+    return text;
 }
 
 char *sigmf_output_text(const struct sigmf_output *output)
@@ -296,9 +339,32 @@ char *sigmf_output_text(const struct sigmf_output *output)
     set(&builder, document, "global", global);
     set(&builder, document, "captures", make_captures(&builder));
     set(&builder, document, "annotations", carry_segments(&builder, "annotations"));
-    char *text = builder.sound ? cJSON_Print(document) : NULL;
-    cJSON_Delete(document);
-    if (!text)
-        message_print(NULL, "out of memory");
-    return text;
+    return finish(&builder, document);
+}
+
+static const char *const sample_datatypes[] = {[SOFTQAM_INPUT_CF32] = "cf32_le",
+                                               [SOFTQAM_INPUT_CS16] = "ci16_le",
+                                               [SOFTQAM_INPUT_CS8] = "ci8",
+                                               [SOFTQAM_INPUT_CF16] = NULL};
+
+bool sigmf_samples_check(softqam_input_format format)
+{
+    return sample_datatypes[format] != NULL;
+}
+
+char *sigmf_samples_text(const struct sigmf_samples *samples)
+{
+    static const struct sigmf_output nothing;
+    struct builder builder = {&nothing, true};
+    cJSON *document = cJSON_CreateObject(), *global = cJSON_CreateObject();
+    set_string(&builder, global, "core:datatype", sample_datatypes[samples->format]);
+    set_string(&builder, global, "core:version", default_version);
+    set_recorder(&builder, global, samples->tool);
+    set_string(&builder, global, "core:description", samples->description);
+    set_extensions(&builder, global);
+    set_number(&builder, global, "softqam:input_scale", samples->scale);
+    set(&builder, document, "global", global);
+    set(&builder, document, "captures", make_captures(&builder));
+    set(&builder, document, "annotations", cJSON_CreateArray());
+    return finish(&builder, document);
 }

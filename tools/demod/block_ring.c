@@ -47,6 +47,14 @@ void block_ring_end(struct block_ring *ring, enum block_stage stage, bool failed
     pthread_mutex_unlock(&ring->mutex);
 }
 
+bool block_ring_is_idle(struct block_ring *ring)
+{
+    pthread_mutex_lock(&ring->mutex);
+    const bool is_idle = ring->n_done[STAGE_WRITE] == ring->n_done[STAGE_READ];
+    pthread_mutex_unlock(&ring->mutex);
+    return is_idle;
+}
+
 bool block_ring_failed(struct block_ring *ring)
 {
     pthread_mutex_lock(&ring->mutex);

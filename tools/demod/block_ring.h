@@ -19,6 +19,8 @@ struct block {
     float *noise_vars; /* NULL where there is not one a symbol */
     void *out;
     size_t n_symbols;
+    size_t out_nbytes; /* of OUTPUT, when it is demodulated */
+    bool is_last;
 };
 
 struct block_ring {
@@ -41,6 +43,9 @@ void block_ring_done(struct block_ring *ring, enum block_stage stage);
 /* The block that the stage was given last, or would be given next, and those after it are not to come. Those before it
  * still go through the stages behind. */
 void block_ring_end(struct block_ring *ring, enum block_stage stage, bool failed);
+
+/* Whether all blocks that were read have been through all stages. */
+bool block_ring_is_idle(struct block_ring *ring);
 
 /* Whether any stage has failed. */
 bool block_ring_failed(struct block_ring *ring);

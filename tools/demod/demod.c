@@ -20,14 +20,14 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
     const struct demod_options *options = run->options;
     if (!options->output_is_sigmf)
         return true;
-    if (!output_file_open(&outputs->meta, run->names.meta))
+    if (!output_file_open(&outputs->meta, run->names.meta, options->sync ? OUTPUT_FILE_SYNC : 0))
         return false;
     if (!options->hash)
         return true;
     outputs->hash = sha512_create();
     if (!outputs->hash)
         message_print(NULL, "out of memory");
-    return outputs->hash && demod_run_hash_input(run);
+    return outputs->hash && symbol_source_hash(&run->symbols);
 }
 
 /* Everything that can be found wrong before the first byte is written. The output file comes before the library,
@@ -35,14 +35,16 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
 static int open_files(struct demod_run *run, struct outputs *outputs)
 {
     const struct demod_options *options = run->options;
-    const int result = demod_run_open(run);
+    int result = demod_run_open(run);
     if (result != EXIT_DONE)
         return result;
     if (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards))
         return EXIT_FAILED;
-    if (!demod_metadata_check(run))
-        return EXIT_COMMAND;
-    if (!output_file_open(&outputs->data, demod_names_data(&run->names, options)) || !open_metadata(run, outputs))
+    result = demod_metadata_check(run);
+    if (result != EXIT_DONE)
+        return result;
+    const char *data = demod_names_data(&run->names, options);
+    if (!output_file_open(&outputs->data, data, options->sync ? OUTPUT_FILE_SYNC : 0) || !open_metadata(run, outputs))
         return EXIT_FAILED;
     return demod_run_prepare(run, 0);
 }
@@ -53,11 +55,10 @@ static bool write_blocks(struct demod_run *run, struct outputs *outputs)
     uint64_t n_written = 0;
     bool written = true;
     const struct block *block;
-    progress_start(&progress, run->options->show_progress, run->n_symbols);
+    progress_start(&progress, run->options->show_progress, run->symbols.n_symbols);
     while (written && (block = demod_run_next(run))) {
-        const size_t nbytes = block->n_symbols * run->out_nbytes;
-        sha512_add(outputs->hash, block->out, nbytes);
-        written = output_file_write(&outputs->data, block->out, nbytes);
+        sha512_add(outputs->hash, block->out, block->out_nbytes);
+        written = output_file_write(&outputs->data, block->out, block->out_nbytes);
         n_written += block->n_symbols;
         if (written) {
             demod_run_written(run);

@@ -36,17 +36,27 @@ static const struct {
      "Input and output:\n"
      "  -m, --modulation NAME       256qam, the default; bpsk, pi2-bpsk, qpsk, 16qam,\n"
      "                              64qam and 1024qam are not supported yet\n"
-     "  -i, --input-format FORMAT   cf32, cs16, cs8 or cf16, see below; default: by\n"
-     "                              INPUT's suffix; cf32 for \"-\" and a name without\n"
-     "                              a suffix\n"
-     "  -o, --output-format FORMAT  u8, s8, f16 or f32, see below; default: by\n"
-     "                              OUTPUT's suffix; u8 for \"-\" and a name without\n"
-     "                              a suffix\n"
+     "  -i, --input-format FORMAT   cf32, cs16, cs8, cf16, cu8, cs32 or cf64, see\n"
+     "                              below; default: by INPUT's suffix; cf32 for \"-\"\n"
+     "                              and a name without a suffix\n"
+     "  -o, --output-format FORMAT  u8, s8, f16, f32, hard or bits, see below;\n"
+     "                              default: by OUTPUT's suffix; u8 for \"-\" and a name\n"
+     "                              without a suffix\n"
      "      --input-scale X         factor that brings samples to unit mean symbol\n"
      "                              energy, a number or a fraction A/B; default:\n"
-     "                              1 (cf32, cf16), 1/32768 (cs16), 1/128 (cs8)\n"
+     "                              1 (cf32, cf16, cf64), 1/32768 (cs16), 1/128\n"
+     "                              (cs8, cu8), 1/2147483648 (cs32)\n"
+     "      --input-scale auto      the factor that gives the first 262144 symbols the\n"
+     "                              energy 1 + N0, N0 as given or else estimated\n"
+     "      --skip N                leave out the first N symbols, and their noise\n"
+     "                              variances in a noise file; default: 0\n"
+     "      --count N               leave out all but N symbols after these\n"
+     "      --partial error|ignore  what a part of a symbol at the end of INPUT is: an\n"
+     "                              error, the default, or left out with a warning\n"
      "      --sigmf, --no-sigmf     OUTPUT is a SigMF recording, or is none; default:\n"
-     "                              by INPUT and OUTPUT, see SigMF below\n"},
+     "                              by INPUT and OUTPUT, see SigMF below\n"
+     "      --no-sync               do not wait until OUTPUT is on the disk: faster,\n"
+     "                              but after a power cut it may be empty\n"},
     {IN_PLAIN,
      "      --no-hash               leave the SHA-512 of INPUT and OUTPUT out of the\n"
      "                              metadata of a recording, which is then faster\n"},
@@ -54,15 +64,20 @@ static const struct {
      "\n"
      "Formats of INPUT, for each symbol I then Q in this machine's byte order:\n"
      "  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
-     "  cs16  two 16-bit integers; .cs16 .sc16\n"
-     "  cs8   two 8-bit integers; .cs8 .sc8\n"
+     "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
+     "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
      "  cf16  two 16-bit floats; .cf16\n"
+     "  cu8   two bytes, of which 128 is 0, as rtl_sdr writes them; .cu8\n"
+     "  cs32  two 32-bit integers, which are rounded to 32-bit floats; .cs32 .ci32\n"
+     "  cf64  two 64-bit floats, which are rounded to 32-bit floats; .cf64\n"
      "\n"
      "Formats of OUTPUT, for each of the eight bits of a symbol:\n"
      "  u8    soft bit, a byte; .u8\n"
      "  s8    LLR, a signed byte; .s8\n"
      "  f16   LLR in nats, a 16-bit float; .f16\n"
      "  f32   LLR in nats, a 32-bit float; .f32\n"
+     "  hard  the bit that is decided for, a byte 0 or 1; .hard\n"
+     "  bits  the same, packed, the first bit highest in its byte; .bits\n"
      "\n"
      "An INPUT with any other suffix is refused without --input-format, an OUTPUT\n"
      "without --output-format; for SigMF's see below. A suffix is what follows the\n"
@@ -123,11 +138,15 @@ static const struct {
      "                              first 16777216 symbols, or LLRs against max-log\n"
      "                              in double precision, of the first 262144; then\n"
      "                              one symbol in 256\n"
+     "      --compare BITS          how many hard decisions are wrong: BITS has a byte\n"
+     "                              0 or 1 for each bit that was sent, as softqam-gen\n"
+     "                              --bits and format hard write it\n"
      "      --stats                 symbols, rates, backend, saturated share, erased\n"
-     "                              symbols, estimated noise variance and EVM; warns\n"
+     "                              symbols, energy, estimated N0 and EVM; warns\n"
      "                              when more than 5 % of s8's LLRs saturate at so\n"
      "                              few nats that it may cost the decoder more than\n"
      "                              0.01 bit a symbol\n"
+     "      --stats=json            the same as one line of JSON\n"
      "      --progress WHEN         auto, always or never; auto, the default, is on a\n"
      "                              terminal\n"
      "  -q, --quiet                 nothing but failures and what --stats and\n"
@@ -135,17 +154,27 @@ static const struct {
      "  -h, --help                  this text\n"
      "  -V, --version               the version\n"
      "\n"
+     "A warning says so when the energy of the first 65536 symbols is more than 10 %\n"
+     "from 1 + N0, and when their noise is more than 2 dB from what was given: LLRs\n"
+     "are right only for the right scale and noise.\n"
+     "\n"
+     "A pipe is not waited for: what has arrived is demodulated and written after a\n"
+     "pause of a millisecond, and without one after five. What \"auto\" estimates comes\n"
+     "first, after 262144 symbols or the end of INPUT.\n"
+     "\n"
      "SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or\n"
-     "NAME. Its metadata then give the format: cf32_le, cf32_be, ci16_le, ci16_be or\n"
-     "ci8, one channel; with --input-format NAME.sigmf-data is plain samples, and\n"
-     "NAME.sigmf-meta is refused. OUTPUT becomes a recording in the same ways, of 8\n"
-     "channels, so that sample k is symbol k, and NAME may have any suffix: where\n"},
+     "NAME, or an archive of one, NAME.sigmf. Its metadata then give the format, of\n"
+     "one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8; with\n"
+     "--input-format NAME.sigmf-data is plain samples, and the others are refused.\n"
+     "OUTPUT becomes a recording in the first three ways, of 8 channels, so that\n"
+     "sample k is symbol k, and NAME may have any suffix: where its name says so, and\n"
+     "where INPUT is one unless\n"},
     {IN_PLAIN,
-     "its name says so, and where INPUT is one unless OUTPUT is a shard, no regular\n"
-     "file, or ends in .u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
+     "--shard, --skip or --count is given, OUTPUT is no regular file, or it ends in\n"
+     ".u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
     {IN_MPI,
-     "its name says so, and where INPUT is one unless OUTPUT ends in .u8 .s8 .f16\n"
-     ".f32. Captures and annotations are carried over; no hashes are computed.\n"},
+     "--skip or --count is given or OUTPUT ends in .u8 .s8 .f16 .f32. Captures and\n"
+     "annotations are carried over; no hashes are computed.\n"},
     {IN_BOTH,
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"
@@ -166,7 +195,7 @@ static const struct {
 
 const char *demod_help(bool is_mpi)
 {
-    static char help[8192];
+    static char help[16384];
     size_t length = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].where == IN_BOTH || (parts[i].where == IN_MPI) == is_mpi)

@@ -10,24 +10,26 @@
 static struct sigmf_output describe(const struct demod_run *run, const char *tool)
 {
     static const char *const origins[] = {[NOISE_NONE] = NULL,
+                                          [NOISE_UNIT] = NULL,
                                           [NOISE_VALUE] = "given",
                                           [NOISE_AUTO] = "estimated from the first symbols",
                                           [NOISE_FILE] = "given for each symbol"};
-    const char *slash = strrchr(run->input.name, '/');
+    const char *slash = strrchr(run->symbols.file.name, '/');
     const enum noise_kind kind = run->noise.kind;
     return (struct sigmf_output){.input = run->options->input_is_sigmf ? &run->recording : NULL,
-                                 .input_name = slash ? slash + 1 : run->input.name,
+                                 .input_name = slash ? slash + 1 : run->symbols.file.name,
                                  .tool = tool,
                                  .config = &run->config,
+                                 .kind = run->options->output_kind,
                                  .noise_origin = origins[kind],
                                  .noise_var =
-                                     kind == NOISE_NONE || kind == NOISE_FILE ? 0 : (double)run->noise.noise_var};
+                                     kind == NOISE_VALUE || kind == NOISE_AUTO ? (double)run->noise.noise_var : 0};
 }
 
-bool demod_metadata_check(const struct demod_run *run)
+int demod_metadata_check(const struct demod_run *run)
 {
     const struct sigmf_output output = describe(run, "");
-    return !run->options->output_is_sigmf || sigmf_output_check(&output);
+    return run->options->output_is_sigmf ? sigmf_output_check(&output) : EXIT_DONE;
 }
 
 /* Whether the data are those that the input's metadata are of; no hash, NULL, says nothing against it. */
@@ -36,7 +38,7 @@ static bool check_hash(const struct demod_run *run, const char *hash)
     const struct sigmf_input *input = &run->recording;
     if (!hash || !input->sha512 || !strcasecmp(hash, input->sha512))
         return true;
-    message_print(run->input.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
+    message_print(run->symbols.file.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
     return false;
 }
 
@@ -53,7 +55,7 @@ bool demod_metadata_write(const struct demod_run *run, const char *tool, struct 
 {
     struct sigmf_output output = describe(run, tool);
     char hex[SHA512_HEX_NBYTES], input_hex[SHA512_HEX_NBYTES];
-    if (!finish_hash(hash, hex, &output.sha512) || !finish_hash(run->input_hash, input_hex, &output.input_sha512) ||
+    if (!finish_hash(hash, hex, &output.sha512) || !finish_hash(run->symbols.hash, input_hex, &output.input_sha512) ||
         !check_hash(run, output.input_sha512))
         return false;
     char *text = sigmf_output_text(&output);

@@ -84,13 +84,14 @@ int demod_names_find(struct demod_names *names, const struct demod_options *opti
         return EXIT_FAILED;
     }
     struct outputs outputs = {.paths = {demod_names_data(names, options), names->meta}};
-    struct stat input, noise;
+    struct stat input, noise, bits;
     if (!find_outputs(&outputs) || !find_source(sources->input_fd, options->input, &input) ||
-        !find_source(sources->noise_fd, options->noise_file, &noise))
+        !find_source(sources->noise_fd, options->noise_file, &noise) ||
+        !find_source(sources->bits_fd, options->compared_bits, &bits))
         return EXIT_FAILED;
     if (!check_file(&outputs, &input, options->input_is_sigmf ? "INPUT's" : "INPUT as well") ||
         !check_path(&outputs, sources->recording->meta_path) || !check_recording(&outputs, options->input) ||
-        !check_file(&outputs, &noise, "--noise-file as well"))
+        !check_file(&outputs, &noise, "--noise-file as well") || !check_file(&outputs, &bits, "--compare's as well"))
         return EXIT_COMMAND;
     if (!options->output_is_sigmf || !output_file_is_same(names->data, names->meta))
         return EXIT_DONE;

@@ -19,7 +19,8 @@ struct demod_names {
 struct demod_sources {
     const struct sigmf_input *recording; /* all zero where INPUT is none */
     int input_fd;
-    int noise_fd; /* -1 for none */
+    int noise_fd; /* -1 for none, as the next */
+    int bits_fd;
 };
 
 /* What to open for OUTPUT's data. */

@@ -10,9 +10,11 @@
 #include <softqam/softqam.h>
 
 #include "common/input_file.h"
+#include "symbol_source.h"
 
 enum noise_kind {
     NOISE_NONE,  /* none is taken */
+    NOISE_UNIT,  /* 1, because any would do */
     NOISE_VALUE, /* one for all */
     NOISE_AUTO,  /* one for all, estimated from the first symbols */
     NOISE_FILE   /* one a symbol */
@@ -32,27 +34,28 @@ struct noise_source {
 
 bool noise_source_open(struct noise_source *source, enum noise_kind kind, double noise_var, const char *path);
 
-/* Whether a file holds one value for each of the symbols, where the number of both is known beforehand. */
-bool noise_source_fits(const struct noise_source *source, const struct input_file *symbols, size_t symbol_nbytes);
+/* NOISE_FILE: leaves out the values of the first `skip` symbols. Whether there is one for each of the others, where the
+ * number of both is known beforehand. */
+bool noise_source_start(struct noise_source *source, const struct symbol_source *symbols, uint64_t skip);
 
-/* Only the values of n symbols from the one with index `first` on. Of a file that noise_source_fits() knew the size of.
- */
+/* NOISE_FILE: leaves out all but those of the next `count` symbols. */
+bool noise_source_limit(struct noise_source *source, uint64_t count);
+
+/* Only the values of n symbols from the one with index `first` on, of a file whose size is known. */
 bool noise_source_choose_part(struct noise_source *source, uint64_t first, uint64_t n_symbols);
 
-/* NOISE_FILE: the values of the next n symbols. */
-bool noise_source_read(struct noise_source *source, const struct input_file *symbols, float *values, size_t n_symbols);
+/* NOISE_FILE: the values of the next n symbols, which are of the file of that name. */
+bool noise_source_read(struct noise_source *source, const char *symbols_name, float *values, size_t n_symbols);
 
 /* NOISE_FILE: whether it ends where the symbols do. */
-bool noise_source_end(struct noise_source *source, const struct input_file *symbols);
+bool noise_source_end(struct noise_source *source, const char *symbols_name);
 
-/* NOISE_AUTO: the estimate, from the first n symbols, those beyond NOISE_AUTO_SYMBOLS left out. */
-bool noise_source_estimate(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
-                           const void *samples, size_t n_symbols);
+/* NOISE_AUTO: the estimate, from the first n symbols. Without any there is none. */
+bool noise_source_estimate(struct noise_source *source, const char *symbols_name, const softqam_config *config,
+                           const void *symbols, size_t n_symbols);
 
-/* *noise_var as softqam_demodulate() takes it, for symbols whose values, with NOISE_FILE, these are. With NOISE_AUTO
- * makes the estimate where there is none. */
-bool noise_source_get(struct noise_source *source, const struct input_file *symbols, const softqam_config *config,
-                      const void *samples, const float *values, size_t n_symbols, const float **noise_var);
+/* The noise variances as softqam_demodulate() takes them, for symbols whose values, with NOISE_FILE, these are. */
+const float *noise_source_get(const struct noise_source *source, const float *values);
 
 void noise_source_close(struct noise_source *source);
 

@@ -21,11 +21,18 @@ enum {
     MAX_SHARDS = 1000000
 };
 
+/* As many as leave the size of every file a 64-bit signed number. */
+#define MAX_SYMBOLS ((uint64_t)INT64_MAX / FILE_SYMBOL_MAX_NBYTES)
+
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
 /* What options without a letter return. */
 enum {
     OPTION_INPUT_SCALE = 256,
+    OPTION_SKIP,
+    OPTION_COUNT,
+    OPTION_PARTIAL,
+    OPTION_COMPARE,
     OPTION_BACKEND,
     OPTION_DEVICE,
     OPTION_THREADS,
@@ -43,6 +50,7 @@ enum {
     OPTION_SHARD,
     OPTION_SIGMF,
     OPTION_NO_SIGMF,
+    OPTION_NO_SYNC,
     OPTION_NO_HASH
 };
 
@@ -52,6 +60,10 @@ static const struct option long_options[] = {{"modulation", required_argument, N
                                              {"input-format", required_argument, NULL, 'i'},
                                              {"output-format", required_argument, NULL, 'o'},
                                              {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
+                                             {"skip", required_argument, NULL, OPTION_SKIP},
+                                             {"count", required_argument, NULL, OPTION_COUNT},
+                                             {"partial", required_argument, NULL, OPTION_PARTIAL},
+                                             {"compare", required_argument, NULL, OPTION_COMPARE},
                                              {"noise-var", required_argument, NULL, OPTION_NOISE_VAR},
                                              {"snr-db", required_argument, NULL, OPTION_SNR_DB},
                                              {"noise-file", required_argument, NULL, OPTION_NOISE_FILE},
@@ -65,8 +77,9 @@ static const struct option long_options[] = {{"modulation", required_argument, N
                                              {"chunk", required_argument, NULL, OPTION_CHUNK},
                                              {"sigmf", no_argument, NULL, OPTION_SIGMF},
                                              {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
+                                             {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
                                              {"verify", no_argument, NULL, OPTION_VERIFY},
-                                             {"stats", no_argument, NULL, OPTION_STATS},
+                                             {"stats", optional_argument, NULL, OPTION_STATS},
                                              {"progress", required_argument, NULL, OPTION_PROGRESS},
                                              {"quiet", no_argument, NULL, 'q'},
                                              {"help", no_argument, NULL, 'h'},
@@ -80,8 +93,9 @@ enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_option
 
 /* In the order of softqam_modulation, from SOFTQAM_MODULATION_BPSK on. */
 static const char *const modulation_names[] = {"bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam", NULL};
-static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};      /* in the order of softqam_backend */
-static const char *const sign_names[] = {"0", "1", NULL};                      /* in the order of softqam_sign */
+static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL}; /* in the order of softqam_backend */
+static const char *const sign_names[] = {"0", "1", NULL};                 /* in the order of softqam_sign */
+static const char *const partial_names[] = {"error", "ignore", NULL};
 static const char *const progress_names[] = {"auto", "always", "never", NULL}; /* in the order of demod_progress */
 
 /* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
@@ -146,12 +160,13 @@ static bool parse_modulation(const char *text, softqam_config *config)
     return false;
 }
 
-static bool parse_scale(const char *text, softqam_config *config)
+static bool parse_scale(const char *text, struct demod_options *options)
 {
     double scale = 0;
-    if (!arguments_parse_ratio("--input-scale", text, &scale))
+    if (!arguments_parse_ratio_or("--input-scale", text, "auto", &scale))
         return false;
-    config->input_scale = (float)scale;
+    options->scale_auto = scale == 0;
+    options->config.input_scale = (float)scale;
     return true;
 }
 
@@ -290,6 +305,54 @@ static bool parse_shard(const char *text, struct demod_options *options)
     return false;
 }
 
+/* The options that say what is read of INPUT, and how. */
+static bool parse_input_option(int option, const char *text, struct demod_options *options)
+{
+    int partial = 0;
+    switch (option) {
+    case OPTION_INPUT_SCALE:
+        return parse_scale(text, options);
+    case OPTION_SKIP:
+        return arguments_parse_count("--skip", text, 0, MAX_SYMBOLS, &options->skip);
+    case OPTION_COUNT:
+        return arguments_parse_count("--count", text, 0, MAX_SYMBOLS, &options->count);
+    case OPTION_SHARD:
+        return parse_shard(text, options);
+    case OPTION_COMPARE:
+        options->compared_bits = text;
+        return true;
+    default:
+        if (!arguments_parse_choice("--partial", text, partial_names, &partial))
+            return false;
+        options->ignore_partial = partial != 0;
+        return true;
+    }
+}
+
+/* The options that say what OUTPUT is made as, none of which has a value. */
+static bool parse_output_option(int option, struct demod_options *options, struct demod_raw_options *raw)
+{
+    if (option == OPTION_SIGMF)
+        raw->sigmf = SIGMF_YES;
+    else if (option == OPTION_NO_SIGMF)
+        raw->sigmf = SIGMF_NO;
+    else if (option == OPTION_NO_HASH)
+        options->hash = false;
+    else
+        options->sync = false;
+    return true;
+}
+
+/* Nothing, NULL, or json. */
+static bool parse_stats(const char *text, struct demod_options *options)
+{
+    static const char *const names[] = {"json", NULL};
+    int json = -1;
+    options->stats = true;
+    options->stats_json = text != NULL;
+    return !text || arguments_parse_choice("--stats", text, names, &json);
+}
+
 static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
 {
     switch (option) {
@@ -302,24 +365,22 @@ static bool parse_option(int option, struct demod_options *options, struct demod
         raw->output_format = optarg;
         return true;
     case OPTION_SIGMF:
-        raw->sigmf = SIGMF_YES;
-        return true;
     case OPTION_NO_SIGMF:
-        raw->sigmf = SIGMF_NO;
-        return true;
     case OPTION_NO_HASH:
-        options->hash = false;
-        return true;
+    case OPTION_NO_SYNC:
+        return parse_output_option(option, options, raw);
     case OPTION_SHARD:
-        return parse_shard(optarg, options);
     case OPTION_INPUT_SCALE:
-        return parse_scale(optarg, &options->config);
+    case OPTION_SKIP:
+    case OPTION_COUNT:
+    case OPTION_PARTIAL:
+    case OPTION_COMPARE:
+        return parse_input_option(option, optarg, options);
     case OPTION_VERIFY:
         options->verify = true;
         return true;
     case OPTION_STATS:
-        options->stats = true;
-        return true;
+        return parse_stats(optarg, options);
     case OPTION_PROGRESS:
         return arguments_parse_choice("--progress", optarg, progress_names, &raw->progress);
     case 'q':
@@ -339,6 +400,17 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     }
 }
 
+size_t demod_options_output_bits(const struct demod_options *options)
+{
+    const softqam_config *config = &options->config;
+    const size_t n_bits = softqam_bits_per_symbol(config->modulation);
+    if (options->output_kind == OUTPUT_BITS)
+        return n_bits;
+    if (options->output_kind == OUTPUT_HARD)
+        return 8 * n_bits;
+    return 8 * softqam_output_nbytes(config->output_format, config->modulation, 1);
+}
+
 enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
     struct demod_raw_options raw = {0};
@@ -346,6 +418,8 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
     memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
     memset(options, 0, sizeof *options);
     options->hash = !is_mpi;
+    options->sync = true;
+    options->count = UINT64_MAX;
     softqam_config_init(&options->config);
     softqam_context_config_init(&options->context_config);
     for (;;) {

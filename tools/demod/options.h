@@ -7,14 +7,23 @@
 
 #include <softqam/softqam.h>
 
+#include "common/sample_format.h"
 #include "noise_source.h"
+#include "symbol_source.h"
 
 struct demod_options {
     const char *input;
     const char *output;
     bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
     bool output_is_sigmf;
-    bool hash;             /* into the metadata of an output that is SigMF */
+    bool hash; /* into the metadata of an output that is SigMF */
+    enum file_format input_format;
+    bool scale_auto;              /* config.input_scale is told from the first symbols */
+    uint64_t skip, count;         /* symbols of INPUT; count is UINT64_MAX for all that are left */
+    enum output_kind output_kind; /* of OUTPUT; config.output_format is what the library makes for it */
+    const char *compared_bits;    /* a file; NULL for none */
+    bool ignore_partial;
+    bool sync;             /* OUTPUT is on the disk when it takes its name */
     softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
     softqam_context_config context_config;
     enum noise_kind noise;
@@ -22,10 +31,14 @@ struct demod_options {
     const char *noise_file; /* NOISE_FILE */
     bool verify;
     bool stats;
+    bool stats_json; /* as JSON */
     bool quiet;
     bool show_progress;
     unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
 };
+
+/* Bits of what a symbol becomes in OUTPUT. */
+size_t demod_options_output_bits(const struct demod_options *options);
 
 /* What main() does next. */
 enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };

@@ -15,6 +15,8 @@
 static const double warned_saturated_share = 0.05;
 static const double warned_loss = 0.01;
 
+static const char unknown[] = "unknown: no symbol to tell it from";
+
 /* What every soft bit or LLR that was checked turned out to be. */
 static const char *describe_agreement(const softqam_config *config)
 {
@@ -40,8 +42,15 @@ static void report_verify(const struct demod_run *run)
 static void report_estimate(const struct demod_run *run)
 {
     const double noise_var = (double)run->noise.noise_var;
-    message_print(run->input.name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s",
+    message_print(run->symbols.file.name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s",
                   noise_var, 10 * log10(1 / noise_var), run->noise.n_estimated, PLURAL(run->noise.n_estimated));
+}
+
+static void report_scale(const struct demod_run *run)
+{
+    const double scale = (double)run->config.input_scale;
+    message_print(run->symbols.file.name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale,
+                  1 / scale, run->n_scale_estimated, PLURAL(run->n_scale_estimated));
 }
 
 static void warn_of_saturation(const struct demod_run *run, const char *output)
@@ -70,17 +79,30 @@ static void report_noise(const struct noise_source *noise)
         [NOISE_VALUE] = "as given", [NOISE_AUTO] = "estimated from the first symbols"};
     if (noise->kind == NOISE_FILE)
         fprintf(stderr, "  %-10s one a symbol, from %s\n", "N0", noise->file.name);
-    else if (noise->kind != NOISE_NONE)
+    else if (noise->kind == NOISE_VALUE || noise->kind == NOISE_AUTO)
         fprintf(stderr, "  %-10s %.6g, %.2f dB (%s)\n", "N0", (double)noise->noise_var,
                 10 * log10(1 / (double)noise->noise_var), origins[noise->kind]);
+}
+
+static double bit_error_rate(const struct bit_comparison *comparison)
+{
+    return comparison->n_compared ? (double)comparison->n_wrong / (double)comparison->n_compared : 0;
+}
+
+static void report_energy(const struct noise_estimate *estimate)
+{
+    if (estimate->n_symbols > 0)
+        fprintf(stderr, "  %-10s %.6g a symbol in the mean (1 + N0 where the scale is right)\n", "energy",
+                noise_estimate_energy(estimate));
+    else
+        fprintf(stderr, "  %-10s %s\n", "energy", unknown);
 }
 
 static void report_errors(const struct noise_estimate *estimate)
 {
     const double noise_var = noise_estimate_variance(estimate), evm = noise_estimate_evm(estimate);
     if (isnan(evm)) {
-        fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "estimate");
-        fprintf(stderr, "  %-10s unknown: no symbol to tell it from\n", "EVM");
+        fprintf(stderr, "  %-10s %s\n  %-10s %s\n", "estimate", unknown, "EVM", unknown);
         return;
     }
     fprintf(stderr, "  %-10s N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)\n", "estimate", noise_var,
@@ -100,20 +122,37 @@ static void report_statistics(const struct demod_run *run, const char *output)
     fprintf(stderr, "  %-10s %s (%s)\n", "backend", softqam_backend_name(run->demodulator),
             softqam_backend_detail(run->demodulator));
     report_noise(&run->noise);
-    fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
-            u8 ? "soft bits" : "LLRs");
+    if (run->noise.kind != NOISE_UNIT)
+        fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
+                u8 ? "soft bits" : "LLRs");
     fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
+    report_energy(&statistics->noise);
     report_errors(&statistics->noise);
     warn_of_saturation(run, output);
 }
 
+static void report_partial(const struct demod_run *run)
+{
+    const unsigned n = (unsigned)run->symbols.n_ignored;
+    if (n > 0)
+        message_print(run->symbols.file.name, "warning: %u byte%s left over at the end ignored (a symbol has %u)", n,
+                      PLURAL(n), (unsigned)run->symbols.nbytes);
+}
+
 static void report_growth(const struct demod_run *run)
 {
-    const uint64_t growth = input_file_growth(&run->input);
+    const uint64_t growth = input_file_growth(&run->symbols.file);
     if (growth > 0)
-        message_print(run->input.name,
+        message_print(run->symbols.file.name,
                       "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
-                      growth / run->symbol_nbytes);
+                      growth / run->symbols.nbytes);
+}
+
+static void report_comparison(const struct demod_run *run)
+{
+    const struct bit_comparison *comparison = &run->comparison;
+    message_print(comparison->file.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g",
+                  comparison->n_wrong, comparison->n_compared, bit_error_rate(comparison));
 }
 
 void demod_report(const struct demod_run *run, const char *output)
@@ -121,10 +160,20 @@ void demod_report(const struct demod_run *run, const char *output)
     const struct demod_options *options = run->options;
     if (!options->quiet)
         report_growth(run);
-    if (run->noise.kind == NOISE_AUTO && !options->quiet)
+    if (!options->quiet)
+        report_partial(run);
+    if (run->n_scale_estimated > 0 && !options->quiet)
+        report_scale(run);
+    if (run->noise.n_estimated > 0 && !options->quiet)
         report_estimate(run);
+    if (!options->quiet)
+        scale_check_warn(&run->scale_check, run->symbols.file.name, &run->noise);
     if (options->verify && !options->quiet)
         report_verify(run);
-    if (options->stats)
+    if (options->compared_bits)
+        report_comparison(run);
+    if (options->stats_json)
+        report_json(run);
+    else if (options->stats)
         report_statistics(run, output);
 }

@@ -8,4 +8,7 @@
 /* The estimate of the noise variance, what --verify found, and what --stats asks for. */
 void demod_report(const struct demod_run *run, const char *output);
 
+/* What --stats=json asks for, in report_json.c. */
+void report_json(const struct demod_run *run);
+
 #endif

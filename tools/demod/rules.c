@@ -21,16 +21,31 @@ static bool is_same_descriptor(const char *path, const char *other)
     return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
 }
 
+static bool is_decisions(enum output_kind kind)
+{
+    return kind == OUTPUT_HARD || kind == OUTPUT_BITS;
+}
+
+static bool is_llrs(enum output_kind kind)
+{
+    return kind != OUTPUT_U8 && !is_decisions(kind);
+}
+
 static bool check_noise(const struct demod_options *options, const struct demod_raw_options *raw)
 {
-    const softqam_output_format format = options->config.output_format;
-    if (format == SOFTQAM_OUTPUT_U8 && raw->noise_option)
-        message_print(raw->noise_option, "only for output formats s8, f16 and f32; u8 takes no noise variance");
-    else if (format != SOFTQAM_OUTPUT_U8 && !raw->noise_option)
-        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file",
-                      sample_format_name(format));
+    const char *format = sample_format_name(options->output_kind);
+    const bool takes_noise = is_llrs(options->output_kind);
+    if (!takes_noise && raw->noise_option)
+        message_print(raw->noise_option, "only for output formats s8, f16 and f32; %s takes no noise variance", format);
+    else if (takes_noise && !raw->noise_option)
+        message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file", format);
     else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
         message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
+    else if (options->compared_bits && is_same_descriptor(options->compared_bits, options->input))
+        message_print("--compare", "'%s' is INPUT as well", options->compared_bits);
+    else if (options->compared_bits && options->noise == NOISE_FILE &&
+             is_same_descriptor(options->compared_bits, options->noise_file))
+        message_print("--compare", "'%s' is --noise-file as well", options->compared_bits);
     else
         return true;
     return false;
@@ -38,9 +53,12 @@ static bool check_noise(const struct demod_options *options, const struct demod_
 
 static bool check_llr_options(const struct demod_options *options, const struct demod_raw_options *raw)
 {
-    if (!raw->llr_option || options->config.output_format == SOFTQAM_OUTPUT_S8)
+    if (raw->llr_option && options->output_kind != OUTPUT_S8)
+        message_print(raw->llr_option, "only for output format s8");
+    else if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
+        message_print("--sign", "only for soft bits and LLRs; %s is bits", sample_format_name(options->output_kind));
+    else
         return true;
-    message_print(raw->llr_option, "only for output format s8");
     return false;
 }
 
@@ -63,6 +81,12 @@ static void complete_llr_config(softqam_config *config)
         config->llr_limit = default_llr_limit;
 }
 
+/* Whether symbols are left out, at which metadata of the whole would no longer point. */
+static bool is_range(const struct demod_options *options)
+{
+    return options->skip > 0 || options->count < UINT64_MAX;
+}
+
 /* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
 static bool is_sigmf_output(const struct demod_options *options, const struct demod_raw_options *raw)
 {
@@ -71,7 +95,7 @@ static bool is_sigmf_output(const struct demod_options *options, const struct de
     if (sigmf_name_is_explicit(options->output))
         return true;
     struct stat status;
-    return options->input_is_sigmf && options->n_shards <= 1 &&
+    return options->input_is_sigmf && options->n_shards <= 1 && !is_range(options) &&
            file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
            !sample_format_is_soft_bit_suffix(options->output) &&
            (stat(options->output, &status) || S_ISREG(status.st_mode));
@@ -85,11 +109,15 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
     options->output_is_sigmf = is_sigmf_output(options, raw);
     const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
-        message_print(options->input, "%s of SigMF, not a recording; unpack it and give its .sigmf-meta", unsupported);
+        message_print(options->input, "%s; give the .sigmf-meta of a recording", unsupported);
+    else if (raw->input_format && sigmf_name_is_archive(options->input))
+        message_print(options->input, "an archive of SigMF, not samples; drop --input-format");
     else if (raw->input_format && sigmf_name_is_metadata(options->input))
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)
         message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
+    else if (options->output_is_sigmf && is_range(options))
+        message_print(option, "what --skip and --count leave is no recording; choose a plain OUTPUT");
     else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
         message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
     else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
@@ -103,16 +131,27 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
 /* A recording's is in its metadata, whatever suffix its name has. */
 static bool choose_input_format(struct demod_options *options, const struct demod_raw_options *raw)
 {
-    return options->input_is_sigmf || sample_format_for_symbols("--input-format", raw->input_format, options->input,
-                                                                &options->config.input_format);
+    if (options->input_is_sigmf)
+        return true;
+    if (!sample_format_for_input("--input-format", raw->input_format, options->input, &options->input_format))
+        return false;
+    options->config.input_format = file_format_library(options->input_format);
+    return true;
 }
 
 /* In a recording's name dots mean nothing: what is written ends in SigMF's own suffixes. */
 static bool choose_output_format(struct demod_options *options, const struct demod_raw_options *raw)
 {
     const bool any_suffix = options->output_is_sigmf || sigmf_name_is_explicit(options->output);
-    return sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
-                                       &options->config.output_format);
+    if (!sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
+                                     &options->output_kind))
+        return false;
+    /* The signs of LLRs are the same for any noise. */
+    const bool is_hard = is_decisions(options->output_kind);
+    options->config.output_format = is_hard ? SOFTQAM_OUTPUT_F32 : (softqam_output_format)options->output_kind;
+    if (is_hard && !raw->noise_option)
+        options->noise = NOISE_UNIT;
+    return true;
 }
 
 bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)
@@ -122,7 +161,7 @@ bool demod_rules_complete(struct demod_options *options, const struct demod_raw_
         !check_noise(options, raw) || !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)
-        config->input_scale = softqam_input_default_scale(config->input_format);
+        config->input_scale = file_format_default_scale(options->input_format);
     complete_llr_config(config);
     config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = raw->progress == PROGRESS_ALWAYS ||

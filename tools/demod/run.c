@@ -24,125 +24,87 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options)
     run->options = options;
     run->config = options->config;
     run->context_config = options->context_config;
-    run->input.fd = -1;
-    run->noise.file.fd = -1;
-    run->n_symbols = -1;
+    run->symbols.file.fd = -1;
+    run->symbols.recording = &run->recording;
+    run->symbols.n_symbols = -1;
+    run->noise.file.fd = run->comparison.file.fd = -1;
     run->stop_fd = -1;
 }
 
 /* What the metadata of a recording says of its samples. */
 static bool read_recording(struct demod_run *run)
 {
-    softqam_config *config = &run->config;
+    if (!run->options->input_is_sigmf)
+        return true;
     if (!sigmf_input_read(&run->recording, run->options->input))
         return false;
-    config->input_format = run->recording.format;
-    if (config->input_scale == 0)
-        config->input_scale = (float)run->recording.scale;
-    if (config->input_scale == 0)
-        config->input_scale = softqam_input_default_scale(config->input_format);
+    run->input_format = run->recording.format;
+    if (run->config.input_scale == 0 && !run->options->scale_auto)
+        run->config.input_scale = (float)run->recording.scale;
     return true;
-}
-
-/* Leaves out what is no sample. */
-static bool skip_gaps(struct demod_run *run)
-{
-    const struct sigmf_input *recording = &run->recording;
-    const uint64_t header = recording->header_nbytes, trailer = recording->trailing_nbytes;
-    if (header + trailer == 0)
-        return true;
-    if (run->input.nbytes >= 0 && header + trailer <= (uint64_t)run->input.nbytes)
-        return input_file_choose_part(&run->input, header, (uint64_t)run->input.nbytes - header - trailer);
-    message_print(run->input.name, "shorter than the %" PRIu64 " bytes around the samples that %s tells of",
-                  header + trailer, recording->meta_path);
-    return false;
 }
 
 static bool open_inputs(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    const bool is_sigmf = options->input_is_sigmf;
-    if (is_sigmf && !read_recording(run))
+    softqam_config *config = &run->config;
+    run->input_format = options->input_format;
+    if (!read_recording(run))
         return false;
-    run->symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
-    run->out_nbytes = softqam_output_nbytes(run->config.output_format, run->config.modulation, 1);
-    return input_file_open(&run->input, is_sigmf ? run->recording.data_path : options->input) &&
-           noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file);
+    config->input_format = file_format_library(run->input_format);
+    if (config->input_scale == 0)
+        config->input_scale = file_format_default_scale(run->input_format);
+    run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
+    run->symbols.ignores_partial = options->ignore_partial;
+    return symbol_source_open(&run->symbols, options->input_is_sigmf ? run->recording.data_path : options->input,
+                              run->input_format, &run->recording) &&
+           noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file) &&
+           bit_comparison_open(&run->comparison, options->compared_bits, softqam_bits_per_symbol(config->modulation));
 }
 
-static bool count_symbols(struct demod_run *run)
+static bool start_inputs(struct demod_run *run)
 {
-    if (!skip_gaps(run))
-        return false;
-    const int64_t nbytes = run->input.nbytes;
-    if ((nbytes >= 0 && !input_file_is_whole(&run->input, (uint64_t)nbytes, "symbol", run->symbol_nbytes)) ||
-        !noise_source_fits(&run->noise, &run->input, run->symbol_nbytes))
-        return false;
-    if (nbytes >= 0)
-        run->n_symbols = nbytes / (int64_t)run->symbol_nbytes;
-    return true;
+    const uint64_t skip = run->options->skip, count = run->options->count;
+    return symbol_source_start(&run->symbols, skip) && noise_source_start(&run->noise, &run->symbols, skip) &&
+           bit_comparison_start(&run->comparison, &run->symbols, skip) &&
+           (count == UINT64_MAX ||
+            (symbol_source_limit(&run->symbols, count) && noise_source_limit(&run->noise, count) &&
+             bit_comparison_limit(&run->comparison, count)));
 }
 
 int demod_run_open(struct demod_run *run)
 {
     if (!open_inputs(run))
         return EXIT_FAILED;
-    const struct demod_sources sources = {&run->recording, run->input.fd, run->noise.file.fd};
+    const struct demod_sources sources = {&run->recording, run->symbols.file.fd, run->noise.file.fd,
+                                          run->comparison.file.fd};
     const int result = demod_names_find(&run->names, run->options, &sources);
     if (result != EXIT_DONE)
         return result;
-    return count_symbols(run) ? EXIT_DONE : EXIT_FAILED;
+    return start_inputs(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Hashes bytes around the samples, where a hash was asked for. */
-static bool hash_gap(struct demod_run *run, uint64_t offset, uint64_t nbytes)
+static bool estimate_from(struct demod_run *run, void *symbols)
 {
-    unsigned char buffer[1 << 14];
     size_t n = 0;
-    for (uint64_t done = 0; run->input_hash && done < nbytes; done += n) {
-        const size_t wanted = nbytes - done < sizeof buffer ? (size_t)(nbytes - done) : sizeof buffer;
-        if (!input_file_read_at(&run->input, offset + done, buffer, wanted, &n))
-            return false;
-        if (n == 0) {
-            message_print(run->input.name, "became shorter while it was read");
-            return false;
-        }
-        sha512_add(run->input_hash, buffer, n);
-    }
-    return true;
+    run->is_estimated = true;
+    return symbol_source_peek(&run->symbols, symbols, NOISE_AUTO_SYMBOLS, &n) &&
+           (!run->options->scale_auto ||
+            scale_estimate(&run->config, run->symbols.file.name, &run->noise, symbols, n, &run->n_scale_estimated)) &&
+           (run->noise.kind != NOISE_AUTO ||
+            noise_source_estimate(&run->noise, run->symbols.file.name, &run->config, symbols, n));
 }
 
-bool demod_run_hash_input(struct demod_run *run)
+/* What is to be told from the first symbols, of a part those of the whole. */
+static bool estimate(struct demod_run *run)
 {
-    run->input_hash = sha512_create();
-    if (!run->input_hash)
+    if (run->is_estimated || (run->noise.kind != NOISE_AUTO && !run->options->scale_auto))
+        return true;
+    void *symbols = malloc(NOISE_AUTO_SYMBOLS * run->symbols.nbytes);
+    if (!symbols)
         message_print(NULL, "out of memory");
-    return run->input_hash && hash_gap(run, 0, run->recording.header_nbytes);
-}
-
-static void to_our_byte_order(const struct demod_run *run, void *samples, size_t n_symbols)
-{
-    if (run->recording.is_big_endian)
-        sample_format_swap(run->config.input_format, samples, n_symbols);
-}
-
-/* The estimate of a part is that of the whole. */
-static bool estimate_noise(struct demod_run *run)
-{
-    size_t nbytes = NOISE_AUTO_SYMBOLS * run->symbol_nbytes;
-    void *samples = malloc(nbytes);
-    if (!samples) {
-        message_print(NULL, "out of memory");
-        return false;
-    }
-    bool estimated = input_file_peek(&run->input, samples, nbytes, &nbytes);
-    if (estimated) {
-        const uint64_t n_there = nbytes / run->symbol_nbytes, n_known = (uint64_t)run->n_symbols;
-        const size_t n = (size_t)(n_there < n_known ? n_there : n_known); /* without what follows the samples */
-        to_our_byte_order(run, samples, n);
-        estimated = noise_source_estimate(&run->noise, &run->input, &run->config, samples, n);
-    }
-    free(samples);
+    const bool estimated = symbols && estimate_from(run, symbols);
+    free(symbols);
     return estimated;
 }
 
@@ -154,18 +116,21 @@ static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
 
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
-    if (run->n_symbols < 0) {
-        message_print(run->input.name, "not a regular file, a part of which could be read");
+    if (run->symbols.n_symbols < 0) {
+        message_print(run->symbols.file.name, "not a regular file, a part of which could be read");
         return false;
     }
-    if (run->noise.kind == NOISE_AUTO && !estimate_noise(run))
+    if (run->options->output_kind == OUTPUT_BITS && demod_options_output_bits(run->options) % 8 > 0) {
+        message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
         return false;
-    const uint64_t n = (uint64_t)run->n_symbols;
+    }
+    if (!estimate(run))
+        return false;
+    const uint64_t n = (uint64_t)run->symbols.n_symbols;
     const uint64_t first = part_start(n, index, n_parts), end = part_start(n, index + 1, n_parts);
-    run->first_symbol = first;
-    run->n_symbols = (int64_t)(end - first);
     return noise_source_choose_part(&run->noise, first, end - first) &&
-           input_file_choose_part(&run->input, first * run->symbol_nbytes, (end - first) * run->symbol_nbytes);
+           bit_comparison_choose_part(&run->comparison, first, end - first) &&
+           symbol_source_choose_part(&run->symbols, first, end - first);
 }
 
 /* Chunks that the user wants longer than that are not cut; a known small input needs no more memory than it fills. */
@@ -177,12 +142,13 @@ static size_t choose_block_symbols(const struct demod_run *run, size_t max_block
         n = run->context_config.chunk_symbols;
     if (max_block_symbols && n > max_block_symbols)
         n = max_block_symbols;
-    return run->n_symbols >= 0 && (uint64_t)run->n_symbols < n ? (size_t)run->n_symbols + 1 : n;
+    const int64_t n_symbols = run->symbols.n_symbols;
+    return n_symbols >= 0 && (uint64_t)n_symbols < n ? (size_t)n_symbols + 1 : n;
 }
 
 bool demod_run_is_small(const struct demod_run *run)
 {
-    return run->n_symbols >= 0 && run->n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS;
+    return run->symbols.n_symbols >= 0 && run->symbols.n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS;
 }
 
 /* AUTO does without a GPU, but not without one that was named: what nobody notices may not be what was meant. */
@@ -224,8 +190,8 @@ static bool allocate_block(struct demod_run *run, struct block *block)
 {
     const size_t n = run->block_symbols;
     void *noise_vars = NULL;
-    const bool allocated = softqam_host_alloc(run->context, n * run->symbol_nbytes, &block->samples) == SOFTQAM_OK &&
-                           softqam_host_alloc(run->context, n * run->out_nbytes, &block->out) == SOFTQAM_OK &&
+    const bool allocated = softqam_host_alloc(run->context, n * run->symbols.nbytes, &block->samples) == SOFTQAM_OK &&
+                           softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) == SOFTQAM_OK &&
                            (run->noise.kind != NOISE_FILE ||
                             softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) == SOFTQAM_OK);
     block->noise_vars = noise_vars;
@@ -236,7 +202,7 @@ static bool allocate_block(struct demod_run *run, struct block *block)
 
 int demod_run_prepare(struct demod_run *run, size_t max_block_symbols)
 {
-    const int result = create_demodulator(run);
+    const int result = estimate(run) ? create_demodulator(run) : EXIT_FAILED;
     if (result != EXIT_DONE)
         return result;
     run->block_symbols = choose_block_symbols(run, max_block_symbols);
@@ -247,25 +213,27 @@ int demod_run_prepare(struct demod_run *run, size_t max_block_symbols)
         message_print("--verify", "out of memory");
         return EXIT_FAILED;
     }
-    run->verifier.n_seen = run->first_symbol;
+    run->verifier.n_seen = run->symbols.first_symbol;
     return EXIT_DONE;
+}
+
+/* Whether blocks are still on their way, so that the next one may wait for more symbols. */
+static bool is_busy(void *ring)
+{
+    return !block_ring_is_idle(ring);
 }
 
 /* Reads the next block; its whole symbols go on, whatever comes after them: *whole says whether nothing does. Returns
  * false when they cannot. */
 static bool read_block(struct demod_run *run, struct block *block, bool *last, bool *whole)
 {
-    const size_t nbytes = run->block_symbols * run->symbol_nbytes;
-    size_t n_read = 0;
-    const bool read = input_file_read(&run->input, block->samples, nbytes, &n_read);
-    block->n_symbols = n_read / run->symbol_nbytes;
-    sha512_add(run->input_hash, block->samples, n_read);
-    to_our_byte_order(run, block->samples, block->n_symbols);
-    *last = !read || n_read < nbytes;
-    *whole = read && input_file_is_whole(&run->input, n_read, "symbol", run->symbol_nbytes);
+    const struct input_taker taker = {is_busy, &run->ring};
+    *whole = symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, last);
+    *last = *last || !*whole;
+    block->is_last = *last;
     /* Nothing to go on where that has a cause of its own, which is told already. */
     return (*whole || block->n_symbols > 0) &&
-           noise_source_read(&run->noise, &run->input, block->noise_vars, block->n_symbols);
+           noise_source_read(&run->noise, run->symbols.file.name, block->noise_vars, block->n_symbols);
 }
 
 static void *read_blocks(void *argument)
@@ -279,8 +247,7 @@ static void *read_blocks(void *argument)
             block_ring_done(&run->ring, STAGE_READ);
     }
     if (last && whole && sound)
-        sound = noise_source_end(&run->noise, &run->input) &&
-                hash_gap(run, run->recording.header_nbytes + run->input.n_read, run->recording.trailing_nbytes);
+        sound = noise_source_end(&run->noise, run->symbols.file.name) && symbol_source_end(&run->symbols);
     block_ring_end(&run->ring, STAGE_READ, !whole || !sound);
     return NULL;
 }
@@ -293,7 +260,7 @@ static bool demodulate(struct demod_run *run, const struct block *block, const f
         softqam_demodulate(run->demodulator, block->samples, noise_var, block->n_symbols, block->out);
     run->seconds_in_library += clock_seconds() - started;
     if (status != SOFTQAM_OK)
-        message_print(run->input.name, "%s", softqam_error_message());
+        message_print(run->symbols.file.name, "%s", softqam_error_message());
     else if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
         message_print("warning", "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
     return status == SOFTQAM_OK;
@@ -309,37 +276,57 @@ static bool verify(struct demod_run *run, const struct block *block, const float
         snprintf(noise, sizeof noise, ", N0 %.9g", (double)difference.noise_var);
     if (difference.low < difference.high)
         snprintf(accepted, sizeof accepted, " (%.9g to %.9g would do)", difference.low, difference.high);
-    message_print(run->input.name, "verify: symbol %" PRIu64 " (I %.9g, Q %.9g%s): b%u is %.9g, but %s has %.9g%s",
-                  difference.symbol, (double)difference.i, (double)difference.q, noise, difference.bit, difference.got,
+    message_print(run->symbols.file.name,
+                  "verify: symbol %" PRIu64 " (I %.9g, Q %.9g%s): b%u is %.9g, but %s has %.9g%s", difference.symbol,
+                  (double)difference.i, (double)difference.q, noise, difference.bit, difference.got,
                   run->verifier.reference, difference.expected, accepted);
     return false;
 }
 
-static bool process_block(struct demod_run *run, const struct block *block)
+/* Makes what is written of what the library made, in its place. */
+static void finish_block(struct demod_run *run, struct block *block)
+{
+    const softqam_config *config = &run->config;
+    const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
+    const enum output_kind kind = run->options->output_kind;
+    block->out_nbytes = block->n_symbols * run->value_nbytes;
+    if (kind != OUTPUT_HARD && kind != OUTPUT_BITS)
+        return;
+    uint8_t *bits = block->out;
+    hard_bits_decide(config->output_format, config->sign, bits, n_bits, bits);
+    block->out_nbytes = kind == OUTPUT_HARD ? n_bits : hard_bits_pack(&run->packer, bits, n_bits, bits);
+    if (block->is_last)
+        block->out_nbytes += hard_bits_flush(&run->packer, bits + block->out_nbytes);
+}
+
+static bool process_block(struct demod_run *run, struct block *block)
 {
     const struct demod_options *options = run->options;
-    const float *noise_var;
-    if (!noise_source_get(&run->noise, &run->input, &run->config, block->samples, block->noise_vars, block->n_symbols,
-                          &noise_var) ||
-        !demodulate(run, block, noise_var) || (options->verify && !verify(run, block, noise_var)))
+    const float *noise_var = noise_source_get(&run->noise, block->noise_vars);
+    if (!demodulate(run, block, noise_var) || (options->verify && !verify(run, block, noise_var)))
         return false;
+    if (!options->quiet)
+        scale_check_add(&run->scale_check, &run->config, block->samples, block->noise_vars, block->n_symbols);
     if (options->stats)
         statistics_add(&run->statistics, &run->config, block->samples, block->out, block->n_symbols);
     run->n_demodulated += block->n_symbols;
+    if (!bit_comparison_add(&run->comparison, &run->config, block->out, block->n_symbols))
+        return false;
+    finish_block(run, block);
     return true;
 }
 
 static void *process_blocks(void *argument)
 {
     struct demod_run *run = argument;
-    const struct block *block;
+    struct block *block;
     bool sound = true;
     while (sound && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
         sound = process_block(run, block);
         if (sound)
             block_ring_done(&run->ring, STAGE_DEMODULATE);
     }
-    if (!sound)
+    if (!sound || (!block_ring_failed(&run->ring) && !bit_comparison_end(&run->comparison)))
         block_ring_end(&run->ring, STAGE_DEMODULATE, true);
     return NULL;
 }
@@ -349,7 +336,8 @@ bool demod_run_start(struct demod_run *run)
     block_ring_start(&run->ring);
     run->ring_exists = true;
     run->started = clock_seconds();
-    run->stop_fd = run->input.stop_fd = run->noise.file.stop_fd = eventfd(0, EFD_CLOEXEC);
+    run->stop_fd = run->symbols.file.stop_fd = run->noise.file.stop_fd = run->comparison.file.stop_fd =
+        eventfd(0, EFD_CLOEXEC);
     run->reader_runs = !pthread_create(&run->reader, NULL, read_blocks, run);
     run->worker_runs = !pthread_create(&run->worker, NULL, process_blocks, run);
     if (run->reader_runs && run->worker_runs)
@@ -398,8 +386,8 @@ void demod_run_close(struct demod_run *run)
         block_ring_destroy(&run->ring);
     if (run->stop_fd >= 0)
         close(run->stop_fd);
-    input_file_close(&run->input);
+    symbol_source_close(&run->symbols);
     noise_source_close(&run->noise);
-    sha512_destroy(run->input_hash);
+    bit_comparison_close(&run->comparison);
     sigmf_input_free(&run->recording);
 }

@@ -10,36 +10,40 @@
 
 #include <softqam/softqam.h>
 
+#include "bit_comparison.h"
 #include "block_ring.h"
-#include "common/input_file.h"
-#include "common/sha512.h"
+#include "common/hard_bits.h"
 #include "common/sigmf.h"
 #include "common/statistics.h"
 #include "common/verify.h"
 #include "names.h"
 #include "noise_source.h"
 #include "options.h"
+#include "scale.h"
+#include "symbol_source.h"
 
 /* One run, from the files to the report. demod_run_init() makes one that holds nothing. */
 struct demod_run {
     const struct demod_options *options;
     softqam_config config;        /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
     struct sigmf_input recording; /* what INPUT is; empty when it is plain */
-    struct input_file input;
-    struct sha512 *input_hash; /* NULL for none */
+    enum file_format input_format;
+    struct symbol_source symbols;
     struct noise_source noise;
     struct demod_names names; /* of what is written */
     softqam_context_config context_config;
     softqam_context *context;
     softqam_demodulator *demodulator;
-    size_t symbol_nbytes;   /* of the input */
-    size_t out_nbytes;      /* of what a symbol becomes */
-    uint64_t first_symbol;  /* of the part of the input that is demodulated */
-    int64_t n_symbols;      /* of that part; -1 when not known beforehand */
-    uint64_t n_demodulated; /* and, after the run, this */
-    double started;         /* of clock_seconds() */
+    size_t value_nbytes; /* of what the library makes of a symbol */
+    struct bit_packer packer;
+    struct bit_comparison comparison;
+    bool is_estimated;          /* what is to be told from the first symbols */
+    uint64_t n_scale_estimated; /* symbols that the scale was told from; 0 where it was not */
+    uint64_t n_demodulated;     /* symbols, after the run */
+    double started;             /* of clock_seconds() */
     double seconds_in_library;
     struct statistics statistics;
+    struct scale_check scale_check;
     struct verifier verifier;
     size_t block_symbols;
     struct block_ring ring;
@@ -55,11 +59,8 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options);
  * a file that is read. */
 int demod_run_open(struct demod_run *run);
 
-/* Asks for the hash of INPUT, with what a recording has around its samples. Not for a part of a file. */
-bool demod_run_hash_input(struct demod_run *run);
-
-/* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol. The noise variance
- * is still estimated from the first symbols of all. */
+/* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol. What is
+ * estimated from the first symbols is still from those of all. */
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts);
 
 /* Whether the part of the input, which is chosen, is known to be of so few symbols that SOFTQAM_BACKEND_AUTO does them

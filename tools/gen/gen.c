@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-gen: random 256QAM symbols with noise, and their bits, block by block. */
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/message.h"
 #include "common/output_file.h"
+#include "common/sigmf.h"
+#include "common/sigmf_name.h"
 #include "common/transmitter.h"
 #include "options.h"
 
@@ -29,6 +35,8 @@ struct run {
     struct transmitter transmitter;
     struct output_file output;
     struct output_file bits_output;
+    struct output_file meta_output;
+    char data_path[PATH_MAX], meta_path[PATH_MAX]; /* of a recording */
     void *samples;
     uint8_t *bits;
     struct slice *slices;
@@ -84,16 +92,64 @@ static bool allocate(struct run *run)
     return complete;
 }
 
+/* The paths of what is written: OUTPUT's, and of a recording its metadata's. */
+static bool find_names(struct run *run)
+{
+    const struct gen_options *options = run->options;
+    if (!options->is_sigmf)
+        return true;
+    if (sigmf_name_with_suffix(options->output, SIGMF_DATA_SUFFIX, run->data_path) &&
+        sigmf_name_with_suffix(options->output, SIGMF_META_SUFFIX, run->meta_path))
+        return true;
+    message_print_errno(options->output);
+    return false;
+}
+
 static int open_outputs(struct run *run)
 {
     const struct gen_options *options = run->options;
-    if (options->bits && output_file_is_same(options->output, options->bits)) {
-        message_print("--bits", "'%s' is OUTPUT as well", options->bits);
+    const char *output = options->is_sigmf ? run->data_path : options->output, *bits = options->bits;
+    if (bits &&
+        (output_file_is_same(output, bits) || (options->is_sigmf && output_file_is_same(run->meta_path, bits)))) {
+        message_print("--bits", "'%s' is OUTPUT as well", bits);
         return EXIT_COMMAND;
     }
-    const bool opened = output_file_open(&run->output, options->output) &&
-                        (!options->bits || output_file_open(&run->bits_output, options->bits));
+    if (options->is_sigmf && output_file_is_same(run->data_path, run->meta_path)) {
+        message_print(run->meta_path, "is %s as well; give OUTPUT another name", run->data_path);
+        return EXIT_COMMAND;
+    }
+    const unsigned how = options->sync ? OUTPUT_FILE_SYNC : 0;
+    const bool opened = output_file_open(&run->output, output, how) &&
+                        (!bits || output_file_open(&run->bits_output, bits, how)) &&
+                        (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, how));
     return opened ? EXIT_DONE : EXIT_FAILED;
+}
+
+static bool write_metadata(struct run *run)
+{
+    const struct gen_options *options = run->options;
+    char description[160], noise[64] = "without noise";
+    if (!options->is_sigmf)
+        return true;
+    if (!isinf(options->snr_db))
+        snprintf(noise, sizeof noise, "with noise at an Es/N0 of %g dB", options->snr_db);
+    snprintf(description, sizeof description, "%" PRIu64 " random 256QAM symbols %s, seed %" PRIu64, options->n_symbols,
+             noise, options->seed);
+    const struct sigmf_samples samples = {"softqam-gen", description, options->format, options->scale};
+    char *text = sigmf_samples_text(&samples);
+    const bool written = text && output_file_write(&run->meta_output, text, strlen(text)) &&
+                         output_file_write(&run->meta_output, "\n", 1) && output_file_finish(&run->meta_output);
+    free(text);
+    return written;
+}
+
+/* The metadata take their name last: who sees them sees the data. */
+static bool finish_files(struct run *run)
+{
+    struct output_file none = {.fd = -1};
+    return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
+           write_metadata(run) && output_file_publish(&run->output, &run->bits_output) &&
+           (!run->options->is_sigmf || output_file_publish(&run->meta_output, &none));
 }
 
 static bool generate(struct run *run)
@@ -108,15 +164,14 @@ static bool generate(struct run *run)
             (run->bits && !output_file_write(&run->bits_output, run->bits, 8 * n)))
             return false;
     }
-    return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
-           output_file_publish(&run->output, &run->bits_output);
+    return finish_files(run);
 }
 
 static void report(const struct run *run)
 {
     const struct gen_options *options = run->options;
     const uint64_t n = options->n_symbols;
-    if (options->scale != 1)
+    if (options->scale != 1 && !options->is_sigmf)
         message_print(run->output.name, "%" PRIu64 " symbol%s; read it with --input-scale %s", n, PLURAL(n),
                       options->scale_text);
     if (run->n_clipped)
@@ -128,7 +183,7 @@ static int generate_files(const struct gen_options *options)
 {
     struct run run = {.options = options};
     transmitter_init(&run.transmitter, options->seed, options->snr_db, options->format, options->scale);
-    int result = allocate(&run) ? open_outputs(&run) : EXIT_FAILED;
+    int result = allocate(&run) && find_names(&run) ? open_outputs(&run) : EXIT_FAILED;
     if (result == EXIT_DONE && !generate(&run))
         result = EXIT_FAILED;
     if (result == EXIT_DONE) {
@@ -136,9 +191,11 @@ static int generate_files(const struct gen_options *options)
             report(&run);
         output_file_release(&run.output);
         output_file_release(&run.bits_output);
+        output_file_release(&run.meta_output);
     } else {
         output_file_discard(&run.output);
         output_file_discard(&run.bits_output);
+        output_file_discard(&run.meta_output);
     }
     free(run.samples);
     free(run.bits);

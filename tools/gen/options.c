@@ -8,6 +8,8 @@
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/sample_format.h"
+#include "common/sigmf.h"
+#include "common/sigmf_name.h"
 
 enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 
@@ -35,15 +37,19 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "      --bits FILE       the bits that were sent, one byte (0 or 1) each, 8 a\n"
                         "                        symbol, b0 first\n"
                         "      --threads N       1 to 1024; default: one per CPU\n"
+                        "      --no-sync         do not wait until the files are on the disk\n"
                         "  -q, --quiet           nothing but failures on standard error\n"
                         "  -h, --help            this text\n"
                         "  -V, --version         the version\n"
                         "\n"
                         "Formats of OUTPUT, for each symbol I then Q in this machine's byte order:\n"
                         "  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
-                        "  cs16  two 16-bit integers; .cs16 .sc16\n"
-                        "  cs8   two 8-bit integers; .cs8 .sc8\n"
+                        "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
+                        "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
                         "  cf16  two 16-bit floats; .cf16\n"
+                        "\n"
+                        "An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of\n"
+                        "cf32 unless --output-format names cs16 or cs8; its metadata have the scale.\n"
                         "\n"
                         "An OUTPUT with any other suffix is refused without --output-format. A suffix is\n"
                         "what follows the last dot of a name, but for dots that it starts with. Suffixes\n"
@@ -55,7 +61,15 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "  1  a file failed\n"
                         "  2  the command was wrong\n";
 
-enum { OPTION_SYMBOLS = 256, OPTION_SNR_DB, OPTION_SEED, OPTION_OUTPUT_SCALE, OPTION_BITS, OPTION_THREADS };
+enum {
+    OPTION_SYMBOLS = 256,
+    OPTION_SNR_DB,
+    OPTION_SEED,
+    OPTION_OUTPUT_SCALE,
+    OPTION_BITS,
+    OPTION_THREADS,
+    OPTION_NO_SYNC
+};
 
 static const char short_options[] = ":o:qhV";
 
@@ -66,6 +80,7 @@ static const struct option long_options[] = {{"symbols", required_argument, NULL
                                              {"output-scale", required_argument, NULL, OPTION_OUTPUT_SCALE},
                                              {"bits", required_argument, NULL, OPTION_BITS},
                                              {"threads", required_argument, NULL, OPTION_THREADS},
+                                             {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
                                              {"quiet", no_argument, NULL, 'q'},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'V'},
@@ -109,12 +124,32 @@ static bool parse_option(int option, struct gen_options *options, const char **f
     case 'o':
         *format = optarg;
         return true;
+    case OPTION_NO_SYNC:
+        options->sync = false;
+        return true;
     case 'q':
         options->quiet = true;
         return true;
     default:
         return false;
     }
+}
+
+/* A recording's name says nothing of its format; without one it is cf32. */
+static bool choose_format(struct gen_options *options, const char *format)
+{
+    options->is_sigmf = sigmf_name_is_explicit(options->output);
+    if (!format && options->is_sigmf)
+        format = "cf32";
+    if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
+        return false;
+    if (options->is_sigmf && !sigmf_is_available())
+        message_print(options->output, "SigMF, but this softqam-gen was built without cJSON or libcrypto");
+    else if (options->is_sigmf && !sigmf_samples_check(options->format))
+        message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
+    else
+        return true;
+    return false;
 }
 
 /* Room for 4 (cs16) and 2 (cs8) where the outermost point's component is 15/sqrt(170) = 1.15: at softqam-demod's own
@@ -138,7 +173,7 @@ enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_optio
 {
     const char *format = NULL;
     *options = (struct gen_options){
-        .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY, .n_threads = count_cpus()};
+        .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY, .n_threads = count_cpus(), .sync = true};
     for (;;) {
         const int option = arguments_next(argc, argv, short_options, long_options);
         if (option == -1)
@@ -153,7 +188,7 @@ enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_optio
     if (!arguments_count_operands(argc, 1, "OUTPUT"))
         return GEN_WRONG;
     options->output = argv[optind];
-    if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
+    if (!choose_format(options, format))
         return GEN_WRONG;
     choose_scale(options);
     return GEN_RUN;

@@ -10,6 +10,7 @@
 
 struct gen_options {
     const char *output;
+    bool is_sigmf;    /* output names a recording */
     const char *bits; /* NULL for none */
     uint64_t n_symbols;
     uint64_t seed;
@@ -18,6 +19,7 @@ struct gen_options {
     double scale;
     const char *scale_text; /* as softqam-demod's --input-scale takes it */
     unsigned n_threads;
+    bool sync; /* what is written is on the disk when it takes its name */
     bool quiet;
 };
 

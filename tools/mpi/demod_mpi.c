@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/file_name.h"
 #include "common/message.h"
 #include "common/output_file.h"
 #include "cuda_devices.h"
@@ -33,6 +35,7 @@ struct job {
     struct output_file data, meta; /* of rank 0 */
     MPI_File file;                 /* the temporary file behind data, which all write */
     MPI_Datatype symbol;           /* what a symbol becomes */
+    MPI_Offset symbol_nbytes;      /* of that */
 };
 
 /* Whether all ranks are sound: each gives its exit status, and all get that of the lowest one that failed. That one's
@@ -68,12 +71,12 @@ static bool check_mpi(const char *subject, int code)
 /* Hosts that do not see the same file must not make one output of it. */
 static bool check_input_is_one(const struct job *job)
 {
-    int64_t mine[2] = {job->run.n_symbols, -job->run.n_symbols}, least[2];
+    int64_t mine[2] = {job->run.symbols.n_symbols, -job->run.symbols.n_symbols}, least[2];
     MPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
     if (least[0] == -least[1])
         return true;
-    message_print(job->run.input.name, "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64,
-                  least[0], -least[1]);
+    message_print(job->run.symbols.file.name,
+                  "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64, least[0], -least[1]);
     return false;
 }
 
@@ -88,15 +91,25 @@ static int open_input(struct job *job)
     return result;
 }
 
+/* Whether a path is, or may become, a file in which each rank has its place. Asked before it is opened: a FIFO would
+ * wait for its reader. A folder has a message of its own. */
+static bool check_is_regular(const char *path)
+{
+    struct stat status;
+    if (file_name_descriptor(path, STDOUT_FILENO) < 0 &&
+        (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        return true;
+    message_print(file_name_shown(path, STDOUT_FILENO), "not a regular file, in which each rank could have its place");
+    return false;
+}
+
 static bool open_names(struct job *job)
 {
     const struct demod_names *names = &job->run.names;
-    if (!output_file_open(&job->data, demod_names_data(names, job->options)) ||
-        (job->options->output_is_sigmf && !output_file_open(&job->meta, names->meta)))
-        return false;
-    if (!output_file_temporary(&job->data))
-        message_print(job->data.name, "not a regular file, in which each rank could have its place");
-    return output_file_temporary(&job->data) != NULL;
+    const char *data = demod_names_data(names, job->options);
+    const unsigned how = job->options->sync ? OUTPUT_FILE_SYNC : 0;
+    return check_is_regular(data) && output_file_open(&job->data, data, how | OUTPUT_FILE_NAMED) &&
+           (!job->options->output_is_sigmf || output_file_open(&job->meta, names->meta, how));
 }
 
 /* The temporary file's path, for all ranks, wherever they were started. */
@@ -121,7 +134,7 @@ static bool check_temporary(const struct job *job, const char *temporary)
 static int open_output(struct job *job)
 {
     char temporary[PATH_MAX] = "";
-    int result = agree(job, demod_metadata_check(&job->run) ? EXIT_DONE : EXIT_COMMAND);
+    int result = agree(job, demod_metadata_check(&job->run));
     if (result != EXIT_DONE)
         return result;
     result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
@@ -176,7 +189,7 @@ static int open_job(struct job *job)
 /* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
-    const MPI_Offset offset = (MPI_Offset)(job->run.first_symbol + n_written) * (MPI_Offset)job->run.out_nbytes;
+    const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * job->symbol_nbytes;
     const int count = block ? (int)block->n_symbols : 0;
     MPI_Status status;
     int n_done = 0;
@@ -197,7 +210,7 @@ static bool write_blocks(struct job *job, bool *is_sound)
     struct progress progress;
     uint64_t n_mine = 0, n_all = 0;
     bool sound = true;
-    int64_t n_total = job->run.n_symbols;
+    int64_t n_total = job->run.symbols.n_symbols;
     MPI_Allreduce(MPI_IN_PLACE, &n_total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     progress_start(&progress, job->rank == 0 && job->options->show_progress, n_total);
     for (;;) {
@@ -223,12 +236,14 @@ static void gather_report(struct job *job)
 {
     struct demod_run *run = &job->run;
     struct statistics *statistics = &run->statistics;
-    uint64_t counts[] = {run->n_demodulated,   run->verifier.n_checked, statistics->n_symbols,
-                         statistics->n_erased, statistics->n_saturated, statistics->noise.n_symbols};
-    double energy = statistics->noise.error_energy, seconds = run->seconds_in_library;
+    uint64_t counts[] = {run->n_demodulated,         run->verifier.n_checked, statistics->n_symbols,
+                         statistics->n_erased,       statistics->n_saturated, statistics->noise.n_symbols,
+                         run->comparison.n_compared, run->comparison.n_wrong};
+    double energies[2] = {statistics->noise.energy, statistics->noise.error_energy}, sum[2] = {0, 0};
+    double seconds = run->seconds_in_library;
     uint64_t sums[sizeof counts / sizeof counts[0]];
     MPI_Reduce(counts, sums, sizeof counts / sizeof counts[0], MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&energy, &statistics->noise.error_energy, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(energies, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(&seconds, &run->seconds_in_library, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (job->rank > 0)
         return;
@@ -238,6 +253,10 @@ static void gather_report(struct job *job)
     statistics->n_erased = sums[3];
     statistics->n_saturated = sums[4];
     statistics->noise.n_symbols = sums[5];
+    run->comparison.n_compared = sums[6];
+    run->comparison.n_wrong = sums[7];
+    statistics->noise.energy = sum[0];
+    statistics->noise.error_energy = sum[1];
 }
 
 /* The file takes its name when all ranks have written and closed it. */
@@ -253,7 +272,9 @@ static int publish(struct job *job)
 
 static int close_file(struct job *job)
 {
-    return agree_all(job, check_mpi(job->options->output, MPI_File_close(&job->file)));
+    const char *output = job->options->output;
+    const int result = agree_all(job, !job->options->sync || check_mpi(output, MPI_File_sync(job->file)));
+    return result == EXIT_DONE ? agree_all(job, check_mpi(output, MPI_File_close(&job->file))) : result;
 }
 
 static int demodulate(struct job *job)
@@ -276,7 +297,7 @@ static void end_job(struct job *job, int result)
         message_release(false);
         if (job->rank == 0)
             demod_report(&job->run, job->options->output);
-        if (job->rank == 0 && job->options->stats)
+        if (job->rank == 0 && job->options->stats && !job->options->stats_json)
             fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
         output_file_release(&job->data);
         output_file_release(&job->meta);
@@ -298,8 +319,8 @@ static int run_job(const struct demod_options *options, bool command_is_right)
     int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
     if (result != EXIT_DONE)
         return result;
-    const size_t out_nbytes = softqam_output_nbytes(options->config.output_format, options->config.modulation, 1);
-    MPI_Type_contiguous((int)out_nbytes, MPI_BYTE, &job.symbol);
+    job.symbol_nbytes = (MPI_Offset)demod_options_output_bits(options) / 8;
+    MPI_Type_contiguous((int)job.symbol_nbytes, MPI_BYTE, &job.symbol);
     MPI_Type_commit(&job.symbol);
     demod_run_init(&job.run, options);
     result = open_job(&job);

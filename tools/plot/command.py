@@ -26,15 +26,17 @@ or NAME. Their metadata then give formats, scale and sign, unless the options
 below do.
 
   -o, --output FILE          the picture; .png or .svg says which kind
-  -i, --input-format FORMAT  cf32, cs16, cs8 or cf16, as softqam-demod has them;
-                             default: by IQ's suffix, else cf32
+  -i, --input-format FORMAT  cf32, cs16, cs8, cf16, cu8, cs32 or cf64, as
+                             softqam-demod has them; default: by IQ's suffix,
+                             else cf32
   -s, --soft-format FORMAT   u8, s8, f16 or f32; default: by SOFT's suffix,
                              else u8
       --sign 0|1             the bit that a value above the midpoint means;
                              default: 0
       --input-scale X        factor that brings samples to unit mean symbol
                              energy, a number or a fraction A/B; default:
-                             1 (cf32, cf16), 1/32768 (cs16), 1/128 (cs8)
+                             1 (cf32, cf16, cf64), 1/32768 (cs16), 1/128
+                             (cs8, cu8), 1/2147483648 (cs32)
       --sample N             draw at most N symbols, 1 to 10000000, in runs
                              spread evenly through the files; default: 200000
       --panels LIST          some of constellation,bits,histograms,evm in the

@@ -149,6 +149,7 @@ class Figure:
         self.titles("Constellation", "I, in units of 1/\u221a170", "Q, in units of 1/\u221a170")
         self.ranges(-limit, limit, -limit, limit)
         self.colour_box(max(counts.values(), default=1))
+        self.text("\u25cf ideal points", self.right + 10, self.bottom - 17, self.font(-1), POINT_COLOUR, "left")
         i, q = (f"((${axis} + 0.5) * {2 * limit / cells:.9g} - {limit:.9g})" for axis in (1, 2))
         self.plot(
             f"$density matrix using {i}:{q}:3 with image",

@@ -9,7 +9,8 @@ from failure import Failure, cause_of
 
 META, DATA = ".sigmf-meta", ".sigmf-data"
 SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
-                 "ci8": ("cs8", "<")}  # fmt: skip
+                 "cf64_le": ("cf64", "<"), "cf64_be": ("cf64", ">"), "ci32_le": ("cs32", "<"), "ci32_be": ("cs32", ">"),
+                 "ci8": ("cs8", "<"), "cu8": ("cu8", "<")}  # fmt: skip
 SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "rf32_le": ("f32", "<"), "rf32_be": ("f32", ">")}
 
 # A file of symbols or soft bits: what the metadata of a recording say of it, or nothing.

@@ -86,13 +86,13 @@ class Sample:
         self.runs = runs_of(iq.n_symbols, options.sample)
         self.i, self.q, self.soft = [], [], [[] for _ in range(8)]
         for first, n in self.runs:
-            self.add(iq.read(first, n), soft.read(first, n), options.scale * UNITS)
+            self.add(iq.read(first, n), soft.read(first, n), options.scale * UNITS, INPUT_FORMATS[options.input_format].zero)
         self.erased = [not math.isfinite(i + q) for i, q in zip(self.i, self.q)]
         self.errors = [None if erased else squared_error(i, q) for i, q, erased in zip(self.i, self.q, self.erased)]
 
-    def add(self, components, soft_bits, scale):
-        self.i += [scale * v for v in components[::2]]
-        self.q += [scale * v for v in components[1::2]]
+    def add(self, components, soft_bits, scale, zero):
+        self.i += [scale * (v - zero) for v in components[::2]]
+        self.q += [scale * (v - zero) for v in components[1::2]]
         for k, values in enumerate(self.soft):
             values += soft_bits[k::8]
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "file_format.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const struct {
+    softqam_input_format library;
+    size_t component_nbytes;
+} formats[] = {
+    [FILE_CF32] = {SOFTQAM_INPUT_CF32, 4}, [FILE_CS16] = {SOFTQAM_INPUT_CS16, 2}, [FILE_CS8] = {SOFTQAM_INPUT_CS8, 1},
+    [FILE_CF16] = {SOFTQAM_INPUT_CF16, 2}, [FILE_CU8] = {SOFTQAM_INPUT_CS8, 1},   [FILE_CS32] = {SOFTQAM_INPUT_CF32, 4},
+    [FILE_CF64] = {SOFTQAM_INPUT_CF32, 8}};
+
+softqam_input_format file_format_library(enum file_format format)
+{
+    return formats[format].library;
+}
+
+size_t file_format_symbol_nbytes(enum file_format format)
+{
+    return 2 * formats[format].component_nbytes;
+}
+
+float file_format_default_scale(enum file_format format)
+{
+    return format == FILE_CS32 ? 0x1p-31F : softqam_input_default_scale(formats[format].library);
+}
+
+/* The words need not be aligned. */
+static void swap_words(unsigned char *bytes, size_t n, size_t word_nbytes)
+{
+    for (unsigned char *end = bytes + n * word_nbytes; bytes < end; bytes += word_nbytes) {
+        uint64_t word = 0;
+        memcpy(&word, bytes, word_nbytes);
+        word = __builtin_bswap64(word) >> (64 - 8 * word_nbytes);
+        memcpy(bytes, &word, word_nbytes);
+    }
+}
+
+void file_format_swap(enum file_format format, void *samples, size_t n_symbols)
+{
+    switch (formats[format].component_nbytes) {
+    case 2:
+        swap_words(samples, 2 * n_symbols, 2);
+        break;
+    case 4:
+        swap_words(samples, 2 * n_symbols, 4);
+        break;
+    case 8:
+        swap_words(samples, 2 * n_symbols, 8);
+        break;
+    default:
+        break;
+    }
+}
+
+void file_format_convert(enum file_format format, void *samples, size_t n_symbols)
+{
+    unsigned char *bytes = samples;
+    const size_t n = 2 * n_symbols;
+    if (format == FILE_CU8)
+        for (size_t i = 0; i < n; i++)
+            bytes[i] ^= 0x80;
+    if (format == FILE_CS32) {
+        for (size_t i = 0; i < n; i++) {
+            int32_t word;
+            memcpy(&word, bytes + i * sizeof word, sizeof word);
+            const float value = (float)word;
+            memcpy(bytes + i * sizeof value, &value, sizeof value);
+        }
+    }
+    if (format == FILE_CF64) {
+        for (size_t i = 0; i < n; i++) {
+            double component;
+            memcpy(&component, bytes + i * sizeof component, sizeof component);
+            const float value = (float)component;
+            memcpy(bytes + i * sizeof value, &value, sizeof value);
+        }
+    }
+}

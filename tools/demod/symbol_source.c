@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/message.h"
+
+bool symbol_source_open(struct symbol_source *source, const char *path, enum file_format format,
+                        const struct sigmf_input *recording)
+{
+    source->recording = recording;
+    source->format = format;
+    source->nbytes = file_format_symbol_nbytes(format);
+    source->n_symbols = -1;
+    return input_file_open(&source->file, path);
+}
+
+/* Leaves out what is no sample. */
+static bool skip_gaps(struct symbol_source *source)
+{
+    const struct sigmf_input *recording = source->recording;
+    struct input_file *file = &source->file;
+    const uint64_t header = recording->header_nbytes, trailer = recording->trailing_nbytes;
+    const uint64_t nbytes = recording->is_archive ? recording->data_nbytes : (uint64_t)file->nbytes;
+    if (header + trailer == 0 && !recording->is_archive)
+        return true;
+    if (file->nbytes >= 0 && header + trailer <= nbytes)
+        return input_file_choose_part(file, recording->data_offset + header, nbytes - header - trailer);
+    message_print(file->name, "shorter than the %" PRIu64 " bytes around the samples that %s tells of",
+                  header + trailer, recording->meta_path);
+    return false;
+}
+
+static bool is_whole(const struct symbol_source *source, uint64_t nbytes)
+{
+    return source->ignores_partial || input_file_is_whole(&source->file, nbytes, "symbol", source->nbytes);
+}
+
+static bool skip_symbols(struct symbol_source *source, uint64_t n)
+{
+    uint64_t n_skipped;
+    if (n == 0)
+        return true;
+    if (!input_file_skip(&source->file, n * source->nbytes, &n_skipped))
+        return false;
+    if (n_skipped == n * source->nbytes)
+        return true;
+    message_print(source->file.name, "has only %" PRIu64 " symbols, so --skip %" PRIu64 " leaves nothing",
+                  n_skipped / source->nbytes, n);
+    return false;
+}
+
+bool symbol_source_start(struct symbol_source *source, uint64_t skip)
+{
+    struct input_file *file = &source->file;
+    if (!skip_gaps(source) || (file->nbytes >= 0 && !is_whole(source, (uint64_t)file->nbytes)) ||
+        !skip_symbols(source, skip))
+        return false;
+    if (file->nbytes >= 0)
+        source->n_symbols = file->nbytes / (int64_t)source->nbytes;
+    return true;
+}
+
+bool symbol_source_limit(struct symbol_source *source, uint64_t count)
+{
+    if (source->n_symbols < 0)
+        source->file.limit = count * source->nbytes;
+    else if (count < (uint64_t)source->n_symbols)
+        return symbol_source_choose_part(source, 0, count);
+    return true;
+}
+
+/* Hashes bytes around the samples, where a hash was asked for. */
+static bool hash_gap(struct symbol_source *source, uint64_t offset, uint64_t nbytes)
+{
+    unsigned char buffer[1 << 14];
+    size_t n = 0;
+    for (uint64_t done = 0; source->hash && done < nbytes; done += n) {
+        const size_t wanted = nbytes - done < sizeof buffer ? (size_t)(nbytes - done) : sizeof buffer;
+        if (!input_file_read_at(&source->file, source->recording->data_offset + offset + done, buffer, wanted, &n))
+            return false;
+        if (n == 0) {
+            message_print(source->file.name, "became shorter while it was read");
+            return false;
+        }
+        sha512_add(source->hash, buffer, n);
+    }
+    return true;
+}
+
+bool symbol_source_hash(struct symbol_source *source)
+{
+    source->hash = sha512_create();
+    if (!source->hash)
+        message_print(NULL, "out of memory");
+    return source->hash && hash_gap(source, 0, source->recording->header_nbytes);
+}
+
+bool symbol_source_choose_part(struct symbol_source *source, uint64_t first, uint64_t n_symbols)
+{
+    source->first_symbol = first;
+    source->n_symbols = (int64_t)n_symbols;
+    return input_file_choose_part(&source->file, first * source->nbytes, n_symbols * source->nbytes);
+}
+
+/* Makes the library's symbols of the file's. */
+static void convert(const struct symbol_source *source, void *symbols, size_t n)
+{
+    if (source->recording->is_big_endian)
+        file_format_swap(source->format, symbols, n);
+    file_format_convert(source->format, symbols, n);
+}
+
+bool symbol_source_peek(struct symbol_source *source, void *symbols, size_t n, size_t *n_read)
+{
+    size_t nbytes;
+    if (source->n_symbols >= 0 && (uint64_t)source->n_symbols < n)
+        n = (size_t)source->n_symbols; /* without what follows the samples */
+    if (!input_file_peek(&source->file, symbols, n * source->nbytes, &nbytes))
+        return false;
+    *n_read = nbytes / source->nbytes;
+    convert(source, symbols, *n_read);
+    return true;
+}
+
+bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, const struct input_taker *taker,
+                        size_t *n_read, bool *is_end)
+{
+    unsigned char *bytes = symbols;
+    const size_t n_rest = source->n_rest;
+    size_t n_new;
+    memcpy(bytes, source->rest, n_rest);
+    const bool read = input_file_read_available(&source->file, bytes + n_rest, n * source->nbytes - n_rest,
+                                                source->nbytes - n_rest, taker, &n_new, is_end);
+    sha512_add(source->hash, bytes + n_rest, n_new);
+    *n_read = (n_rest + n_new) / source->nbytes;
+    source->n_rest = (n_rest + n_new) % source->nbytes;
+    memcpy(source->rest, bytes + *n_read * source->nbytes, source->n_rest);
+    convert(source, symbols, *n_read);
+    if (!read || !*is_end)
+        return read;
+    source->n_ignored = source->n_rest;
+    return is_whole(source, source->n_rest);
+}
+
+bool symbol_source_end(struct symbol_source *source)
+{
+    const struct sigmf_input *recording = source->recording;
+    return hash_gap(source, recording->header_nbytes + source->file.n_read, recording->trailing_nbytes);
+}
+
+void symbol_source_close(struct symbol_source *source)
+{
+    input_file_close(&source->file);
+    sha512_destroy(source->hash);
+}
