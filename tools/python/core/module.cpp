@@ -9,6 +9,14 @@ NB_MODULE(_core, module)
     module.def("bits_per_symbol",
                [](int modulation) { return softqam_bits_per_symbol(static_cast<softqam_modulation>(modulation)); });
 
+    module.def("gold_sequence", [](uint32_t c_init, uint64_t first, size_t n) {
+        std::vector<unsigned char> bits(n / 8 + (n % 8 != 0));
+        const softqam_status status = softqam_gold_sequence(c_init, first, n, bits.data());
+        if (status != SOFTQAM_OK)
+            raise_status(status);
+        return nb::bytes(bits.data(), bits.size());
+    });
+
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
     nb::class_<demodulator>(module, "Demodulator")

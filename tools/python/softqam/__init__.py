@@ -10,6 +10,7 @@ the complex noise, E|n|^2, for symbols of unit mean energy.
 from softqam._core import built_with_cuda
 from softqam._core import version as __version__
 from softqam._demodulator import Demodulator, demodulate
+from softqam._gold import gold_sequence
 from softqam._matlab import nrSymbolDemodulate
 
-__all__ = ["Demodulator", "__version__", "built_with_cuda", "demodulate", "nrSymbolDemodulate"]
+__all__ = ["Demodulator", "__version__", "built_with_cuda", "demodulate", "gold_sequence", "nrSymbolDemodulate"]

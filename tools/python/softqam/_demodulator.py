@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from softqam import _core, _gpu, _names
+from softqam._numbers import integer
 
 
 @functools.lru_cache(maxsize=None)
@@ -28,14 +29,6 @@ def _positive(name: str, value: float | None) -> float:
     if not 1e-37 < value < 3e38:
         raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
     return float(value)
-
-
-def _integer(name: str, value: int, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} is {value!r}, no integer")
-    if not least <= value <= most:
-        raise ValueError(f"{name} is {value}, not between {least} and {most}")
-    return int(value)
 
 
 class Demodulator:
@@ -74,14 +67,14 @@ class Demodulator:
         self._core = _core.Demodulator(
             _context(
                 backend,
-                _integer("threads", threads, 0, 1024),
-                None if device is None else _integer("device", device, 0, 2**31 - 1),
+                integer("threads", threads, 0, 1024),
+                None if device is None else integer("device", device, 0, 2**31 - 1),
             ),
             number,
             _names.number(_names.OUTPUTS, "output", output),
-            _integer("sign", sign, 0, 1),
+            integer("sign", sign, 0, 1),
             _positive("llr_scale", llr_scale),
-            0 if llr_limit is None else _integer("llr_limit", llr_limit, 1, 127),
+            0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 127),
             _positive("input_scale", input_scale),
             _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
         )
