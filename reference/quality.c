@@ -293,10 +293,13 @@ static bool is_good(const grid *self, const row *it)
 {
     const bool good = fabs(it->f32_loss) < allowed_f32 && fabs(it->f16_loss) < allowed_f16 &&
                       it->s8_loss < allowed_s8 && it->max_log < it->log_map + 1e-6;
-    if (!good)
-        fprintf(stderr, "softqam-quality: %s at %.2f dB: a format loses too much\n", self->constellation->name,
-                it->snr_db);
-    return good;
+    if (good)
+        return true;
+    fprintf(stderr, "softqam-quality: %s at %.2f dB: max-log %g bits, log-MAP %g; ", self->constellation->name,
+            it->snr_db, it->max_log, it->log_map);
+    fprintf(stderr, "f32 loses %g, f16 %g, s8 %g; allowed %g, %g, %g\n", it->f32_loss, it->f16_loss, it->s8_loss,
+            allowed_f32, allowed_f16, allowed_s8);
+    return false;
 }
 
 /* What a modulation's rows from min_rate to high_rate come to: the most that is lost. */
