@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The LLRs against IT++'s, which nobody here wrote: itpp::QAM's soft demodulation by its APPROX method is exact max-log
- * in double with the same sign and the same (complex) noise variance. Its labels differ from 3GPP's. Holds the
- * specified arithmetic of QPSK to 1024QAM and reference/'s log-MAP against it, and of 256QAM the library. */
+ * in double with the same sign and the same (complex) noise variance. Its labels differ from 3GPP's. Of BPSK and
+ * pi/2-BPSK it gets the points. Holds the specified arithmetic of every modulation, reference/'s log-MAP and the
+ * library against it. */
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -18,11 +20,42 @@ extern "C" {
 #include "max_log.h"
 }
 
+typedef itpp::Modulator<std::complex<double>> modulator;
+
+/* IT++'s demapper for symbols at even and at odd positions, which differ in pi/2-BPSK alone. */
+struct witness {
+    const nr_constellation *constellation;
+    softqam_modulation modulation;
+    std::shared_ptr<modulator> at[2];
+};
+
+/* BPSK has the points (1 - 2b) (1 + j) / sqrt(2); pi/2-BPSK at odd positions those times j: 38.211 5.1.1 and 5.1.2. */
+static std::shared_ptr<modulator> make_bpsk(bool is_turned)
+{
+    const std::complex<double> one = std::complex<double>(is_turned ? -1 : 1, 1) / std::sqrt(2.0);
+    itpp::cvec points(2);
+    points(0) = one;
+    points(1) = -one;
+    return std::make_shared<modulator>(points, itpp::ivec("0 1"));
+}
+
+static witness make_witness(const nr_constellation &constellation, softqam_modulation modulation)
+{
+    witness self = {&constellation, modulation, {}};
+    if (nr_is_bpsk(&constellation)) {
+        self.at[0] = make_bpsk(false);
+        self.at[1] = make_bpsk(constellation.rotates);
+    } else {
+        self.at[0] = self.at[1] = std::make_shared<itpp::QAM>(1 << constellation.n_bits);
+    }
+    return self;
+}
+
 /* IT++ numbers an axis's levels by a Gray code that is counted from the positive end, Q's bits first. 3GPP's first bit
  * of an axis is the same, the others are complements. */
 static int source_of(const nr_constellation &constellation, int b)
 {
-    return b % 2 == 0 ? constellation.axis_bits + b / 2 : b / 2;
+    return b % 2 == 0 && !nr_is_bpsk(&constellation) ? constellation.axis_bits + b / 2 : b / 2;
 }
 
 static bool is_complement(int b)
@@ -37,31 +70,52 @@ static void fail(const char *what)
 }
 
 /* Every point of IT++'s, with its bits mapped, is where TS 38.211 puts it. */
-static void check_labels(const itpp::QAM &qam, const nr_constellation &constellation)
+static void check_labels(const witness &self)
 {
-    for (int number = 0; number < 1 << constellation.n_bits; number++) {
-        const itpp::bvec theirs = itpp::dec2bin(constellation.n_bits, number);
+    const nr_constellation &constellation = *self.constellation;
+    for (int number = 0; number < 2 << constellation.n_bits; number++) {
+        const int position = number & 1;
+        const itpp::bvec theirs = itpp::dec2bin(constellation.n_bits, number / 2);
         int bits = 0;
         for (int b = 0; b < constellation.n_bits; b++)
             bits = 2 * bits + ((int)theirs(source_of(constellation, b)) ^ (int)is_complement(b));
         double ours[2];
-        nr_point(&constellation, bits, 0, ours);
-        const std::complex<double> point = qam.modulate_bits(theirs)(0);
+        nr_point(&constellation, bits, (uint64_t)position, ours);
+        const std::complex<double> point = self.at[position]->modulate_bits(theirs)(0);
         if (std::fabs(point.real() - ours[0]) > 1e-12 || std::fabs(point.imag() - ours[1]) > 1e-12)
             fail("IT++'s labels are not what this test takes them for");
     }
 }
 
-/* The library's, of 256QAM. */
-static std::vector<float> demodulate(const std::vector<float> &symbols, float noise_var)
+/* IT++'s LLRs of all symbols, in 3GPP's order and with its sign. */
+static std::vector<double> demodulate_by_itpp(const witness &self, const std::vector<float> &symbols, double noise_var,
+                                              itpp::Soft_Method method)
 {
-    std::vector<float> llrs(symbols.size() / 2 * (size_t)nr_256qam.n_bits);
+    const int n_symbols = (int)(symbols.size() / 2), n_bits = self.constellation->n_bits;
+    std::vector<double> llrs((size_t)(n_symbols * n_bits));
+    for (int first = 0; first < 2; first++) {
+        itpp::cvec received((n_symbols + 1 - first) / 2);
+        for (int i = first; i < n_symbols; i += 2)
+            received(i / 2) = std::complex<double>((double)symbols[2 * i], (double)symbols[2 * i + 1]);
+        const itpp::vec theirs = self.at[first]->demodulate_soft_bits(received, noise_var, method);
+        for (int i = first; i < n_symbols; i += 2)
+            for (int b = 0; b < n_bits; b++)
+                llrs[n_bits * i + b] =
+                    theirs(n_bits * (i / 2) + source_of(*self.constellation, b)) * (is_complement(b) ? -1 : 1);
+    }
+    return llrs;
+}
+
+static std::vector<float> demodulate(const witness &self, const std::vector<float> &symbols, float noise_var)
+{
+    std::vector<float> llrs(symbols.size() / 2 * (size_t)self.constellation->n_bits);
     softqam_context_config where;
     softqam_context_config_init(&where);
     where.backend = SOFTQAM_BACKEND_CPU;
     softqam_config config;
     softqam_config_init(&config);
     config.output_format = SOFTQAM_OUTPUT_F32;
+    config.modulation = self.modulation;
     softqam_demodulator *demodulator = nullptr;
     softqam_status status = softqam_context_create(&config.context, &where);
     if (status == SOFTQAM_OK)
@@ -94,45 +148,37 @@ static double tolerance(const nr_constellation &constellation, const float *symb
 }
 
 /* Returns the largest difference as a share of the tolerance. */
-static double compare(const itpp::QAM &qam, const nr_constellation &constellation, const std::vector<float> &symbols,
-                      float noise_var, const std::vector<float> &ours)
+static double compare(const nr_constellation &constellation, const std::vector<float> &symbols, float noise_var,
+                      const std::vector<double> &theirs, const std::vector<float> &ours)
 {
-    const int n_symbols = (int)(symbols.size() / 2), n_bits = constellation.n_bits;
-    itpp::cvec received(n_symbols);
-    for (int i = 0; i < n_symbols; i++)
-        received(i) = std::complex<double>((double)symbols[2 * i], (double)symbols[2 * i + 1]);
-    const itpp::vec theirs = qam.demodulate_soft_bits(received, (double)noise_var, itpp::APPROX);
+    const size_t n_bits = (size_t)constellation.n_bits;
     double worst = 0;
-    for (int i = 0; i < n_symbols; i++) {
-        for (int b = 0; b < n_bits; b++) {
-            const double llr = theirs(n_bits * i + source_of(constellation, b)) * (is_complement(b) ? -1 : 1);
-            const double difference = std::fabs((double)ours[n_bits * i + b] - llr);
-            const double most = tolerance(constellation, &symbols[2 * i], b, llr, (double)noise_var);
-            if (!(difference <= most)) {
-                std::printf("%s (%a, %a), N0 %a: b%d is %a, IT++ has %a, %g apart, tolerance %g\n", constellation.name,
-                            (double)symbols[2 * i], (double)symbols[2 * i + 1], (double)noise_var, b,
-                            (double)ours[n_bits * i + b], llr, difference, most);
-                fail("the LLRs differ from IT++'s");
-            }
-            worst = std::fmax(worst, difference / most);
+    for (size_t n = 0; n < ours.size(); n++) {
+        const float *symbol = &symbols[n / n_bits * 2];
+        const int b = (int)(n % n_bits);
+        const double difference = std::fabs((double)ours[n] - theirs[n]);
+        const double most = tolerance(constellation, symbol, b, theirs[n], (double)noise_var);
+        if (!(difference <= most)) {
+            std::printf("%s (%a, %a), N0 %a: b%d is %a, IT++ has %a, %g apart, tolerance %g\n", constellation.name,
+                        (double)symbol[0], (double)symbol[1], (double)noise_var, b, (double)ours[n], theirs[n],
+                        difference, most);
+            fail("the LLRs differ from IT++'s");
         }
+        worst = std::fmax(worst, difference / most);
     }
     return worst;
 }
 
 /* IT++ adds up exp(-|r - x|^2 / N0) as it is, so only where nothing underflows. */
-static void compare_log_map(const itpp::QAM &qam, const nr_constellation &constellation,
-                            const std::vector<float> &symbols)
+static void compare_log_map(const witness &self, const std::vector<float> &symbols)
 {
     const double noise_var = 0.05;
+    const std::vector<double> theirs = demodulate_by_itpp(self, symbols, noise_var, itpp::LOGMAP);
     for (size_t i = 0; i < symbols.size() / 2; i++) {
-        itpp::cvec received(1);
-        received(0) = std::complex<double>((double)symbols[2 * i], (double)symbols[2 * i + 1]);
-        const itpp::vec theirs = qam.demodulate_soft_bits(received, noise_var, itpp::LOGMAP);
         double ours[NR_MAX_BITS];
-        log_map_llrs(&constellation, &symbols[2 * i], noise_var, i, ours);
-        for (int b = 0; b < constellation.n_bits; b++) {
-            const double llr = theirs(source_of(constellation, b)) * (is_complement(b) ? -1 : 1);
+        log_map_llrs(self.constellation, &symbols[2 * i], noise_var, i, ours);
+        for (int b = 0; b < self.constellation->n_bits; b++) {
+            const double llr = theirs[i * (size_t)self.constellation->n_bits + (size_t)b];
             if (!(std::fabs(ours[b] - llr) <= 1e-9 * (1 + std::fabs(llr))))
                 fail("the reference's log-MAP differs from IT++'s");
         }
@@ -147,32 +193,41 @@ static std::vector<float> random_symbols(std::mt19937 &random, float limit, size
     return symbols;
 }
 
-static void check_constellation(const nr_constellation &constellation, std::mt19937 &random)
+static void check(const witness &self, std::mt19937 &random)
 {
-    const bool is_256qam = &constellation == &nr_256qam;
-    const itpp::QAM qam(1 << constellation.n_bits);
-    check_labels(qam, constellation);
+    const nr_constellation &constellation = *self.constellation;
+    check_labels(self);
     for (const float limit : {1.4F, 4.0F, 100.0F}) {
-        const std::vector<float> symbols = random_symbols(random, limit, is_256qam ? 20000 : 5000);
+        const std::vector<float> symbols = random_symbols(random, limit, 20001);
         for (const float noise_var : {1.0F, 0.1F, 0.0123F, 3e-4F}) {
+            const std::vector<double> theirs = demodulate_by_itpp(self, symbols, (double)noise_var, itpp::APPROX);
             const double specified =
-                compare(qam, constellation, symbols, noise_var, specified_llrs(constellation, symbols, noise_var));
-            std::printf("%s in +-%g, N0 %g: up to %.3f of the tolerance\n", constellation.name, (double)limit,
-                        (double)noise_var, specified);
-            if (is_256qam)
-                compare(qam, constellation, symbols, noise_var, demodulate(symbols, noise_var));
+                compare(constellation, symbols, noise_var, theirs, specified_llrs(constellation, symbols, noise_var));
+            const double library =
+                compare(constellation, symbols, noise_var, theirs, demodulate(self, symbols, noise_var));
+            std::printf("%s in +-%g, N0 %g: up to %.3f of the tolerance, the library %.3f\n", constellation.name,
+                        (double)limit, (double)noise_var, specified, library);
         }
     }
-    compare_log_map(qam, constellation, random_symbols(random, 1.4F, 1000));
+    compare_log_map(self, random_symbols(random, 1.4F, 1001));
 }
 
 int main()
 {
+    static const struct {
+        const nr_constellation *constellation;
+        softqam_modulation modulation;
+    } all[] = {
+        {&nr_pi_2_bpsk, SOFTQAM_MODULATION_PI2_BPSK}, {&nr_bpsk, SOFTQAM_MODULATION_BPSK},
+        {&nr_qpsk, SOFTQAM_MODULATION_QPSK},          {&nr_16qam, SOFTQAM_MODULATION_16QAM},
+        {&nr_64qam, SOFTQAM_MODULATION_64QAM},        {&nr_256qam, SOFTQAM_MODULATION_256QAM},
+        {&nr_1024qam, SOFTQAM_MODULATION_1024QAM},
+    };
     const char *text = std::getenv("SOFTQAM_TEST_SEED");
     const unsigned long long seed = text ? std::strtoull(text, nullptr, 0) : 256;
     std::printf("SOFTQAM_TEST_SEED=0x%llx\n", seed);
     std::mt19937 random((std::mt19937::result_type)seed);
-    for (const nr_constellation *constellation : {&nr_qpsk, &nr_16qam, &nr_64qam, &nr_256qam, &nr_1024qam})
-        check_constellation(*constellation, random);
+    for (const auto &one : all)
+        check(make_witness(*one.constellation, one.modulation), random);
     return EXIT_SUCCESS;
 }

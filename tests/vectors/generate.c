@@ -2,17 +2,14 @@
 /* Writes the vectors of this folder; README.md beside it says what each is. The output is the same on every machine:
  * the randomness is Random123's, and nothing but IEEE-754 basic operations, nextafterf and square roots is used on it.
  */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <Random123/philox.h>
-
 #include "oracle.h"
+#include "vector_writer.h"
 
 enum { N_BITS = 8, N_POINTS = 256, N_LEVELS = 16, MAX_SYMBOLS = 1 << 14 };
 
@@ -25,15 +22,8 @@ typedef struct vector {
     uint32_t components[MAX_SYMBOLS][2]; /* binary32 bit patterns, or integers in two's complement */
 } vector;
 
-static const char *folder;
 static oracle *reference;
 static vector current;
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "generate-vectors: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
 
 static void begin(const char *name, const char *suffix, size_t component_nbytes, float scale)
 {
@@ -46,10 +36,8 @@ static void begin(const char *name, const char *suffix, size_t component_nbytes,
 
 static void add_bits(uint32_t i, uint32_t q)
 {
-    if (current.n_symbols == MAX_SYMBOLS) {
-        fprintf(stderr, "generate-vectors: %s has too many symbols\n", current.name);
-        exit(1);
-    }
+    if (current.n_symbols == MAX_SYMBOLS)
+        writer_fail(current.name, "too many symbols");
     current.components[current.n_symbols][0] = i;
     current.components[current.n_symbols][1] = q;
     current.n_symbols++;
@@ -81,40 +69,27 @@ static float component_value(uint32_t bits)
     }
 }
 
-static FILE *open_file(const char *suffix, char path[FILENAME_MAX])
+static void put(const char *suffix, const uint8_t *bytes, size_t nbytes)
 {
-    const int length = snprintf(path, FILENAME_MAX, "%s/%s.%s", folder, current.name, suffix);
-    if (length < 0 || length >= FILENAME_MAX) {
-        errno = ENAMETOOLONG;
-        fail(current.name);
-    }
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        fail(path);
-    return file;
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", current.name, suffix);
+    writer_put(name, bytes, nbytes);
 }
 
 static void end(void)
 {
-    char path[FILENAME_MAX];
-    FILE *file = open_file(current.suffix, path);
+    static uint8_t samples[MAX_SYMBOLS * 2 * sizeof(uint32_t)], soft_bits[MAX_SYMBOLS * N_BITS];
+    size_t nbytes = 0;
     for (size_t n = 0; n < current.n_symbols; n++) {
+        const uint32_t *components = current.components[n];
         for (size_t c = 0; c < 2; c++)
             for (size_t byte = 0; byte < current.component_nbytes; byte++)
-                putc((int)(current.components[n][c] >> 8 * byte & 0xff), file);
+                samples[nbytes++] = (uint8_t)(components[c] >> 8 * byte);
+        const float symbol[2] = {component_value(components[0]), component_value(components[1])};
+        oracle_soft_bits(reference, symbol, 1, soft_bits + n * N_BITS);
     }
-    if (ferror(file) || fclose(file))
-        fail(path);
-
-    file = open_file("u8", path);
-    for (size_t n = 0; n < current.n_symbols; n++) {
-        const float symbol[2] = {component_value(current.components[n][0]), component_value(current.components[n][1])};
-        uint8_t soft_bits[N_BITS];
-        oracle_soft_bits(reference, symbol, 1, soft_bits);
-        fwrite(soft_bits, 1, N_BITS, file);
-    }
-    if (ferror(file) || fclose(file))
-        fail(path);
+    put(current.suffix, samples, nbytes);
+    put("u8", soft_bits, current.n_symbols * N_BITS);
 }
 
 /* Half the distance of neighbouring levels. */
@@ -131,30 +106,17 @@ static void modulate(unsigned int number, float point[2])
     oracle_modulate(reference, bits, point);
 }
 
-/* Roughly Gaussian with variance 1: twelve 16-bit uniforms, their mean taken off (Irwin and Hall). Exact in double. */
-static double noise(const philox4x32_ctr_t random[3], unsigned int axis)
-{
-    int32_t sum = -6 * 65535;
-    for (unsigned int k = 0; k < 12; k++) {
-        const uint32_t word = random[k / 4].v[k % 4];
-        sum += (int32_t)(axis ? word >> 16 : word & 0xffff);
-    }
-    return (double)sum / 65536.0;
-}
-
 /* Random symbols, or those of `points` in turn, plus noise with this standard deviation on each axis. */
 static void add_noisy(uint32_t seed, size_t n_symbols, double deviation, const unsigned int *points, size_t n_points)
 {
-    const philox4x32_key_t key = {{seed, 0x256u}};
     for (uint32_t n = 0; n < n_symbols; n++) {
-        philox4x32_ctr_t random[4];
-        for (uint32_t k = 0; k < 4; k++) {
-            const philox4x32_ctr_t counter = {{n, k, 0, 0}};
-            random[k] = philox4x32(counter, key);
-        }
+        uint32_t random[16];
+        for (uint32_t k = 0; k < 4; k++)
+            writer_random(seed, 0x256u, n, k, random + 4 * k);
         float point[2];
-        modulate(points ? points[n % n_points] : random[3].v[0] >> 24, point);
-        add((float)(point[0] + deviation * noise(random, 0)), (float)(point[1] + deviation * noise(random, 1)));
+        modulate(points ? points[n % n_points] : random[12] >> 24, point);
+        add((float)(point[0] + deviation * writer_noise(random, 0)),
+            (float)(point[1] + deviation * writer_noise(random, 1)));
     }
 }
 
@@ -310,14 +272,10 @@ static void make_integer_grids(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: generate-vectors FOLDER\n");
-        return 2;
-    }
-    folder = argv[1];
+    writer_open(argc, argv);
     reference = oracle_create();
     if (!reference)
-        fail("oracle");
+        writer_fail("oracle", "out of memory");
     make_points();
     make_noisy();
     make_boundaries();
@@ -327,5 +285,5 @@ int main(int argc, char **argv)
     make_outliers();
     make_integer_grids();
     oracle_destroy(reference);
-    return 0;
+    return writer_close();
 }

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the vectors of this folder, from reference/ alone; README.md beside it says what each is. The output is the
+ * same on every machine: nothing but IEEE-754 basic operations, nextafterf and square roots is used. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "max_log.h"
+#include "vector_writer.h"
+
+enum { MAX_SYMBOLS = 4096, N_NOISY = 96 };
+
+/* N0 where 0.3, about 0.6 and 0.95 of the bits arrive, and the name of the files. Beside reference/'s. */
+static const struct recipe {
+    const char *name;
+    float noise_var[3];
+} recipes[NR_CONSTELLATIONS] = {
+    {"pi2-bpsk", {3.85F, 1.4F, 0.4F}},
+    {"bpsk", {3.85F, 1.4F, 0.4F}},
+    {"qpsk", {1.92F, 0.7F, 0.2F}},
+    {"16qam", {0.65F, 0.2F, 0.0447F}},
+    {"64qam", {0.288F, 0.069F, 0.0118F}},
+    {"256qam", {0.147F, 0.0263F, 0.00323F}},
+    {"1024qam", {0.0804F, 0.0105F, 8.85e-4F}},
+};
+
+/* One modulation's vectors so far. */
+static struct vectors {
+    const nr_constellation *constellation;
+    const struct recipe *recipe;
+    uint32_t seed;
+    const char *section;
+    size_t section_start;
+    size_t n_symbols;
+    float symbols[MAX_SYMBOLS][2];
+    float noise_var[MAX_SYMBOLS];
+    float low[MAX_SYMBOLS * NR_MAX_BITS];
+    float high[MAX_SYMBOLS * NR_MAX_BITS];
+} current;
+
+static char sections[1 << 14];
+static size_t sections_length;
+
+/* The nearest float that is not above, or not below. */
+static float float_below(double x)
+{
+    const float near = (float)x;
+    return (double)near > x ? nextafterf(near, -INFINITY) : near;
+}
+
+static float float_above(double x)
+{
+    return -float_below(-x);
+}
+
+/* What any way to compute max-log in binary32 may make of an LLR: README.md derives it. */
+static double tolerance(const float symbol[2], double noise_var, double llr)
+{
+    const double reach = sqrt((double)symbol[0] * (double)symbol[0] + (double)symbol[1] * (double)symbol[1]) + 1.75;
+    return 0x1p-20 * reach * reach / noise_var + 0x1p-22 * fabs(llr);
+}
+
+typedef struct interval {
+    double low, high;
+} interval;
+
+/* Where N0 * LLR passes what binary32 holds, so does softqam's LLR, and the exact one may be smaller. */
+static interval special_interval(const float symbol[2], float noise_var, double metric, const max_log_llr *llr)
+{
+    interval it = {llr->low, llr->high};
+    if (isfinite(symbol[0]) && isfinite(symbol[1]) && fmax(-it.low, it.high) >= (double)FLT_MAX) {
+        const double exact = metric / fmin(fmax((double)noise_var, 0x1p-100), 0x1p40);
+        const double limited = fmin(fmax(exact, -(double)FLT_MAX), (double)FLT_MAX);
+        it = (interval){fmin(it.low, limited), fmax(it.high, limited)};
+    }
+    return it;
+}
+
+static void add(float i, float q, float noise_var)
+{
+    const size_t n = current.n_symbols++;
+    if (n == MAX_SYMBOLS)
+        writer_fail(current.recipe->name, "too many symbols");
+    const size_t n_bits = (size_t)current.constellation->n_bits;
+    float *symbol = current.symbols[n];
+    symbol[0] = i;
+    symbol[1] = q;
+    current.noise_var[n] = noise_var;
+    max_log_llr llrs[NR_MAX_BITS];
+    max_log_llrs(current.constellation, symbol, nr_noise_var(noise_var), 1, n, llrs);
+    double metrics[NR_MAX_BITS];
+    max_log_metrics(current.constellation, symbol, n, metrics);
+    const bool is_special = strcmp(current.section, "special") == 0;
+    for (size_t b = 0; b < n_bits; b++) {
+        const double value = llrs[b].value, room = tolerance(symbol, (double)noise_var, value);
+        const interval it = is_special ? special_interval(symbol, noise_var, metrics[b], &llrs[b])
+                                       : (interval){value - room, value + room};
+        current.low[n * n_bits + b] = float_below(it.low);
+        current.high[n * n_bits + b] = float_above(it.high);
+    }
+}
+
+static void begin(const char *section)
+{
+    current.section = section;
+    current.section_start = current.n_symbols;
+}
+
+static void end(void)
+{
+    const float first = current.noise_var[current.section_start];
+    char noise_var[32] = "each";
+    bool is_one = true;
+    for (size_t n = current.section_start; n < current.n_symbols; n++)
+        is_one = is_one && current.noise_var[n] == first;
+    if (is_one)
+        snprintf(noise_var, sizeof noise_var, "%.9g", (double)first);
+    const int length = snprintf(sections + sections_length, sizeof sections - sections_length,
+                                "%-8s %-12s %5zu %5zu %s\n", current.recipe->name, current.section,
+                                current.section_start, current.n_symbols - current.section_start, noise_var);
+    sections_length += (size_t)length;
+    if (sections_length >= sizeof sections)
+        writer_fail("sections.txt", "too long");
+}
+
+/* Half the distance of neighbouring levels. */
+static float alpha(void)
+{
+    return (float)(1 / sqrt(current.constellation->energy));
+}
+
+/* All points in the order of their bits read as a number; of pi/2-BPSK each at an even and at an odd position. */
+static void make_points(void)
+{
+    const int repeats = current.constellation->rotates ? 2 : 1;
+    begin("points");
+    for (int n = 0; n < repeats << current.constellation->n_bits; n++) {
+        double point[2];
+        nr_point(current.constellation, n / repeats, current.n_symbols, point);
+        add((float)point[0], (float)point[1], current.recipe->noise_var[2]);
+    }
+    end();
+}
+
+/* A random point with noise of this variance. */
+static void add_noisy(uint32_t stream, uint32_t n, float noise_var)
+{
+    uint32_t random[16];
+    for (uint32_t k = 0; k < 4; k++)
+        writer_random(current.seed, stream, n, k, random + 4 * k);
+    double point[2];
+    nr_point(current.constellation, (int)(random[12] >> (32 - current.constellation->n_bits)), current.n_symbols,
+             point);
+    const double deviation = sqrt((double)noise_var / 2);
+    add((float)(point[0] + deviation * writer_noise(random, 0)),
+        (float)(point[1] + deviation * writer_noise(random, 1)), noise_var);
+}
+
+static void make_noisy(void)
+{
+    static const char *const names[3] = {"noisy_low", "noisy_middle", "noisy_high"};
+    for (uint32_t rate = 0; rate < 3; rate++) {
+        begin(names[rate]);
+        for (uint32_t n = 0; n < N_NOISY; n++)
+            add_noisy(rate, n, current.recipe->noise_var[rate]);
+        end();
+    }
+    begin("noise_range");
+    for (uint32_t n = 0; n < 62; n++) {
+        /* Steps of a half of an octave, 2^-20 to about 2^10. */
+        add_noisy(3, n, ldexpf(n % 2 ? 1.4142135F : 1, (int)(n / 2) - 20));
+    }
+    end();
+}
+
+/* One axis within an ulp of every multiple of alpha: even ones are decision boundaries, odd ones levels. The other
+ * axis is elsewhere; of BPSK, where the sum or the difference decides, it is as large. */
+static void make_boundaries(void)
+{
+    const int n_levels = 1 << current.constellation->axis_bits;
+    const float a = alpha(), noise_var = current.recipe->noise_var[1];
+    begin("boundaries");
+    for (int m = -n_levels; m <= n_levels; m++) {
+        const float middle = (float)m * a;
+        const float values[3] = {nextafterf(middle, -FLT_MAX), middle, nextafterf(middle, FLT_MAX)};
+        for (int k = 0; k < 3; k++) {
+            const float other = nr_is_bpsk(current.constellation) ? middle : (float)((5 * m + k) % n_levels) * 0.9F * a;
+            add(values[k], other, noise_var);
+            add(-other, values[k], noise_var);
+        }
+    }
+    static const float zeros[2] = {0.0F, -0.0F};
+    for (int n = 0; n < 4; n++)
+        add(zeros[n % 2], zeros[n / 2], noise_var);
+    end();
+}
+
+static void make_outliers(void)
+{
+    static const float values[] = {1.3F, 2, 5, 30, -1.3F, -2, -5, -30};
+    begin("outliers");
+    for (int i = 0; i < 8; i++)
+        for (int q = 0; q < 8; q++)
+            add(values[i], values[q], current.recipe->noise_var[0]);
+    end();
+}
+
+/* Erasures, noise and components at the ends of binary32. */
+static void make_special(void)
+{
+    static const float not_finite[] = {NAN, INFINITY, -INFINITY};
+    static const float no_noise[] = {0.0F, -0.0F, -1, NAN, INFINITY, -INFINITY};
+    static const float end_noise[] = {0x1p-149F, 0x1p-126F, 0x1p-101F, 0x1p-100F, 0x1p40F, 0x1p41F, FLT_MAX};
+    static const float components[] = {FLT_MAX, 1e38F, 1e19F, 0x1p-62F, 0x1p-63F, 0x1p-64F, 0x1p-126F, 0x1p-149F};
+    static const float noise_of_components[] = {0.01F, 0x1p-100F, 0x1p40F};
+    const float usual = 0.3F;
+    begin("special");
+    for (int k = 0; k < 3; k++) {
+        add(not_finite[k], usual, 0.01F);
+        add(-usual, not_finite[k], 0.01F);
+        add(not_finite[k], not_finite[2 - k], 0.01F);
+    }
+    for (int k = 0; k < 6; k++)
+        add(usual, -usual, no_noise[k]);
+    for (int k = 0; k < 7; k++)
+        add(usual, 2 * usual, end_noise[k]);
+    for (int k = 0; k < 8; k++) {
+        for (int n = 0; n < 3; n++) {
+            add(components[k], usual, noise_of_components[n]);
+            add(usual, -components[k], noise_of_components[n]);
+        }
+    }
+    end();
+}
+
+static void put_floats(const char *suffix, const float *values, size_t n)
+{
+    static uint8_t bytes[sizeof(float) * MAX_SYMBOLS * NR_MAX_BITS];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        for (size_t byte = 0; byte < sizeof bits; byte++)
+            bytes[i * sizeof bits + byte] = (uint8_t)(bits >> 8 * byte);
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", current.recipe->name, suffix);
+    writer_put(name, bytes, n * sizeof *values);
+}
+
+static void make_modulation(int m)
+{
+    const size_t n_bits = (size_t)nr_constellations[m]->n_bits;
+    current.constellation = nr_constellations[m];
+    current.recipe = &recipes[m];
+    current.seed = (uint32_t)m + 1;
+    current.n_symbols = 0;
+    make_points();
+    make_noisy();
+    make_boundaries();
+    make_outliers();
+    make_special();
+    put_floats("cf32", current.symbols[0], 2 * current.n_symbols);
+    put_floats("noise_var.f32", current.noise_var, current.n_symbols);
+    put_floats("low.f32", current.low, current.n_symbols * n_bits);
+    put_floats("high.f32", current.high, current.n_symbols * n_bits);
+}
+
+int main(int argc, char **argv)
+{
+    writer_open(argc, argv);
+    sections_length = (size_t)snprintf(
+        sections, sizeof sections, "# modulation, section, its first symbol, number of symbols, noise variance N0\n");
+    for (int m = 0; m < NR_CONSTELLATIONS; m++)
+        make_modulation(m);
+    writer_put("sections.txt", sections, sections_length);
+    return writer_close();
+}

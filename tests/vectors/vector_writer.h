@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What the generators of vectors share: their command line, files that are written or compared, and noise that is the
+ * same on every machine. */
+#ifndef SOFTQAM_TESTS_VECTOR_WRITER_H
+#define SOFTQAM_TESTS_VECTOR_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads "[--check] FOLDER"; any other command line ends the program. */
+void writer_open(int argc, char **argv);
+
+/* Makes FOLDER/NAME the file of these bytes; with --check, notes where it is not. */
+void writer_put(const char *name, const void *bytes, size_t nbytes);
+
+/* main's exit status: with --check 1 where any file differed. */
+int writer_close(void);
+
+/* Ends the program with a message. */
+_Noreturn void writer_fail(const char *what, const char *cause);
+
+/* Four random words: Random123's Philox under this key. */
+void writer_random(uint32_t seed, uint32_t stream, uint32_t n, uint32_t k, uint32_t words[4]);
+
+/* Roughly Gaussian with variance 1, from 12 random words of writer_random(); axis is 0 or 1, each its own number. Exact
+ * in double. */
+double writer_noise(const uint32_t words[12], unsigned int axis);
+
+#endif
