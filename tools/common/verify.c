@@ -144,7 +144,7 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     const softqam_config *config = &verifier->config;
     const char *sample = (const char *)samples + offset * softqam_input_symbol_nbytes(config->input_format);
     const unsigned n_bits = softqam_bits_per_symbol(config->modulation);
-    struct expectation expected[NR_MAX_BITS];
+    struct expectation expected[NR_MAX_BITS] = {{0, 0, 0}};
     float symbol[2], n0 = 0;
     sample_format_widen(config->input_format, sample, 1, config->input_scale, symbol);
     if (config->output_format == SOFTQAM_OUTPUT_U8) {
