@@ -13,6 +13,7 @@
 
 #include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
+#include "check_modulations.h"
 #include "check_verify.h"
 #include "common/binary16.h"
 #include "common/noise_estimate.h"
@@ -31,18 +32,18 @@ static void test_statistics(void **state)
                                    127, 127, 127, 127, 127, 127, 127, 127, 0,   0,   0,   0,   255, 255, 255, 255};
     const softqam_config config = {.input_scale = 1};
     struct statistics statistics = {0};
-    statistics_add(&statistics, &config, symbols, soft_bits, 4);
+    statistics_add(&statistics, &config, 0, symbols, soft_bits, 4);
     assert_int_equal(statistics.n_symbols, 4);
     assert_int_equal(statistics.n_erased, 1);
     assert_int_equal(statistics.n_saturated, 12);
     const double energy = (0.04 + 0.16 + 0.36 + 0.64 + 4) / 170;
     assert_int_equal(statistics.noise.n_symbols, 3);
     assert_true(fabs(noise_estimate_evm(&statistics.noise) - sqrt(energy / 3)) < 1e-7);
-    assert_true(statistics_saturated_share(&statistics) == 12.0 / 32);
+    assert_true(statistics_saturated_share(&statistics, SOFTQAM_MODULATION_256QAM) == 12.0 / 32);
     memset(&statistics, 0, sizeof statistics);
     assert_true(isnan(noise_estimate_evm(&statistics.noise)));
-    assert_true(isnan(noise_estimate_variance(&statistics.noise)));
-    assert_true(statistics_saturated_share(&statistics) == 0);
+    assert_true(isnan(noise_estimate_variance(&statistics.noise, SOFTQAM_MODULATION_256QAM)));
+    assert_true(statistics_saturated_share(&statistics, SOFTQAM_MODULATION_256QAM) == 0);
 }
 
 /* Erased and saturated LLRs; zeros of either sign erase, numbers one step off the largest are not saturated. */
@@ -60,7 +61,7 @@ static void test_statistics_of_llrs(void **state)
     for (int k = 0; k < 3; k++) {
         const softqam_config config = {.input_scale = 1, .output_format = cases[k].format, .llr_limit = 100};
         struct statistics statistics = {0};
-        statistics_add(&statistics, &config, symbols, cases[k].llrs, 3);
+        statistics_add(&statistics, &config, 0, symbols, cases[k].llrs, 3);
         assert_int_equal(statistics.n_symbols, 3);
         assert_int_equal(statistics.n_erased, 1);
         assert_int_equal(statistics.n_saturated, 2);
@@ -73,61 +74,10 @@ static void test_statistics_of_llrs(void **state)
 static void test_saturation_loss(void **state)
 {
     (void)state;
-    assert_true(fabs(statistics_saturation_loss(1, 127.0 / 16) - 0.0041) < 1e-4);
-    assert_true(fabs(statistics_saturation_loss(1, 127.0 / 20) - 0.0201) < 1e-4);
-    assert_true(statistics_saturation_loss(0.5, 0) == 4);
-    assert_true(statistics_saturation_loss(1, 127.0 / 6) < 1e-8);
-}
-
-/* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent
- * level: midpoints of steps that no decision boundary falls into. */
-static double integrate_expected_error(double noise_var)
-{
-    const double a = 1 / sqrt(170), deviation = sqrt(noise_var / 2);
-    const long reach = (long)ceil((16 * a + 9 * deviation) / a);
-    const int n_steps = (int)fmin(fmax(ceil(200 * a / deviation), 20), 200000);
-    double sum = 0;
-    for (long i = -reach * n_steps; i < reach * n_steps; i++) {
-        const double v = ((double)i + 0.5) * a / n_steps;
-        const double level = fmin(fmax(floor(v / (2 * a)), -8), 7), distance = v - (2 * level + 1) * a;
-        double density = 0;
-        for (int sent = -15; sent <= 15; sent += 2)
-            density += exp(-0.5 * pow((v - sent * a) / deviation, 2));
-        sum += distance * distance * density * a / n_steps;
-    }
-    return 2 * sum / 16 / (deviation * sqrt(2 * acos(-1)));
-}
-
-static void test_expected_error(void **state)
-{
-    (void)state;
-    double worst = 0;
-    for (double db = -10; db <= 46; db += 1.75) {
-        const double noise_var = pow(10, -db / 10), integral = integrate_expected_error(noise_var);
-        worst = fmax(worst, fabs(noise_expected_error(noise_var) - integral) / integral);
-    }
-    print_message("    expected error: largest relative difference to an integral %.2g\n", worst);
-    assert_true(worst < 1e-4);
-}
-
-/* The expected error gives the noise variance back, over more than all of the range that a float has a use for; it
- * grows with it and stays inside the bracket of the search. */
-static void test_noise_estimate(void **state)
-{
-    (void)state;
-    double previous = 0;
-    for (double db = 300; db >= -60; db -= 0.1) {
-        const double noise_var = pow(10, -db / 10), error = noise_expected_error(noise_var);
-        const struct noise_estimate estimate = {1000, 1000, 1000 * error};
-        assert_true(error > previous && error <= noise_var * (1 + 1e-12) && error > noise_var / 9);
-        assert_true(fabs(noise_estimate_variance(&estimate) - noise_var) < 1e-9 * noise_var);
-        previous = error;
-    }
-    const struct noise_estimate none = {10, 10, 0};
-    assert_true(noise_estimate_variance(&none) == 0);
-    const struct noise_estimate zeros = {10, 0, 1};
-    assert_true(isnan(noise_estimate_variance(&zeros)) && isnan(noise_estimate_evm(&zeros)));
-    assert_true(noise_estimate_energy(&zeros) == 0 && noise_estimate_energy(&none) == 1);
+    assert_true(fabs(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 1, 127.0 / 16) - 0.0041) < 1e-4);
+    assert_true(fabs(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 1, 127.0 / 20) - 0.0201) < 1e-4);
+    assert_true(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 0.5, 0) == 4);
+    assert_true(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 1, 127.0 / 6) < 1e-8);
 }
 
 static void test_widen(void **state)
@@ -277,6 +227,10 @@ int main(int argc, char *argv[])
         cmocka_unit_test(test_verify_ends_of_the_bound),
         cmocka_unit_test(test_verify_erased_llrs),
         cmocka_unit_test(test_verify_llr_boundary),
+        cmocka_unit_test(test_verify_modulations),
+        cmocka_unit_test(test_scrambling_sequence),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_erased_symbols),
         cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_statistics_of_llrs),
         cmocka_unit_test(test_saturation_loss),

@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def load():
     """The functions of softqam-plot's modules."""
     sys.path.insert(0, os.path.join(ROOT, "tools", "plot"))
-    names = ("command", "counts", "palette", "sample", "soft_axis", "text")
+    names = ("command", "counts", "modulation", "palette", "sample", "soft_axis", "text")
     return types.SimpleNamespace(**{k: v for name in names for k, v in vars(importlib.import_module(name)).items()})
 
 

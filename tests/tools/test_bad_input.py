@@ -47,6 +47,7 @@ CHOICES = {
     "--partial": "error, ignore",
     "--output-format": "u8, s8, f16, f32, hard, bits",
     "--sign": "0, 1",
+    "--modulation": "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
 }
 COUNTS = {
     "--threads": (1, 1024),
@@ -54,6 +55,7 @@ COUNTS = {
     "--chunk": (1, 1 << 28),
     "--llr-limit": (1, 127),
 }
+MAX_SYMBOLS = ((1 << 63) - 1) // 10  # of softqam-gen
 REALS = {"--snr-db": "number from -200 to 200", "--llr-scale": "number or fraction from 0.0009765625 to 1048576"}
 
 
@@ -78,6 +80,10 @@ class BadInput(BadInputTest):
             for option, ends in REALS.items():
                 message = f"{option}: '{shown}' is not a {ends}"
                 self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, message)
+            if value != "0x10":  # which is 16
+                c_init = f"--c-init: '{shown}' is not a whole number from 0 to 2147483647, decimal or 0x.."
+                self.row(DEMOD, ["--c-init", value, "x.cf32", "x.s8"], 2, c_init)
+                self.row(GEN, ["--c-init", value, "x.u8"], 2, c_init)
             ratio = f"'{shown}' is not a positive number or fraction (such as"
             scales = {"--input-scale": f"{ratio} 0.001 or 1/1000) nor 'auto'", "--output-scale": f"{ratio} 0.25 or 1/32768)"}
             for option, cause in scales.items():
@@ -85,7 +91,7 @@ class BadInput(BadInputTest):
                     cause = f"'{shown}' is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
                 program, arguments = (DEMOD, ["x.cf32", "x.u8"]) if option == "--input-scale" else (GEN, ["x.u8"])
                 self.row(program, [option, value, *arguments], 2, f"{option}: {cause}")
-            for option, top in (("--symbols", (1 << 60) - 1), ("--seed", (1 << 64) - 1)):
+            for option, top in (("--symbols", MAX_SYMBOLS), ("--seed", (1 << 64) - 1)):
                 self.row(GEN, [option, value, "x.u8"], 2, not_a_count(option, shown, (0, top)))
 
     def test_counts_at_the_ends(self):
@@ -93,7 +99,7 @@ class BadInput(BadInputTest):
         for option, (low, high) in COUNTS.items():
             for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, (1 << 64) - 1, -low):
                 self.row(DEMOD, [option, str(n), "x.cf32", "x.u8"], 2, not_a_count(option, n, (low, high)))
-        for option, high in (("--symbols", (1 << 60) - 1), ("--seed", (1 << 64) - 1)):
+        for option, high in (("--symbols", MAX_SYMBOLS), ("--seed", (1 << 64) - 1)):
             for n in (-1, high + 1, (1 << 64) + 1, 10 * high):
                 self.row(GEN, [option, str(n), "x.u8"], 2, not_a_count(option, n, (0, high)))
 

@@ -46,6 +46,17 @@ class CommandLine(ToolTest):
         (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32, hard, bits"),
         (["--sign", "2"], "--sign: '2' is not one of 0, 1"),
         (["--sign", "+"], "--sign: '+' is not one of 0, 1"),
+        *[(["-m", text], f"--modulation: '{text}' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam")
+          for text in ("", "QPSK", "8psk", "pi/2-bpsk", "256qam ", "6")],
+        *[(["-m", name], f"--modulation: {name} has no soft bits u8; choose s8, f16 or f32 with --output-format")
+          for name in ("bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "1024qam")],
+        *[(["--c-init", text], f"--c-init: '{text}' is not a whole number from 0 to 2147483647, decimal or 0x..")
+          for text in ("", "-1", "0x", "0x-1", "0X1", "x1", "1.5", "2147483648", "0x80000000", "4294967296", " 1", "1 ",
+                       "18446744073709551616", "0x10000000000000000", "1e3", "abc")],
+        (["--c-init", "1"],
+         "--c-init: what is descrambled has no soft bits u8; choose s8, f16 or f32 with --output-format"),
+        (["-o", "u8", "-m", "256qam", "--c-init", "0"],
+         "--c-init: what is descrambled has no soft bits u8; choose s8, f16 or f32 with --output-format"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
         (["--frobnicate=3"], "--frobnicate=3: no such option; --help lists them"),
         (["-x"], "-x: no such option; --help lists them"),
@@ -111,11 +122,14 @@ class CommandLine(ToolTest):
                     "1 ", " 1", "", "1/nan", "-1/-2", "1,5", "1e", "."]  # fmt: skip
 
     WRONG_GEN = [
-        (["--symbols", "-1"], "--symbols: '-1' is not a whole number from 0 to 1152921504606846975"),
-        (["--symbols", "1e6"], "--symbols: '1e6' is not a whole number from 0 to 1152921504606846975"),
+        (["-m", "qam"], "--modulation: 'qam' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam"),
+        (["--c-init", "0x8000_0000"],
+         "--c-init: '0x8000_0000' is not a whole number from 0 to 2147483647, decimal or 0x.."),
+        (["--symbols", "-1"], "--symbols: '-1' is not a whole number from 0 to 922337203685477580"),
+        (["--symbols", "1e6"], "--symbols: '1e6' is not a whole number from 0 to 922337203685477580"),
         (
-            ["--symbols", "1152921504606846976"],
-            "--symbols: '1152921504606846976' is not a whole number from 0 to 1152921504606846975",
+            ["--symbols", "922337203685477581"],
+            "--symbols: '922337203685477581' is not a whole number from 0 to 922337203685477580",
         ),
         (["--seed", "x"], "--seed: 'x' is not a whole number from 0 to 18446744073709551615"),
         (

@@ -98,6 +98,23 @@ class SameBytes(MpiTest):
             self.ok(self.mpirun(ranks, *arguments, "y"))
             self.assertEqual(self.read("y"), self.soft_bits(*arguments), noise)
 
+    def test_modulations(self):
+        """Each rank knows where in the codeword it begins; more than one block for some."""
+        for name, n in (("pi2-bpsk", 10007), ("64qam", 1001), ("1024qam", 2), ("pi2-bpsk", 2 * BLOCK_SYMBOLS + 3)):
+            options = ["-m", name, "--c-init", "0x1357", "--skip", "1"]
+            self.make("x.cf32", *options[:4], "--symbols", str(n), "--snr-db", "40", "--bits", "sent")
+            arguments = [*options, "-q", "--verify", "--compare", "sent", "-o", "s8", "--snr-db", "40", "x.cf32"]
+            expected = self.ok(self.demod(*arguments, "y")).err.replace("softqam-demod:", PROGRAM + ":").splitlines()
+            for ranks in (1, 2, 5):
+                self.assertEqual(self.says(self.ok(self.mpirun(ranks, *arguments, "z"))), expected)
+                self.assertEqual(self.read("z"), self.read("y"), (name, ranks))
+        stats = ["--stats=json", "-o", "s8", "--noise-var", "auto", "-m", "pi2-bpsk", "--skip", "1", "-q", "x.cf32"]
+        one, several = (json.loads(self.ok(result).err.splitlines()[0]) for result in
+                        (self.demod(*stats, "y"), self.mpirun(3, *stats, "z")))  # fmt: skip
+        for key in ("symbols", "n0", "erased", "saturated_share"):
+            self.assertEqual(one[key], several[key])
+        self.assertAlmostEqual(one["evm"], several["evm"], places=6)
+
     def test_reports(self):
         """One report, of all ranks."""
         self.make("x.cf32", "--symbols", "100001", "--snr-db", "25")

@@ -96,6 +96,7 @@ class Failures(PlotTest):
         (["--sample", "\u0663"], "--sample: '\u0663' is not a whole number from 1 to 10000000"),
         (["-i", "cs64"], "--input-format: 'cs64' is not one of cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
         (["--input-format="], "--input-format: '' is not one of cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
+        (["-m", "8psk"], "--modulation: '8psk' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam"),
         (["-s", "u16"], "--soft-format: 'u16' is not one of u8, s8, f16, f32"),
         (["--panels", "eye"], "--panels: 'eye' is not one of constellation, bits, histograms, evm"),
         (["--panels", ""], "--panels: '' is not one of constellation, bits, histograms, evm"),

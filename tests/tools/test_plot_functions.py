@@ -66,10 +66,25 @@ class Functions(unittest.TestCase):
             self.assertAlmostEqual(self.plot.nice_ceiling(x) / nice, 1)
 
     def test_squared_error(self):
+        qam = self.plot.MODULATIONS["256qam"]
         for i in LEVELS:
             for dx in (-0.9, 0, 0.9):
-                self.assertAlmostEqual(self.plot.squared_error(i + dx, -i - dx / 2), 1.25 * dx * dx)
-        self.assertAlmostEqual(self.plot.squared_error(25, -1000), 100 + 985**2)
+                self.assertAlmostEqual(qam.squared_error(i + dx, -i - dx / 2, 0), 1.25 * dx * dx)
+        self.assertAlmostEqual(qam.squared_error(25, -1000, 0), 100 + 985**2)
+
+    def test_modulations(self):
+        """Unit energy; as many points as there are, those of pi/2-BPSK at both parities; and how far it is to them."""
+        for name, modulation in self.plot.MODULATIONS.items():
+            points = modulation.points()
+            self.assertEqual(len(set(points)), 4 if name == "pi2-bpsk" else 2**modulation.n_bits)
+            self.assertEqual(sum(i * i + q * q for i, q in points), modulation.energy * len(points))
+            self.assertEqual({k for axis in "iq" for k in modulation.bits_of_axis(axis)}, set(range(modulation.n_bits)))
+            for position in (0, 1):
+                sign = -1 if modulation.rotates and position else 1
+                mine = [(i, q) for i, q in points if modulation.n_bits > 1 or i == sign * q]
+                for x, y in ((0.3, -2.2), (-5.1, 1.4), (40, 0.2), (-0.1, -0.2), (1, 1), (-1, 1)):
+                    nearest = min((x - i) ** 2 + (y - q) ** 2 for i, q in mine)
+                    self.assertAlmostEqual(modulation.squared_error(x, y, position), nearest, msg=(name, x, y))
 
     def test_density(self):
         """Every level in the middle of a cell, and nobody lost."""

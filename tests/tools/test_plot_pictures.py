@@ -13,7 +13,7 @@ import zlib
 
 import plot_harness
 from plot_harness import BIT_COLOURS, LEVELS, ROOT, PlotTest
-from tools_harness import DEMOD, max_log
+from tools_harness import DEMOD, MODULATIONS, max_log
 
 SYMBOL_DATATYPES = "cf32_le, cf32_be, ci16_le, ci16_be, cf64_le, cf64_be, ci32_le, ci32_be, ci8, cu8"
 
@@ -120,6 +120,21 @@ class Pictures(PlotTest):
             evm = float(re.search(r"EVM +([\d.]+) %", stats)[1])
             facts = f"5\u202f000 symbols \u00b7 EVM {evm:.2f} % \u00b7 cf32 \u2192 u8"
             self.assertIn(facts, self.svg(*pair).exact_texts())
+
+    def test_modulations(self):
+        """The EVM is softqam-demod's, from all positions of pi/2-BPSK; a lane and a row for each bit; metadata say which."""
+        for name, (n_bits, energy) in MODULATIONS.items():
+            self.ok(self.gen("-m", name, "-q", "--symbols", "5001", "--snr-db", "24", "x.sigmf-meta"))
+            result = self.ok(self.demod("-m", name, "-o", "s8", "--snr-db", "24", "--stats=json", "x", "y"))
+            evm = f"EVM {100 * json.loads(result.err)['evm']:.2f} %"
+            for pair in (["x.sigmf-meta", "y.sigmf-meta"],
+                         ["-m", name, "-i", "cf32", "-s", "s8", "x.sigmf-data", "y.sigmf-data"]):  # fmt: skip
+                svg = self.svg(*pair)
+                self.assertIn(f"5\u202f001 symbols \u00b7 {evm} \u00b7 cf32 \u2192 s8", svg.exact_texts())
+                self.assertTrue({f"I, in units of 1/\u221a{energy}", "LLR (s8); above the midpoint: bit 0"} < set(svg.texts))
+                labels = [text for text in svg.texts if re.fullmatch(r"b\d", text)]
+                axis = [f"b{k}" for k in range(0, n_bits, 2)]
+                self.assertEqual(sorted(labels), sorted(axis + [f"b{k}" for k in range(n_bits)]))
 
     def test_evm_over_time(self):
         """40 dB, then 30."""

@@ -259,7 +259,7 @@ class Outputs(SigmfTest):
                 "softqam:input": "r.sigmf-data", "softqam:input_datatype": "ci16_le",
                 "softqam:input_sha512": hashlib.sha512(self.data).hexdigest(), "softqam:input_scale": 1 / 32768,
                 "softqam:input_recorder": "rec 1", "softqam:input_data_doi": "10.1/2",
-                "softqam:constellation": "256QAM, 3GPP TS 38.211 clause 5.1.6",
+                "softqam:modulation": "256qam", "softqam:constellation": "256QAM, 3GPP TS 38.211 clause 5.1.6",
                 "softqam:algorithm": "liquid-dsp soft bits: hard decision and nearest neighbours",
                 "softqam:positive_means": 0, "softqam:neutral_value": 127,
             },

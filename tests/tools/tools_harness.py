@@ -56,6 +56,9 @@ SUFFIXES = {
 }  # fmt: skip
 FULL_SCALE = {"cf32": 1.0, "cs16": 1 / 32768, "cs8": 1 / 128, "cf16": 1.0}
 TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
+# Bits of a symbol, and what the squared magnitudes of I and Q are divided by.
+MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 10), "64qam": (6, 42),
+               "256qam": (8, 170), "1024qam": (10, 682)}  # fmt: skip
 LLR_TYPECODE = {"s8": "b", "f16": "e", "f32": "f"}
 LLR_FORMATS = list(LLR_TYPECODE)
 # Those that end a process that does nothing about them, and can be caught; SIGPIPE and SIGXFSZ are errors of write().
@@ -108,24 +111,24 @@ def count_differences(a, b):
     return bin(int.from_bytes(a, "little") ^ int.from_bytes(b, "little")).count("1")
 
 
-def bit_errors_per_component(snr_db):
-    """Mean and variance of the number of bit errors of one component (four bits) of Gray-coded 256QAM in white Gaussian
-    noise, summed over all pairs of a sent and a decided level."""
-    alpha, sigma = 1 / math.sqrt(170), math.sqrt(10 ** (-snr_db / 10) / 2)
+def bit_errors_per_component(snr_db, levels=16, alpha=1 / math.sqrt(170)):
+    """Mean and variance of the number of bit errors of one component of Gray-coded QAM, by default 256QAM, in white
+    Gaussian noise, summed over all pairs of a sent and a decided level."""
+    sigma = math.sqrt(10 ** (-snr_db / 10) / 2)
 
     def below(boundary):  # probability that the noise is less
         return 0.5 * math.erfc(-boundary / sigma / math.sqrt(2))
 
     mean = square = 0
-    for sent in range(16):
-        for decided in range(16):
+    for sent in range(levels):
+        for decided in range(levels):
             low = -math.inf if decided == 0 else 2 * alpha * (decided - sent) - alpha
-            high = math.inf if decided == 15 else 2 * alpha * (decided - sent) + alpha
+            high = math.inf if decided == levels - 1 else 2 * alpha * (decided - sent) + alpha
             errors = bin((sent ^ sent >> 1) ^ (decided ^ decided >> 1)).count("1")
             # Differences of small numbers, not of numbers near 1.
             share = below(high) - below(low) if low < 0 else below(-low) - below(-high)
-            mean += errors * share / 16
-            square += errors**2 * share / 16
+            mean += errors * share / levels
+            square += errors**2 * share / levels
     return mean, square - mean**2
 
 

@@ -154,7 +154,7 @@ static bool take_option(struct options *options, int option)
 void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_format format, float scale)
 {
     struct transmitter transmitter;
-    transmitter_init(&transmitter, 1, snr_db, format, (double)scale);
+    transmitter_init(&transmitter, SOFTQAM_MODULATION_256QAM, 1, snr_db, format, (double)scale);
     transmitter_generate(&transmitter, 0, n_symbols, symbols, NULL);
 }
 

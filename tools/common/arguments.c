@@ -146,6 +146,19 @@ bool arguments_parse_snr_db(const char *text, double *snr_db)
     return arguments_parse_real("--snr-db", text, -max, max, snr_db);
 }
 
+bool arguments_parse_c_init(const char *text, uint32_t *c_init)
+{
+    const bool is_hexadecimal = !strncmp(text, "0x", 2);
+    const char *digits = is_hexadecimal ? text + 2 : text;
+    const char *allowed = is_hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
+    const unsigned long long value = strtoull(digits, NULL, is_hexadecimal ? 16 : 10);
+    *c_init = (uint32_t)value;
+    if (*digits && !digits[strspn(digits, allowed)] && value <= INT32_MAX)
+        return true;
+    message_print("--c-init", "'%s' is not a whole number from 0 to 2147483647, decimal or 0x..", text);
+    return false;
+}
+
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value)
 {
     char list[128] = "";

@@ -32,6 +32,9 @@ bool arguments_parse_ratio_or(const char *option, const char *text, const char *
 /* The value of --snr-db: -200 to 200. */
 bool arguments_parse_snr_db(const char *text, double *snr_db);
 
+/* The value of --c-init: 0 to 2^31 - 1, in decimal or, after 0x, hexadecimal digits. */
+bool arguments_parse_c_init(const char *text, uint32_t *c_init);
+
 /* One of the names of a list that ends with NULL; the value is its place. */
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
 

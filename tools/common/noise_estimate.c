@@ -3,41 +3,83 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
+#include "modulation.h"
 #include "sample_format.h"
 
-/* The levels of an axis are the odd multiples, -15 to 15, of 1/sqrt(170): 3GPP TS 38.211 clause 5.1.6. */
 enum {
-    N_LEVELS = 16,
     /* Bounds the buffer of widened samples, and the number of small terms that one sum takes. */
-    PART_SYMBOLS = 4096
+    PART_SYMBOLS = 4096,
+    N_FOLDS = 4 /* of 32 levels */
 };
+
+static inline double squared(double x)
+{
+    return x * x;
+}
+
+/* The levels of an axis are the odd multiples of the half spacing up to as many as there are. */
+struct axis {
+    double half_spacing;
+    double folds[N_FOLDS]; /* where the axis is folded; 0 changes nothing */
+};
+
+static struct axis make_axis(const struct modulation *modulation)
+{
+    struct axis axis = {1 / sqrt(modulation->energy), {0}};
+    for (unsigned k = 1; k < modulation->axis_bits; k++)
+        axis.folds[N_FOLDS - k] = (1 << k) * axis.half_spacing;
+    return axis;
+}
 
 /* The squared distance to the nearest level; NaN or infinite for what is not finite. Each step folds the axis in the
  * middle of what is left of the levels, until one is; what lies outside stays outside. No branches, so that a compiler
  * takes several at once. */
-static inline double squared_error(float component)
+static inline double squared_error(const struct axis *axis, double component)
 {
-    static const double half_spacing = 0.07669649888473705; /* 1/sqrt(170) */
-    const double among_8 = fabs(fabs((double)component) - 8 * half_spacing);
-    const double among_2 = fabs(fabs(among_8 - 4 * half_spacing) - 2 * half_spacing);
-    const double error = among_2 - half_spacing;
-    return error * error;
+    double among = fabs(component);
+    for (int k = 0; k < N_FOLDS; k++)
+        among = fabs(among - axis->folds[k]);
+    return squared(among - axis->half_spacing);
 }
 
-static inline double squared(float component)
+static void find_qam_errors(const struct modulation *modulation, const float *components, size_t n_symbols,
+                            double *errors)
 {
-    return (double)component * (double)component;
+    const struct axis axis = make_axis(modulation);
+    for (size_t i = 0; i < n_symbols; i++)
+        errors[i] =
+            squared_error(&axis, (double)components[2 * i]) + squared_error(&axis, (double)components[2 * i + 1]);
 }
 
-static void add_part(struct noise_estimate *estimate, const float *components, size_t n_symbols)
+/* The two points are on one diagonal, 1 from the middle: on the other one at odd positions if the modulation rotates.
+ */
+static void find_bpsk_errors(const struct modulation *modulation, uint64_t position, const float *components,
+                             size_t n_symbols, double *errors)
+{
+    const double root_half = sqrt(0.5);
+    for (size_t i = 0; i < n_symbols; i++) {
+        const double in_phase = (double)components[2 * i], quadrature = (double)components[2 * i + 1];
+        const double sum = fabs(in_phase + quadrature) * root_half,
+                     difference = fabs(in_phase - quadrature) * root_half;
+        const bool turned = modulation->rotates && (position + i) % 2;
+        errors[i] = squared((turned ? difference : sum) - 1) + squared(turned ? sum : difference);
+    }
+}
+
+/* `position` is the first symbol's. */
+static void add_part(struct noise_estimate *estimate, const struct modulation *modulation, uint64_t position,
+                     const float *components, size_t n_symbols)
 {
     double errors[PART_SYMBOLS], energies[PART_SYMBOLS], energy = 0, error_energy = 0;
     size_t n_finite = 0;
-    for (size_t i = 0; i < n_symbols; i++) {
-        errors[i] = squared_error(components[2 * i]) + squared_error(components[2 * i + 1]);
-        energies[i] = squared(components[2 * i]) + squared(components[2 * i + 1]);
-    }
+    if (modulation->n_bits == 1)
+        find_bpsk_errors(modulation, position, components, n_symbols, errors);
+    else
+        find_qam_errors(modulation, components, n_symbols, errors);
+    for (size_t i = 0; i < n_symbols; i++)
+        energies[i] = squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
     for (size_t i = 0; i < n_symbols; i++) {
         if (errors[i] <= DBL_MAX) { /* not so for NaN */
             energy += energies[i];
@@ -50,16 +92,17 @@ static void add_part(struct noise_estimate *estimate, const float *components, s
     estimate->error_energy += error_energy;
 }
 
-void noise_estimate_add(struct noise_estimate *estimate, const softqam_config *config, const void *samples,
-                        size_t n_symbols)
+void noise_estimate_add(struct noise_estimate *estimate, const softqam_config *config, uint64_t position,
+                        const void *samples, size_t n_symbols)
 {
     float components[2 * PART_SYMBOLS];
+    const struct modulation *modulation = modulation_get(config->modulation);
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format);
     for (size_t first = 0; first < n_symbols; first += PART_SYMBOLS) {
         const size_t n = n_symbols - first < PART_SYMBOLS ? n_symbols - first : PART_SYMBOLS;
         sample_format_widen(config->input_format, (const char *)samples + first * symbol_nbytes, n, config->input_scale,
                             components);
-        add_part(estimate, components, n);
+        add_part(estimate, modulation, position + first, components, n);
     }
 }
 
@@ -71,24 +114,27 @@ static double tail_moment(double from, double d, double s)
     return (s * s + d * d) * tail + s * (from - 2 * d) * density;
 }
 
-/* On one axis, in units of 1/sqrt(170): a cell reaches from 1 below its level to 1 above, at the ends to infinity. With
- * the sent level at 0 the decided one is at 2m, m from -15 to 15.
- * - m = 0: all but the two tails beyond the cell; 14 levels have two of them, 2 have one: 30 in all.
- * - m > 0: 16 - m pairs of levels, each with the cell from 2m - 1 on, which ends at 2m + 1 in all but one of them.
+/* On one axis of L levels, in units of the half spacing: a cell reaches from 1 below its level to 1 above, at the ends
+ * to infinity. With the sent level at 0 the decided one is at 2m, m from 1 - L to L - 1.
+ * - m = 0: all but the two tails beyond the cell; L - 2 levels have two of them, 2 have one: 2L - 2 in all.
+ * - m > 0: L - m pairs of levels, each with the cell from 2m - 1 on, which ends at 2m + 1 in all but one of them.
  * - m < 0: the same again. */
-static double expected_axis_error(double s)
+static double expected_axis_error(int n_levels, double s)
 {
-    double sum = N_LEVELS * s * s - (2 * N_LEVELS - 2) * tail_moment(1, 0, s);
-    for (int m = 1; m < N_LEVELS; m++)
-        sum += 2 * ((N_LEVELS - m) * tail_moment(2 * m - 1, 2 * m, s) -
-                    (N_LEVELS - 1 - m) * tail_moment(2 * m + 1, 2 * m, s));
-    return sum / N_LEVELS;
+    double sum = n_levels * s * s - (2 * n_levels - 2) * tail_moment(1, 0, s);
+    for (int m = 1; m < n_levels; m++)
+        sum += 2 * ((n_levels - m) * tail_moment(2 * m - 1, 2 * m, s) -
+                    (n_levels - 1 - m) * tail_moment(2 * m + 1, 2 * m, s));
+    return sum / n_levels;
 }
 
-double noise_expected_error(double noise_var)
+double noise_expected_error(softqam_modulation modulation, double noise_var)
 {
-    const double axis_variance = noise_var / 2 * 170;
-    return 2 * expected_axis_error(sqrt(axis_variance)) / 170;
+    const struct modulation *m = modulation_get(modulation);
+    if (m->n_bits == 1) /* along the diagonal of the points, and across it */
+        return expected_axis_error(2, sqrt(noise_var / 2)) + noise_var / 2;
+    const double axis_variance = noise_var / 2 * m->energy;
+    return 2 * expected_axis_error(1 << m->axis_bits, sqrt(axis_variance)) / m->energy;
 }
 
 static double mean_error(const struct noise_estimate *estimate)
@@ -101,15 +147,15 @@ double noise_estimate_energy(const struct noise_estimate *estimate)
     return estimate->n_symbols ? estimate->energy / (double)estimate->n_symbols : (double)NAN;
 }
 
-double noise_estimate_variance(const struct noise_estimate *estimate)
+double noise_estimate_variance(const struct noise_estimate *estimate, softqam_modulation modulation)
 {
     const double error = mean_error(estimate);
-    /* The expected error grows with the noise variance, though slowly around 20 dB, where an error of 1 % in it is one
-     * of 5 % in the variance. */
-    double low = error, high = 9 * error;
+    /* The expected error grows with the noise variance, though slowly where many decisions are wrong: with 256QAM
+     * around 20 dB an error of 1 % in it is one of 5 % in the variance. */
+    double low = error, high = 15 * error;
     for (int i = 0; i < 60; i++) {
         const double middle = low + (high - low) / 2;
-        if (noise_expected_error(middle) < error)
+        if (noise_expected_error(modulation, middle) < error)
             low = middle;
         else
             high = middle;

@@ -41,6 +41,7 @@ struct sigmf_output {
     const char *input_name;
     const char *tool;
     const softqam_config *config; /* complete */
+    const uint32_t *c_init;       /* that the bits were descrambled with; NULL for none */
     enum output_kind kind;
     const char *noise_origin; /* NULL for none */
     double noise_var;         /* 0 where there is not one for all */
@@ -52,6 +53,8 @@ struct sigmf_output {
 struct sigmf_samples {
     const char *tool;
     const char *description;
+    softqam_modulation modulation;
+    const uint32_t *c_init; /* that the bits were scrambled with; NULL for none */
     softqam_input_format format;
     double scale; /* what a sample of 1 stands for */
 };

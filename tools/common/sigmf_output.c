@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "message.h"
+#include "modulation.h"
 #include "sample_format.h"
 #include "sigmf.h"
 #include "sigmf_numbers.h"
@@ -16,7 +17,6 @@
 
 static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0.0";
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */
-enum { N_BITS = 8 };
 
 /* 2^63, one more than SigMF allows. */
 static const double max_sample_start = 0x1p63;
@@ -37,6 +37,7 @@ static const struct {
                   {"core:trailing_bytes", NULL},
                   {"core:metadata_only", NULL},
                   {"core:collection", NULL},
+                  {"softqam:c_init", "softqam:input_c_init"},
                   {"softqam:input_scale", NULL}};
 
 /* A place in an array of captures or annotations. */
@@ -245,17 +246,33 @@ static void set_description(struct builder *builder, cJSON *global)
     const char *what = output->kind == OUTPUT_HARD ? "Hard decisions"
                        : output->kind == OUTPUT_U8 ? "Soft bits"
                                                    : "LLRs";
-    static const char format[] = "%s of the 256QAM symbols in %s, 8 a symbol%s%s";
+    const struct modulation *modulation = modulation_get(output->config->modulation);
+    static const char format[] = "%s of the %s symbols in %s, %u a symbol%s%s";
     const char *separator = has_old ? ": " : "", *rest = has_old ? old->valuestring : "";
-    const int length = snprintf(NULL, 0, format, what, output->input_name, separator, rest);
+    const int length =
+        snprintf(NULL, 0, format, what, modulation->name, output->input_name, modulation->n_bits, separator, rest);
     char *text = malloc((size_t)length + 1);
     if (!text) {
         builder->sound = false;
         return;
     }
-    snprintf(text, (size_t)length + 1, format, what, output->input_name, separator, rest);
+    snprintf(text, (size_t)length + 1, format, what, modulation->name, output->input_name, modulation->n_bits,
+             separator, rest);
     set_string(builder, global, "core:description", text);
     free(text);
+}
+
+/* Of symbols, and of what was made of them. */
+static void set_modulation(struct builder *builder, cJSON *global, softqam_modulation modulation,
+                           const uint32_t *c_init)
+{
+    char text[64];
+    const struct modulation *m = modulation_get(modulation);
+    snprintf(text, sizeof text, "%s, 3GPP TS 38.211 clause 5.1.%u", m->name, m->clause);
+    set_string(builder, global, "softqam:modulation", m->option);
+    set_string(builder, global, "softqam:constellation", text);
+    if (c_init)
+        set_number(builder, global, "softqam:c_init", *c_init);
 }
 
 static void set_meaning(struct builder *builder, cJSON *global)
@@ -263,7 +280,7 @@ static void set_meaning(struct builder *builder, cJSON *global)
     const struct sigmf_output *output = builder->output;
     const softqam_config *config = output->config;
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
-    set_string(builder, global, "softqam:constellation", "256QAM, 3GPP TS 38.211 clause 5.1.6");
+    set_modulation(builder, global, config->modulation, output->c_init);
     if (output->kind == OUTPUT_HARD) {
         set_string(builder, global, "softqam:algorithm", "hard decisions: the signs of exact max-log LLRs");
         return;
@@ -294,7 +311,7 @@ static void set_global(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
     set_string(builder, global, "core:datatype", datatypes[output->kind]);
-    set_number(builder, global, "core:num_channels", N_BITS);
+    set_number(builder, global, "core:num_channels", softqam_bits_per_symbol(output->config->modulation));
     set_version(builder, global);
     set_recorder(builder, global, output->tool);
     set_description(builder, global);
@@ -362,6 +379,7 @@ char *sigmf_samples_text(const struct sigmf_samples *samples)
     set_recorder(&builder, global, samples->tool);
     set_string(&builder, global, "core:description", samples->description);
     set_extensions(&builder, global);
+    set_modulation(&builder, global, samples->modulation, samples->c_init);
     set_number(&builder, global, "softqam:input_scale", samples->scale);
     set(&builder, document, "global", global);
     set(&builder, document, "captures", make_captures(&builder));

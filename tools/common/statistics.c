@@ -3,11 +3,9 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "binary16.h"
-
-enum { N_BITS = 8 };
 
 /* How many bytes are one or the other, counted side by side in bytes, which a compiler does many at once. */
 static uint64_t count_bytes(const uint8_t *bytes, size_t n, uint8_t one, uint8_t other)
@@ -47,55 +45,49 @@ static uint64_t count_saturated(const softqam_config *config, const void *out, s
     return n_saturated;
 }
 
-static uint64_t word_at(const char *symbol, size_t place)
+/* Bytes that are of a symbol that is erased, but for the sign of a zero. */
+static bool is_erased(const softqam_config *config, const unsigned char *symbol, size_t nbytes)
 {
-    uint64_t word;
-    memcpy(&word, symbol + place * sizeof word, sizeof word);
-    return word;
+    /* The last byte of a value has the sign: the machine is little-endian. */
+    const size_t last = config->output_format == SOFTQAM_OUTPUT_F16 ? 1 : 3;
+    const unsigned char erased = config->output_format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
+    const bool is_float = config->output_format >= SOFTQAM_OUTPUT_F16;
+    for (size_t k = 0; k < nbytes; k++) {
+        const bool has_sign = is_float && (k & last) == last;
+        if ((has_sign ? symbol[k] & 0x7f : symbol[k]) != erased)
+            return false;
+    }
+    return true;
 }
 
 static uint64_t count_erased(const softqam_config *config, const void *out, size_t n_symbols)
 {
-    /* Eight bytes at once: what they are but for the sign of a zero. */
-    static const struct {
-        uint64_t mask, erased;
-    } words[] = {[SOFTQAM_OUTPUT_U8] = {UINT64_MAX, UINT64_C(0x7f7f7f7f7f7f7f7f)},
-                 [SOFTQAM_OUTPUT_S8] = {UINT64_MAX, 0},
-                 [SOFTQAM_OUTPUT_F16] = {UINT64_C(0x7fff7fff7fff7fff), 0},
-                 [SOFTQAM_OUTPUT_F32] = {UINT64_C(0x7fffffff7fffffff), 0}};
-    const uint64_t mask = words[config->output_format].mask, erased = words[config->output_format].erased;
-    const size_t n_words = softqam_output_nbytes(config->output_format, config->modulation, 1) / sizeof(uint64_t);
-    const char *symbol = out;
+    const size_t nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
+    const unsigned char *symbol = out;
     uint64_t n_erased = 0;
-    for (size_t i = 0; i < n_symbols; i++, symbol += n_words * sizeof(uint64_t)) {
-        if ((word_at(symbol, 0) & mask) != erased)
-            continue;
-        uint64_t difference = 0;
-        for (size_t k = 1; k < n_words; k++)
-            difference |= (word_at(symbol, k) & mask) ^ erased;
-        n_erased += difference == 0;
-    }
+    for (size_t i = 0; i < n_symbols; i++, symbol += nbytes)
+        n_erased += is_erased(config, symbol, nbytes);
     return n_erased;
 }
 
-void statistics_add(struct statistics *statistics, const softqam_config *config, const void *samples, const void *out,
-                    size_t n_symbols)
+void statistics_add(struct statistics *statistics, const softqam_config *config, uint64_t position, const void *samples,
+                    const void *out, size_t n_symbols)
 {
-    noise_estimate_add(&statistics->noise, config, samples, n_symbols);
+    noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
     statistics->n_symbols += n_symbols;
-    statistics->n_saturated += count_saturated(config, out, N_BITS * n_symbols);
+    statistics->n_saturated += count_saturated(config, out, softqam_bits_per_symbol(config->modulation) * n_symbols);
     statistics->n_erased += count_erased(config, out, n_symbols);
 }
 
-double statistics_saturated_share(const struct statistics *statistics)
+double statistics_saturated_share(const struct statistics *statistics, softqam_modulation modulation)
 {
-    const double n = N_BITS * (double)statistics->n_symbols;
+    const double n = softqam_bits_per_symbol(modulation) * (double)statistics->n_symbols;
     return statistics->n_symbols ? (double)statistics->n_saturated / n : 0;
 }
 
 /* A bit that is as sure as an LLR says is wrong with probability 1 / (1 + e^|LLR|). Who takes it for one of
  * `limit_nats` while it is surer than that loses -log2(1 - 1 / (1 + e^limit_nats)) bits at most. */
-double statistics_saturation_loss(double saturated_share, double limit_nats)
+double statistics_saturation_loss(softqam_modulation modulation, double saturated_share, double limit_nats)
 {
-    return N_BITS * saturated_share * log1p(exp(-limit_nats)) / log(2);
+    return softqam_bits_per_symbol(modulation) * saturated_share * log1p(exp(-limit_nats)) / log(2);
 }

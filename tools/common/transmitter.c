@@ -2,13 +2,14 @@
 #include "transmitter.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <Random123/philox.h>
 
 #include "normal.h"
 #include "sample_format.h"
 
-enum { PART_SYMBOLS = 1024 };
+enum { PART_SYMBOLS = 1024, SEQUENCE_NBYTES = PART_SYMBOLS * MODULATION_MAX_BITS / 8 };
 
 /* The last word of the counter. Numbers in use stay as they are: they define what a seed gives. */
 enum stream { STREAM_BITS = 0, STREAM_NOISE = 1 };
@@ -20,39 +21,63 @@ static philox4x32_ctr_t draw(uint64_t seed, uint64_t index, enum stream stream)
     return philox4x32(counter, key);
 }
 
-/* 3GPP TS 38.211 clause 5.1.6, one axis, before the factor 1/sqrt(170); bits holds b0 b2 b4 b6 (or b1 b3 b5 b7) in its
- * bits 0, 2, 4, 6. */
-static int axis_level(unsigned bits)
+void transmitter_init(struct transmitter *transmitter, softqam_modulation modulation, uint64_t seed, double snr_db,
+                      softqam_input_format format, double scale)
 {
-    const int s0 = 1 - 2 * (int)(bits & 1), s1 = 1 - 2 * (int)(bits >> 2 & 1);
-    const int s2 = 1 - 2 * (int)(bits >> 4 & 1), s3 = 1 - 2 * (int)(bits >> 6 & 1);
-    return s0 * (8 - s1 * (4 - s2 * (2 - s3)));
-}
-
-void transmitter_init(struct transmitter *transmitter, uint64_t seed, double snr_db, softqam_input_format format,
-                      double scale)
-{
+    const struct modulation *m = modulation_get(modulation);
     /* Points are binary32, as the constellation of a receiver is: without noise a cf32 file holds them exactly. */
-    const float alpha = (float)(1 / sqrt(170));
+    const float alpha = (float)(1 / sqrt(m->energy));
+    transmitter->modulation = m;
     transmitter->seed = seed;
     transmitter->sigma = isinf(snr_db) ? 0 : sqrt(normal_power_ratio(-snr_db) / 2);
     transmitter->format = format;
     transmitter->scale = scale;
-    for (unsigned bits = 0; bits < 256; bits++) {
-        const float i = (float)axis_level(bits) * alpha, q = (float)axis_level(bits >> 1) * alpha;
+    transmitter->scrambles = false;
+    for (unsigned bits = 0; bits < 1u << m->n_bits; bits++) {
+        const float i = (float)modulation_level(m, bits) * alpha;
+        const float q = m->n_bits == 1 ? i : (float)modulation_level(m, bits >> 1) * alpha;
         transmitter->points[bits][0] = (double)i;
         transmitter->points[bits][1] = (double)q;
     }
 }
 
-static void generate_symbol(const struct transmitter *transmitter, uint64_t index, double component[2], uint8_t *bits)
+void transmitter_scramble(struct transmitter *transmitter, uint32_t c_init)
 {
-    const unsigned byte = draw(transmitter->seed, index, STREAM_BITS).v[0] & 0xff;
-    component[0] = transmitter->points[byte][0];
-    component[1] = transmitter->points[byte][1];
-    if (bits)
-        for (int i = 0; i < 8; i++)
-            bits[i] = byte >> i & 1;
+    transmitter->scrambles = true;
+    transmitter->c_init = c_init;
+}
+
+/* The sequence for symbols first .. first + n - 1, as softqam_gold_sequence() packs it; zeros without scrambling. */
+static void make_sequence(const struct transmitter *transmitter, uint64_t first, size_t n_symbols,
+                          uint8_t sequence[SEQUENCE_NBYTES])
+{
+    const unsigned n_bits = transmitter->modulation->n_bits;
+    memset(sequence, 0, SEQUENCE_NBYTES);
+    if (transmitter->scrambles)
+        softqam_gold_sequence(transmitter->c_init, first * n_bits, n_symbols * n_bits, sequence);
+}
+
+/* Bits of a symbol in a part, b0 lowest. */
+static unsigned sequence_bits(const uint8_t *sequence, size_t place, unsigned n_bits)
+{
+    unsigned bits = 0;
+    for (unsigned k = 0; k < n_bits; k++)
+        bits |= (unsigned)(sequence[(place + k) / 8] >> (place + k) % 8 & 1) << k;
+    return bits;
+}
+
+/* `flipped` are the bits that scrambling changes. */
+static void generate_symbol(const struct transmitter *transmitter, uint64_t index, unsigned flipped,
+                            double component[2], uint8_t *bits)
+{
+    const struct modulation *modulation = transmitter->modulation;
+    const unsigned sent = draw(transmitter->seed, index, STREAM_BITS).v[0] & ((1u << modulation->n_bits) - 1);
+    const double *point = transmitter->points[sent ^ flipped];
+    const bool turned = modulation->rotates && index % 2;
+    component[0] = turned ? -point[1] : point[0];
+    component[1] = turned ? point[0] : point[1];
+    for (unsigned k = 0; bits && k < modulation->n_bits; k++)
+        bits[k] = sent >> k & 1;
     if (transmitter->sigma == 0)
         return;
     const philox4x32_ctr_t random = draw(transmitter->seed, index, STREAM_NOISE);
@@ -66,12 +91,16 @@ uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t fi
                               uint8_t *bits)
 {
     double components[2 * PART_SYMBOLS];
+    uint8_t sequence[SEQUENCE_NBYTES];
+    const unsigned n_bits = transmitter->modulation->n_bits;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(transmitter->format);
     uint64_t n_clipped = 0;
     for (size_t done = 0; done < n_symbols; done += PART_SYMBOLS) {
         const size_t n = n_symbols - done < PART_SYMBOLS ? n_symbols - done : PART_SYMBOLS;
+        make_sequence(transmitter, first + done, n, sequence);
         for (size_t i = 0; i < n; i++)
-            generate_symbol(transmitter, first + done + i, components + 2 * i, bits ? bits + 8 * (done + i) : NULL);
+            generate_symbol(transmitter, first + done + i, sequence_bits(sequence, i * n_bits, n_bits),
+                            components + 2 * i, bits ? bits + (done + i) * n_bits : NULL);
         n_clipped += sample_format_quantise(transmitter->format, components, n, transmitter->scale,
                                             (char *)samples + done * symbol_nbytes);
     }

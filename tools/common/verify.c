@@ -4,14 +4,20 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "half.h"
 #include "max_log.h"
+#include "nr_scrambling.h"
 #include "oracle.h"
 #include "sample_format.h"
 
-enum { N_BITS = 8 };
+/* In the order of softqam_modulation. */
+static const nr_constellation *const constellations[] = {&nr_256qam, &nr_bpsk,  &nr_pi_2_bpsk, &nr_qpsk,
+                                                         &nr_16qam,  &nr_64qam, &nr_256qam,    &nr_1024qam};
+
+enum { SOFT_BITS = 8 };
 
 /* What a soft bit or LLR should be, and what it may be. */
 struct expectation {
@@ -43,6 +49,16 @@ void verify_end(struct verifier *verifier)
     if (verifier->oracle)
         oracle_destroy(verifier->oracle);
     verifier->oracle = NULL;
+    free(verifier->scrambling);
+    verifier->scrambling = NULL;
+}
+
+bool verify_descramble(struct verifier *verifier, uint32_t c_init)
+{
+    verifier->scrambling = malloc(sizeof *verifier->scrambling);
+    if (verifier->scrambling)
+        nr_scrambling_start(verifier->scrambling, c_init);
+    return verifier->scrambling != NULL;
 }
 
 /* A soft bit is 127 + x, truncated and limited; with the opposite sign 127 - x. That is 254 less the former, or, unless
@@ -54,13 +70,13 @@ static struct expectation expect_opposite_byte(uint8_t byte)
 }
 
 static void expect_soft_bits(const struct verifier *verifier, const float symbol[2],
-                             struct expectation expected[N_BITS])
+                             struct expectation expected[SOFT_BITS])
 {
     const bool opposite = verifier->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1;
     const bool erased = !isfinite(symbol[0]) || !isfinite(symbol[1]);
-    uint8_t bytes[N_BITS];
+    uint8_t bytes[SOFT_BITS];
     oracle_soft_bits(verifier->oracle, symbol, 1, bytes);
-    for (int b = 0; b < N_BITS; b++)
+    for (int b = 0; b < SOFT_BITS; b++)
         expected[b] =
             opposite && !erased ? expect_opposite_byte(bytes[b]) : (struct expectation){bytes[b], bytes[b], bytes[b]};
 }
@@ -77,16 +93,29 @@ static double round_to_format(const softqam_config *config, double llr)
     }
 }
 
+/* The LLRs that change sign, b0 lowest: for the convention, and where the scrambling sequence is 1. */
+static uint32_t find_flipped(const struct verifier *verifier, uint64_t position, int n_bits)
+{
+    const uint32_t all = (UINT32_C(1) << n_bits) - 1;
+    const uint32_t opposite = verifier->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? all : 0;
+    return verifier->scrambling
+               ? opposite ^ nr_scrambling_bits(verifier->scrambling, position * (uint64_t)n_bits, n_bits)
+               : opposite;
+}
+
 /* Rounding keeps the order, so whatever binary32 inside the bound was rounded, the result lies between what the ends of
  * the bound are rounded to. */
-static void expect_llrs(const softqam_config *config, const float symbol[2], float noise_var,
-                        struct expectation expected[N_BITS])
+static void expect_llrs(const struct verifier *verifier, uint64_t position, const float symbol[2], float noise_var,
+                        struct expectation expected[NR_MAX_BITS])
 {
-    const double sign = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1;
-    max_log_llr llrs[N_BITS];
+    const softqam_config *config = &verifier->config;
+    const nr_constellation *constellation = constellations[config->modulation];
+    const uint32_t flipped = find_flipped(verifier, position, constellation->n_bits);
+    max_log_llr llrs[NR_MAX_BITS];
     const float scale = config->output_format == SOFTQAM_OUTPUT_S8 ? config->llr_scale : 1;
-    max_log_llrs(&nr_256qam, symbol, nr_noise_var(noise_var), scale, 0, llrs);
-    for (int b = 0; b < N_BITS; b++) {
+    max_log_llrs(constellation, symbol, nr_noise_var(noise_var), scale, position, llrs);
+    for (int b = 0; b < constellation->n_bits; b++) {
+        const double sign = flipped >> b & 1 ? -1 : 1;
         const double ends[2] = {sign * llrs[b].low, sign * llrs[b].high};
         expected[b].value = round_to_format(config, sign * llrs[b].value);
         expected[b].low = round_to_format(config, fmin(ends[0], ends[1]));
@@ -114,18 +143,19 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
 {
     const softqam_config *config = &verifier->config;
     const char *sample = (const char *)samples + offset * softqam_input_symbol_nbytes(config->input_format);
-    struct expectation expected[N_BITS];
+    const unsigned n_bits = softqam_bits_per_symbol(config->modulation);
+    struct expectation expected[NR_MAX_BITS] = {{0, 0, 0}};
     float symbol[2], n0 = 0;
     sample_format_widen(config->input_format, sample, 1, config->input_scale, symbol);
     if (config->output_format == SOFTQAM_OUTPUT_U8) {
         expect_soft_bits(verifier, symbol, expected);
     } else {
         n0 = noise_var[config->noise == SOFTQAM_NOISE_PER_SYMBOL ? offset : 0];
-        expect_llrs(config, symbol, n0, expected);
+        expect_llrs(verifier, verifier->position + verifier->n_seen + offset, symbol, n0, expected);
     }
     verifier->n_checked++;
-    for (unsigned b = 0; b < N_BITS; b++) {
-        const double got = read_value(config->output_format, out, N_BITS * offset + b);
+    for (unsigned b = 0; b < n_bits; b++) {
+        const double got = read_value(config->output_format, out, n_bits * offset + b);
         if (got >= expected[b].low && got <= expected[b].high) /* not so for NaN */
             continue;
         *difference =

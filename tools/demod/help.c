@@ -12,14 +12,14 @@ static const struct {
     {IN_PLAIN,
      "Usage: softqam-demod [options] INPUT OUTPUT\n"
      "\n"
-     "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
-     "to eight soft bits or LLRs each, b0 first, in OUTPUT. \"-\" is standard input or\n"
+     "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft\n"
+     "bits or LLRs, one for each bit, b0 first, in OUTPUT. \"-\" is standard input or\n"
      "output, where a reader that leaves ends the tool by SIGPIPE.\n"},
     {IN_MPI,
      "Usage: softqam-demod-mpi [options] INPUT OUTPUT\n"
      "\n"
-     "Demodulates the 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6) in INPUT\n"
-     "to eight soft bits or LLRs each, b0 first, in OUTPUT, with all ranks of an MPI\n"
+     "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft\n"
+     "bits or LLRs, one for each bit, b0 first, in OUTPUT, with all ranks of an MPI\n"
      "job: each reads its share of INPUT and writes its place of OUTPUT. The bytes are\n"
      "softqam-demod's for every number of ranks. Files must be regular ones, on file\n"
      "systems that all hosts share.\n"},
@@ -34,8 +34,13 @@ static const struct {
      "  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0\n"
      "\n"
      "Input and output:\n"
-     "  -m, --modulation NAME       256qam, the default; bpsk, pi2-bpsk, qpsk, 16qam,\n"
-     "                              64qam and 1024qam are not supported yet\n"
+     "  -m, --modulation NAME       bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or\n"
+     "                              1024qam; default: 256qam. pi/2-BPSK is turned at\n"
+     "                              odd symbols, counted from INPUT's first, 0\n"
+     "      --c-init N              descramble with the sequence of this c_init, 0 to\n"
+     "                              2147483647, decimal or 0x.. (clause 5.2.1);\n"
+     "                              INPUT's first symbol is the codeword's first,\n"
+     "                              with --skip too\n"
      "  -i, --input-format FORMAT   cf32, cs16, cs8, cf16, cu8, cs32 or cf64, see\n"
      "                              below; default: by INPUT's suffix; cf32 for \"-\"\n"
      "                              and a name without a suffix\n"
@@ -71,8 +76,8 @@ static const struct {
      "  cs32  two 32-bit integers, which are rounded to 32-bit floats; .cs32 .ci32\n"
      "  cf64  two 64-bit floats, which are rounded to 32-bit floats; .cf64\n"
      "\n"
-     "Formats of OUTPUT, for each of the eight bits of a symbol:\n"
-     "  u8    soft bit, a byte; .u8\n"
+     "Formats of OUTPUT, for each bit of a symbol:\n"
+     "  u8    soft bit, a byte, of 256qam without --c-init alone; .u8\n"
      "  s8    LLR, a signed byte; .s8\n"
      "  f16   LLR in nats, a 16-bit float; .f16\n"
      "  f32   LLR in nats, a 32-bit float; .f32\n"
@@ -166,9 +171,9 @@ static const struct {
      "NAME, or an archive of one, NAME.sigmf. Its metadata then give the format, of\n"
      "one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8; with\n"
      "--input-format NAME.sigmf-data is plain samples, and the others are refused.\n"
-     "OUTPUT becomes a recording in the first three ways, of 8 channels, so that\n"
-     "sample k is symbol k, and NAME may have any suffix: where its name says so, and\n"
-     "where INPUT is one unless\n"},
+     "OUTPUT becomes a recording in the first three ways, with a channel for each\n"
+     "bit, so that sample k is symbol k, and NAME may have any suffix: where its name\n"
+     "says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip or --count is given, OUTPUT is no regular file, or it ends in\n"
      ".u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
@@ -178,8 +183,8 @@ static const struct {
     {IN_BOTH,
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"
-     "infinite, is erased: its eight soft bits are 127, its LLRs 0. No NaN or infinity\n"
-     "comes out. OUTPUT appears complete or not at all; an older file of that name\n"},
+     "infinite, is erased: its soft bits are 127, its LLRs 0. No NaN or infinity comes\n"
+     "out. OUTPUT appears complete or not at all; an older file of that name\n"},
     {IN_PLAIN,
      "stays until then.\n"},
     {IN_MPI,

@@ -84,12 +84,12 @@ bool noise_source_read(struct noise_source *source, const char *symbols_name, fl
 }
 
 bool noise_source_estimate(struct noise_source *source, const char *symbols_name, const softqam_config *config,
-                           const void *symbols, size_t n_symbols)
+                           uint64_t position, const void *symbols, size_t n_symbols)
 {
     struct noise_estimate noise = {0};
     if (n_symbols == 0)
         return true;
-    noise_estimate_add(&noise, config, symbols, n_symbols);
+    noise_estimate_add(&noise, config, position, symbols, n_symbols);
     source->n_estimated = noise.n_symbols;
     if (!(noise_estimate_energy(&noise) > 0)) {
         message_print(symbols_name, "no finite symbol%s among the first %zu to estimate the noise variance from",
@@ -97,7 +97,7 @@ bool noise_source_estimate(struct noise_source *source, const char *symbols_name
         return false;
     }
     /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
-    source->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise), FLT_MIN), FLT_MAX);
+    source->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, config->modulation), FLT_MIN), FLT_MAX);
     return true;
 }
 

@@ -50,9 +50,10 @@ bool noise_source_read(struct noise_source *source, const char *symbols_name, fl
 /* NOISE_FILE: whether it ends where the symbols do. */
 bool noise_source_end(struct noise_source *source, const char *symbols_name);
 
-/* NOISE_AUTO: the estimate, from the first n symbols. Without any there is none. */
+/* NOISE_AUTO: the estimate, from the first n symbols, of which the first has this position in the codeword. Without any
+ * there is none. */
 bool noise_source_estimate(struct noise_source *source, const char *symbols_name, const softqam_config *config,
-                           const void *symbols, size_t n_symbols);
+                           uint64_t position, const void *symbols, size_t n_symbols);
 
 /* The noise variances as softqam_demodulate() takes them, for symbols whose values, with NOISE_FILE, these are. */
 const float *noise_source_get(const struct noise_source *source, const float *values);

@@ -8,6 +8,7 @@
 
 #include "common/arguments.h"
 #include "common/message.h"
+#include "common/modulation.h"
 #include "common/normal.h"
 #include "rules.h"
 
@@ -28,7 +29,8 @@ static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
 /* What options without a letter return. */
 enum {
-    OPTION_INPUT_SCALE = 256,
+    OPTION_C_INIT = 256,
+    OPTION_INPUT_SCALE,
     OPTION_SKIP,
     OPTION_COUNT,
     OPTION_PARTIAL,
@@ -57,6 +59,7 @@ enum {
 static const char short_options[] = ":m:i:o:qhV";
 
 static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
+                                             {"c-init", required_argument, NULL, OPTION_C_INIT},
                                              {"input-format", required_argument, NULL, 'i'},
                                              {"output-format", required_argument, NULL, 'o'},
                                              {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
@@ -91,8 +94,6 @@ static const struct option long_options[] = {{"modulation", required_argument, N
 /* At the end of the list: those that softqam-demod-mpi does not have. */
 enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
 
-/* In the order of softqam_modulation, from SOFTQAM_MODULATION_BPSK on. */
-static const char *const modulation_names[] = {"bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam", NULL};
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL}; /* in the order of softqam_backend */
 static const char *const sign_names[] = {"0", "1", NULL};                 /* in the order of softqam_sign */
 static const char *const partial_names[] = {"error", "ignore", NULL};
@@ -145,19 +146,6 @@ static bool parse_devices(const char *text, softqam_context_config *config)
         config->n_devices = n;
     }
     return n > 0;
-}
-
-static bool parse_modulation(const char *text, softqam_config *config)
-{
-    static const char option[] = "--modulation";
-    int index = 0;
-    if (!arguments_parse_choice(option, text, modulation_names, &index))
-        return false;
-    config->modulation = (softqam_modulation)(index + SOFTQAM_MODULATION_BPSK);
-    if (config->modulation == SOFTQAM_MODULATION_256QAM)
-        return true;
-    message_print(option, "'%s' is not supported yet, only 256qam", text);
-    return false;
 }
 
 static bool parse_scale(const char *text, struct demod_options *options)
@@ -321,6 +309,9 @@ static bool parse_input_option(int option, const char *text, struct demod_option
     case OPTION_COMPARE:
         options->compared_bits = text;
         return true;
+    case OPTION_C_INIT:
+        options->descrambles = true;
+        return arguments_parse_c_init(text, &options->c_init);
     default:
         if (!arguments_parse_choice("--partial", text, partial_names, &partial))
             return false;
@@ -357,7 +348,7 @@ static bool parse_option(int option, struct demod_options *options, struct demod
 {
     switch (option) {
     case 'm':
-        return parse_modulation(optarg, &options->config);
+        return modulation_parse(optarg, &options->config.modulation);
     case 'i':
         raw->input_format = optarg;
         return true;
@@ -375,6 +366,7 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     case OPTION_COUNT:
     case OPTION_PARTIAL:
     case OPTION_COMPARE:
+    case OPTION_C_INIT:
         return parse_input_option(option, optarg, options);
     case OPTION_VERIFY:
         options->verify = true;

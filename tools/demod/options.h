@@ -26,6 +26,8 @@ struct demod_options {
     bool sync;             /* OUTPUT is on the disk when it takes its name */
     softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
     softqam_context_config context_config;
+    bool descrambles; /* by the next */
+    uint32_t c_init;
     enum noise_kind noise;
     double noise_var;       /* NOISE_VALUE */
     const char *noise_file; /* NOISE_FILE */

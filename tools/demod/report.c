@@ -56,10 +56,10 @@ static void report_scale(const struct demod_run *run)
 static void warn_of_saturation(const struct demod_run *run, const char *output)
 {
     const softqam_config *config = &run->config;
-    const double share = statistics_saturated_share(&run->statistics);
+    const double share = statistics_saturated_share(&run->statistics, config->modulation);
     const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
     if (config->output_format != SOFTQAM_OUTPUT_S8 || share <= warned_saturated_share ||
-        statistics_saturation_loss(share, limit_nats) <= warned_loss)
+        statistics_saturation_loss(config->modulation, share, limit_nats) <= warned_loss)
         return;
     message_print(output,
                   "warning: %.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
@@ -98,9 +98,9 @@ static void report_energy(const struct noise_estimate *estimate)
         fprintf(stderr, "  %-10s %s\n", "energy", unknown);
 }
 
-static void report_errors(const struct noise_estimate *estimate)
+static void report_errors(const struct noise_estimate *estimate, softqam_modulation modulation)
 {
-    const double noise_var = noise_estimate_variance(estimate), evm = noise_estimate_evm(estimate);
+    const double noise_var = noise_estimate_variance(estimate, modulation), evm = noise_estimate_evm(estimate);
     if (isnan(evm)) {
         fprintf(stderr, "  %-10s %s\n  %-10s %s\n", "estimate", unknown, "EVM", unknown);
         return;
@@ -123,11 +123,11 @@ static void report_statistics(const struct demod_run *run, const char *output)
             softqam_backend_detail(run->demodulator));
     report_noise(&run->noise);
     if (run->noise.kind != NOISE_UNIT)
-        fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated", 100 * statistics_saturated_share(statistics),
-                u8 ? "soft bits" : "LLRs");
+        fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated",
+                100 * statistics_saturated_share(statistics, run->config.modulation), u8 ? "soft bits" : "LLRs");
     fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
     report_energy(&statistics->noise);
-    report_errors(&statistics->noise);
+    report_errors(&statistics->noise, run->config.modulation);
     warn_of_saturation(run, output);
 }
 

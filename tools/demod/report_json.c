@@ -54,11 +54,11 @@ void report_json(const struct demod_run *run)
     print_text("backend_detail", softqam_backend_detail(run->demodulator));
     print_number("input_scale", (double)run->config.input_scale, ", ");
     print_number("n0", has_noise ? (double)source->noise_var : (double)NAN, ", ");
-    print_number("saturated_share", statistics_saturated_share(&run->statistics), ", ");
+    print_number("saturated_share", statistics_saturated_share(&run->statistics, run->config.modulation), ", ");
     print_count("erased", run->statistics.n_erased);
     print_comparison(&run->comparison);
     print_number("energy", noise_estimate_energy(estimate), ", ");
-    print_number("estimated_n0", noise_estimate_variance(estimate), ", ");
+    print_number("estimated_n0", noise_estimate_variance(estimate, run->config.modulation), ", ");
     print_number("evm", noise_estimate_evm(estimate), "}\n");
     fflush(stderr);
 }

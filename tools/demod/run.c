@@ -86,13 +86,14 @@ int demod_run_open(struct demod_run *run)
 
 static bool estimate_from(struct demod_run *run, void *symbols)
 {
+    const uint64_t position = run->options->skip;
     size_t n = 0;
     run->is_estimated = true;
     return symbol_source_peek(&run->symbols, symbols, NOISE_AUTO_SYMBOLS, &n) &&
-           (!run->options->scale_auto ||
-            scale_estimate(&run->config, run->symbols.file.name, &run->noise, symbols, n, &run->n_scale_estimated)) &&
+           (!run->options->scale_auto || scale_estimate(&run->config, run->symbols.file.name, &run->noise, position,
+                                                        symbols, n, &run->n_scale_estimated)) &&
            (run->noise.kind != NOISE_AUTO ||
-            noise_source_estimate(&run->noise, run->symbols.file.name, &run->config, symbols, n));
+            noise_source_estimate(&run->noise, run->symbols.file.name, &run->config, position, symbols, n));
 }
 
 /* What is to be told from the first symbols, of a part those of the whole. */
@@ -200,6 +201,21 @@ static bool allocate_block(struct demod_run *run, struct block *block)
     return allocated;
 }
 
+static bool start_verifier(struct demod_run *run)
+{
+    const struct demod_options *options = run->options;
+    if (!options->verify)
+        return true;
+    if (!verify_start(&run->verifier, &run->config) ||
+        (options->descrambles && !verify_descramble(&run->verifier, options->c_init))) {
+        message_print("--verify", "out of memory");
+        return false;
+    }
+    run->verifier.n_seen = run->symbols.first_symbol;
+    run->verifier.position = options->skip;
+    return true;
+}
+
 int demod_run_prepare(struct demod_run *run, size_t max_block_symbols)
 {
     const int result = estimate(run) ? create_demodulator(run) : EXIT_FAILED;
@@ -209,12 +225,7 @@ int demod_run_prepare(struct demod_run *run, size_t max_block_symbols)
     for (int i = 0; i < BLOCK_RING_SLOTS; i++)
         if (!allocate_block(run, &run->ring.blocks[i]))
             return EXIT_FAILED;
-    if (run->options->verify && !verify_start(&run->verifier, &run->config)) {
-        message_print("--verify", "out of memory");
-        return EXIT_FAILED;
-    }
-    run->verifier.n_seen = run->symbols.first_symbol;
-    return EXIT_DONE;
+    return start_verifier(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* Whether blocks are still on their way, so that the next one may wait for more symbols. */
@@ -252,12 +263,24 @@ static void *read_blocks(void *argument)
     return NULL;
 }
 
+/* Of the next symbol to be demodulated: the file's first symbol is the codeword's. */
+static uint64_t position(const struct demod_run *run)
+{
+    return run->options->skip + run->symbols.first_symbol + run->n_demodulated;
+}
+
 static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
 {
+    const softqam_segment segment = {.n_symbols = block->n_symbols,
+                                     .first_symbol = position(run),
+                                     .out = block->out,
+                                     .noise_stride = run->noise.kind == NOISE_FILE,
+                                     .layers = {{.symbols = block->samples, .noise_var = noise_var}},
+                                     .descramble = run->options->descrambles,
+                                     .c_init = run->options->c_init};
     const char *backend = softqam_backend_name(run->demodulator);
     const double started = clock_seconds();
-    const softqam_status status =
-        softqam_demodulate(run->demodulator, block->samples, noise_var, block->n_symbols, block->out);
+    const softqam_status status = softqam_demodulate_segments(run->demodulator, &segment, 1);
     run->seconds_in_library += clock_seconds() - started;
     if (status != SOFTQAM_OK)
         message_print(run->symbols.file.name, "%s", softqam_error_message());
@@ -306,9 +329,10 @@ static bool process_block(struct demod_run *run, struct block *block)
     if (!demodulate(run, block, noise_var) || (options->verify && !verify(run, block, noise_var)))
         return false;
     if (!options->quiet)
-        scale_check_add(&run->scale_check, &run->config, block->samples, block->noise_vars, block->n_symbols);
+        scale_check_add(&run->scale_check, &run->config, position(run), block->samples, block->noise_vars,
+                        block->n_symbols);
     if (options->stats)
-        statistics_add(&run->statistics, &run->config, block->samples, block->out, block->n_symbols);
+        statistics_add(&run->statistics, &run->config, position(run), block->samples, block->out, block->n_symbols);
     run->n_demodulated += block->n_symbols;
     if (!bit_comparison_add(&run->comparison, &run->config, block->out, block->n_symbols))
         return false;

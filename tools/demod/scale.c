@@ -18,24 +18,28 @@ enum {
 /* A scale that is off by 5 % moves the outermost points of 256QAM by most of the way to a decision boundary. */
 static const double warned_energy_error = 0.1;
 
-/* The deviation of the mean energy of n symbols from random ones is 0.63 / sqrt(n) without noise, a little more with
- * noise; five of these. */
+/* The deviation of the mean energy of n symbols from random ones is up to 0.63 / sqrt(n) without noise, a little more
+ * with noise; five of these. */
 static const double energy_deviations = 5;
 
 /* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise, or the other way
  * round. */
 static const double warned_noise_ratio = 1.6;
 
-/* Noise that is stronger than the symbols is nothing that anyone would demodulate. */
-static const double largest_noise_var = 1;
+/* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits
+ * a symbol, else as strong as they are. */
+static double largest_noise_var(softqam_modulation modulation)
+{
+    return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
+}
 
-bool scale_estimate(softqam_config *config, const char *name, const struct noise_source *noise, const void *symbols,
-                    size_t n_symbols, uint64_t *n_used)
+bool scale_estimate(softqam_config *config, const char *name, const struct noise_source *noise, uint64_t position,
+                    const void *symbols, size_t n_symbols, uint64_t *n_used)
 {
     const float first_scale = config->input_scale;
     double noise_var = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
     struct noise_estimate first = {0};
-    noise_estimate_add(&first, config, symbols, n_symbols);
+    noise_estimate_add(&first, config, position, symbols, n_symbols);
     *n_used = first.n_symbols;
     if (n_symbols == 0)
         return true;
@@ -49,8 +53,8 @@ bool scale_estimate(softqam_config *config, const char *name, const struct noise
         if (noise->kind == NOISE_VALUE)
             break;
         struct noise_estimate scaled = {0};
-        noise_estimate_add(&scaled, config, symbols, n_symbols);
-        noise_var = fmin(noise_estimate_variance(&scaled), largest_noise_var);
+        noise_estimate_add(&scaled, config, position, symbols, n_symbols);
+        noise_var = fmin(noise_estimate_variance(&scaled, config->modulation), largest_noise_var(config->modulation));
     }
     return true;
 }
@@ -59,7 +63,7 @@ bool scale_estimate(softqam_config *config, const char *name, const struct noise
 static void add_symbol(struct scale_check *check, const float component[2], float noise_var)
 {
     const double i = (double)component[0], q = (double)component[1], energy = i * i + q * q;
-    if (!(noise_var > 0 && (double)noise_var <= largest_noise_var) || !(energy <= DBL_MAX))
+    if (!(noise_var > 0 && (double)noise_var <= largest_noise_var(check->modulation)) || !(energy <= DBL_MAX))
         return;
     check->noise.n_symbols++;
     check->noise.energy += energy;
@@ -79,9 +83,10 @@ static void add_with_noise(struct scale_check *check, const softqam_config *conf
     }
 }
 
-void scale_check_add(struct scale_check *check, const softqam_config *config, const void *symbols,
+void scale_check_add(struct scale_check *check, const softqam_config *config, uint64_t position, const void *symbols,
                      const float *noise_vars, size_t n_symbols)
 {
+    check->modulation = config->modulation;
     if (check->noise.n_symbols >= CHECK_SYMBOLS)
         return;
     if (n_symbols > CHECK_SYMBOLS - check->noise.n_symbols)
@@ -89,7 +94,7 @@ void scale_check_add(struct scale_check *check, const softqam_config *config, co
     if (noise_vars)
         add_with_noise(check, config, symbols, noise_vars, n_symbols);
     else
-        noise_estimate_add(&check->noise, config, symbols, n_symbols);
+        noise_estimate_add(&check->noise, config, position, symbols, n_symbols);
 }
 
 static double decibels(double noise_var)
@@ -107,9 +112,10 @@ void scale_check_warn(const struct scale_check *check, const char *name, const s
         return;
     }
     const double given = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
-    const double estimate =
-        noise->kind == NOISE_FILE ? check->noise_var_sum / n : noise_estimate_variance(&check->noise);
-    const double expected = 1 + (noise->kind == NOISE_VALUE ? given : fmin(estimate, largest_noise_var));
+    const double estimate = noise->kind == NOISE_FILE ? check->noise_var_sum / n
+                                                      : noise_estimate_variance(&check->noise, check->modulation);
+    const double expected =
+        1 + (noise->kind == NOISE_VALUE ? given : fmin(estimate, largest_noise_var(check->modulation)));
     if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
         message_print(name,
                       "warning: mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it",

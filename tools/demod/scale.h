@@ -13,19 +13,20 @@
 #include "noise_source.h"
 
 /* Puts in the configuration the input_scale with which n symbols of the library's input have mean energy 1 + N0, N0
- * being what is given or, if it is not, what is estimated from them. *n_used are those that it is from. Without any
- * symbol input_scale stays. */
-bool scale_estimate(softqam_config *config, const char *name, const struct noise_source *noise, const void *symbols,
-                    size_t n_symbols, uint64_t *n_used);
+ * being what is given or, if it is not, what is estimated from them. `position` is the first one's in the codeword.
+ * *n_used are those that it is from. Without any symbol input_scale stays. */
+bool scale_estimate(softqam_config *config, const char *name, const struct noise_source *noise, uint64_t position,
+                    const void *symbols, size_t n_symbols, uint64_t *n_used);
 
 /* What the first symbols have. All zero before the first. */
 struct scale_check {
+    softqam_modulation modulation;
     struct noise_estimate noise; /* of symbols of a noise file only what concerns their energy */
     double noise_var_sum;        /* of the same symbols, with a noise file */
 };
 
 /* Looks at the next n symbols, as many as are needed; noise_vars are theirs, NULL where there is not one a symbol. */
-void scale_check_add(struct scale_check *check, const softqam_config *config, const void *symbols,
+void scale_check_add(struct scale_check *check, const softqam_config *config, uint64_t position, const void *symbols,
                      const float *noise_vars, size_t n_symbols);
 
 /* A warning in one line if their energy is far from 1 + N0, or their noise from what was given. */

@@ -15,7 +15,7 @@ import sys
 
 OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
 NAME = re.compile(r"(--?[a-zA-Z][a-z-]*)(?: ([^\s,]+))?")
-ONE_OF = re.compile(r"^(\w+(?:, \w+)* or \w+)\b")
+ONE_OF = re.compile(r"^([\w-]+(?:, [\w-]+)* or [\w-]+)\b")
 SOME_OF = re.compile(r"^some of (\w+(?:, ?\w+)+)\b")
 
 TEMPLATE = """\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-gen: random 256QAM symbols with noise, and their bits, block by block. */
+/* softqam-gen: random symbols with noise, and their bits, block by block. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -59,7 +59,7 @@ static void set_slice(const struct run *run, uint64_t first, size_t n_symbols, u
     slice->first = first + begin;
     slice->n_symbols = end - begin;
     slice->samples = (char *)run->samples + begin * softqam_input_symbol_nbytes(run->options->format);
-    slice->bits = run->bits ? run->bits + 8 * begin : NULL;
+    slice->bits = run->bits ? run->bits + run->transmitter.modulation->n_bits * begin : NULL;
 }
 
 /* The calling thread takes the first slice, and any for which the system has no thread. */
@@ -85,7 +85,7 @@ static bool allocate(struct run *run)
     run->samples = malloc(BLOCK_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
     run->slices = calloc(run->options->n_threads, sizeof *run->slices);
     if (run->options->bits)
-        run->bits = malloc(8 * (size_t)BLOCK_SYMBOLS);
+        run->bits = malloc(run->transmitter.modulation->n_bits * (size_t)BLOCK_SYMBOLS);
     const bool complete = run->samples && run->slices && (run->bits || !run->options->bits);
     if (!complete)
         message_print(NULL, "out of memory");
@@ -128,14 +128,19 @@ static int open_outputs(struct run *run)
 static bool write_metadata(struct run *run)
 {
     const struct gen_options *options = run->options;
-    char description[160], noise[64] = "without noise";
+    char description[192], noise[64] = "without noise";
     if (!options->is_sigmf)
         return true;
     if (!isinf(options->snr_db))
         snprintf(noise, sizeof noise, "with noise at an Es/N0 of %g dB", options->snr_db);
-    snprintf(description, sizeof description, "%" PRIu64 " random 256QAM symbols %s, seed %" PRIu64, options->n_symbols,
-             noise, options->seed);
-    const struct sigmf_samples samples = {"softqam-gen", description, options->format, options->scale};
+    snprintf(description, sizeof description, "%" PRIu64 " random %s symbols %s, seed %" PRIu64, options->n_symbols,
+             run->transmitter.modulation->name, noise, options->seed);
+    const struct sigmf_samples samples = {.tool = "softqam-gen",
+                                          .description = description,
+                                          .modulation = options->modulation,
+                                          .c_init = options->scrambles ? &options->c_init : NULL,
+                                          .format = options->format,
+                                          .scale = options->scale};
     char *text = sigmf_samples_text(&samples);
     const bool written = text && output_file_write(&run->meta_output, text, strlen(text)) &&
                          output_file_write(&run->meta_output, "\n", 1) && output_file_finish(&run->meta_output);
@@ -161,7 +166,7 @@ static bool generate(struct run *run)
         const size_t n = left < BLOCK_SYMBOLS ? (size_t)left : BLOCK_SYMBOLS;
         fill_block(run, first, n);
         if (!output_file_write(&run->output, run->samples, n * symbol_nbytes) ||
-            (run->bits && !output_file_write(&run->bits_output, run->bits, 8 * n)))
+            (run->bits && !output_file_write(&run->bits_output, run->bits, run->transmitter.modulation->n_bits * n)))
             return false;
     }
     return finish_files(run);
@@ -182,7 +187,10 @@ static void report(const struct run *run)
 static int generate_files(const struct gen_options *options)
 {
     struct run run = {.options = options};
-    transmitter_init(&run.transmitter, options->seed, options->snr_db, options->format, options->scale);
+    transmitter_init(&run.transmitter, options->modulation, options->seed, options->snr_db, options->format,
+                     options->scale);
+    if (options->scrambles)
+        transmitter_scramble(&run.transmitter, options->c_init);
     int result = allocate(&run) && find_names(&run) ? open_outputs(&run) : EXIT_FAILED;
     if (result == EXIT_DONE && !generate(&run))
         result = EXIT_FAILED;

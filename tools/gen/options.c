@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "common/message.h"
+#include "common/modulation.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
@@ -14,15 +15,20 @@
 enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 
 /* As many symbols as leave the size of every file a 64-bit signed number. */
-#define MAX_SYMBOLS ((uint64_t)INT64_MAX / 8)
+#define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
 
 const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "\n"
-                        "Writes random 256QAM symbols of 5G NR (3GPP TS 38.211 clause 5.1.6, unit mean\n"
-                        "energy) with white Gaussian noise to OUTPUT; \"-\" is standard output. The same\n"
-                        "seed gives the same file on every machine and for every number of threads; a\n"
-                        "longer file starts with the symbols of a shorter one.\n"
+                        "Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy)\n"
+                        "with white Gaussian noise to OUTPUT; \"-\" is standard output. The same seed\n"
+                        "gives the same file on every machine and for every number of threads; a longer\n"
+                        "file starts with the symbols of a shorter one.\n"
                         "\n"
+                        "  -m, --modulation NAME bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam;\n"
+                        "                        default: 256qam\n"
+                        "      --c-init N        scramble the bits with the sequence of this c_init, 0 to\n"
+                        "                        2147483647, decimal or 0x.. (3GPP TS 38.211 clause\n"
+                        "                        5.2.1), which begins at the first bit\n"
                         "      --symbols N       how many; default: 1000000\n"
                         "      --snr-db X        Es/N0 in dB, -200 to 200, with N0 the variance of the\n"
                         "                        complex noise (N0/2 a component); default: no noise\n"
@@ -34,8 +40,8 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "                        A/B: softqam-demod's --input-scale; default: 1 (cf32,\n"
                         "                        cf16), 1/8192 (cs16), 1/64 (cs8), which leave room for\n"
                         "                        the outer points and noise\n"
-                        "      --bits FILE       the bits that were sent, one byte (0 or 1) each, 8 a\n"
-                        "                        symbol, b0 first\n"
+                        "      --bits FILE       the bits that were sent, before scrambling, one byte (0\n"
+                        "                        or 1) each, b0 first\n"
                         "      --threads N       1 to 1024; default: one per CPU\n"
                         "      --no-sync         do not wait until the files are on the disk\n"
                         "  -q, --quiet           nothing but failures on standard error\n"
@@ -62,7 +68,8 @@ const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
                         "  2  the command was wrong\n";
 
 enum {
-    OPTION_SYMBOLS = 256,
+    OPTION_C_INIT = 256,
+    OPTION_SYMBOLS,
     OPTION_SNR_DB,
     OPTION_SEED,
     OPTION_OUTPUT_SCALE,
@@ -71,9 +78,11 @@ enum {
     OPTION_NO_SYNC
 };
 
-static const char short_options[] = ":o:qhV";
+static const char short_options[] = ":m:o:qhV";
 
-static const struct option long_options[] = {{"symbols", required_argument, NULL, OPTION_SYMBOLS},
+static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
+                                             {"c-init", required_argument, NULL, OPTION_C_INIT},
+                                             {"symbols", required_argument, NULL, OPTION_SYMBOLS},
                                              {"snr-db", required_argument, NULL, OPTION_SNR_DB},
                                              {"seed", required_argument, NULL, OPTION_SEED},
                                              {"output-format", required_argument, NULL, 'o'},
@@ -107,6 +116,11 @@ static bool parse_threads(const char *text, struct gen_options *options)
 static bool parse_option(int option, struct gen_options *options, const char **format)
 {
     switch (option) {
+    case 'm':
+        return modulation_parse(optarg, &options->modulation);
+    case OPTION_C_INIT:
+        options->scrambles = true;
+        return arguments_parse_c_init(optarg, &options->c_init);
     case OPTION_SYMBOLS:
         return arguments_parse_count("--symbols", optarg, 0, MAX_SYMBOLS, &options->n_symbols);
     case OPTION_SNR_DB:
@@ -152,7 +166,7 @@ static bool choose_format(struct gen_options *options, const char *format)
     return false;
 }
 
-/* Room for 4 (cs16) and 2 (cs8) where the outermost point's component is 15/sqrt(170) = 1.15: at softqam-demod's own
+/* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
  * default, where full scale is 1, it would be clipped. */
 static void choose_scale(struct gen_options *options)
 {
@@ -172,8 +186,12 @@ static void choose_scale(struct gen_options *options)
 enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_options *options)
 {
     const char *format = NULL;
-    *options = (struct gen_options){
-        .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY, .n_threads = count_cpus(), .sync = true};
+    *options = (struct gen_options){.modulation = SOFTQAM_MODULATION_256QAM,
+                                    .n_symbols = DEFAULT_SYMBOLS,
+                                    .seed = 1,
+                                    .snr_db = (double)INFINITY,
+                                    .n_threads = count_cpus(),
+                                    .sync = true};
     for (;;) {
         const int option = arguments_next(argc, argv, short_options, long_options);
         if (option == -1)

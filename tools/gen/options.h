@@ -12,6 +12,9 @@ struct gen_options {
     const char *output;
     bool is_sigmf;    /* output names a recording */
     const char *bits; /* NULL for none */
+    softqam_modulation modulation;
+    bool scrambles; /* the bits, by the next */
+    uint32_t c_init;
     uint64_t n_symbols;
     uint64_t seed;
     double snr_db; /* infinite for no noise */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""softqam-plot: a picture of 256QAM symbols and their soft bits, drawn by gnuplot.
+"""softqam-plot: a picture of symbols and their soft bits or LLRs, drawn by gnuplot.
 
 command.py says how to call it. What it takes from there: recording.py and sample.py read a sample of both files, counts.py
 and soft_axis.py count, figure.py makes commands of gnuplot of it, gnuplot.py runs that. Nothing that the user names gets to

@@ -9,6 +9,7 @@ import struct
 from failure import Failure
 from formats import INPUT_FORMATS, SOFT_FORMATS
 from layout import HEADER, MIN_CELL, PANELS, grid
+from modulation import DEFAULT_MODULATION, MODULATIONS
 from recording import SOFT_BIT_DATATYPES, SYMBOL_DATATYPES, source_of
 
 VERSION = "@PROJECT_VERSION@"
@@ -17,15 +18,18 @@ PROGRAM = "softqam-plot"
 HELP = """\
 Usage: softqam-plot [options] IQ SOFT -o OUT.png|OUT.svg
 
-Draws the 256QAM symbols in IQ and the soft bits that softqam-demod made of them
-in SOFT, with gnuplot: the density of the constellation, the four soft bits of
+Draws the symbols in IQ and the soft bits or LLRs that softqam-demod made of
+them in SOFT, with gnuplot: the density of the constellation, the soft bits of
 an axis against the input, a histogram per bit, and EVM over time.
 
 IQ and SOFT may be SigMF recordings, given as NAME.sigmf-meta, NAME.sigmf-data
-or NAME. Their metadata then give formats, scale and sign, unless the options
-below do.
+or NAME. Their metadata then give formats, modulation, scale and sign, unless
+the options below do.
 
   -o, --output FILE          the picture; .png or .svg says which kind
+  -m, --modulation NAME      bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or
+                             1024qam; default: 256qam. IQ's first symbol is
+                             number 0 of pi/2-BPSK
   -i, --input-format FORMAT  cf32, cs16, cs8, cf16, cu8, cs32 or cf64, as
                              softqam-demod has them; default: by IQ's suffix,
                              else cf32
@@ -131,8 +135,8 @@ def picture_kind(path):
     return suffix[1:]
 
 
-SHORT_OPTIONS = {"-i": "--input-format", "-s": "--soft-format", "-o": "--output", "-h": "--help", "-V": "--version"}
-LONG_OPTIONS = ["input-format=", "soft-format=", "output=", "input-scale=", "sample=", "panels=", "title=", "size=",
+SHORT_OPTIONS = {"-m": "--modulation", "-i": "--input-format", "-s": "--soft-format", "-o": "--output", "-h": "--help", "-V": "--version"}
+LONG_OPTIONS = ["modulation=", "input-format=", "soft-format=", "output=", "input-scale=", "sample=", "panels=", "title=", "size=",
                 "small", "sign=", "axis=", "help", "version"]  # fmt: skip
 COMPLAINTS = {
     "not recognized": "no such option; --help lists them",
@@ -145,7 +149,7 @@ COMPLAINTS = {
 def split_arguments(arguments):
     """The options by their long names, of which the last of each counts, and the operands."""
     try:
-        pairs, operands = getopt.gnu_getopt(arguments, "i:s:o:hV", LONG_OPTIONS)
+        pairs, operands = getopt.gnu_getopt(arguments, "m:i:s:o:hV", LONG_OPTIONS)
     except getopt.GetoptError as error:
         option = ("--" if f"--{error.opt}" in error.msg else "-") + error.opt
         causes = [cause for text, cause in COMPLAINTS.items() if text in error.msg]
@@ -154,7 +158,7 @@ def split_arguments(arguments):
 
 
 Options = collections.namedtuple(
-    "Options", "iq soft output kind input_format soft_format scale sign sample panels axis title size small"
+    "Options", "iq soft output kind modulation input_format soft_format scale sign sample panels axis title size small"
 )
 
 
@@ -174,8 +178,11 @@ def parse(given, operands):
     scale = ratio("--input-scale", given["--input-scale"]) if "--input-scale" in given else None
     formats = [format_of("--input-format", named, operands[0], INPUT_FORMATS),
                format_of("--soft-format", soft_named, operands[1], SOFT_FORMATS)]  # fmt: skip
-    iq = source_of(operands[0], named, SYMBOL_DATATYPES, 1)
-    soft = source_of(operands[1], soft_named, SOFT_BIT_DATATYPES, 8)
+    modulation = choice("--modulation", given["--modulation"], MODULATIONS) if "--modulation" in given else None
+    iq = source_of(operands[0], named, SYMBOL_DATATYPES, lambda _: 1)
+    modulation = modulation or iq.modulation
+    soft = source_of(operands[1], soft_named, SOFT_BIT_DATATYPES,
+                     lambda found: MODULATIONS[modulation or found or DEFAULT_MODULATION].n_bits)  # fmt: skip
     input_format = iq.format or formats[0]
     scales = (scale, soft.scale, iq.scale, INPUT_FORMATS[input_format].scale)
     return Options(
@@ -183,6 +190,7 @@ def parse(given, operands):
         soft=soft,
         output=given["--output"],
         kind=kind,
+        modulation=MODULATIONS[modulation or soft.modulation or DEFAULT_MODULATION],
         input_format=input_format,
         soft_format=soft.format or formats[1],
         scale=next(value for value in scales if value),

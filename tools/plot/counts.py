@@ -8,11 +8,11 @@ DENSITY_CELLS = 240  # along an axis, at most about
 BIT_COLUMNS, BIT_ROWS, BIT_POINTS = 600, 120, 15000  # one point a cell at most, and so many points a bit
 
 
-def axis_limit(sample):
+def axis_limit(sample, modulation):
     """An even number of level units that has nearly all symbols in it, and all points."""
     known = [max(abs(i), abs(q)) for i, q, erased in zip(sample.i, sample.q, sample.erased) if not erased]
     outer = sorted(known)[int(0.999 * len(known))] if known else 0
-    return max(18, 2 * math.ceil(outer / 2))
+    return max(modulation.outer + 3, 2 * math.ceil(outer / 2))
 
 
 def density_grid(limit, side, n_symbols):
@@ -47,11 +47,11 @@ def nice_ceiling(x):
     return next((step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8) if x <= step * power), 10 * power)
 
 
-def bit_points(sample, k, limit, low, high):
+def bit_points(sample, k, axis, limit, low, high):
     """(I or Q, soft bit) of the symbols, one a cell of the panel at most."""
     cells = {}
     x_factor, y_factor = BIT_COLUMNS / (2 * limit), BIT_ROWS / (high - low)
-    for i, value, erased in zip(sample.components("iq"[k % 2]), sample.soft[k], sample.erased):
+    for i, value, erased in zip(sample.components(axis), sample.soft[k], sample.erased):
         if not erased and -limit <= i <= limit and low <= value <= high:
             cells[int((i + limit) * x_factor), int((value - low) * y_factor)] = (i, value)
     points = list(cells.values())

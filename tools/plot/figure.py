@@ -11,7 +11,7 @@ from soft_axis import HISTOGRAM_BINS, SoftAxis
 from text import grouped, number, printable, quoted, shortened, superscript
 
 INK, GREY, FAINT = "#222222", "#777777", "#e4e4e4"
-BIT_COLOURS = ("#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3")
+BIT_COLOURS = ("#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3", "#8a6d1a")
 DENSITY_COLOURS = "0 '#dde6f0', 0.35 '#8fb3d9', 0.7 '#2f6db0', 1 '#08264d'"
 POINT_COLOUR = "#e8890c"
 LEFT, RIGHT, BOTTOM, TOP = 90, 74, 60, 38  # of a panel's plot in its cell, for titles and ticks
@@ -24,7 +24,9 @@ class Figure:
 
     def __init__(self, options, sample):
         self.options, self.sample = options, sample
-        self.limit = axis_limit(sample)
+        self.modulation = options.modulation
+        self.unit = f"in units of 1/\u221a{self.modulation.energy}"
+        self.limit = axis_limit(sample, self.modulation)
         self.axis = SoftAxis(options.soft_format, sample.soft)
         self.width, self.height = options.size
         self.columns, self.rows = grid(len(options.panels))
@@ -62,7 +64,7 @@ class Figure:
     def facts(self):
         sample = self.sample
         n, n_drawn, n_erased = sample.n_symbols, len(sample.i), sum(sample.erased)
-        evm = evm_percent(sample.errors)
+        evm = evm_percent(sample.errors, self.modulation.energy)
         drawn = f", {grouped(n_drawn)} drawn" if n_drawn < n else ""
         yield f"{grouped(n)} symbol{'' if n == 1 else 's'}{drawn}"
         if n_erased:
@@ -100,8 +102,9 @@ class Figure:
 
     def level_ticks(self, axis):
         """At the levels, some of them named."""
-        step = 6 if self.limit <= 24 else 30
-        levels = [(number(v) if v % step == 15 % step else "", v) for v in range(-15, 16, 2)]
+        outer = self.modulation.outer
+        step = 2 if self.limit <= 12 else 6 if self.limit <= 24 else 2 * outer
+        levels = [(number(v) if v % step == outer % step else "", v) for v in self.modulation.levels]
         self.ticks(axis, places_of(levels) if self.limit <= 60 else "autofreq")
 
     def ranges(self, x_low, x_high, y_low, y_high):
@@ -143,10 +146,10 @@ class Figure:
         cells = self.cells
         counts = density(self.sample, self.limit, cells)
         self.data("density", (density_row(counts, cells, y) for y in range(cells)))
-        self.data("points", (f"{x} {y}" for x in range(-15, 16, 2) for y in range(-15, 16, 2)))
+        self.data("points", (f"{x} {y}" for x, y in self.modulation.points()))
         self.level_ticks("x")
         self.level_ticks("y")
-        self.titles("Constellation", "I, in units of 1/\u221a170", "Q, in units of 1/\u221a170")
+        self.titles("Constellation", f"I, {self.unit}", f"Q, {self.unit}")
         self.ranges(-limit, limit, -limit, limit)
         self.colour_box(max(counts.values(), default=1))
         self.text("\u25cf ideal points", self.right + 10, self.bottom - 17, self.font(-1), POINT_COLOUR, "left")
@@ -173,29 +176,31 @@ class Figure:
         """A lane for each bit of the axis, the first at the top."""
         marks, parts = [], []
         name = self.options.axis.upper()
-        for lane, k in enumerate(range(self.options.axis == "q", 8, 2)):
+        lanes = self.modulation.bits_of_axis(self.options.axis)
+        for lane, k in enumerate(lanes):
             low, high, marked = self.axis.lane(self.sample.soft[k])
-            base, factor = 3.1 - lane, 0.8 / (high - low)
-            points = bit_points(self.sample, k, self.limit, low, high)
+            base, factor = len(lanes) - 0.9 - lane, 0.8 / (high - low)
+            points = bit_points(self.sample, k, self.options.axis, self.limit, low, high)
             self.data(f"bit{k}", (f"{i:.5g} {base + (value - low) * factor:.5g}" for i, value in points))
             marks += [(number(v), base + (v - low) * factor) for v in marked]
-            self.lane(lane, f"b{k}", base + (self.axis.middle - low) * factor)
+            self.lane(lane, len(lanes), f"b{k}", base + (self.axis.middle - low) * factor)
             parts.append(f"$bit{k} with points pointtype 7 pointsize 0.22 linecolor rgb '{BIT_COLOURS[lane]}'")
         self.level_ticks("x")
         self.ticks("y", places_of(marks))
-        self.ranges(-self.limit, self.limit, 0, 4)
-        self.titles(f"Soft bits of the {name} axis", f"{name}, in units of 1/\u221a170", self.meaning())
+        self.ranges(-self.limit, self.limit, 0, len(lanes))
+        self.titles(f"Soft bits of the {name} axis", f"{name}, {self.unit}", self.meaning())
         self.plot(*parts)
 
     def meaning(self):
         return f"{self.axis.label}; above the midpoint: bit {self.options.sign}"
 
-    def lane(self, lane, name, middle):
+    def lane(self, lane, n_lanes, name, middle):
         """The midpoint, the border to the lane below, and what is written at the right."""
         self.line((-self.limit, middle), (self.limit, middle), f"dashtype 2 linecolor rgb '{GREY}'")
-        if lane < 3:
-            self.line((-self.limit, 3 - lane), (self.limit, 3 - lane), f"linecolor rgb '{FAINT}'")
-        height, left = (self.top - self.bottom) / 4, self.right + 8
+        border = n_lanes - 1 - lane
+        if border > 0:
+            self.line((-self.limit, border), (self.limit, border), f"linecolor rgb '{FAINT}'")
+        height, left = (self.top - self.bottom) / n_lanes, self.right + 8
         y = self.top - (lane + 0.5) * height
         self.text(name, left, y, self.font(1, bold=True), BIT_COLOURS[lane], "left")
         self.text(f"bit {self.options.sign}", left, y + 0.32 * height, self.font(-2), GREY, "left")
@@ -204,26 +209,26 @@ class Figure:
     def histograms(self):
         """A row for each bit, the first at the top, its height the logarithm of the share."""
         axis, decades = self.axis, max(1, math.ceil(math.log10(len(self.sample.i))))
-        parts, marks = [], []
+        parts, marks, n_bits = [], [], self.modulation.n_bits
         for k, values in enumerate(self.sample.soft):
-            base, style = 7 - k, f"solid {0.85 - k % 2 * 0.4:.2f} noborder linecolor rgb '{BIT_COLOURS[k // 2]}'"
+            base, style = n_bits - 1 - k, f"solid {0.85 - k % 2 * 0.4:.2f} noborder linecolor rgb '{BIT_COLOURS[k // 2]}'"
             heights = (0.86 * (1 + math.log10(share) / decades) if share else 0 for share in axis.histogram(values))
             self.data(f"histogram{k}", histogram_outline(axis, base, heights))
             self.line((axis.low, base), (axis.high, base), f"linecolor rgb '{FAINT}'")
             marks.append((f"b{k}", base + 0.4))
             parts.append(f"$histogram{k} using 1:2:3 with filledcurves fillstyle {style}")
-        self.line((axis.middle_position, 0), (axis.middle_position, 8), f"dashtype 2 linecolor rgb '{GREY}'")
+        self.line((axis.middle_position, 0), (axis.middle_position, n_bits), f"dashtype 2 linecolor rgb '{GREY}'")
         self.ticks("x", places_of(axis.ticks))
         self.ticks("y", places_of(marks), scale=0)
-        self.ranges(axis.low, axis.high, 0, 8)
+        self.ranges(axis.low, axis.high, 0, n_bits)
         y_title = f"share of symbols, 10{superscript(-decades)} to 1 in each row"
         self.titles("Histograms", self.meaning(), y_title)
         self.plot(*parts)
 
     def evm(self):
-        blocks, n = evm_of_blocks(self.sample), self.sample.n_symbols
+        blocks, n = evm_of_blocks(self.sample, self.modulation.energy), self.sample.n_symbols
         unit, name = next(unit for unit in UNITS_OF_TIME if n >= 5 * unit[0] or unit[0] == 1)
-        overall = evm_percent(self.sample.errors) or 0
+        overall = evm_percent(self.sample.errors, self.modulation.energy) or 0
         self.data("evm", (f"{x / unit:.9g} {y:.6g}" for x, y in blocks))
         self.line((0, overall), (n / unit, overall), f"dashtype 2 linecolor rgb '{GREY}'")
         self.ticks("x")

@@ -6,6 +6,7 @@ import json
 import os
 
 from failure import Failure, cause_of
+from modulation import MODULATIONS
 
 META, DATA = ".sigmf-meta", ".sigmf-data"
 SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
@@ -15,7 +16,7 @@ SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "rf32_le": ("f32",
 
 # A file of symbols or soft bits: what the metadata of a recording say of it, or nothing.
 Source = collections.namedtuple(
-    "Source", "path format order skipped scale sign", defaults=(None, "=", (0, 0), None, None)
+    "Source", "path format order skipped scale sign modulation", defaults=(None, "=", (0, 0), None, None, None)
 )
 
 
@@ -55,8 +56,9 @@ def member(path, members, name, kind, default):
     return value
 
 
-def source_of(path, named, datatypes, channels):
-    """A file whose format is named is plain, whatever its name."""
+def source_of(path, named, datatypes, channels_of):
+    """A file whose format is named is plain, whatever its name. channels_of() says how many channels are needed by the
+    modulation of the metadata, or None."""
     base = None if named is not None else sigmf_base(path)
     if base is None:
         return Source(path)
@@ -66,7 +68,10 @@ def source_of(path, named, datatypes, channels):
     datatype = member(meta, whole, "core:datatype", str, "")
     if datatype not in datatypes:
         raise Failure(meta, f"core:datatype: '{datatype}' is not one of {', '.join(datatypes)}")
-    n_channels = member(meta, whole, "core:num_channels", int, 1)
+    modulation = member(meta, whole, "softqam:modulation", str, None)
+    if modulation is not None and modulation not in MODULATIONS:
+        raise Failure(meta, f"softqam:modulation: '{modulation}' is not one of {', '.join(MODULATIONS)}")
+    n_channels, channels = member(meta, whole, "core:num_channels", int, 1), channels_of(modulation)
     if n_channels != channels:
         raise Failure(meta, f"core:num_channels: {n_channels}, but {channels} is needed")
     dataset = member(meta, whole, "core:dataset", str, None)
@@ -75,4 +80,4 @@ def source_of(path, named, datatypes, channels):
     skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
     sign = member(meta, whole, "softqam:positive_means", int, None)
-    return Source(data, *datatypes[datatype], skipped, scale, sign)
+    return Source(data, *datatypes[datatype], skipped, scale, sign, modulation)

@@ -3,6 +3,7 @@
 
 import array
 import errno
+import itertools
 import math
 import os
 import stat
@@ -11,9 +12,6 @@ import struct
 from failure import Failure, cause_of
 from formats import INPUT_FORMATS, SOFT_FORMATS
 from text import grouped
-
-# Everything is drawn in units of 1/sqrt(170), in which the levels of an axis are the odd numbers from -15 to 15.
-UNITS = math.sqrt(170)
 
 BLOCKS = 200  # of the EVM, each one run of the sample
 
@@ -72,11 +70,11 @@ def runs_of(n_symbols, n_wanted):
 
 
 class Sample:
-    """Runs of symbols, with I and Q in level units, and their soft bits: soft[k] holds those of bit k."""
+    """Runs of symbols, with I and Q in level units (modulation.py), and their soft bits: soft[k] holds those of bit k."""
 
     def __init__(self, options):
         iq = SymbolFile(options.iq, INPUT_FORMATS[options.input_format].typecode, 2)
-        soft = SymbolFile(options.soft, SOFT_FORMATS[options.soft_format].typecode, 8)
+        soft = SymbolFile(options.soft, SOFT_FORMATS[options.soft_format].typecode, options.modulation.n_bits)
         if iq.n_symbols != soft.n_symbols:
             theirs = f"the soft bits of {grouped(soft.n_symbols)} symbols ({options.soft_format})"
             raise Failure(soft.path, f"{theirs}, but {iq.path} has {grouped(iq.n_symbols)} ({options.input_format})")
@@ -84,40 +82,38 @@ class Sample:
             raise Failure(iq.path, "has no symbols")
         self.n_symbols = iq.n_symbols
         self.runs = runs_of(iq.n_symbols, options.sample)
-        self.i, self.q, self.soft = [], [], [[] for _ in range(8)]
+        self.i, self.q, self.soft = [], [], [[] for _ in range(options.modulation.n_bits)]
+        scale = options.scale * math.sqrt(options.modulation.energy)
         for first, n in self.runs:
-            self.add(iq.read(first, n), soft.read(first, n), options.scale * UNITS, INPUT_FORMATS[options.input_format].zero)
+            self.add(iq.read(first, n), soft.read(first, n), scale, INPUT_FORMATS[options.input_format].zero)
         self.erased = [not math.isfinite(i + q) for i, q in zip(self.i, self.q)]
-        self.errors = [None if erased else squared_error(i, q) for i, q, erased in zip(self.i, self.q, self.erased)]
+        positions = itertools.chain.from_iterable(range(first, first + n) for first, n in self.runs)
+        self.errors = [
+            None if erased else options.modulation.squared_error(i, q, position)
+            for i, q, position, erased in zip(self.i, self.q, positions, self.erased)
+        ]
 
     def add(self, components, soft_bits, scale, zero):
         self.i += [scale * (v - zero) for v in components[::2]]
         self.q += [scale * (v - zero) for v in components[1::2]]
         for k, values in enumerate(self.soft):
-            values += soft_bits[k::8]
+            values += soft_bits[k :: len(self.soft)]
 
     def components(self, axis):
         return self.i if axis == "i" else self.q
 
 
-def squared_error(i, q):
-    """Squared distance to the nearest point, in level units."""
-    x = i - min(max(2 * math.floor(i / 2) + 1, -15), 15)
-    y = q - min(max(2 * math.floor(q / 2) + 1, -15), 15)
-    return x * x + y * y
-
-
-def evm_percent(errors):
-    """Of the errors that are not None; None where all are. The mean energy of the points is 170."""
+def evm_percent(errors, energy):
+    """Of the errors that are not None; None where all are. The points have that mean energy."""
     known = [e for e in errors if e is not None]
-    return 100 * math.sqrt(sum(known) / len(known) / 170) if known else None
+    return 100 * math.sqrt(sum(known) / len(known) / energy) if known else None
 
 
-def evm_of_blocks(sample):
+def evm_of_blocks(sample, energy):
     """Middle symbol and EVM of every run that has one."""
     blocks, place = [], 0
     for first, n in sample.runs:
-        evm = evm_percent(sample.errors[place : place + n])
+        evm = evm_percent(sample.errors[place : place + n], energy)
         place += n
         if evm is not None:
             blocks.append((first + n / 2, evm))

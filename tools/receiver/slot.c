@@ -43,7 +43,7 @@ static double squared_errors(const struct carrier *carrier, uint32_t layer, cons
 bool slot_make(const struct carrier *carrier, uint32_t index, float complex *symbols, uint8_t *bits, double *error)
 {
     struct transmitter transmitter;
-    transmitter_init(&transmitter, carrier->seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+    transmitter_init(&transmitter, SOFTQAM_MODULATION_256QAM, carrier->seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
     float complex *sent = malloc(LAYER_SYMBOLS * sizeof *sent);
     float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
     if (sent && samples) {

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "modulation.h"
+
+#include "arguments.h"
+
+/* In the order of softqam_modulation. */
+static const struct modulation modulations[] = {
+    {"bpsk", "BPSK", 2, 1, 1, 2, false},          {"pi2-bpsk", "pi/2-BPSK", 1, 1, 1, 2, true},
+    {"qpsk", "QPSK", 3, 2, 1, 2, false},          {"16qam", "16QAM", 4, 4, 2, 10, false},
+    {"64qam", "64QAM", 5, 6, 3, 42, false},       {"256qam", "256QAM", 6, 8, 4, 170, false},
+    {"1024qam", "1024QAM", 7, 10, 5, 682, false},
+};
+
+enum { N_MODULATIONS = sizeof modulations / sizeof modulations[0] };
+
+const struct modulation *modulation_get(softqam_modulation modulation)
+{
+    if (modulation == SOFTQAM_MODULATION_DEFAULT)
+        modulation = SOFTQAM_MODULATION_256QAM;
+    return &modulations[modulation - SOFTQAM_MODULATION_BPSK];
+}
+
+bool modulation_parse(const char *text, softqam_modulation *modulation)
+{
+    const char *names[N_MODULATIONS + 1] = {NULL};
+    int index = 0;
+    for (int i = 0; i < N_MODULATIONS; i++)
+        names[i] = modulations[i].option;
+    if (!arguments_parse_choice("--modulation", text, names, &index))
+        return false;
+    *modulation = (softqam_modulation)(index + SOFTQAM_MODULATION_BPSK);
+    return true;
+}
+
+/* From the innermost bracket of the standard's formula outwards; for 256QAM
+ * (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]]. */
+int modulation_level(const struct modulation *modulation, unsigned bits)
+{
+    int level = 0;
+    for (unsigned k = 0; k < modulation->axis_bits; k++) {
+        const unsigned bit = bits >> 2 * (modulation->axis_bits - 1 - k) & 1;
+        level = (1 - 2 * (int)bit) * ((1 << k) - level);
+    }
+    return level;
+}

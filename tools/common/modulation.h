@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The modulations of 5G NR (3GPP TS 38.211 clause 5.1) as the tools know them: their names and their points. */
+#ifndef SOFTQAM_TOOLS_COMMON_MODULATION_H
+#define SOFTQAM_TOOLS_COMMON_MODULATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+enum { MODULATION_MAX_BITS = 10 };
+
+struct modulation {
+    const char *option; /* as -m takes it */
+    const char *name;   /* as the standard writes it */
+    unsigned clause;    /* 5.1.x */
+    unsigned n_bits;    /* of a symbol */
+    unsigned axis_bits; /* that choose I, and as many that choose Q; BPSK's one bit chooses both */
+    unsigned energy;    /* I and Q are odd integers divided by its square root */
+    bool rotates;       /* symbols at odd positions of a codeword are turned by a quarter */
+};
+
+/* SOFTQAM_MODULATION_DEFAULT is 256QAM. */
+const struct modulation *modulation_get(softqam_modulation modulation);
+
+/* The value of --modulation; says what is wrong with one that is none. */
+bool modulation_parse(const char *text, softqam_modulation *modulation);
+
+/* I of the point with these bits, b0 lowest, before the division; with the bits shifted right by one, Q. At odd
+ * positions a modulation that rotates has -Q and I instead of I and Q. */
+int modulation_level(const struct modulation *modulation, unsigned bits);
+
+#endif
