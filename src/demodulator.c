@@ -8,6 +8,7 @@
 #include "cpu/cpu_demodulate.h"
 #include "cpu/float_environment.h"
 #include "error.h"
+#include "gold_sequence.h"
 
 const char *softqam_version(void)
 {
@@ -67,6 +68,7 @@ softqam_status softqam_create(softqam_demodulator **out, const softqam_config *f
     softqam_params_make(&demodulator->params, &config);
     softqam_float_leave(environment);
     demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);
+    softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
     softqam_cpu_loops_choose(&demodulator->loops, demodulator->context->variant, &demodulator->params);
     demodulator->crossover = &demodulator->context->crossovers[config.input_format][config.output_format];
     join_context(demodulator);

@@ -64,6 +64,12 @@ static void build_powers(void)
     }
 }
 
+void softqam_gold_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, build_powers);
+}
+
 /* The bits from a register's 31 on, 64 in all. */
 static uint64_t lengthen(shift_register which, uint64_t bits)
 {
@@ -134,8 +140,6 @@ static inline bits_256 bits_256_of(shift_register which, uint32_t first, uint32_
 /* Both registers step by step together: one's results are there while the other's are waited for. */
 static void jump(softqam_gold *self)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, build_powers);
     const uint32_t n = (uint32_t)((self->position % PERIOD + OFFSET) % PERIOD);
     uint32_t power_1 = powers[REGISTER_1][0][n & 255], power_2 = powers[REGISTER_2][0][n & 255];
     for (int k = 1; k < DIGITS; k++) {
@@ -219,6 +223,7 @@ softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t
     unsigned char *out = bits;
     _Alignas(64) uint32_t words[GOLD_MAX_BLOCKS * GOLD_BLOCK];
     softqam_gold gold;
+    softqam_gold_prepare();
     softqam_gold_open(&gold, usual_loop());
     softqam_gold_seek(&gold, c_init, first_bit);
     for (; n_bits > BITS_AT_ONCE; n_bits -= BITS_AT_ONCE, out += sizeof words) {

@@ -30,7 +30,10 @@ typedef struct softqam_gold {
     _Alignas(64) uint32_t x2[GOLD_WINDOW + GOLD_MAX_BLOCKS * GOLD_BLOCK];
 } softqam_gold;
 
-/* In memory of any contents. */
+/* Makes the tables that places are found with, once in a process: before a call that must not wait. */
+void softqam_gold_prepare(void);
+
+/* In memory of any contents; softqam_gold_prepare() has been called. */
 void softqam_gold_open(softqam_gold *self, softqam_gold_loop *loop);
 
 /* Goes to bit `position` of c_init's sequence: by a shift where the last one ended just before it, else by a jump,
