@@ -52,7 +52,7 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out);
 
-/* n_symbols > 0 symbols of a completed segment, from symbol `first` on. */
+/* n_symbols > 0 symbols of a completed segment, from symbol `first` on, which may lie in any layer. */
 softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
                                      size_t n_symbols);
 
@@ -69,11 +69,11 @@ softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
 /* Takes the next symbols, all of one segment and at most n_symbols > 0 of them; the run must have some left. */
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 
-/* Whether a segment's symbols lie side by side, I and Q together. */
+/* Whether a segment's symbols lie side by side, in one layer, I and Q together. */
 bool softqam_segment_is_contiguous(const softqam_segment *segment);
 
-/* Copies n symbols of a segment, from symbol `first` on, side by side, or their noise values. A symbol_stride of 0
- * counts as 1. */
+/* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
+ * values. A symbol_stride or n_layers of 0 counts as 1. */
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
                                     size_t n, void *symbols);
 void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise);

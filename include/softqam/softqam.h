@@ -409,40 +409,48 @@ SOFTQAM_API softqam_status softqam_demodulate(softqam_demodulator *demodulator, 
 /** Most layers of a codeword: 3GPP TS 38.211 tables 6.3.1.3-1 and 7.3.1.3-1. */
 #define SOFTQAM_MAX_LAYERS 4
 
-/** Where one layer's symbols and noise lie. */
+/** Where one layer's symbols and noise lie. Layers may lie anyhow to each other. */
 typedef struct softqam_layer {
-    /** The first symbol: I and Q side by side. With symbols_q given, the first I alone. */
+    /** The first symbol: I and Q side by side. With symbols_q given, the first I alone. Any alignment. */
     const void *symbols;
     /** NULL, or the first Q where I and Q lie in separate planes. */
     const void *symbols_q;
-    /** The first noise value; NULL for SOFTQAM_OUTPUT_U8. */
+    /** The first noise value, aligned to 4 bytes; NULL for SOFTQAM_OUTPUT_U8. */
     const float *noise_var;
 } softqam_layer;
 
 /** A run of symbols of one codeword, such as the codeword itself, a code block, or an OFDM symbol's share: what one
  * softqam_demodulate_segments() takes many of. Zero all fields that are not named: 0 is each one's usual value.
- * Fields that this version does not support yet are refused with SOFTQAM_ERROR_INVALID_ARGUMENT where they are not 0.
+ *
+ * Layers, descrambling and bit planes, in any combination, are where the LLRs go and with which sign: a segment gives
+ * the bytes of demodulating its symbols, then negating, then permuting. In this version they are the CPU's alone:
+ * SOFTQAM_BACKEND_CUDA and the calls of softqam_cuda.h refuse them with SOFTQAM_ERROR_INVALID_ARGUMENT, as they do
+ * other modulations than 256QAM, and SOFTQAM_BACKEND_AUTO takes the CPU. Soft bits, SOFTQAM_OUTPUT_U8, are liquid-dsp's
+ * and have none of them.
  */
 typedef struct softqam_segment {
-    /** Symbols in this segment, those of all layers together; 0 is allowed, and then the pointers may be NULL. */
+    /** Symbols in this segment, those of all layers together, a multiple of n_layers; 0 is allowed, and then the
+     *  pointers may be NULL. */
     size_t n_symbols;
-    /** Position of the segment's first symbol in its codeword, all layers together. Decides where the scrambling
-     *  sequence begins and which symbols of pi/2-BPSK are odd. */
+    /** Position of the segment's first symbol in its codeword, all layers together, a multiple of n_layers. Decides
+     *  where the scrambling sequence begins and which symbols of pi/2-BPSK are odd. */
     uint64_t first_symbol;
-    /** Receives the values, b0 of the first symbol first. */
+    /** Receives the values, b0 of the first symbol first; any alignment. */
     void *out;
     /** 0: each symbol's values lie side by side, softqam_output_nbytes() bytes in all. Else bit planes (the interleaver
-     *  of 3GPP TS 38.212 clause 5.4.2.2 undone): bit k of symbol i goes to k * plane_stride + i, counted in values; at
-     *  least n_symbols. Not supported yet. */
+     *  of 3GPP TS 38.212 clause 5.4.2.2 undone): bit k of symbol i goes to value k * plane_stride + i of `out`; at
+     *  least n_symbols. Of a code block of E bits, E / Qm de-interleaves it. What lies between the planes is not
+     *  written, but no input may lie there. BPSK and pi/2-BPSK have one plane, which is symbol order. */
     size_t plane_stride;
     /** From one symbol of a layer to its next, counted in symbols (in components where I and Q lie apart): the number
      *  of layers or antennas where those are interleaved. 0 stands for 1. */
     size_t symbol_stride;
-    /** From one noise value of a layer to its next, counted in floats. 0: one value for the whole segment. */
+    /** From one noise value of a layer to its next, counted in floats. 0: one value for all symbols of the layer. */
     size_t noise_stride;
-    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers. Of one layer: layers[0]. */
+    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers (3GPP TS 38.211 clauses 6.3.1.3 and
+     *  7.3.1.3). Of one layer: layers[0]. Those from n_layers on are not looked at. */
     softqam_layer layers[SOFTQAM_MAX_LAYERS];
-    /** 1 to SOFTQAM_MAX_LAYERS; 0 stands for 1. More than 1 is not supported yet. */
+    /** 1 to SOFTQAM_MAX_LAYERS; 0 stands for 1. pi/2-BPSK has 1. */
     unsigned n_layers;
     softqam_modulation modulation; /**< SOFTQAM_MODULATION_DEFAULT: the demodulator's */
     softqam_noise_form noise_form; /**< SOFTQAM_NOISE_FORM_DEFAULT: the demodulator's */
@@ -450,8 +458,7 @@ typedef struct softqam_segment {
     float llr_scale;               /**< s8: as softqam_config's; 0: the demodulator's */
     /** 1: the LLRs of the bits where the Gold sequence of c_init is 1 change sign (3GPP TS 38.211 clauses 6.3.1.1 and
      *  7.3.1.1): LLR k of symbol i is the codeword's number (first_symbol + i) * Qm + k. Erasures stay +0; an LLR that
-     * is exactly 0 becomes -0 in f16 and f32. 0: not. Not for u8; in this version on the CPU alone, as other
-     * modulations than 256QAM. */
+     *  is exactly 0 becomes -0 in f16 and f32. 0: not. */
     unsigned descramble;
     uint32_t c_init;   /**< of the scrambling sequence, 0 to 2^31 - 1; 0 without descramble */
     uint32_t reserved; /**< 0 */
@@ -484,9 +491,11 @@ SOFTQAM_API softqam_status softqam_demodulate_segments_nbytes(softqam_demodulato
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
- *         not 0, where a field is out of its range or not supported, and where the segments together have more symbols
- *         than a size_t holds. Overlaps within a segment are found; overlaps between segments are the caller's to
- *         avoid.
+ *         not 0, where a field is out of its range or not supported: n_layers over SOFTQAM_MAX_LAYERS, first_symbol or
+ *         n_symbols no multiple of it, plane_stride less than n_symbols, c_init over 2^31 - 1 or without `descramble`,
+ *         any of them for soft bits, several layers of pi/2-BPSK; and where the segments together have more symbols
+ *         than a size_t holds. Overlaps within a segment are found, of `out` with each layer's inputs; overlaps between
+ *         segments are the caller's to avoid.
  *
  * Thread safety: as softqam_demodulate().
  */

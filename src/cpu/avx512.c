@@ -9,6 +9,7 @@
 #include "descramble_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
+#include "planes.h"
 #include "soft_bit_loops.h"
 
 const softqam_cpu_variant softqam_cpu_avx512 = {
@@ -19,6 +20,7 @@ const softqam_cpu_variant softqam_cpu_avx512 = {
     .llrs = llr_loops,
     .gold = gold_words,
     .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = LANES,
     .flushes_subnormals = true,
     .short_symbols = 16384,

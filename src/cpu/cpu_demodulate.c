@@ -22,8 +22,8 @@ enum {
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
-    DESCRAMBLED_TILE_NBYTES = 16384,
-    DESCRAMBLED_UNIT = 64 /* symbols, whose LLRs are whole lines and bits of the sequence whole words */
+    LLR_TILE_NBYTES = 16384,
+    LLR_UNIT = 64 /* symbols, whose LLRs are whole lines and bits of the sequence whole words */
 };
 
 typedef struct tile_memory {
@@ -31,8 +31,8 @@ typedef struct tile_memory {
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
-    /* LLRs before they are descrambled, and the sequence for them. */
-    _Alignas(64) unsigned char scrambled[DESCRAMBLED_TILE_NBYTES];
+    /* LLRs that are to be descrambled or put into planes, and the sequence for them. */
+    _Alignas(64) unsigned char llrs[LLR_TILE_NBYTES];
     _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK];
     softqam_gold gold;
 } tile_memory;
@@ -64,6 +64,8 @@ typedef struct span {
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
     float input_scale;
     unsigned output_nbytes; /* of a symbol */
+    unsigned n_bits;        /* likewise */
+    size_t plane_nbytes;    /* from one bit plane to the next; 0: symbol order */
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
@@ -93,8 +95,8 @@ static void take_noise(span *s)
     s->llr_scale = softqam_params_llr_scale(params, segment);
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
-    s->is_noise_gathered = segment->noise_stride > 1;
-    if (segment->noise_stride == 0) {
+    s->is_noise_gathered = segment->n_layers > 1 || segment->noise_stride > 1;
+    if (segment->noise_stride == 0 && segment->n_layers <= 1) {
         s->noise_kind = SOFTQAM_ONE_WEIGHT;
         s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
@@ -117,16 +119,19 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
+    const bool has_layers = segment->n_layers > 1;
     s->demodulator = call->demodulator;
     s->segment = segment;
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
-    s->out = (unsigned char *)segment->out + first * s->output_nbytes;
-    s->n_unstreamed = unstreamed_symbols(s, call->streaming);
+    s->n_bits = s->output_nbytes / (unsigned)params->value_nbytes;
+    s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
+    s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
+    s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
     s->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
-    s->is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    s->is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
@@ -139,6 +144,12 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
+/* Whether LLRs go through a tile before they leave. */
+static bool is_llr_tile(const span *s)
+{
+    return s->segment->descramble || s->plane_nbytes > 0;
+}
+
 /* What a loop takes next of a span: all of it, where it lies and goes as loops have it, else a tile. */
 typedef struct piece {
     size_t n_symbols;
@@ -147,14 +158,14 @@ typedef struct piece {
 
 static piece next_piece(const span *s, size_t first)
 {
-    const bool is_descrambled = s->segment->descramble;
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_descrambled;
-    const size_t step = is_descrambled ? DESCRAMBLED_UNIT : s->demodulator->loops.min_symbols;
+    const bool is_moved = is_llr_tile(s);
+    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_moved;
+    const size_t step = is_moved ? LLR_UNIT : s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
     /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
     size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
-    if (is_descrambled && tile * s->output_nbytes > DESCRAMBLED_TILE_NBYTES)
-        tile = DESCRAMBLED_TILE_NBYTES / s->output_nbytes / DESCRAMBLED_UNIT * DESCRAMBLED_UNIT;
+    if (is_moved && tile * s->output_nbytes > LLR_TILE_NBYTES)
+        tile = LLR_TILE_NBYTES / s->output_nbytes / LLR_UNIT * LLR_UNIT;
     piece p = {in_tiles && left > tile ? tile : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
@@ -212,21 +223,21 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
     memcpy(out, tile->out, n_symbols * s->output_nbytes);
 }
 
-/* From the tile's memory to where they go. */
+/* From the tile's LLRs to `out`, which may be the tile's too. */
 static void descramble_piece(const span *s, uint64_t position, piece p, unsigned char *out, tile_memory *tile)
 {
-    const softqam_cpu_loops *loops = &s->demodulator->loops;
-    const size_t n_bits = s->output_nbytes / s->demodulator->params.value_nbytes, n = p.n_symbols * n_bits;
-    softqam_gold_seek(&tile->gold, s->segment->c_init, position * n_bits);
+    const size_t n = p.n_symbols * s->n_bits;
+    softqam_gold_seek(&tile->gold, s->segment->c_init, position * s->n_bits);
     softqam_gold_take(&tile->gold, n, tile->sequence);
-    loops->descramble(tile->scrambled, tile->sequence, n, out, p.streaming);
+    s->demodulator->loops.descramble(tile->llrs, tile->sequence, n, out, p.streaming);
 }
 
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
 {
+    const softqam_cpu_loops *loops = &s->demodulator->loops;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
-    unsigned char *out = s->out + first * s->output_nbytes;
-    const bool is_descrambled = s->segment->descramble;
+    const bool is_descrambled = s->segment->descramble, is_moved = is_llr_tile(s);
+    unsigned char *out = s->out + first * (s->plane_nbytes ? s->demodulator->params.value_nbytes : s->output_nbytes);
     softqam_loop_call call = {
         .params = &s->demodulator->params,
         .table = s->table,
@@ -234,18 +245,20 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
         .components = load_components(s, first, p, tile),
         .noise = load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
-        .out = is_descrambled ? tile->scrambled : out,
-        .streaming = p.streaming && !is_descrambled,
+        .out = is_moved ? tile->llrs : out,
+        .streaming = p.streaming && !is_moved,
         .marks_erasures = is_descrambled,
     };
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
-    if (p.n_symbols < s->demodulator->loops.min_symbols)
+    if (p.n_symbols < loops->min_symbols)
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);
     if (is_descrambled)
-        descramble_piece(s, position, p, out, tile);
+        descramble_piece(s, position, p, s->plane_nbytes ? tile->llrs : out, tile);
+    if (s->plane_nbytes)
+        loops->planes(tile->llrs, s->n_bits, p.n_symbols, out, s->plane_nbytes);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so

@@ -55,12 +55,18 @@ typedef struct softqam_llr_loops {
 typedef void softqam_descramble_loop(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
                                      bool streaming);
 
+/* Bit planes: from n LLRs of each of n_symbols symbols, bit k of symbol i to value i of plane k, of which each begins
+ * plane_nbytes behind the one before. */
+typedef void softqam_plane_loop(const unsigned char *llrs, size_t n_bits, size_t n_symbols, unsigned char *out,
+                                size_t plane_nbytes);
+
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
     softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
     softqam_gold_loop *gold;
     softqam_descramble_loop *descramble;
+    softqam_plane_loop *planes;
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;

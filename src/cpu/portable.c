@@ -5,6 +5,7 @@
 
 #include "generic.h"
 #include "gold_sequence.h"
+#include "planes.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "widen_half.h"
@@ -217,6 +218,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .llrs = llr_loops,
     .gold = gold_words,
     .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = 1,
     .short_symbols = 256,
 };
@@ -229,6 +231,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .llrs = llr_loops,
     .gold = gold_words,
     .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = 1,
     .short_symbols = 1024,
 };
