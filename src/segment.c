@@ -298,7 +298,7 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
-static softqam_status check_size(const softqam_segment_list *list)
+softqam_status softqam_segment_list_check_size(const softqam_segment_list *list)
 {
     if (!list->first)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
@@ -319,13 +319,27 @@ static softqam_status check_newer_fields(const softqam_segment_list *list, size_
     return SOFTQAM_OK;
 }
 
-static softqam_status check_segment(const softqam_segment_list *list, size_t k, const softqam_segment *segment)
+/* All but whether its memory is large enough and overlaps. */
+static softqam_status check_fields_and_pointers(const softqam_segment_list *list, size_t k,
+                                                const softqam_segment *segment)
 {
     softqam_status status = check_newer_fields(list, k);
     if (status == SOFTQAM_OK)
         status = check_fields(list->params, segment);
     if (status == SOFTQAM_OK)
         status = check_pointers(list->params, segment);
+    return status;
+}
+
+softqam_status softqam_segment_list_check_range(const softqam_segment_list *list)
+{
+    softqam_segment copy;
+    return check_fields_and_pointers(list, 0, softqam_segment_read(list, 0, &copy));
+}
+
+static softqam_status check_segment(const softqam_segment_list *list, size_t k, const softqam_segment *segment)
+{
+    softqam_status status = check_fields_and_pointers(list, k, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
         status = check_memory(list->params, segment);
     if (status == SOFTQAM_OK || list->n_segments == 1)
@@ -355,7 +369,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     list->is_for_gpu = true;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
-    softqam_status status = check_size(list);
+    softqam_status status = softqam_segment_list_check_size(list);
     for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(list, k, &copy);

@@ -42,6 +42,11 @@ const softqam_segment *softqam_segment_read(const softqam_segment_list *list, si
  * to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
+/* The same of the structure's size alone, and of the fields and pointers of the first segment, which need not hold its
+ * output: what a segment is cut of. */
+softqam_status softqam_segment_list_check_size(const softqam_segment_list *list);
+softqam_status softqam_segment_list_check_range(const softqam_segment_list *list);
+
 /* SOFTQAM_ERROR_INVALID_ARGUMENT where the kernels do not take all segments of a checked list. */
 softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list);
 

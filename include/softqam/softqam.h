@@ -505,6 +505,105 @@ static inline softqam_status softqam_demodulate_segments(softqam_demodulator *de
     return softqam_demodulate_segments_nbytes(demodulator, segments, n_segments, sizeof(softqam_segment));
 }
 
+/** How a codeword is made of code blocks, and where their LLRs go: what softqam_codeword_segments() cuts by. Zero all
+ * fields that are not named. */
+typedef struct softqam_codeword {
+    /** G: the bits of the codeword, a multiple of its layers times Qm. */
+    size_t n_bits;
+    /** C: the code blocks of the transport block, those not transmitted among them; 1 to 65535. */
+    size_t n_code_blocks;
+    /** NULL: all code blocks are transmitted. Else n_code_blocks bytes: 0 for a code block that is not, as CBGTI says
+     *  (3GPP TS 38.214 clauses 5.1.7.2 and 6.1.5.2), anything else for one that is. */
+    const uint8_t *transmitted;
+    /** From the first value of a code block's output to that of the next one's, counted in values, those not
+     *  transmitted counted too: the distance of soft buffers, at least as long as the longest code block. 0: those
+     *  transmitted lie one behind the other, in the order and with the values of the codeword. */
+    size_t block_stride;
+    /** 1: each code block's values come out as bit planes, plane_stride = E_r / Qm, which undoes the interleaver of
+     *  3GPP TS 38.212 clause 5.4.2.2. 0: in symbol order. */
+    unsigned planes;
+    uint32_t reserved; /**< 0 */
+} softqam_codeword;
+
+/**
+ * Cuts a codeword, or a range of it, into the segments of its code blocks. Call softqam_codeword_segments() instead,
+ * which passes the sizes.
+ *
+ * @param demodulator      formats, and the modulation that the range does not name
+ * @param codeword         how the codeword is made of code blocks
+ * @param codeword_nbytes  sizeof(softqam_codeword) where the caller was compiled; fields that this version does not
+ *                         know must be 0
+ * @param range            the symbols to be cut
+ * @param segments         receives the segments, segment_nbytes bytes apart, or NULL
+ * @param segment_nbytes   sizeof(softqam_segment) where the caller was compiled; the same holds
+ * @param n_segments       room in `segments`, and the number of segments
+ *
+ * @return as softqam_codeword_segments(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for sizes that no version has.
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API softqam_status softqam_codeword_segments_nbytes(const softqam_demodulator *demodulator,
+                                                            const softqam_codeword *codeword, size_t codeword_nbytes,
+                                                            const softqam_segment *range, softqam_segment *segments,
+                                                            size_t segment_nbytes, size_t *n_segments);
+
+/**
+ * Cuts a codeword, or a range of it such as an OFDM symbol's resource elements, into segments at the boundaries of its
+ * code blocks, ready for softqam_demodulate_segments() or softqam_cuda_demodulate_segments(). The LLRs of each code
+ * block come together at its own place in the output, whichever ranges they come from.
+ *
+ * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1), with N_L layers, C' code blocks transmitted, and j = 0, 1,
+ * .. counting these:
+ *
+ *     E_r = 0                                    where code block r is not transmitted, else
+ *     E_r = N_L Qm floor(G / (N_L Qm C'))        where j <= C' - (G / (N_L Qm)) mod C' - 1
+ *     E_r = N_L Qm ceil(G / (N_L Qm C'))         where j is larger
+ *
+ *     softqam_codeword codeword = {.n_bits = G, .n_code_blocks = C, .block_stride = soft_buffer_values, .planes = 1};
+ *     softqam_segment range = {.modulation = SOFTQAM_MODULATION_64QAM, .n_layers = 2, .noise_stride = 1,
+ *                              .descramble = 1, .c_init = c_init, .out = soft_buffers};
+ *     for (each OFDM symbol, of n_elements resource elements) {
+ *         softqam_segment segments[MAX_CODE_BLOCKS];
+ *         size_t n_segments = MAX_CODE_BLOCKS;
+ *         range.n_symbols = 2 * n_elements;
+ *         range.layers[0] = ..., range.layers[1] = ...;             // of this OFDM symbol
+ *         softqam_codeword_segments(demodulator, &codeword, &range, segments, &n_segments);
+ *         softqam_demodulate_segments(demodulator, segments, n_segments);
+ *         range.first_symbol += range.n_symbols;
+ *     }
+ *
+ * @param demodulator  formats, and the modulation where range->modulation is SOFTQAM_MODULATION_DEFAULT
+ * @param codeword     how the codeword is made of code blocks, and where their values go
+ * @param range        the symbols to be cut, as a segment: first_symbol and n_symbols say which of the codeword's G /
+ *                     Qm they are (0 and G / Qm: all of it), `layers` where they lie, n_layers is N_L; its other fields
+ *                     are those of every segment. But `out` is where the whole codeword's output begins, whichever
+ *                     range it is, and plane_stride is 0. Pointers may be to host or to device memory and are not
+ *                     followed
+ * @param segments     receives the segments, in the order of the codeword: one for each code block that the range has
+ *                     symbols of, with first_symbol, n_symbols, layers, out and plane_stride of its own. NULL: they are
+ *                     only counted
+ * @param n_segments   holds the room in `segments`, which does not matter where that is NULL; receives the number of
+ *                     segments, at most n_code_blocks, also where there is not enough room
+ *
+ * A segment whose n_symbols * Qm is less than E_r is a piece of its code block: the next range has the next one.
+ *
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; a field is out of its range or
+ *         contradicts another: G is not a multiple of N_L Qm, there is no code block transmitted, the range is not all
+ *         within the codeword, block_stride is less than the longest E_r, what softqam_demodulate_segments() refuses
+ *         without looking at overlaps; or there are more segments than room: then *n_segments says how many. `segments`
+ *         is left as it was.
+ *
+ * Thread safety: any thread.
+ */
+static inline softqam_status softqam_codeword_segments(const softqam_demodulator *demodulator,
+                                                       const softqam_codeword *codeword, const softqam_segment *range,
+                                                       softqam_segment *segments, size_t *n_segments)
+{
+    return softqam_codeword_segments_nbytes(demodulator, codeword, sizeof(softqam_codeword), range, segments,
+                                            sizeof(softqam_segment), n_segments);
+}
+
 /**
  * Ends a demodulator. Its context lives on if anybody else holds it. Memory from softqam_host_alloc() and work under
  * way in the caller's own CUDA streams are left alone.
