@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 16 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and it is used only where the
  * processor has the instructions. */
+#include "planes.h"
 #include "simd_avx512.h"
 
 #include "arithmetic_usual.h"
@@ -9,7 +10,6 @@
 #include "descramble_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
-#include "planes.h"
 #include "soft_bit_loops.h"
 
 const softqam_cpu_variant softqam_cpu_avx512 = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* 4 symbols at a time, on AArch64. */
+#include "planes.h"
 #include "simd_neon.h"
 
 #include "arithmetic_usual.h"
@@ -8,7 +9,6 @@
 #include "descramble_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
-#include "planes.h"
 #include "soft_bit_loops.h"
 
 const softqam_cpu_variant softqam_cpu_neon = {
