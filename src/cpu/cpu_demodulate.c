@@ -176,6 +176,52 @@ static piece next_piece(const span *s, size_t first)
     return p;
 }
 
+/* Several layers, in each of which symbols lie side by side. */
+static bool are_layers_dense(const softqam_segment *segment)
+{
+    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
+    for (size_t k = 0; dense && k < segment->n_layers; k++)
+        dense = !segment->layers[k].symbols_q;
+    return dense;
+}
+
+/* n items of nbytes from the segment's item `first` on, of which each layer has its own at `items`. */
+static void interleave_layers(const span *s, const void *const items[], size_t nbytes, size_t first, size_t n, void *to)
+{
+    const size_t n_layers = s->segment->n_layers, n_rounds = n / n_layers;
+    const unsigned char *from[SOFTQAM_MAX_LAYERS];
+    for (size_t k = 0; k < n_layers; k++)
+        from[k] = (const unsigned char *)items[(first + k) % n_layers] + (first + k) / n_layers * nbytes;
+    s->demodulator->loops.interleave(from, n_layers, nbytes, n_rounds, to);
+    for (size_t k = n_rounds * n_layers; k < n; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + n_rounds * nbytes, nbytes);
+}
+
+static void gather_symbols(const span *s, size_t first, size_t n, void *to)
+{
+    const softqam_segment *segment = s->segment;
+    const softqam_params *params = &s->demodulator->params;
+    const void *items[SOFTQAM_MAX_LAYERS];
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        items[k] = segment->layers[k].symbols;
+    if (are_layers_dense(segment))
+        interleave_layers(s, items, params->input_nbytes, first, n, to);
+    else
+        softqam_segment_gather_symbols(params, segment, first, n, to);
+}
+
+static void gather_noise(const span *s, size_t first, size_t n, float *to)
+{
+    const softqam_segment *segment = s->segment;
+    const void *items[SOFTQAM_MAX_LAYERS];
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        items[k] = segment->layers[k].noise_var;
+    if (segment->n_layers > 1 && segment->noise_stride == 1)
+        interleave_layers(s, items, sizeof *to, first, n, to);
+    else
+        softqam_segment_gather_noise(segment, first, n, to);
+}
+
 /* The components of a piece of a span, side by side as floats. */
 static const float *load_components(const span *s, size_t first, piece p, tile_memory *tile)
 {
@@ -183,7 +229,7 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
     const void *symbols = s->symbols + first * params->input_nbytes;
     if (s->is_gathered) {
         void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
-        softqam_segment_gather_symbols(params, s->segment, s->first + first, p.n_symbols, gathered);
+        gather_symbols(s, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
     }
     if (!s->is_converted)
@@ -198,7 +244,7 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
         return s->noise;
     if (!s->is_noise_gathered)
         return s->noise + first;
-    softqam_segment_gather_noise(s->segment, s->first + first, p.n_symbols, tile->noise);
+    gather_noise(s, s->first + first, p.n_symbols, tile->noise);
     return tile->noise;
 }
 

@@ -55,6 +55,10 @@ typedef struct softqam_llr_loops {
 typedef void softqam_descramble_loop(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
                                      bool streaming);
 
+/* n items of 2, 4 or 8 bytes of each of 2 to 4 layers, side by side, one of each layer in turn. */
+typedef void softqam_interleave_loop(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n,
+                                     void *to);
+
 /* Bit planes: from n LLRs of each of n_symbols symbols, bit k of symbol i to value i of plane k, of which each begins
  * plane_nbytes behind the one before. */
 typedef void softqam_plane_loop(const unsigned char *llrs, size_t n_bits, size_t n_symbols, unsigned char *out,
@@ -66,6 +70,7 @@ typedef struct softqam_cpu_loops {
     softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
     softqam_gold_loop *gold;
     softqam_descramble_loop *descramble;
+    softqam_interleave_loop *interleave;
     softqam_plane_loop *planes;
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* 4 symbols at a time, on AArch64. */
+#include "interleave_loops.h"
 #include "planes.h"
 #include "simd_neon.h"
 
@@ -19,6 +20,7 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .llrs = llr_loops,
     .gold = gold_words,
     .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = LANES,
     .flushes_subnormals = false,

@@ -137,6 +137,12 @@ static void gold_words(uint32_t *x1, uint32_t *x2, size_t n_blocks, uint32_t *wo
         words[k] = x1[k] ^ x2[k];
 }
 
+static void interleave(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n, void *to)
+{
+    for (size_t k = 0; k < n * n_layers; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + k / n_layers * nbytes, nbytes);
+}
+
 static bool is_flipped(const uint32_t *words, size_t n)
 {
     return words[n / 32] >> n % 32 & 1;
@@ -218,6 +224,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .llrs = llr_loops,
     .gold = gold_words,
     .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = 1,
     .short_symbols = 256,
@@ -231,6 +238,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .llrs = llr_loops,
     .gold = gold_words,
     .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = 1,
     .short_symbols = 1024,

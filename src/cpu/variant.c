@@ -129,6 +129,7 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->convert = variant->convert[params->input_format];
     loops->gold = variant->gold;
     loops->descramble = variant->descramble[params->output_format];
+    loops->interleave = variant->interleave;
     loops->planes = variant->planes[params->output_format];
     loops->min_symbols = variant->min_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals;
