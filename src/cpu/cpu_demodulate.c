@@ -22,8 +22,8 @@ enum {
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
-    LLR_TILE_NBYTES = 16384,
-    LLR_UNIT = 64 /* symbols, whose LLRs are whole lines and bits of the sequence whole words */
+    DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
+    SEQUENCE_SLACK = 8          /* words behind it that loops read */
 };
 
 typedef struct tile_memory {
@@ -31,13 +31,14 @@ typedef struct tile_memory {
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
-    /* LLRs that are to be descrambled or put into planes, and the sequence for them. */
-    _Alignas(64) unsigned char llrs[LLR_TILE_NBYTES];
-    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK];
+    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK + SEQUENCE_SLACK];
     softqam_gold gold;
 } tile_memory;
 
-_Static_assert(TILE_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "a tile's LLRs are no more than the bits made");
+_Static_assert(DESCRAMBLED_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "as many LLRs as bits at once");
+
+/* What loops for codewords read that need none: they negate no LLR. */
+static const unsigned char nothing_flipped[DESCRAMBLED_SYMBOLS * 10 / 8 + SEQUENCE_SLACK * 4];
 
 typedef struct cpu_call {
     const softqam_demodulator *demodulator;
@@ -70,6 +71,7 @@ typedef struct span {
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
+    bool is_codeword_order; /* descrambled or in planes */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -96,7 +98,9 @@ static void take_noise(span *s)
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
     s->is_noise_gathered = segment->n_layers > 1 || segment->noise_stride > 1;
-    if (segment->noise_stride == 0 && segment->n_layers <= 1) {
+    if (segment->noise_stride == 0 && s->is_codeword_order) {
+        s->is_noise_gathered = true;
+    } else if (segment->noise_stride == 0 && segment->n_layers <= 1) {
         s->noise_kind = SOFTQAM_ONE_WEIGHT;
         s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
@@ -116,6 +120,7 @@ static size_t unstreamed_symbols(const span *s, bool streaming)
 static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
 {
     const softqam_params *params = &call->demodulator->params;
+    const softqam_cpu_loops *loops = &call->demodulator->loops;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
@@ -137,17 +142,13 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
     s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
+    s->is_codeword_order = segment->descramble || s->plane_nbytes > 0;
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->table = params->llrs[axis_bits];
-    s->loop = call->demodulator->loops.by_noise[axis_bits][s->noise_kind];
+    s->loop =
+        s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
-}
-
-/* Whether LLRs go through a tile before they leave. */
-static bool is_llr_tile(const span *s)
-{
-    return s->segment->descramble || s->plane_nbytes > 0;
 }
 
 /* What a loop takes next of a span: all of it, where it lies and goes as loops have it, else a tile. */
@@ -158,15 +159,13 @@ typedef struct piece {
 
 static piece next_piece(const span *s, size_t first)
 {
-    const bool is_moved = is_llr_tile(s);
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_moved;
-    const size_t step = is_moved ? LLR_UNIT : s->demodulator->loops.min_symbols;
+    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
+    const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
     /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
-    size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
-    if (is_moved && tile * s->output_nbytes > LLR_TILE_NBYTES)
-        tile = LLR_TILE_NBYTES / s->output_nbytes / LLR_UNIT * LLR_UNIT;
-    piece p = {in_tiles && left > tile ? tile : left, false};
+    const size_t in_tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
+    const size_t tile = in_tiles ? in_tile : DESCRAMBLED_SYMBOLS;
+    piece p = {(in_tiles || s->is_codeword_order) && left > tile ? tile : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
@@ -253,7 +252,8 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
 {
     float padded[2 * LARGEST_STEP] = {0};
     float padded_noise[LARGEST_STEP] = {0};
-    const size_t n_symbols = call->n_symbols;
+    const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
+    const size_t value_nbytes = s->demodulator->params.value_nbytes;
     unsigned char *out = call->out;
     memcpy(padded, call->components, n_symbols * 2 * sizeof padded[0]);
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
@@ -265,46 +265,46 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
     call->components = padded;
     call->n_symbols = s->demodulator->loops.min_symbols;
     call->out = tile->out;
+    call->plane_nbytes = plane_nbytes ? LARGEST_STEP * value_nbytes : 0;
     s->loop(call);
-    memcpy(out, tile->out, n_symbols * s->output_nbytes);
+    if (plane_nbytes == 0)
+        memcpy(out, tile->out, n_symbols * s->output_nbytes);
+    for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
+        memcpy(out + k * plane_nbytes, tile->out + k * call->plane_nbytes, n_symbols * value_nbytes);
 }
 
-/* From the tile's LLRs to `out`, which may be the tile's too. */
-static void descramble_piece(const span *s, uint64_t position, piece p, unsigned char *out, tile_memory *tile)
+/* The scrambling sequence of a piece. */
+static const unsigned char *load_sequence(const span *s, uint64_t position, piece p, tile_memory *tile)
 {
-    const size_t n = p.n_symbols * s->n_bits;
+    if (!s->segment->descramble)
+        return nothing_flipped;
     softqam_gold_seek(&tile->gold, s->segment->c_init, position * s->n_bits);
-    softqam_gold_take(&tile->gold, n, tile->sequence);
-    s->demodulator->loops.descramble(tile->llrs, tile->sequence, n, out, p.streaming);
+    softqam_gold_take(&tile->gold, p.n_symbols * s->n_bits, tile->sequence);
+    return (const unsigned char *)tile->sequence;
 }
 
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
 {
-    const softqam_cpu_loops *loops = &s->demodulator->loops;
+    const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
-    const bool is_descrambled = s->segment->descramble, is_moved = is_llr_tile(s);
-    unsigned char *out = s->out + first * (s->plane_nbytes ? s->demodulator->params.value_nbytes : s->output_nbytes);
     softqam_loop_call call = {
-        .params = &s->demodulator->params,
+        .params = params,
         .table = s->table,
         .scale = s->llr_scale,
         .components = load_components(s, first, p, tile),
         .noise = load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
-        .out = is_moved ? tile->llrs : out,
-        .streaming = p.streaming && !is_moved,
-        .marks_erasures = is_descrambled,
+        .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
+        .streaming = p.streaming,
+        .sequence = s->is_codeword_order ? load_sequence(s, position, p, tile) : NULL,
+        .plane_nbytes = s->plane_nbytes,
     };
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
-    if (p.n_symbols < loops->min_symbols)
+    if (p.n_symbols < s->demodulator->loops.min_symbols)
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);
-    if (is_descrambled)
-        descramble_piece(s, position, p, s->plane_nbytes ? tile->llrs : out, tile);
-    if (s->plane_nbytes)
-        loops->planes(tile->llrs, s->n_bits, p.n_symbols, out, s->plane_nbytes);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -322,6 +322,7 @@ static void demodulate_part(void *context, size_t number)
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
     tile_memory tile;
     softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
+    memset(tile.sequence + GOLD_MAX_BLOCKS * GOLD_BLOCK, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);

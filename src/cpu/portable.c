@@ -5,7 +5,6 @@
 
 #include "generic.h"
 #include "gold_sequence.h"
-#include "planes.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "widen_half.h"
@@ -73,21 +72,20 @@ static void soft_bits_of_symbols(const softqam_loop_call *call)
     }
 }
 
-/* One LLR in memory. An erasure is 0, or, where the loop is to mark it, NaN. */
+/* One LLR in memory. An erasure is 0. */
 static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
-                             bool marks_erasures, unsigned char *to)
+                             unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
         const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
         *to = (unsigned char)vec_bits(vec_keep(valid, sum));
     } else {
-        const bool is_marked = marks_erasures && !valid;
-        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit)), nan = NAN;
-        const uint16_t half = is_marked ? 0x7e00 : (uint16_t)vec_to_f16(llr);
+        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
+        const uint16_t half = (uint16_t)vec_to_f16(llr);
         if (format == SOFTQAM_OUTPUT_F16)
             memcpy(to, &half, sizeof half);
         else
-            memcpy(to, is_marked ? &nan : &llr, sizeof llr);
+            memcpy(to, &llr, sizeof llr);
     }
 }
 
@@ -108,10 +106,18 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
     }
 }
 
+/* The metric with the sign that the scrambling sequence gives it. */
+static inline float descrambled(const softqam_loop_call *call, size_t n, float metric)
+{
+    return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
+}
+
 static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind, const softqam_loop_call *call)
 {
     const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
-    unsigned char *out = call->out;
+    const size_t n_bits = m == 0 ? 1 : 2 * (size_t)m;
+    const size_t bit_step = call->plane_nbytes ? call->plane_nbytes : nbytes;
+    const size_t symbol_step = call->plane_nbytes ? nbytes : n_bits * nbytes;
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, call->components + 2 * k, sizeof symbol);
@@ -121,8 +127,9 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
         const vec_mask valid =
             vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
         symbol_metrics(m, call->table, symbol, call->turn[k % 2], metrics);
-        for (int bit = 0; bit < (m == 0 ? 1 : 2 * m); bit++, out += nbytes)
-            store_llr(format, metrics[bit], weight, call->scale.limit, valid, call->marks_erasures, out);
+        for (size_t bit = 0; bit < n_bits; bit++)
+            store_llr(format, descrambled(call, k * n_bits + bit, metrics[bit]), weight, call->scale.limit, valid,
+                      call->out + k * symbol_step + bit * bit_step);
     }
 }
 
@@ -141,43 +148,6 @@ static void interleave(const unsigned char *const from[], size_t n_layers, size_
 {
     for (size_t k = 0; k < n * n_layers; k++)
         memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + k / n_layers * nbytes, nbytes);
-}
-
-static bool is_flipped(const uint32_t *words, size_t n)
-{
-    return words[n / 32] >> n % 32 & 1;
-}
-
-static void descramble_s8(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                          bool streaming)
-{
-    (void)streaming;
-    for (size_t k = 0; k < n; k++)
-        out[k] = is_flipped(words, k) ? (unsigned char)-llrs[k] : llrs[k];
-}
-
-static void descramble_f16(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                           bool streaming)
-{
-    (void)streaming;
-    for (size_t k = 0; k < n; k++) {
-        uint16_t llr;
-        memcpy(&llr, llrs + 2 * k, sizeof llr);
-        llr = (llr & 0x7fff) > 0x7c00 ? 0 : is_flipped(words, k) ? llr ^ 0x8000 : llr;
-        memcpy(out + 2 * k, &llr, sizeof llr);
-    }
-}
-
-static void descramble_f32(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                           bool streaming)
-{
-    (void)streaming;
-    for (size_t k = 0; k < n; k++) {
-        float llr;
-        memcpy(&llr, llrs + 4 * k, sizeof llr);
-        llr = vec_keep(vec_is_finite(llr), vec_flip(llr, is_flipped(words, k) ? 0x80000000u : 0));
-        memcpy(out + 4 * k, &llr, sizeof llr);
-    }
 }
 
 #define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
@@ -209,7 +179,8 @@ DEFINE_MODULATION(loop_1024qam, 5)
 #define MODULATION_LOOPS(name)                                                                                         \
     {                                                                                                                  \
         .s8_full = BY_NOISE(name##_s8), .s8 = BY_NOISE(name##_s8), .f16 = BY_NOISE(name##_f16),                        \
-        .f32 = BY_NOISE(name##_f32)                                                                                    \
+        .f32 = BY_NOISE(name##_f32), .codeword_s8 = BY_NOISE(name##_s8), .codeword_f16 = BY_NOISE(name##_f16),         \
+        .codeword_f32 = BY_NOISE(name##_f32)                                                                           \
     }
 
 static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
@@ -223,9 +194,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
     .gold = gold_words,
-    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
     .interleave = interleave,
-    .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = 1,
     .short_symbols = 256,
 };
@@ -237,9 +206,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .soft_bits = {softqam_generic_soft_bits},
     .llrs = llr_loops,
     .gold = gold_words,
-    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
     .interleave = interleave,
-    .planes = {NULL, softqam_planes_s8, softqam_planes_f16, softqam_planes_f32},
     .min_symbols = 1,
     .short_symbols = 1024,
 };

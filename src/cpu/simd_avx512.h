@@ -799,30 +799,42 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         _mm_storeu_si128(to, limited);
 }
 
-/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
-VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+/* Bytes of which some of the bits in `of` are 1 with the opposite sign. */
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
-    return _mm512_mask_sub_epi8(a, bits, _mm512_setzero_si512(), a);
-}
-
-VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
-{
-    const __m512i signs = _mm512_maskz_mov_epi16((__mmask32)bits, _mm512_set1_epi16((short)0x8000));
-    const __m512i magnitude = _mm512_and_si512(a, _mm512_set1_epi16(0x7fff));
-    const __mmask32 are_numbers = _mm512_cmple_epu16_mask(magnitude, _mm512_set1_epi16(0x7c00));
-    return _mm512_maskz_mov_epi16(are_numbers, _mm512_xor_si512(a, signs));
-}
-
-VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
-{
-    const __mmask16 are_numbers = vec_are_numbers(vec_from_bits(a), vec_from_bits(a));
-    return _mm512_maskz_mov_epi32(are_numbers,
-                                  _mm512_mask_xor_epi32(a, (__mmask16)bits, a, vec_splat_u32(0x80000000u)));
+    return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bits, of), _mm512_setzero_si512(), a);
 }
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
 {
     return _mm512_loadu_si512(from);
+}
+
+/* Four planes' bytes of a step's symbols, or the first n: in each 128-bit part four bytes of each plane, of two symbols
+ * of the first half, then of the second. */
+VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+{
+    const __m512i order = _mm512_set_epi16(31, 23, 15, 7, 30, 22, 14, 6, 29, 21, 13, 5, 28, 20, 12, 4, 27, 19, 11, 3,
+                                           26, 18, 10, 2, 25, 17, 9, 1, 24, 16, 8, 0);
+    const __m512i planes = _mm512_permutexvar_epi16(order, bytes);
+    _mm_storeu_si128((void *)to, _mm512_castsi512_si128(planes));
+    _mm_storeu_si128((void *)(to + plane_nbytes), _mm512_extracti32x4_epi32(planes, 1));
+    if (n == 2)
+        return;
+    _mm_storeu_si128((void *)(to + 2 * plane_nbytes), _mm512_extracti32x4_epi32(planes, 2));
+    _mm_storeu_si128((void *)(to + 3 * plane_nbytes), _mm512_extracti32x4_epi32(planes, 3));
+}
+
+/* In each value four of 16 bytes, shifted right. */
+VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
+{
+    const __m512i all = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bits));
+    return _mm512_srlv_epi32(_mm512_shuffle_epi8(all, bytes), counts);
+}
+
+VEC vec_u32 vec_shift_left(vec_u32 a, int n)
+{
+    return _mm512_slli_epi32(a, (unsigned)n);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
