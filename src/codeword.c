@@ -171,9 +171,9 @@ softqam_status softqam_codeword_segments_nbytes(const softqam_demodulator *demod
                                                 const softqam_segment *caller_range, softqam_segment *segments,
                                                 size_t segment_nbytes, size_t *n_segments)
 {
-    softqam_codeword codeword;
-    softqam_segment_list list;
-    block_lengths lengths;
+    softqam_codeword codeword = {0};
+    softqam_segment_list list = {0};
+    block_lengths lengths = {0};
     if (!demodulator || !n_segments)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", demodulator ? "n_segments" : "demodulator");
     const softqam_params *params = &demodulator->params;
