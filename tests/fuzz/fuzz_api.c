@@ -373,7 +373,7 @@ static void expect(piece *p, softqam_demodulator *definition, const softqam_conf
         return;
     const size_t nbytes =
         softqam_output_nbytes(config->output_format, modulation_of(&p->segment, config), plain.n_symbols);
-    uint8_t *values = malloc(nbytes);
+    uint8_t *values = calloc(1, nbytes);
     require(values);
     const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
     plain.layers[0] = (softqam_layer){p->side_by_side, NULL, takes_noise ? p->noise_side_by_side : NULL};
