@@ -307,10 +307,19 @@ VEC llr_place llr_place_after(int m, llr_output output, softqam_noise_kind kind,
 }
 
 /* What a tile's values turned out to be. */
-typedef enum tile_values { VALUES_NARROW, VALUES_USUAL, VALUES_ANY } tile_values;
+typedef enum tile_values { VALUES_NARROW, VALUES_USUAL, VALUES_FAR, VALUES_ANY } tile_values;
 
-VEC tile_values values_seen(const llr_constants *constants, vec_u32 components, vec_u32 weights)
+/* Whether a loop has a way for VALUES_FAR. */
+VEC bool takes_far(int m, llr_output output)
 {
+    return m > 0 && output <= LLRS_S8;
+}
+
+VEC tile_values values_seen(int m, llr_output output, const llr_constants *constants, vec_u32 components,
+                            vec_u32 weights)
+{
+    if (takes_far(m, output) && vec_any_bits(components, constants->component_mask))
+        return vec_any_from(weights, constants->narrow_weight_span) ? VALUES_ANY : VALUES_FAR;
     if (vec_any_bits(components, constants->component_mask) || vec_any_from(weights, constants->weight_span))
         return VALUES_ANY;
     return vec_any_from(weights, constants->narrow_weight_span) ? VALUES_USUAL : VALUES_NARROW;
@@ -414,7 +423,64 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
         }
         usual_step(m, output, narrow, constants, at, a, b, weight);
     } while (next_step(m, output, kind, &at, &n_symbols));
-    return values_seen(constants, components_seen, weights_seen);
+    return values_seen(m, output, constants, components_seen, weights_seen);
+}
+
+/* s8 of components of any size and symbols that are not finite, whose weight counts as zero; of usual weights. */
+VEC llr_registers far_llrs(int m, const llr_constants *constants, vec_f32 components, vec_f32 weight, vec_f32 most)
+{
+    /* Times zero, what is not finite is NaN. */
+    const vec_f32 zeros = vec_mul(components, vec_splat(0.0f));
+    const vec_mask valid = vec_are_numbers(zeros, vec_swap_pairs(zeros));
+    const vec_f32 kept = vec_keep(valid, weight);
+    vec_f32 metrics[MAX_AXIS_BITS];
+    llr_registers llrs;
+    far_metrics(m, &constants->table, valid, components, most, metrics);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        llrs.bits[k] = vec_fma(metrics[k], kept, vec_splat(ROUNDING_CONSTANT));
+    return llrs;
+}
+
+VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 weight, vec_f32 most)
+{
+    const s8_rule rule = {true, false, output, constants};
+    const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
+    const llr_registers of_a = far_llrs(m, constants, a, vec_twice_lower(weight), vec_twice_lower(most));
+    if (m == 4)
+        store_256qam_s8(rule, at.out, of_a.bits);
+    const llr_registers of_b = far_llrs(m, constants, b, vec_twice_upper(weight), vec_twice_upper(most));
+    if (m == 4)
+        store_256qam_s8(rule, at.out + LANES / 2 * llr_symbol_nbytes(m, output), of_b.bits);
+    else
+        store_s8(m, rule, at.out, of_a.bits, of_b.bits);
+}
+
+/* Returns VALUES_ANY where a weight was out of its range. */
+VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, float steps_per_nat,
+                         const llr_constants *constants, llr_place at, size_t n_symbols)
+{
+    const float least = steps_per_nat * MIN_INVERSE_N0; /* weight */
+    const vec_u32 least_weight = vec_splat_u32(float_bits(least));
+    const vec_u32 span = vec_splat_u32(float_bits(far_weight_end) - float_bits(fabsf(least)));
+    const vec_f32 limit_per_n0 = vec_splat(FAR_LIMIT / fabsf(steps_per_nat));
+    vec_f32 weight = constants->weight;
+    vec_f32 limit = vec_abs(vec_div(vec_splat(FAR_LIMIT), weight));
+    vec_u32 weights_seen = vec_splat_u32(0);
+    if (kind == SOFTQAM_ONE_WEIGHT)
+        weights_seen = vec_sub_u32(vec_bits(weight), least_weight);
+    do {
+        prefetch_ahead(at.components, LANES * 8, constants->streaming);
+        if (kind != SOFTQAM_ONE_WEIGHT) {
+            const vec_f32 noise = vec_load_f32(at.noise);
+            const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
+            weight = is_inverse ? vec_mul(constants->steps_per_nat, noise) : vec_div(constants->steps_per_nat, noise);
+            limit = is_inverse ? vec_div(limit_per_n0, noise) : vec_mul(limit_per_n0, noise);
+            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), least_weight));
+        }
+        far_step(m, output, constants, at, weight, limit);
+    } while (next_step(m, output, kind, &at, &n_symbols));
+    return vec_any_from(weights_seen, span) ? VALUES_ANY : VALUES_FAR;
 }
 
 VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
@@ -427,6 +493,12 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
         full_step(m, output, constants, at, vec_load_f32(at.components), vec_load_f32(at.components + LANES), weight);
     } while (next_step(m, output, kind, &at, &n_symbols));
+}
+
+/* What was narrow is usual too. */
+VEC tile_values usual_values(tile_values values)
+{
+    return values == VALUES_NARROW ? VALUES_USUAL : values;
 }
 
 /* What a tile's values may well be, going by its first weight. BPSK has one usual way. */
@@ -458,7 +530,9 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
         if (m > 0 && output <= LLRS_S8 && values == VALUES_NARROW)
             values = usual_tile(m, output, true, kind, &constants, at, n);
         if (values == VALUES_USUAL)
-            values = usual_tile(m, output, false, kind, &constants, at, n) == VALUES_ANY ? VALUES_ANY : VALUES_USUAL;
+            values = usual_values(usual_tile(m, output, false, kind, &constants, at, n));
+        if (takes_far(m, output) && values == VALUES_FAR)
+            values = far_tile(m, output, kind, call->scale.steps_per_nat, &constants, at, n);
         if (values == VALUES_ANY)
             full_tile(m, output, kind, &constants, at, n);
         at = llr_place_after(m, output, kind, at, n);
