@@ -18,7 +18,6 @@
  * or converted, and noise that must be brought together. */
 enum {
     TILE_SYMBOLS = 1024,
-    STREAMED_TILE_SYMBOLS = 512,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
@@ -151,8 +150,7 @@ static piece next_piece(const span *s, size_t first)
     const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_descrambled;
     const size_t step = is_descrambled ? DESCRAMBLED_UNIT : s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
-    size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
+    size_t tile = TILE_SYMBOLS;
     if (is_descrambled && tile * s->output_nbytes > DESCRAMBLED_TILE_NBYTES)
         tile = DESCRAMBLED_TILE_NBYTES / s->output_nbytes / DESCRAMBLED_UNIT * DESCRAMBLED_UNIT;
     piece p = {in_tiles && left > tile ? tile : left, false};
@@ -177,7 +175,7 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
     }
     if (!s->is_converted)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components, p.streaming);
+    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components);
     return tile->components;
 }
 
@@ -238,6 +236,10 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
         .streaming = p.streaming && !is_descrambled,
         .marks_erasures = is_descrambled,
     };
+    if (s->is_converted && !s->is_gathered) {
+        call.ahead = s->symbols + (first + p.n_symbols) * s->demodulator->params.input_nbytes;
+        call.ahead_nbytes = s->demodulator->params.input_nbytes;
+    }
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
     if (p.n_symbols < s->demodulator->loops.min_symbols)

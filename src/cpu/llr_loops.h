@@ -293,6 +293,7 @@ typedef struct llr_place {
     const float *noise;
     unsigned char *out;
     unsigned odd; /* 1 where an odd number of symbols lies between this place and the loop's first symbol */
+    prefetch ahead;
 } llr_place;
 
 VEC size_t llr_symbol_nbytes(int m, llr_output output)
@@ -303,7 +304,7 @@ VEC size_t llr_symbol_nbytes(int m, llr_output output)
 VEC llr_place llr_place_after(int m, llr_output output, softqam_noise_kind kind, llr_place at, size_t n)
 {
     return (llr_place){at.components + 2 * n, at.noise + (kind == SOFTQAM_ONE_WEIGHT ? 0 : n),
-                       at.out + n * llr_symbol_nbytes(m, output), (at.odd + (unsigned)n) % 2};
+                       at.out + n * llr_symbol_nbytes(m, output), (at.odd + (unsigned)n) % 2, at.ahead};
 }
 
 /* What a tile's values turned out to be. */
@@ -410,7 +411,7 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        prefetch_ahead(at.components, LANES * 8, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
         components_seen = see_components(m, output, components_seen, a);
@@ -470,7 +471,7 @@ VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, floa
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), least_weight);
     do {
-        prefetch_ahead(at.components, LANES * 8, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
             const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
@@ -487,7 +488,7 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
                    size_t n_symbols)
 {
     do {
-        prefetch_ahead(at.components, LANES * 8, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
@@ -515,7 +516,7 @@ VEC tile_values likely_values(int m, llr_output output, softqam_noise_kind kind,
 VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softqam_loop_call *call, bool streaming)
 {
     const llr_constants constants = load_llr_constants(m, output, kind, call, streaming);
-    llr_place at = {call->components, call->noise, call->out, 0};
+    llr_place at = {call->components, call->noise, call->out, 0, prefetch_of(call, LANES)};
     size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
@@ -536,6 +537,7 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
         if (values == VALUES_ANY)
             full_tile(m, output, kind, &constants, at, n);
         at = llr_place_after(m, output, kind, at, n);
+        at.ahead.at += n / LANES * at.ahead.step_nbytes;
         n_symbols -= n;
     }
 }

@@ -241,9 +241,9 @@ static void check_convert(const softqam_cpu_variant *variant, int format, float 
 {
     const size_t nbytes = softqam_input_symbol_nbytes((softqam_input_format)format) / 2;
     float *expected = harness_alloc(n * sizeof(float)), *got = harness_alloc(n * sizeof(float));
-    softqam_cpu_portable.convert[format](samples, scale, n, expected, false);
+    softqam_cpu_portable.convert[format](samples, scale, n, expected);
     harness_poison((uint8_t *)got, (const uint8_t *)expected, n * sizeof(float));
-    variant->convert[format](samples, scale, n, got, n % 2);
+    variant->convert[format](samples, scale, n, got);
     for (size_t i = 0; i < n; i++) {
         /* Any NaN is one. */
         if (memcmp(&expected[i], &got[i], sizeof(float)) != 0 && !(isnan(expected[i]) && isnan(got[i])))
@@ -268,9 +268,9 @@ static void check_convert_lengths(const softqam_cpu_variant *variant, int format
             place(&in, n * nbytes, gap, n % 2);
             place(&out, n * sizeof(float), 4 * gap, n % 2);
             memcpy(in.data, samples, n * nbytes);
-            softqam_cpu_portable.convert[format](in.data, scale, n, expected, false);
+            softqam_cpu_portable.convert[format](in.data, scale, n, expected);
             harness_poison(out.data, (const uint8_t *)expected, n * sizeof(float));
-            variant->convert[format](in.data, scale, n, (float *)(void *)out.data, false);
+            variant->convert[format](in.data, scale, n, (float *)(void *)out.data);
             assert_memory_equal(out.data, expected, n * sizeof(float));
             harness_buffer_check(&out);
         }
