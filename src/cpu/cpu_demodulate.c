@@ -67,6 +67,7 @@ typedef struct span {
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
+    bool is_in_tiles;       /* for one of these, or to be descrambled */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -93,6 +94,7 @@ static void take_noise(span *s)
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
     s->is_noise_gathered = segment->noise_stride > 1;
+    s->is_in_tiles |= s->is_noise_gathered;
     if (segment->noise_stride == 0) {
         s->noise_kind = SOFTQAM_ONE_WEIGHT;
         s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
@@ -131,6 +133,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
     s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
+    s->is_in_tiles = s->is_converted || s->is_gathered || segment->descramble;
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->table = params->llrs[axis_bits];
@@ -147,13 +150,12 @@ typedef struct piece {
 static piece next_piece(const span *s, size_t first)
 {
     const bool is_descrambled = s->segment->descramble;
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_descrambled;
     const size_t step = is_descrambled ? DESCRAMBLED_UNIT : s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
     size_t tile = TILE_SYMBOLS;
     if (is_descrambled && tile * s->output_nbytes > DESCRAMBLED_TILE_NBYTES)
         tile = DESCRAMBLED_TILE_NBYTES / s->output_nbytes / DESCRAMBLED_UNIT * DESCRAMBLED_UNIT;
-    piece p = {in_tiles && left > tile ? tile : left, false};
+    piece p = {s->is_in_tiles && left > tile ? tile : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
@@ -189,22 +191,29 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
     return tile->noise;
 }
 
-/* Fewer symbols than a loop takes, with zeros behind them. */
+/* n items, and the last one again until they are so many. */
+static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, size_t n_padded)
+{
+    unsigned char *bytes = to;
+    memcpy(bytes, from, n * nbytes);
+    for (; n < n_padded; n++)
+        memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
+}
+
+/* Fewer symbols than a loop takes, with the last one again behind them: no other way to compute them is looked for. */
 static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
 {
-    float padded[2 * LARGEST_STEP] = {0};
-    float padded_noise[LARGEST_STEP] = {0};
+    float padded[2 * LARGEST_STEP];
+    float padded_noise[LARGEST_STEP];
     const size_t n_symbols = call->n_symbols;
     unsigned char *out = call->out;
-    memcpy(padded, call->components, n_symbols * 2 * sizeof padded[0]);
+    call->n_symbols = s->demodulator->loops.min_symbols;
+    copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
+    call->components = padded;
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
-        memcpy(padded_noise, call->noise, n_symbols * sizeof padded_noise[0]);
-        for (size_t k = n_symbols; k < LARGEST_STEP; k++)
-            padded_noise[k] = 1.0f;
+        copy_padded(padded_noise, call->noise, sizeof padded_noise[0], n_symbols, call->n_symbols);
         call->noise = padded_noise;
     }
-    call->components = padded;
-    call->n_symbols = s->demodulator->loops.min_symbols;
     call->out = tile->out;
     s->loop(call);
     memcpy(out, tile->out, n_symbols * s->output_nbytes);
@@ -255,6 +264,10 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
  * cache lines of an aligned output, so that no two threads write to one. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
+/* Changing the processor's mode twice takes as long as a few symbols; a step that has to wait for subnormal numbers
+ * takes half a microsecond. */
+enum { WORTH_FLUSHING_SYMBOLS = 32 };
+
 /* A part, on the calling thread: span by span, each in pieces. */
 static void demodulate_part(void *context, size_t number)
 {
@@ -262,7 +275,9 @@ static void demodulate_part(void *context, size_t number)
     const size_t first_of_part = call->first + number * call->part;
     const size_t rest = call->list->n_symbols - first_of_part;
     size_t left = rest < call->part ? rest : call->part;
+    const bool is_worth_flushing = left >= WORTH_FLUSHING_SYMBOLS;
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
+    softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
     softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
@@ -270,7 +285,7 @@ static void demodulate_part(void *context, size_t number)
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
-        const softqam_float_environment environment = softqam_float_enter(may_flush(call->demodulator, segment));
+        softqam_float_flush(&environment, is_worth_flushing && may_flush(call->demodulator, segment));
         span s;
         take_span(&s, call, segment, cursor.offset, left);
         for (size_t first = 0; first < s.n_symbols;) {
@@ -278,9 +293,9 @@ static void demodulate_part(void *context, size_t number)
             demodulate_piece(&s, first, p, &tile);
             first += p.n_symbols;
         }
-        softqam_float_leave(environment);
         left -= s.n_symbols;
     }
+    softqam_float_leave(environment);
     if (call->streaming)
         softqam_streaming_fence();
 }
