@@ -126,14 +126,16 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->out = (unsigned char *)segment->out + first * s->output_nbytes;
     s->n_unstreamed = unstreamed_symbols(s, call->streaming);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
-    s->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
-    s->is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
+    const bool is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    s->is_converted = is_converted;
+    s->is_gathered = is_gathered;
+    s->is_in_tiles = is_converted || is_gathered || segment->descramble;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
     s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
-    s->is_in_tiles = s->is_converted || s->is_gathered || segment->descramble;
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->table = params->llrs[axis_bits];
