@@ -126,6 +126,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->out = (unsigned char *)segment->out + first * s->output_nbytes;
     s->n_unstreamed = unstreamed_symbols(s, call->streaming);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
+    /* Flags that are read together soon after they are stored one by one wait for the stores. */
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
     const bool is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
     s->is_converted = is_converted;
