@@ -18,7 +18,6 @@
  * or converted, and noise that must be brought together. */
 enum {
     TILE_SYMBOLS = 1024,
-    STREAMED_TILE_SYMBOLS = 512,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
@@ -72,6 +71,7 @@ typedef struct span {
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
+    size_t piece_symbols;   /* at most */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -105,6 +105,8 @@ static void take_noise(span *s)
         s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
     }
+    if (s->is_noise_gathered)
+        s->piece_symbols = TILE_SYMBOLS;
 }
 
 /* Streamed are whole steps from the first symbol on whose output begins a line. */
@@ -135,14 +137,19 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
     s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
-    s->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
-    s->is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    /* Flags that are read together soon after they are stored one by one wait for the stores. */
+    const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
+    const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
+    s->is_converted = is_converted;
+    s->is_gathered = is_gathered;
+    s->is_codeword_order = is_codeword_order;
+    s->piece_symbols = is_converted || is_gathered ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
     s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
-    s->is_codeword_order = segment->descramble || s->plane_nbytes > 0;
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->table = params->llrs[axis_bits];
@@ -159,13 +166,9 @@ typedef struct piece {
 
 static piece next_piece(const span *s, size_t first)
 {
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered;
     const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
-    const size_t in_tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
-    const size_t tile = in_tiles ? in_tile : DESCRAMBLED_SYMBOLS;
-    piece p = {(in_tiles || s->is_codeword_order) && left > tile ? tile : left, false};
+    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
@@ -233,7 +236,7 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
     }
     if (!s->is_converted)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components, p.streaming);
+    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components);
     return tile->components;
 }
 
@@ -247,23 +250,30 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
     return tile->noise;
 }
 
-/* Fewer symbols than a loop takes, with zeros behind them. */
+/* n items, and the last one again until they are so many. */
+static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, size_t n_padded)
+{
+    unsigned char *bytes = to;
+    memcpy(bytes, from, n * nbytes);
+    for (; n < n_padded; n++)
+        memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
+}
+
+/* Fewer symbols than a loop takes, with the last one again behind them: no other way to compute them is looked for. */
 static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
 {
-    float padded[2 * LARGEST_STEP] = {0};
-    float padded_noise[LARGEST_STEP] = {0};
+    float padded[2 * LARGEST_STEP];
+    float padded_noise[LARGEST_STEP];
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
     const size_t value_nbytes = s->demodulator->params.value_nbytes;
     unsigned char *out = call->out;
-    memcpy(padded, call->components, n_symbols * 2 * sizeof padded[0]);
+    call->n_symbols = s->demodulator->loops.min_symbols;
+    copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
+    call->components = padded;
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
-        memcpy(padded_noise, call->noise, n_symbols * sizeof padded_noise[0]);
-        for (size_t k = n_symbols; k < LARGEST_STEP; k++)
-            padded_noise[k] = 1.0f;
+        copy_padded(padded_noise, call->noise, sizeof padded_noise[0], n_symbols, call->n_symbols);
         call->noise = padded_noise;
     }
-    call->components = padded;
-    call->n_symbols = s->demodulator->loops.min_symbols;
     call->out = tile->out;
     call->plane_nbytes = plane_nbytes ? LARGEST_STEP * value_nbytes : 0;
     s->loop(call);
@@ -299,6 +309,10 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
         .sequence = s->is_codeword_order ? load_sequence(s, position, p, tile) : NULL,
         .plane_nbytes = s->plane_nbytes,
     };
+    if (s->is_converted && !s->is_gathered) {
+        call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
+        call.ahead_nbytes = params->input_nbytes;
+    }
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
     if (p.n_symbols < s->demodulator->loops.min_symbols)
@@ -312,6 +326,10 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
  * cache lines of an aligned output, so that no two threads write to one. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
+/* Changing the processor's mode twice takes as long as a few symbols; a step that has to wait for subnormal numbers
+ * takes half a microsecond. */
+enum { WORTH_FLUSHING_SYMBOLS = 32 };
+
 /* A part, on the calling thread: span by span, each in pieces. */
 static void demodulate_part(void *context, size_t number)
 {
@@ -319,7 +337,9 @@ static void demodulate_part(void *context, size_t number)
     const size_t first_of_part = call->first + number * call->part;
     const size_t rest = call->list->n_symbols - first_of_part;
     size_t left = rest < call->part ? rest : call->part;
+    const bool is_worth_flushing = left >= WORTH_FLUSHING_SYMBOLS;
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
+    softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
     softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
     memset(tile.sequence + GOLD_MAX_BLOCKS * GOLD_BLOCK, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
@@ -328,7 +348,7 @@ static void demodulate_part(void *context, size_t number)
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
-        const softqam_float_environment environment = softqam_float_enter(may_flush(call->demodulator, segment));
+        softqam_float_flush(&environment, is_worth_flushing && may_flush(call->demodulator, segment));
         span s;
         take_span(&s, call, segment, cursor.offset, left);
         for (size_t first = 0; first < s.n_symbols;) {
@@ -336,9 +356,9 @@ static void demodulate_part(void *context, size_t number)
             demodulate_piece(&s, first, p, &tile);
             first += p.n_symbols;
         }
-        softqam_float_leave(environment);
         left -= s.n_symbols;
     }
+    softqam_float_leave(environment);
     if (call->streaming)
         softqam_streaming_fence();
 }

@@ -472,6 +472,7 @@ typedef struct llr_place {
     unsigned odd;         /* 1 where an odd number of symbols lies between this place and the loop's first symbol */
     size_t symbol_nbytes; /* from a symbol's first LLR to the next one's */
     size_t bit;           /* of the scrambling sequence */
+    prefetch ahead;
 } llr_place;
 
 VEC size_t llr_symbol_bits(int m)
@@ -491,14 +492,24 @@ VEC llr_place llr_place_after(int m, softqam_noise_kind kind, llr_place at, size
                        at.out + n * at.symbol_nbytes,
                        (at.odd + (unsigned)n) % 2,
                        at.symbol_nbytes,
-                       at.bit + n * llr_symbol_bits(m)};
+                       at.bit + n * llr_symbol_bits(m),
+                       at.ahead};
 }
 
 /* What a tile's values turned out to be. */
-typedef enum tile_values { VALUES_NARROW, VALUES_USUAL, VALUES_ANY } tile_values;
+typedef enum tile_values { VALUES_NARROW, VALUES_USUAL, VALUES_FAR, VALUES_ANY } tile_values;
 
-VEC tile_values values_seen(const llr_constants *constants, vec_u32 components, vec_u32 weights)
+/* Whether a loop has a way for VALUES_FAR. */
+VEC bool takes_far(int m, llr_output output)
 {
+    return m > 0 && output <= LLRS_S8;
+}
+
+VEC tile_values values_seen(int m, llr_output output, const llr_constants *constants, vec_u32 components,
+                            vec_u32 weights)
+{
+    if (takes_far(m, output) && vec_any_bits(components, constants->component_mask))
+        return vec_any_from(weights, constants->narrow_weight_span) ? VALUES_ANY : VALUES_FAR;
     if (vec_any_bits(components, constants->component_mask) || vec_any_from(weights, constants->weight_span))
         return VALUES_ANY;
     return vec_any_from(weights, constants->narrow_weight_span) ? VALUES_USUAL : VALUES_NARROW;
@@ -602,7 +613,7 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        prefetch_ahead(at.components, LANES * 8, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
         components_seen = see_components(m, output, components_seen, a);
@@ -615,19 +626,89 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
         }
         usual_step(m, output, narrow, constants, at, a, b, weight);
     } while (next_step(m, kind, &at, &n_symbols));
-    return values_seen(constants, components_seen, weights_seen);
+    return values_seen(m, output, constants, components_seen, weights_seen);
+}
+
+/* s8 of components of any size and symbols that are not finite, whose weight counts as zero; of usual weights. */
+VEC llr_registers far_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components, vec_f32 weight,
+                           vec_f32 most, vec_u32 flips)
+{
+    /* Times zero, what is not finite is NaN. */
+    const vec_f32 zeros = vec_mul(components, vec_splat(0.0f));
+    const vec_mask valid = vec_are_numbers(zeros, vec_swap_pairs(zeros));
+    const vec_f32 kept = vec_keep(valid, weight);
+    vec_f32 metrics[MAX_AXIS_BITS];
+    llr_registers llrs;
+    far_metrics(m, &constants->table, valid, components, most, metrics);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        llrs.bits[k] = vec_fma(flipped(m, output, constants, metrics[k], flips, k), kept, vec_splat(ROUNDING_CONSTANT));
+    return llrs;
+}
+
+VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 weight, vec_f32 most)
+{
+    const s8_rule rule = s8_rule_for(m, output, true, false, constants, at.bit);
+    const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
+    const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
+                  flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
+    const llr_registers of_a =
+        far_llrs(m, output, constants, a, vec_twice_lower(weight), vec_twice_lower(most), flips_a);
+    if (is_stored_alone(m, output) && !constants->plane_nbytes)
+        store_alone(m, output, rule, at.out, &of_a, 0);
+    const llr_registers of_b =
+        far_llrs(m, output, constants, b, vec_twice_upper(weight), vec_twice_upper(most), flips_b);
+    if (constants->plane_nbytes)
+        store_planes(m, output, rule, at.out, &of_a, &of_b);
+    else if (is_stored_alone(m, output))
+        store_alone(m, output, rule, at.out + LANES / 2 * llr_symbol_nbytes(m, output), &of_b, 1);
+    else
+        store_both(m, output, rule, at.out, &of_a, &of_b);
+}
+
+/* Returns VALUES_ANY where a weight was out of its range. */
+VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, float steps_per_nat,
+                         const llr_constants *constants, llr_place at, size_t n_symbols)
+{
+    const float least = steps_per_nat * MIN_INVERSE_N0; /* weight */
+    const vec_u32 least_weight = vec_splat_u32(float_bits(least));
+    const vec_u32 span = vec_splat_u32(float_bits(far_weight_end) - float_bits(fabsf(least)));
+    const vec_f32 limit_per_n0 = vec_splat(FAR_LIMIT / fabsf(steps_per_nat));
+    vec_f32 weight = constants->weight;
+    vec_f32 limit = vec_abs(vec_div(vec_splat(FAR_LIMIT), weight));
+    vec_u32 weights_seen = vec_splat_u32(0);
+    if (kind == SOFTQAM_ONE_WEIGHT)
+        weights_seen = vec_sub_u32(vec_bits(weight), least_weight);
+    do {
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        if (kind != SOFTQAM_ONE_WEIGHT) {
+            const vec_f32 noise = vec_load_f32(at.noise);
+            const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
+            weight = is_inverse ? vec_mul(constants->steps_per_nat, noise) : vec_div(constants->steps_per_nat, noise);
+            limit = is_inverse ? vec_div(limit_per_n0, noise) : vec_mul(limit_per_n0, noise);
+            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), least_weight));
+        }
+        far_step(m, output, constants, at, weight, limit);
+    } while (next_step(m, kind, &at, &n_symbols));
+    return vec_any_from(weights_seen, span) ? VALUES_ANY : VALUES_FAR;
 }
 
 VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
                    size_t n_symbols)
 {
     do {
-        prefetch_ahead(at.components, LANES * 8, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
         full_step(m, output, constants, at, vec_load_f32(at.components), vec_load_f32(at.components + LANES), weight);
     } while (next_step(m, kind, &at, &n_symbols));
+}
+
+/* What was narrow is usual too. */
+VEC tile_values usual_values(tile_values values)
+{
+    return values == VALUES_NARROW ? VALUES_USUAL : values;
 }
 
 /* What a tile's values may well be, going by its first weight. BPSK has one usual way. */
@@ -649,7 +730,8 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
     llr_place at = {.components = call->components,
                     .noise = call->noise,
                     .out = call->out,
-                    .symbol_nbytes = constants.plane_nbytes ? value_nbytes : llr_symbol_nbytes(m, output)};
+                    .symbol_nbytes = constants.plane_nbytes ? value_nbytes : llr_symbol_nbytes(m, output),
+                    .ahead = prefetch_of(call, LANES)};
     size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
@@ -664,10 +746,13 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
         if (m > 0 && output <= LLRS_S8 && values == VALUES_NARROW)
             values = usual_tile(m, output, true, kind, &constants, at, n);
         if (values == VALUES_USUAL)
-            values = usual_tile(m, output, false, kind, &constants, at, n) == VALUES_ANY ? VALUES_ANY : VALUES_USUAL;
+            values = usual_values(usual_tile(m, output, false, kind, &constants, at, n));
+        if (takes_far(m, output) && values == VALUES_FAR)
+            values = far_tile(m, output, kind, call->scale.steps_per_nat, &constants, at, n);
         if (values == VALUES_ANY)
             full_tile(m, output, kind, &constants, at, n);
         at = llr_place_after(m, kind, at, n);
+        at.ahead.at += n / LANES * at.ahead.step_nbytes;
         n_symbols -= n;
     }
 }

@@ -16,7 +16,7 @@
 #include "params.h"
 
 /* Components of an input format to floats, times the scale, rounded once. */
-typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to, bool streaming);
+typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
 /* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
  * 1/N0. Soft bits take none. */
@@ -35,6 +35,8 @@ typedef struct softqam_loop_call {
     const float *noise; /* softqam_noise_kind */
     size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
     unsigned char *out;
+    const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
+    size_t ahead_nbytes; /* of a symbol there */
     bool streaming;
     /* For the loops for codewords. The scrambling sequence from the first symbol on, LLRs whose bit is 1 change their
      * sign; 32 bytes more are read. And from one bit plane to the next; 0: symbol order. */

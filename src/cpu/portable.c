@@ -12,9 +12,8 @@
 #include "arithmetic.h"
 
 /* memcpy because the caller's memory may lie anyhow. */
-static void convert_cf32(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cf32(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         float component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -22,9 +21,8 @@ static void convert_cf32(const void *components, float scale, size_t n_component
     }
 }
 
-static void convert_cs16(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cs16(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         int16_t component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -32,16 +30,14 @@ static void convert_cs16(const void *components, float scale, size_t n_component
     }
 }
 
-static void convert_cs8(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cs8(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++)
         to[k] = (float)((const int8_t *)components)[k] * scale;
 }
 
-static void convert_cf16(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cf16(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         uint16_t component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);

@@ -138,6 +138,13 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return _mm512_range_ps(a, limit, SIGN_OF_FIRST << 2 | SMALLER_MAGNITUDE);
 }
 
+/* |a| or `limit`, the smaller; 0 where the mask is not set. A signalling NaN would come through. */
+VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
+{
+    enum { SMALLER_MAGNITUDE = 2, POSITIVE = 2 };
+    return _mm512_maskz_range_ps(mask, a, limit, POSITIVE << 2 | SMALLER_MAGNITUDE);
+}
+
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return _mm512_kand(a, b);
@@ -148,11 +155,14 @@ VEC vec_mask vec_is_finite(vec_f32 a)
     return _mm512_cmplt_ps_mask(vec_abs(a), vec_splat(INFINITY));
 }
 
-/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
+/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. With the bits of the
+ * least normal number added, what is infinite or NaN is negative as an integer, and what is negative stays so or wraps
+ * around to less than those bits. (To subtract 1 is to add all ones, which gcc makes in the loop, by an instruction
+ * that on Intel waits for what its register held: the last result of the step before.) */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
-    const __m512i below = _mm512_sub_epi32(vec_bits(a), _mm512_set1_epi32(1));
-    return _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(0x7f7fffff));
+    const __m512i least_normal = _mm512_set1_epi32(0x00800000);
+    return _mm512_cmpgt_epi32_mask(_mm512_add_epi32(vec_bits(a), least_normal), least_normal);
 }
 
 /* A magnitude, or +0 for one less than `least`; a NaN stays one. */
