@@ -17,7 +17,8 @@ typedef uint16_t __attribute__((aligned(1), may_alias)) item_2;
         const type *restrict a = (const void *)from[0], *restrict b = (const void *)from[1];                           \
         const type *restrict c = (const void *)from[n_layers > 2 ? 2 : 0];                                             \
         const type *restrict d = (const void *)from[n_layers > 3 ? 3 : 0];                                             \
-        type *restrict out = to;                                                                                       \
+        typedef type item;                                                                                             \
+        item *restrict out = to;                                                                                       \
         if (n_layers == 2)                                                                                             \
             for (size_t k = 0; k < n; k++) {                                                                           \
                 out[2 * k] = a[k];                                                                                     \
