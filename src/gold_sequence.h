@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Words, of which GOLD_BLOCK are made at a time. */
-enum { GOLD_WINDOW = 64, GOLD_BLOCK = 16, GOLD_MAX_BLOCKS = 20 };
+enum { GOLD_WINDOW = 64, GOLD_BLOCK = 16, GOLD_MAX_BLOCKS = 80 };
 
 /* From x1 and x2, windows with room for n_blocks blocks behind them, which it fills, the first n_blocks blocks of the
  * sequence; all aligned to 64 bytes. Every instruction set has one (cpu/gold_loops.h). */

@@ -63,20 +63,41 @@ softqam_segment softqam_segment_of_call(const softqam_params *params, const void
     };
 }
 
+/* Bytes from one of a layer's symbols to its next. */
+static size_t symbol_step(const softqam_params *params, const softqam_segment *segment, const softqam_layer *layer)
+{
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    return stride * (layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes);
+}
+
+/* A layer from its symbol `first` on. */
+static softqam_layer layer_from(const softqam_params *params, const softqam_segment *segment, softqam_layer layer,
+                                size_t first)
+{
+    const size_t step = symbol_step(params, segment, &layer);
+    layer.symbols = (const unsigned char *)layer.symbols + first * step;
+    if (layer.symbols_q)
+        layer.symbols_q = (const unsigned char *)layer.symbols_q + first * step;
+    if (layer.noise_var)
+        layer.noise_var += first * segment->noise_stride;
+    return layer;
+}
+
+/* The span's first layer is the one that its first symbol lies in. */
 softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
                                      size_t n_symbols)
 {
     softqam_segment span = *segment;
-    softqam_layer *layer = &span.layers[0];
-    const size_t step = span.symbol_stride * (layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes);
     span.n_symbols = n_symbols;
     span.first_symbol += first;
-    layer->symbols = (const unsigned char *)layer->symbols + first * step;
-    if (layer->symbols_q)
-        layer->symbols_q = (const unsigned char *)layer->symbols_q + first * step;
-    if (layer->noise_var)
-        layer->noise_var += first * span.noise_stride;
-    span.out = (unsigned char *)span.out + first * softqam_params_output_nbytes(params, span.modulation);
+    for (size_t k = 0; k < span.n_layers; k++) {
+        const size_t of_segment = first + k;
+        span.layers[k] =
+            layer_from(params, segment, segment->layers[of_segment % span.n_layers], of_segment / span.n_layers);
+    }
+    span.out =
+        (unsigned char *)span.out +
+        first * (span.plane_stride ? params->value_nbytes : softqam_params_output_nbytes(params, span.modulation));
     return span;
 }
 
@@ -130,6 +151,44 @@ static softqam_status check_scrambling(const softqam_params *params, const softq
     return SOFTQAM_OK;
 }
 
+static softqam_status check_layers(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const unsigned n = segment->n_layers;
+    if (n > SOFTQAM_MAX_LAYERS)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u, more than %d", n,
+                            SOFTQAM_MAX_LAYERS);
+    if (n <= 1)
+        return SOFTQAM_OK;
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers", n);
+    if (modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u: pi/2-BPSK has one layer", n);
+    if (segment->n_symbols % n != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_symbols is %zu, not a multiple of %u layers",
+                            segment->n_symbols, n);
+    if (segment->first_symbol % n != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.first_symbol is %llu, not a multiple of %u layers",
+                            (unsigned long long)segment->first_symbol, n);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_planes(const softqam_params *params, const softqam_segment *segment)
+{
+    const size_t stride = segment->plane_stride;
+    if (stride == 0)
+        return SOFTQAM_OK;
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes",
+                            stride);
+    if (stride < segment->n_symbols)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.plane_stride is %zu, less than %zu symbols",
+                            stride, segment->n_symbols);
+    return SOFTQAM_OK;
+}
+
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
@@ -143,13 +202,11 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     if (!(segment->input_scale >= 0.0f && isfinite(segment->input_scale)))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.input_scale is %g, not finite and positive",
                             (double)segment->input_scale);
-    if (segment->n_layers > 1)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u: this version takes one layer",
-                            segment->n_layers);
-    if (segment->plane_stride != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.plane_stride is %zu: this version has no bit planes", segment->plane_stride);
-    const softqam_status status = check_scrambling(params, segment);
+    softqam_status status = check_layers(params, segment);
+    if (status == SOFTQAM_OK)
+        status = check_planes(params, segment);
+    if (status == SOFTQAM_OK)
+        status = check_scrambling(params, segment);
     if (status != SOFTQAM_OK)
         return status;
     if (segment->reserved != 0)
@@ -158,49 +215,90 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
 }
 
+/* What is wrong with layer k. */
+static softqam_status fail_in_layer(const softqam_segment *segment, unsigned k, const char *what)
+{
+    if (segment->n_layers <= 1)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s", what);
+    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "layer %u: %s", k, what);
+}
+
+static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
+{
+    const softqam_layer *layer = &segment->layers[k];
+    if (!layer->symbols)
+        return fail_in_layer(segment, k, "symbols is NULL");
+    if (!segment->out)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (softqam_params_take_noise(params) && !layer->noise_var)
+        return fail_in_layer(segment, k, "noise_var is NULL, which LLRs need");
+    if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
+        return fail_in_layer(segment, k, "noise_var is not aligned to 4 bytes");
+    return SOFTQAM_OK;
+}
+
 static softqam_status check_pointers(const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_layer *layer = &segment->layers[0];
-    if (!softqam_params_take_noise(params) && layer->noise_var)
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    softqam_status status = SOFTQAM_OK;
+    if (!softqam_params_take_noise(params) && segment->layers[0].noise_var)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is given, which u8 soft bits do not take");
-    if (segment->n_symbols == 0)
-        return SOFTQAM_OK;
-    if (!layer->symbols || !segment->out)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", layer->symbols ? "out" : "symbols");
-    if (softqam_params_take_noise(params) && !layer->noise_var)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is NULL, which LLRs need");
-    if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is not aligned to 4 bytes");
-    return SOFTQAM_OK;
+    for (unsigned k = 0; k < n_layers && segment->n_symbols > 0 && status == SOFTQAM_OK; k++)
+        status = check_layer(params, segment, k);
+    return status;
+}
+
+/* The range of a segment's output. */
+static bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const size_t symbol_nbytes = softqam_params_output_nbytes(params, modulation);
+    size_t n_values;
+    if (segment->plane_stride == 0)
+        return range_of(range, segment->out, segment->n_symbols, 1, symbol_nbytes);
+    return !__builtin_mul_overflow(segment->plane_stride, symbol_nbytes / params->value_nbytes - 1, &n_values) &&
+           !__builtin_add_overflow(n_values, segment->n_symbols, &n_values) &&
+           range_of(range, segment->out, n_values, 1, params->value_nbytes);
+}
+
+/* The ranges of a layer of n symbols; how many there are, or 0 where they are larger than memory. */
+static int layer_ranges(memory_range ranges[3], const softqam_params *params, const softqam_segment *segment,
+                        const softqam_layer *layer, size_t n)
+{
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+    int n_ranges = 0;
+    bool fits = range_of(&ranges[n_ranges++], layer->symbols, n, stride, nbytes);
+    if (fits && layer->symbols_q)
+        fits = range_of(&ranges[n_ranges++], layer->symbols_q, n, stride, nbytes);
+    if (fits && layer->noise_var)
+        fits = range_of(&ranges[n_ranges++], layer->noise_var, segment->noise_stride ? n : 1,
+                        segment->noise_stride ? segment->noise_stride : 1, sizeof(float));
+    return fits ? n_ranges : 0;
 }
 
 /* Of a segment with symbols. */
 static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_layer *layer = &segment->layers[0];
-    const size_t n = segment->n_symbols;
-    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
-    const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     memory_range out;
-    memory_range inputs[3];
-    int n_inputs = 0;
-    bool fits = range_of(&out, segment->out, n, 1, softqam_params_output_nbytes(params, modulation)) &&
-                range_of(&inputs[n_inputs++], layer->symbols, n, stride, nbytes);
-    if (fits && layer->symbols_q)
-        fits = range_of(&inputs[n_inputs++], layer->symbols_q, n, stride, nbytes);
-    if (fits && layer->noise_var)
-        fits = range_of(&inputs[n_inputs++], layer->noise_var, segment->noise_stride ? n : 1,
-                        segment->noise_stride ? segment->noise_stride : 1, sizeof(float));
+    bool fits = out_range(&out, params, segment), overlaps = false;
+    for (unsigned k = 0; k < n_layers && fits; k++) {
+        memory_range inputs[3];
+        const int n = layer_ranges(inputs, params, segment, &segment->layers[k], segment->n_symbols / n_layers);
+        fits = n > 0;
+        for (int j = 0; j < n; j++)
+            overlaps = overlaps || overlap(&inputs[j], &out);
+    }
     if (!fits)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold", n);
-    for (int k = 0; k < n_inputs; k++)
-        if (overlap(&inputs[k], &out))
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
+                            segment->n_symbols);
+    if (overlaps)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
     return SOFTQAM_OK;
 }
 
-static softqam_status check_size(const softqam_segment_list *list)
+softqam_status softqam_segment_list_check_size(const softqam_segment_list *list)
 {
     if (!list->first)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
@@ -221,13 +319,27 @@ static softqam_status check_newer_fields(const softqam_segment_list *list, size_
     return SOFTQAM_OK;
 }
 
-static softqam_status check_segment(const softqam_segment_list *list, size_t k, const softqam_segment *segment)
+/* All but whether its memory is large enough and overlaps. */
+static softqam_status check_fields_and_pointers(const softqam_segment_list *list, size_t k,
+                                                const softqam_segment *segment)
 {
     softqam_status status = check_newer_fields(list, k);
     if (status == SOFTQAM_OK)
         status = check_fields(list->params, segment);
     if (status == SOFTQAM_OK)
         status = check_pointers(list->params, segment);
+    return status;
+}
+
+softqam_status softqam_segment_list_check_range(const softqam_segment_list *list)
+{
+    softqam_segment copy;
+    return check_fields_and_pointers(list, 0, softqam_segment_read(list, 0, &copy));
+}
+
+static softqam_status check_segment(const softqam_segment_list *list, size_t k, const softqam_segment *segment)
+{
+    softqam_status status = check_fields_and_pointers(list, k, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
         status = check_memory(list->params, segment);
     if (status == SOFTQAM_OK || list->n_segments == 1)
@@ -242,7 +354,8 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     const softqam_params *params = list->params;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
-    list->is_for_gpu = list->is_for_gpu && modulation == SOFTQAM_MODULATION_256QAM && !segment->descramble;
+    list->is_for_gpu = list->is_for_gpu && modulation == SOFTQAM_MODULATION_256QAM && !segment->descramble &&
+                       segment->n_layers <= 1 && segment->plane_stride == 0;
     if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
         __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
@@ -256,7 +369,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     list->is_for_gpu = true;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
-    softqam_status status = check_size(list);
+    softqam_status status = softqam_segment_list_check_size(list);
     for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(list, k, &copy);
@@ -269,9 +382,11 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 
 softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list)
 {
-    return list->is_for_gpu ? SOFTQAM_OK
-                            : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                           "in this version CUDA demodulates 256QAM alone and does not descramble");
+    return list->is_for_gpu
+               ? SOFTQAM_OK
+               : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                              "in this version CUDA demodulates 256QAM alone, of one layer, in symbol order, and "
+                              "does not descramble");
 }
 
 /* The run of symbols. */
@@ -311,33 +426,46 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
 
 bool softqam_segment_is_contiguous(const softqam_segment *segment)
 {
-    return !segment->layers[0].symbols_q && (segment->symbol_stride == 1 || segment->n_symbols == 1);
+    return segment->n_layers <= 1 && !segment->layers[0].symbols_q &&
+           (segment->symbol_stride == 1 || segment->n_symbols == 1);
 }
 
-void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
-                                    size_t n, void *symbols)
+/* n of a layer's symbols, from its symbol `first` on, to places that lie n_layers symbols apart. */
+static void gather_layer(const softqam_params *params, const softqam_segment *segment, softqam_layer layer,
+                         size_t first, size_t n, size_t n_layers, unsigned char *to)
 {
-    const size_t nbytes = params->input_nbytes;
-    const size_t half = nbytes / 2;
-    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
-    unsigned char *to = symbols;
-    const unsigned char *i = segment->layers[0].symbols;
-    const unsigned char *q = segment->layers[0].symbols_q;
-    const size_t step = stride * (q ? half : nbytes);
-    i += first * step;
-    if (!q && stride == 1) {
+    const size_t nbytes = params->input_nbytes, half = nbytes / 2;
+    const size_t step = symbol_step(params, segment, &layer);
+    const unsigned char *i = (const unsigned char *)layer.symbols + first * step;
+    if (!layer.symbols_q && step == nbytes && n_layers == 1) {
         memcpy(to, i, n * nbytes);
         return;
     }
-    q = q ? q + first * step : i + half;
-    for (size_t k = 0; k < n; k++, to += nbytes, i += step, q += step) {
+    const unsigned char *q = layer.symbols_q ? (const unsigned char *)layer.symbols_q + first * step : i + half;
+    for (size_t k = 0; k < n; k++, to += n_layers * nbytes, i += step, q += step) {
         memcpy(to, i, half);
         memcpy(to + half, q, half);
     }
 }
 
+void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
+                                    size_t n, void *symbols)
+{
+    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
+    for (size_t k = 0; k < n_layers && k < n; k++) {
+        const size_t at = first + k;
+        gather_layer(params, segment, segment->layers[at % n_layers], at / n_layers, (n - k - 1) / n_layers + 1,
+                     n_layers, (unsigned char *)symbols + k * params->input_nbytes);
+    }
+}
+
 void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise)
 {
-    for (size_t k = 0; k < n; k++)
-        noise[k] = segment->layers[0].noise_var[(first + k) * segment->noise_stride];
+    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
+    for (size_t k = 0; k < n_layers && k < n; k++) {
+        const float *from = segment->layers[(first + k) % n_layers].noise_var;
+        size_t at = (first + k) / n_layers * segment->noise_stride;
+        for (size_t j = k; j < n; j += n_layers, at += segment->noise_stride)
+            noise[j] = from[at];
+    }
 }

@@ -42,6 +42,11 @@ const softqam_segment *softqam_segment_read(const softqam_segment_list *list, si
  * to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
+/* The same of the structure's size alone, and of the fields and pointers of the first segment, which need not hold its
+ * output: what a segment is cut of. */
+softqam_status softqam_segment_list_check_size(const softqam_segment_list *list);
+softqam_status softqam_segment_list_check_range(const softqam_segment_list *list);
+
 /* SOFTQAM_ERROR_INVALID_ARGUMENT where the kernels do not take all segments of a checked list. */
 softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list);
 
@@ -52,7 +57,7 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out);
 
-/* n_symbols > 0 symbols of a completed segment, from symbol `first` on. */
+/* n_symbols > 0 symbols of a completed segment, from symbol `first` on, which may lie in any layer. */
 softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
                                      size_t n_symbols);
 
@@ -69,11 +74,11 @@ softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
 /* Takes the next symbols, all of one segment and at most n_symbols > 0 of them; the run must have some left. */
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 
-/* Whether a segment's symbols lie side by side, I and Q together. */
+/* Whether a segment's symbols lie side by side, in one layer, I and Q together. */
 bool softqam_segment_is_contiguous(const softqam_segment *segment);
 
-/* Copies n symbols of a segment, from symbol `first` on, side by side, or their noise values. A symbol_stride of 0
- * counts as 1. */
+/* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
+ * values. A symbol_stride or n_layers of 0 counts as 1. */
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
                                     size_t n, void *symbols);
 void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise);

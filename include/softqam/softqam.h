@@ -409,40 +409,48 @@ SOFTQAM_API softqam_status softqam_demodulate(softqam_demodulator *demodulator, 
 /** Most layers of a codeword: 3GPP TS 38.211 tables 6.3.1.3-1 and 7.3.1.3-1. */
 #define SOFTQAM_MAX_LAYERS 4
 
-/** Where one layer's symbols and noise lie. */
+/** Where one layer's symbols and noise lie. Layers may lie anyhow to each other. */
 typedef struct softqam_layer {
-    /** The first symbol: I and Q side by side. With symbols_q given, the first I alone. */
+    /** The first symbol: I and Q side by side. With symbols_q given, the first I alone. Any alignment. */
     const void *symbols;
     /** NULL, or the first Q where I and Q lie in separate planes. */
     const void *symbols_q;
-    /** The first noise value; NULL for SOFTQAM_OUTPUT_U8. */
+    /** The first noise value, aligned to 4 bytes; NULL for SOFTQAM_OUTPUT_U8. */
     const float *noise_var;
 } softqam_layer;
 
 /** A run of symbols of one codeword, such as the codeword itself, a code block, or an OFDM symbol's share: what one
  * softqam_demodulate_segments() takes many of. Zero all fields that are not named: 0 is each one's usual value.
- * Fields that this version does not support yet are refused with SOFTQAM_ERROR_INVALID_ARGUMENT where they are not 0.
+ *
+ * Layers, descrambling and bit planes, in any combination, are where the LLRs go and with which sign: a segment gives
+ * the bytes of demodulating its symbols, then negating, then permuting. In this version they are the CPU's alone:
+ * SOFTQAM_BACKEND_CUDA and the calls of softqam_cuda.h refuse them with SOFTQAM_ERROR_INVALID_ARGUMENT, as they do
+ * other modulations than 256QAM, and SOFTQAM_BACKEND_AUTO takes the CPU. Soft bits, SOFTQAM_OUTPUT_U8, are liquid-dsp's
+ * and have none of them.
  */
 typedef struct softqam_segment {
-    /** Symbols in this segment, those of all layers together; 0 is allowed, and then the pointers may be NULL. */
+    /** Symbols in this segment, those of all layers together, a multiple of n_layers; 0 is allowed, and then the
+     *  pointers may be NULL. */
     size_t n_symbols;
-    /** Position of the segment's first symbol in its codeword, all layers together. Decides where the scrambling
-     *  sequence begins and which symbols of pi/2-BPSK are odd. */
+    /** Position of the segment's first symbol in its codeword, all layers together, a multiple of n_layers. Decides
+     *  where the scrambling sequence begins and which symbols of pi/2-BPSK are odd. */
     uint64_t first_symbol;
-    /** Receives the values, b0 of the first symbol first. */
+    /** Receives the values, b0 of the first symbol first; any alignment. */
     void *out;
     /** 0: each symbol's values lie side by side, softqam_output_nbytes() bytes in all. Else bit planes (the interleaver
-     *  of 3GPP TS 38.212 clause 5.4.2.2 undone): bit k of symbol i goes to k * plane_stride + i, counted in values; at
-     *  least n_symbols. Not supported yet. */
+     *  of 3GPP TS 38.212 clause 5.4.2.2 undone): bit k of symbol i goes to value k * plane_stride + i of `out`; at
+     *  least n_symbols. Of a code block of E bits, E / Qm de-interleaves it. What lies between the planes is not
+     *  written, but no input may lie there. BPSK and pi/2-BPSK have one plane, which is symbol order. */
     size_t plane_stride;
     /** From one symbol of a layer to its next, counted in symbols (in components where I and Q lie apart): the number
      *  of layers or antennas where those are interleaved. 0 stands for 1. */
     size_t symbol_stride;
-    /** From one noise value of a layer to its next, counted in floats. 0: one value for the whole segment. */
+    /** From one noise value of a layer to its next, counted in floats. 0: one value for all symbols of the layer. */
     size_t noise_stride;
-    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers. Of one layer: layers[0]. */
+    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers (3GPP TS 38.211 clauses 6.3.1.3 and
+     *  7.3.1.3). Of one layer: layers[0]. Those from n_layers on are not looked at. */
     softqam_layer layers[SOFTQAM_MAX_LAYERS];
-    /** 1 to SOFTQAM_MAX_LAYERS; 0 stands for 1. More than 1 is not supported yet. */
+    /** 1 to SOFTQAM_MAX_LAYERS; 0 stands for 1. pi/2-BPSK has 1. */
     unsigned n_layers;
     softqam_modulation modulation; /**< SOFTQAM_MODULATION_DEFAULT: the demodulator's */
     softqam_noise_form noise_form; /**< SOFTQAM_NOISE_FORM_DEFAULT: the demodulator's */
@@ -450,8 +458,7 @@ typedef struct softqam_segment {
     float llr_scale;               /**< s8: as softqam_config's; 0: the demodulator's */
     /** 1: the LLRs of the bits where the Gold sequence of c_init is 1 change sign (3GPP TS 38.211 clauses 6.3.1.1 and
      *  7.3.1.1): LLR k of symbol i is the codeword's number (first_symbol + i) * Qm + k. Erasures stay +0; an LLR that
-     * is exactly 0 becomes -0 in f16 and f32. 0: not. Not for u8; in this version on the CPU alone, as other
-     * modulations than 256QAM. */
+     *  is exactly 0 becomes -0 in f16 and f32. 0: not. */
     unsigned descramble;
     uint32_t c_init;   /**< of the scrambling sequence, 0 to 2^31 - 1; 0 without descramble */
     uint32_t reserved; /**< 0 */
@@ -484,9 +491,11 @@ SOFTQAM_API softqam_status softqam_demodulate_segments_nbytes(softqam_demodulato
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
- *         not 0, where a field is out of its range or not supported, and where the segments together have more symbols
- *         than a size_t holds. Overlaps within a segment are found; overlaps between segments are the caller's to
- *         avoid.
+ *         not 0, where a field is out of its range or not supported: n_layers over SOFTQAM_MAX_LAYERS, first_symbol or
+ *         n_symbols no multiple of it, plane_stride less than n_symbols, c_init over 2^31 - 1 or without `descramble`,
+ *         any of them for soft bits, several layers of pi/2-BPSK; and where the segments together have more symbols
+ *         than a size_t holds. Overlaps within a segment are found, of `out` with each layer's inputs; overlaps between
+ *         segments are the caller's to avoid.
  *
  * Thread safety: as softqam_demodulate().
  */
@@ -494,6 +503,105 @@ static inline softqam_status softqam_demodulate_segments(softqam_demodulator *de
                                                          const softqam_segment *segments, size_t n_segments)
 {
     return softqam_demodulate_segments_nbytes(demodulator, segments, n_segments, sizeof(softqam_segment));
+}
+
+/** How a codeword is made of code blocks, and where their LLRs go: what softqam_codeword_segments() cuts by. Zero all
+ * fields that are not named. */
+typedef struct softqam_codeword {
+    /** G: the bits of the codeword, a multiple of its layers times Qm. */
+    size_t n_bits;
+    /** C: the code blocks of the transport block, those not transmitted among them; 1 to 65535. */
+    size_t n_code_blocks;
+    /** NULL: all code blocks are transmitted. Else n_code_blocks bytes: 0 for a code block that is not, as CBGTI says
+     *  (3GPP TS 38.214 clauses 5.1.7.2 and 6.1.5.2), anything else for one that is. */
+    const uint8_t *transmitted;
+    /** From the first value of a code block's output to that of the next one's, counted in values, those not
+     *  transmitted counted too: the distance of soft buffers, at least as long as the longest code block. 0: those
+     *  transmitted lie one behind the other, in the order and with the values of the codeword. */
+    size_t block_stride;
+    /** 1: each code block's values come out as bit planes, plane_stride = E_r / Qm, which undoes the interleaver of
+     *  3GPP TS 38.212 clause 5.4.2.2. 0: in symbol order. */
+    unsigned planes;
+    uint32_t reserved; /**< 0 */
+} softqam_codeword;
+
+/**
+ * Cuts a codeword, or a range of it, into the segments of its code blocks. Call softqam_codeword_segments() instead,
+ * which passes the sizes.
+ *
+ * @param demodulator      formats, and the modulation that the range does not name
+ * @param codeword         how the codeword is made of code blocks
+ * @param codeword_nbytes  sizeof(softqam_codeword) where the caller was compiled; fields that this version does not
+ *                         know must be 0
+ * @param range            the symbols to be cut
+ * @param segments         receives the segments, segment_nbytes bytes apart, or NULL
+ * @param segment_nbytes   sizeof(softqam_segment) where the caller was compiled; the same holds
+ * @param n_segments       room in `segments`, and the number of segments
+ *
+ * @return as softqam_codeword_segments(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for sizes that no version has.
+ *
+ * Thread safety: any thread.
+ */
+SOFTQAM_API softqam_status softqam_codeword_segments_nbytes(const softqam_demodulator *demodulator,
+                                                            const softqam_codeword *codeword, size_t codeword_nbytes,
+                                                            const softqam_segment *range, softqam_segment *segments,
+                                                            size_t segment_nbytes, size_t *n_segments);
+
+/**
+ * Cuts a codeword, or a range of it such as an OFDM symbol's resource elements, into segments at the boundaries of its
+ * code blocks, ready for softqam_demodulate_segments() or softqam_cuda_demodulate_segments(). The LLRs of each code
+ * block come together at its own place in the output, whichever ranges they come from.
+ *
+ * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1), with N_L layers, C' code blocks transmitted, and j = 0, 1,
+ * .. counting these:
+ *
+ *     E_r = 0                                    where code block r is not transmitted, else
+ *     E_r = N_L Qm floor(G / (N_L Qm C'))        where j <= C' - (G / (N_L Qm)) mod C' - 1
+ *     E_r = N_L Qm ceil(G / (N_L Qm C'))         where j is larger
+ *
+ *     softqam_codeword codeword = {.n_bits = G, .n_code_blocks = C, .block_stride = soft_buffer_values, .planes = 1};
+ *     softqam_segment range = {.modulation = SOFTQAM_MODULATION_64QAM, .n_layers = 2, .noise_stride = 1,
+ *                              .descramble = 1, .c_init = c_init, .out = soft_buffers};
+ *     for (each OFDM symbol, of n_elements resource elements) {
+ *         softqam_segment segments[MAX_CODE_BLOCKS];
+ *         size_t n_segments = MAX_CODE_BLOCKS;
+ *         range.n_symbols = 2 * n_elements;
+ *         range.layers[0] = ..., range.layers[1] = ...;             // of this OFDM symbol
+ *         softqam_codeword_segments(demodulator, &codeword, &range, segments, &n_segments);
+ *         softqam_demodulate_segments(demodulator, segments, n_segments);
+ *         range.first_symbol += range.n_symbols;
+ *     }
+ *
+ * @param demodulator  formats, and the modulation where range->modulation is SOFTQAM_MODULATION_DEFAULT
+ * @param codeword     how the codeword is made of code blocks, and where their values go
+ * @param range        the symbols to be cut, as a segment: first_symbol and n_symbols say which of the codeword's G /
+ *                     Qm they are (0 and G / Qm: all of it), `layers` where they lie, n_layers is N_L; its other fields
+ *                     are those of every segment. But `out` is where the whole codeword's output begins, whichever
+ *                     range it is, and plane_stride is 0. Pointers may be to host or to device memory and are not
+ *                     followed
+ * @param segments     receives the segments, in the order of the codeword: one for each code block that the range has
+ *                     symbols of, with first_symbol, n_symbols, layers, out and plane_stride of its own. NULL: they are
+ *                     only counted
+ * @param n_segments   holds the room in `segments`, which does not matter where that is NULL; receives the number of
+ *                     segments, at most n_code_blocks, also where there is not enough room
+ *
+ * A segment whose n_symbols * Qm is less than E_r is a piece of its code block: the next range has the next one.
+ *
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; a field is out of its range or
+ *         contradicts another: G is not a multiple of N_L Qm, there is no code block transmitted, the range is not all
+ *         within the codeword, block_stride is less than the longest E_r, what softqam_demodulate_segments() refuses
+ *         without looking at overlaps; or there are more segments than room: then *n_segments says how many. `segments`
+ *         is left as it was.
+ *
+ * Thread safety: any thread.
+ */
+static inline softqam_status softqam_codeword_segments(const softqam_demodulator *demodulator,
+                                                       const softqam_codeword *codeword, const softqam_segment *range,
+                                                       softqam_segment *segments, size_t *n_segments)
+{
+    return softqam_codeword_segments_nbytes(demodulator, codeword, sizeof(softqam_codeword), range, segments,
+                                            sizeof(softqam_segment), n_segments);
 }
 
 /**

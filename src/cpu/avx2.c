@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* 8 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and it is used only where the
  * processor has the instructions. */
+#include "interleave_loops.h"
 #include "simd_avx2.h"
 
 #include "arithmetic_usual.h"
 
 #include "convert_loops.h"
-#include "descramble_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
 #include "soft_bit_loops.h"
@@ -18,7 +18,7 @@ const softqam_cpu_variant softqam_cpu_avx2 = {
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
     .gold = gold_words,
-    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .min_symbols = LANES,
     .flushes_subnormals = true,
     .short_symbols = 8192,

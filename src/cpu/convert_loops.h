@@ -23,7 +23,7 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
 
 /* Fewer than a register takes are copied to its front; else the last register goes back to be a whole one. */
 VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n,
-                 float *to, bool streaming)
+                 float *to)
 {
     const vec_f32 factor = vec_splat(scale);
     if (n < LANES) {
@@ -37,7 +37,6 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
     const size_t per_line = LINE_NBYTES / nbytes;
     size_t k = 0;
     for (; k + per_line <= n; k += per_line) {
-        prefetch_ahead(from + k * nbytes, LINE_NBYTES, streaming);
         VEC_UNROLL
         for (size_t j = 0; j < per_line; j += LANES)
             vec_store_f32(to + k + j, vec_mul(load_components(format, from + (k + j) * nbytes), factor));
@@ -48,9 +47,9 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
 }
 
 #define DEFINE_CONVERT(name, format, nbytes)                                                                           \
-    static void name(const void *components, float scale, size_t n_components, float *to, bool streaming)              \
+    static void name(const void *components, float scale, size_t n_components, float *to)                              \
     {                                                                                                                  \
-        convert(format, nbytes, components, scale, n_components, to, streaming);                                       \
+        convert(format, nbytes, components, scale, n_components, to);                                                  \
     }
 DEFINE_CONVERT(convert_cf32, SOFTQAM_INPUT_CF32, 4)
 DEFINE_CONVERT(convert_cs16, SOFTQAM_INPUT_CS16, 2)

@@ -18,12 +18,11 @@
  * or converted, and noise that must be brought together. */
 enum {
     TILE_SYMBOLS = 1024,
-    STREAMED_TILE_SYMBOLS = 512,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
-    DESCRAMBLED_TILE_NBYTES = 16384,
-    DESCRAMBLED_UNIT = 64 /* symbols, whose LLRs are whole lines and bits of the sequence whole words */
+    DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
+    SEQUENCE_SLACK = 8          /* words behind it that loops read */
 };
 
 typedef struct tile_memory {
@@ -31,13 +30,14 @@ typedef struct tile_memory {
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
-    /* LLRs before they are descrambled, and the sequence for them. */
-    _Alignas(64) unsigned char scrambled[DESCRAMBLED_TILE_NBYTES];
-    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK];
+    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK + SEQUENCE_SLACK];
     softqam_gold gold;
 } tile_memory;
 
-_Static_assert(TILE_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "a tile's LLRs are no more than the bits made");
+_Static_assert(DESCRAMBLED_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "as many LLRs as bits at once");
+
+/* What loops for codewords read that need none: they negate no LLR. */
+static const unsigned char nothing_flipped[DESCRAMBLED_SYMBOLS * 10 / 8 + SEQUENCE_SLACK * 4];
 
 typedef struct cpu_call {
     const softqam_demodulator *demodulator;
@@ -64,10 +64,14 @@ typedef struct span {
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
     float input_scale;
     unsigned output_nbytes; /* of a symbol */
+    unsigned n_bits;        /* likewise */
+    size_t plane_nbytes;    /* from one bit plane to the next; 0: symbol order */
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
+    bool is_codeword_order; /* descrambled or in planes */
+    size_t piece_symbols;   /* at most */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -93,12 +97,16 @@ static void take_noise(span *s)
     s->llr_scale = softqam_params_llr_scale(params, segment);
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
-    s->is_noise_gathered = segment->noise_stride > 1;
-    if (segment->noise_stride == 0) {
+    s->is_noise_gathered = segment->n_layers > 1 || segment->noise_stride > 1;
+    if (segment->noise_stride == 0 && s->is_codeword_order) {
+        s->is_noise_gathered = true;
+    } else if (segment->noise_stride == 0 && segment->n_layers <= 1) {
         s->noise_kind = SOFTQAM_ONE_WEIGHT;
         s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
     }
+    if (s->is_noise_gathered)
+        s->piece_symbols = TILE_SYMBOLS;
 }
 
 /* Streamed are whole steps from the first symbol on whose output begins a line. */
@@ -114,19 +122,29 @@ static size_t unstreamed_symbols(const span *s, bool streaming)
 static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
 {
     const softqam_params *params = &call->demodulator->params;
+    const softqam_cpu_loops *loops = &call->demodulator->loops;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
+    const bool has_layers = segment->n_layers > 1;
     s->demodulator = call->demodulator;
     s->segment = segment;
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
-    s->out = (unsigned char *)segment->out + first * s->output_nbytes;
-    s->n_unstreamed = unstreamed_symbols(s, call->streaming);
+    s->n_bits = s->output_nbytes / (unsigned)params->value_nbytes;
+    s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
+    s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
+    s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
-    s->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
-    s->is_gathered = segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    /* Flags that are read together soon after they are stored one by one wait for the stores. */
+    const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
+    const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
+    const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
+    s->is_converted = is_converted;
+    s->is_gathered = is_gathered;
+    s->is_codeword_order = is_codeword_order;
+    s->piece_symbols = is_converted || is_gathered ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
@@ -135,7 +153,8 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->table = params->llrs[axis_bits];
-    s->loop = call->demodulator->loops.by_noise[axis_bits][s->noise_kind];
+    s->loop =
+        s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
@@ -147,15 +166,9 @@ typedef struct piece {
 
 static piece next_piece(const span *s, size_t first)
 {
-    const bool is_descrambled = s->segment->descramble;
-    const bool in_tiles = s->is_converted || s->is_gathered || s->is_noise_gathered || is_descrambled;
-    const size_t step = is_descrambled ? DESCRAMBLED_UNIT : s->demodulator->loops.min_symbols;
+    const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    /* Shorter where symbols come from memory, so that reading and computing alternate more often. */
-    size_t tile = s->n_unstreamed < s->n_symbols ? STREAMED_TILE_SYMBOLS : TILE_SYMBOLS;
-    if (is_descrambled && tile * s->output_nbytes > DESCRAMBLED_TILE_NBYTES)
-        tile = DESCRAMBLED_TILE_NBYTES / s->output_nbytes / DESCRAMBLED_UNIT * DESCRAMBLED_UNIT;
-    piece p = {in_tiles && left > tile ? tile : left, false};
+    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
@@ -165,6 +178,52 @@ static piece next_piece(const span *s, size_t first)
     return p;
 }
 
+/* Several layers, in each of which symbols lie side by side. */
+static bool are_layers_dense(const softqam_segment *segment)
+{
+    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
+    for (size_t k = 0; dense && k < segment->n_layers; k++)
+        dense = !segment->layers[k].symbols_q;
+    return dense;
+}
+
+/* n items of nbytes from the segment's item `first` on, of which each layer has its own at `items`. */
+static void interleave_layers(const span *s, const void *const items[], size_t nbytes, size_t first, size_t n, void *to)
+{
+    const size_t n_layers = s->segment->n_layers, n_rounds = n / n_layers;
+    const unsigned char *from[SOFTQAM_MAX_LAYERS];
+    for (size_t k = 0; k < n_layers; k++)
+        from[k] = (const unsigned char *)items[(first + k) % n_layers] + (first + k) / n_layers * nbytes;
+    s->demodulator->loops.interleave(from, n_layers, nbytes, n_rounds, to);
+    for (size_t k = n_rounds * n_layers; k < n; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + n_rounds * nbytes, nbytes);
+}
+
+static void gather_symbols(const span *s, size_t first, size_t n, void *to)
+{
+    const softqam_segment *segment = s->segment;
+    const softqam_params *params = &s->demodulator->params;
+    const void *items[SOFTQAM_MAX_LAYERS];
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        items[k] = segment->layers[k].symbols;
+    if (are_layers_dense(segment))
+        interleave_layers(s, items, params->input_nbytes, first, n, to);
+    else
+        softqam_segment_gather_symbols(params, segment, first, n, to);
+}
+
+static void gather_noise(const span *s, size_t first, size_t n, float *to)
+{
+    const softqam_segment *segment = s->segment;
+    const void *items[SOFTQAM_MAX_LAYERS];
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        items[k] = segment->layers[k].noise_var;
+    if (segment->n_layers > 1 && segment->noise_stride == 1)
+        interleave_layers(s, items, sizeof *to, first, n, to);
+    else
+        softqam_segment_gather_noise(segment, first, n, to);
+}
+
 /* The components of a piece of a span, side by side as floats. */
 static const float *load_components(const span *s, size_t first, piece p, tile_memory *tile)
 {
@@ -172,12 +231,12 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
     const void *symbols = s->symbols + first * params->input_nbytes;
     if (s->is_gathered) {
         void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
-        softqam_segment_gather_symbols(params, s->segment, s->first + first, p.n_symbols, gathered);
+        gather_symbols(s, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
     }
     if (!s->is_converted)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components, p.streaming);
+    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components);
     return tile->components;
 }
 
@@ -187,71 +246,89 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
         return s->noise;
     if (!s->is_noise_gathered)
         return s->noise + first;
-    softqam_segment_gather_noise(s->segment, s->first + first, p.n_symbols, tile->noise);
+    gather_noise(s, s->first + first, p.n_symbols, tile->noise);
     return tile->noise;
 }
 
-/* Fewer symbols than a loop takes, with zeros behind them. */
-static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
+/* n items, and the last one again until they are so many. */
+static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, size_t n_padded)
 {
-    float padded[2 * LARGEST_STEP] = {0};
-    float padded_noise[LARGEST_STEP] = {0};
-    const size_t n_symbols = call->n_symbols;
-    unsigned char *out = call->out;
-    memcpy(padded, call->components, n_symbols * 2 * sizeof padded[0]);
-    if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
-        memcpy(padded_noise, call->noise, n_symbols * sizeof padded_noise[0]);
-        for (size_t k = n_symbols; k < LARGEST_STEP; k++)
-            padded_noise[k] = 1.0f;
-        call->noise = padded_noise;
-    }
-    call->components = padded;
-    call->n_symbols = s->demodulator->loops.min_symbols;
-    call->out = tile->out;
-    s->loop(call);
-    memcpy(out, tile->out, n_symbols * s->output_nbytes);
+    unsigned char *bytes = to;
+    memcpy(bytes, from, n * nbytes);
+    for (; n < n_padded; n++)
+        memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
 }
 
-/* From the tile's memory to where they go. */
-static void descramble_piece(const span *s, uint64_t position, piece p, unsigned char *out, tile_memory *tile)
+/* Fewer symbols than a loop takes, with the last one again behind them: no other way to compute them is looked for. */
+static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
 {
-    const softqam_cpu_loops *loops = &s->demodulator->loops;
-    const size_t n_bits = s->output_nbytes / s->demodulator->params.value_nbytes, n = p.n_symbols * n_bits;
-    softqam_gold_seek(&tile->gold, s->segment->c_init, position * n_bits);
-    softqam_gold_take(&tile->gold, n, tile->sequence);
-    loops->descramble(tile->scrambled, tile->sequence, n, out, p.streaming);
+    float padded[2 * LARGEST_STEP];
+    float padded_noise[LARGEST_STEP];
+    const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
+    const size_t value_nbytes = s->demodulator->params.value_nbytes;
+    unsigned char *out = call->out;
+    call->n_symbols = s->demodulator->loops.min_symbols;
+    copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
+    call->components = padded;
+    if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
+        copy_padded(padded_noise, call->noise, sizeof padded_noise[0], n_symbols, call->n_symbols);
+        call->noise = padded_noise;
+    }
+    call->out = tile->out;
+    call->plane_nbytes = plane_nbytes ? LARGEST_STEP * value_nbytes : 0;
+    s->loop(call);
+    if (plane_nbytes == 0)
+        memcpy(out, tile->out, n_symbols * s->output_nbytes);
+    for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
+        memcpy(out + k * plane_nbytes, tile->out + k * call->plane_nbytes, n_symbols * value_nbytes);
+}
+
+/* The scrambling sequence of a piece. */
+static const unsigned char *load_sequence(const span *s, uint64_t position, piece p, tile_memory *tile)
+{
+    if (!s->segment->descramble)
+        return nothing_flipped;
+    softqam_gold_seek(&tile->gold, s->segment->c_init, position * s->n_bits);
+    softqam_gold_take(&tile->gold, p.n_symbols * s->n_bits, tile->sequence);
+    return (const unsigned char *)tile->sequence;
 }
 
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
 {
+    const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
-    unsigned char *out = s->out + first * s->output_nbytes;
-    const bool is_descrambled = s->segment->descramble;
     softqam_loop_call call = {
-        .params = &s->demodulator->params,
+        .params = params,
         .table = s->table,
         .scale = s->llr_scale,
         .components = load_components(s, first, p, tile),
         .noise = load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
-        .out = is_descrambled ? tile->scrambled : out,
-        .streaming = p.streaming && !is_descrambled,
-        .marks_erasures = is_descrambled,
+        .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
+        .streaming = p.streaming,
+        .sequence = s->is_codeword_order ? load_sequence(s, position, p, tile) : NULL,
+        .plane_nbytes = s->plane_nbytes,
     };
+    if (s->is_converted && !s->is_gathered) {
+        call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
+        call.ahead_nbytes = params->input_nbytes;
+    }
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
     if (p.n_symbols < s->demodulator->loops.min_symbols)
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);
-    if (is_descrambled)
-        descramble_piece(s, position, p, out, tile);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
  * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
  * cache lines of an aligned output, so that no two threads write to one. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
+
+/* Changing the processor's mode twice takes as long as a few symbols; a step that has to wait for subnormal numbers
+ * takes half a microsecond. */
+enum { WORTH_FLUSHING_SYMBOLS = 32 };
 
 /* A part, on the calling thread: span by span, each in pieces. */
 static void demodulate_part(void *context, size_t number)
@@ -260,15 +337,18 @@ static void demodulate_part(void *context, size_t number)
     const size_t first_of_part = call->first + number * call->part;
     const size_t rest = call->list->n_symbols - first_of_part;
     size_t left = rest < call->part ? rest : call->part;
+    const bool is_worth_flushing = left >= WORTH_FLUSHING_SYMBOLS;
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
+    softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
     softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
+    memset(tile.sequence + GOLD_MAX_BLOCKS * GOLD_BLOCK, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
-        const softqam_float_environment environment = softqam_float_enter(may_flush(call->demodulator, segment));
+        softqam_float_flush(&environment, is_worth_flushing && may_flush(call->demodulator, segment));
         span s;
         take_span(&s, call, segment, cursor.offset, left);
         for (size_t first = 0; first < s.n_symbols;) {
@@ -276,9 +356,9 @@ static void demodulate_part(void *context, size_t number)
             demodulate_piece(&s, first, p, &tile);
             first += p.n_symbols;
         }
-        softqam_float_leave(environment);
         left -= s.n_symbols;
     }
+    softqam_float_leave(environment);
     if (call->streaming)
         softqam_streaming_fence();
 }

@@ -9,7 +9,10 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
-typedef unsigned softqam_float_environment;
+typedef struct softqam_float_environment {
+    unsigned before; /* MXCSR */
+    unsigned now;
+} softqam_float_environment;
 
 /* All exceptions masked, no flag raised; round to nearest even. */
 #define SOFTQAM_FLOAT_DEFAULT 0x1f80u
@@ -18,25 +21,40 @@ typedef unsigned softqam_float_environment;
 /* MXCSR's six lowest bits are flags; they do not matter to the results. */
 #define SOFTQAM_FLOAT_FLAGS 0x3fu
 
-/* With `flush`, subnormal numbers are zeros, which no loop has to wait for: for loops that are right all the same. */
+/* Whether subnormal numbers are zeros from here on, which no loop has to wait for: for loops that are right all the
+ * same. */
+static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
+{
+    const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
+    /* Writing or reading the register takes a few nanoseconds. */
+    if ((self->now & ~SOFTQAM_FLOAT_FLAGS) != wanted)
+        _mm_setcsr(wanted);
+    self->now = wanted;
+}
+
 static inline softqam_float_environment softqam_float_enter(bool flush)
 {
     const unsigned before = _mm_getcsr();
-    const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
-    /* Writing the register costs more than reading it. */
-    if ((before & ~SOFTQAM_FLOAT_FLAGS) != wanted)
-        _mm_setcsr(wanted);
-    return before;
+    softqam_float_environment self = {before, before};
+    softqam_float_flush(&self, flush);
+    return self;
 }
 
-static inline void softqam_float_leave(softqam_float_environment before)
+static inline void softqam_float_leave(softqam_float_environment self)
 {
-    _mm_setcsr(before);
+    if (((self.before ^ self.now) & ~SOFTQAM_FLOAT_FLAGS) != 0)
+        _mm_setcsr(self.before);
 }
 #else
 #include <fenv.h>
 
 typedef fenv_t softqam_float_environment;
+
+static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
+{
+    (void)self;
+    (void)flush;
+}
 
 static inline softqam_float_environment softqam_float_enter(bool flush)
 {

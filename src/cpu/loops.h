@@ -16,7 +16,7 @@
 #include "params.h"
 
 /* Components of an input format to floats, times the scale, rounded once. */
-typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to, bool streaming);
+typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
 /* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
  * 1/N0. Soft bits take none. */
@@ -35,8 +35,13 @@ typedef struct softqam_loop_call {
     const float *noise; /* softqam_noise_kind */
     size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
     unsigned char *out;
+    const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
+    size_t ahead_nbytes; /* of a symbol there */
     bool streaming;
-    bool marks_erasures; /* f16, f32: their LLRs are NaN, not 0, for a softqam_descramble_loop */
+    /* For the loops for codewords. The scrambling sequence from the first symbol on, LLRs whose bit is 1 change their
+     * sign; 32 bytes more are read. And from one bit plane to the next; 0: symbol order. */
+    const unsigned char *sequence;
+    size_t plane_nbytes;
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -48,19 +53,23 @@ typedef struct softqam_llr_loops {
     softqam_loop *s8[SOFTQAM_NOISE_KINDS];
     softqam_loop *f16[SOFTQAM_NOISE_KINDS];
     softqam_loop *f32[SOFTQAM_NOISE_KINDS];
+    /* The same for codewords, which descramble and write bit planes; of noise values for each symbol only. */
+    softqam_loop *codeword_s8[SOFTQAM_NOISE_KINDS];
+    softqam_loop *codeword_f16[SOFTQAM_NOISE_KINDS];
+    softqam_loop *codeword_f32[SOFTQAM_NOISE_KINDS];
 } softqam_llr_loops;
 
-/* n LLRs, those whose bit of the sequence is 1 with the opposite sign, erasures as 0; words are read by twos.
- * Streaming: to memory that is aligned to lines, n a multiple of 64. */
-typedef void softqam_descramble_loop(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                                     bool streaming);
+/* n items of 2, 4 or 8 bytes of each of 2 to 4 layers, side by side, one of each layer in turn. */
+typedef void softqam_interleave_loop(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n,
+                                     void *to);
 
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
     softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
+    softqam_loop *const *codeword[MAX_AXIS_BITS + 1]; /* likewise; NULL for soft bits */
     softqam_gold_loop *gold;
-    softqam_descramble_loop *descramble;
+    softqam_interleave_loop *interleave;
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;

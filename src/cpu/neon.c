@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* 4 symbols at a time, on AArch64. */
+#include "interleave_loops.h"
 #include "simd_neon.h"
 
 #include "arithmetic_usual.h"
 
 #include "convert_loops.h"
-#include "descramble_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
 #include "soft_bit_loops.h"
@@ -17,7 +17,7 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
     .gold = gold_words,
-    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .min_symbols = LANES,
     .flushes_subnormals = false,
     .short_symbols = 4096,

@@ -12,9 +12,8 @@
 #include "arithmetic.h"
 
 /* memcpy because the caller's memory may lie anyhow. */
-static void convert_cf32(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cf32(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         float component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -22,9 +21,8 @@ static void convert_cf32(const void *components, float scale, size_t n_component
     }
 }
 
-static void convert_cs16(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cs16(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         int16_t component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -32,16 +30,14 @@ static void convert_cs16(const void *components, float scale, size_t n_component
     }
 }
 
-static void convert_cs8(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cs8(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++)
         to[k] = (float)((const int8_t *)components)[k] * scale;
 }
 
-static void convert_cf16(const void *components, float scale, size_t n_components, float *to, bool streaming)
+static void convert_cf16(const void *components, float scale, size_t n_components, float *to)
 {
-    (void)streaming;
     for (size_t k = 0; k < n_components; k++) {
         uint16_t component;
         memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
@@ -72,21 +68,20 @@ static void soft_bits_of_symbols(const softqam_loop_call *call)
     }
 }
 
-/* One LLR in memory. An erasure is 0, or, where the loop is to mark it, NaN. */
+/* One LLR in memory. An erasure is 0. */
 static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
-                             bool marks_erasures, unsigned char *to)
+                             unsigned char *to)
 {
     if (format == SOFTQAM_OUTPUT_S8) {
         const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
         *to = (unsigned char)vec_bits(vec_keep(valid, sum));
     } else {
-        const bool is_marked = marks_erasures && !valid;
-        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit)), nan = NAN;
-        const uint16_t half = is_marked ? 0x7e00 : (uint16_t)vec_to_f16(llr);
+        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
+        const uint16_t half = (uint16_t)vec_to_f16(llr);
         if (format == SOFTQAM_OUTPUT_F16)
             memcpy(to, &half, sizeof half);
         else
-            memcpy(to, is_marked ? &nan : &llr, sizeof llr);
+            memcpy(to, &llr, sizeof llr);
     }
 }
 
@@ -107,10 +102,18 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
     }
 }
 
+/* The metric with the sign that the scrambling sequence gives it. */
+static inline float descrambled(const softqam_loop_call *call, size_t n, float metric)
+{
+    return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
+}
+
 static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind, const softqam_loop_call *call)
 {
     const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
-    unsigned char *out = call->out;
+    const size_t n_bits = m == 0 ? 1 : 2 * (size_t)m;
+    const size_t bit_step = call->plane_nbytes ? call->plane_nbytes : nbytes;
+    const size_t symbol_step = call->plane_nbytes ? nbytes : n_bits * nbytes;
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, call->components + 2 * k, sizeof symbol);
@@ -120,8 +123,9 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
         const vec_mask valid =
             vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
         symbol_metrics(m, call->table, symbol, call->turn[k % 2], metrics);
-        for (int bit = 0; bit < (m == 0 ? 1 : 2 * m); bit++, out += nbytes)
-            store_llr(format, metrics[bit], weight, call->scale.limit, valid, call->marks_erasures, out);
+        for (size_t bit = 0; bit < n_bits; bit++)
+            store_llr(format, descrambled(call, k * n_bits + bit, metrics[bit]), weight, call->scale.limit, valid,
+                      call->out + k * symbol_step + bit * bit_step);
     }
 }
 
@@ -136,41 +140,10 @@ static void gold_words(uint32_t *x1, uint32_t *x2, size_t n_blocks, uint32_t *wo
         words[k] = x1[k] ^ x2[k];
 }
 
-static bool is_flipped(const uint32_t *words, size_t n)
+static void interleave(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n, void *to)
 {
-    return words[n / 32] >> n % 32 & 1;
-}
-
-static void descramble_s8(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                          bool streaming)
-{
-    (void)streaming;
-    for (size_t k = 0; k < n; k++)
-        out[k] = is_flipped(words, k) ? (unsigned char)-llrs[k] : llrs[k];
-}
-
-static void descramble_f16(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                           bool streaming)
-{
-    (void)streaming;
-    for (size_t k = 0; k < n; k++) {
-        uint16_t llr;
-        memcpy(&llr, llrs + 2 * k, sizeof llr);
-        llr = (llr & 0x7fff) > 0x7c00 ? 0 : is_flipped(words, k) ? llr ^ 0x8000 : llr;
-        memcpy(out + 2 * k, &llr, sizeof llr);
-    }
-}
-
-static void descramble_f32(const unsigned char *llrs, const uint32_t *words, size_t n, unsigned char *out,
-                           bool streaming)
-{
-    (void)streaming;
-    for (size_t k = 0; k < n; k++) {
-        float llr;
-        memcpy(&llr, llrs + 4 * k, sizeof llr);
-        llr = vec_keep(vec_is_finite(llr), vec_flip(llr, is_flipped(words, k) ? 0x80000000u : 0));
-        memcpy(out + 4 * k, &llr, sizeof llr);
-    }
+    for (size_t k = 0; k < n * n_layers; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + k / n_layers * nbytes, nbytes);
 }
 
 #define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
@@ -202,7 +175,8 @@ DEFINE_MODULATION(loop_1024qam, 5)
 #define MODULATION_LOOPS(name)                                                                                         \
     {                                                                                                                  \
         .s8_full = BY_NOISE(name##_s8), .s8 = BY_NOISE(name##_s8), .f16 = BY_NOISE(name##_f16),                        \
-        .f32 = BY_NOISE(name##_f32)                                                                                    \
+        .f32 = BY_NOISE(name##_f32), .codeword_s8 = BY_NOISE(name##_s8), .codeword_f16 = BY_NOISE(name##_f16),         \
+        .codeword_f32 = BY_NOISE(name##_f32)                                                                           \
     }
 
 static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
@@ -216,7 +190,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
     .gold = gold_words,
-    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .min_symbols = 1,
     .short_symbols = 256,
 };
@@ -228,7 +202,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .soft_bits = {softqam_generic_soft_bits},
     .llrs = llr_loops,
     .gold = gold_words,
-    .descramble = {NULL, descramble_s8, descramble_f16, descramble_f32},
+    .interleave = interleave,
     .min_symbols = 1,
     .short_symbols = 1024,
 };

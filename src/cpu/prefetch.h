@@ -1,29 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for what a loop will read. What lies behind the last symbols is asked for too, which does no harm. A loop that
- * streams reads memory: its symbols are called into the second cache from far ahead, and from there into the first,
- * which has too few places for lines on their way to wait for memory and for the lines stored past the caches too. */
+/* Asks for what a loop will read. What lies behind the last symbols is asked for too, which does no harm. */
 #ifndef SOFTQAM_CPU_PREFETCH_H
 #define SOFTQAM_CPU_PREFETCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "tables.h"
+#include "loops.h"
 
-enum { PREFETCH_NBYTES = 2048, PREFETCH_STREAMING_NBYTES = 1024, PREFETCH_FAR_NBYTES = 8192, LINE_NBYTES = 64 };
+enum { LINE_NBYTES = 64 };
 
-static inline __attribute__((always_inline)) void prefetch_ahead(const void *at, unsigned nbytes, bool streaming)
+/* What the steps of a loop that streams ask for, each a little of it, since the first cache has few places for lines on
+ * their way, memory's and those that are stored past the caches: from `at` on to the first cache, and so much further
+ * on to the second. */
+typedef struct prefetch {
+    uintptr_t at;
+    size_t step_nbytes;
+    size_t further_nbytes;
+} prefetch;
+
+/* What the call says, a tile before it is converted; else the loop's own symbols, which wait in the second cache. */
+static inline __attribute__((always_inline)) prefetch prefetch_of(const softqam_loop_call *call, size_t step_symbols)
 {
-    enum { TO_FIRST = 3, TO_SECOND = 2 };
-    const uintptr_t here = (uintptr_t)at;
-    for (unsigned k = 0; k < nbytes; k += LINE_NBYTES) {
+    enum { NEAR_NBYTES = 1024, FURTHER_NBYTES = 7168 };
+    if (call->ahead)
+        return (prefetch){(uintptr_t)call->ahead, step_symbols * call->ahead_nbytes, 0};
+    return (prefetch){(uintptr_t)call->components + NEAR_NBYTES, step_symbols * 2 * sizeof *call->components,
+                      FURTHER_NBYTES};
+}
+
+/* A step's: no more lines than its symbols take as floats. A loop that does not stream asks for its own symbols. */
+static inline __attribute__((always_inline)) void prefetch_step(prefetch *self, const float *symbols,
+                                                                unsigned step_symbols, bool streaming)
+{
+    enum { TO_FIRST = 3, TO_SECOND = 2, NEAR_NBYTES = 2048 };
+    const unsigned n_lines = (step_symbols * 2 * (unsigned)sizeof *symbols - 1) / LINE_NBYTES + 1;
+    const size_t apart = self->step_nbytes / n_lines;
+    for (unsigned k = 0; k < n_lines; k++) {
         if (!streaming) {
-            __builtin_prefetch((const void *)(here + PREFETCH_NBYTES + k), 0, TO_FIRST);
+            __builtin_prefetch((const void *)((uintptr_t)symbols + NEAR_NBYTES + (size_t)k * LINE_NBYTES), 0, TO_FIRST);
             continue;
         }
-        __builtin_prefetch((const void *)(here + PREFETCH_STREAMING_NBYTES + k), 0, TO_FIRST);
-        __builtin_prefetch((const void *)(here + PREFETCH_FAR_NBYTES + k), 0, TO_SECOND);
+        __builtin_prefetch((const void *)(self->at + k * apart), 0, TO_FIRST);
+        __builtin_prefetch((const void *)(self->at + self->further_nbytes + k * apart), 0, TO_SECOND);
     }
+    self->at += self->step_nbytes;
 }
 
 #endif

@@ -145,6 +145,12 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return _mm256_max_ps(_mm256_min_ps(a, limit), _mm256_xor_ps(limit, vec_splat(-0.0f)));
 }
 
+/* |a| or `limit`, the smaller; 0 where the mask is not set. */
+VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
+{
+    return _mm256_and_ps(_mm256_min_ps(vec_abs(a), limit), mask);
+}
+
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return _mm256_and_ps(a, b);
@@ -827,39 +833,45 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         _mm_storel_epi64(to, limited);
 }
 
-/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
-VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+/* Bytes with the opposite sign whose bit in `of`, which is one, is 1. */
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
-    const __m256i byte_of = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-    const __m256i bit_of = _mm256_set1_epi64x((long long)0x8040201008040201u);
-    const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32((int)(uint32_t)bits), byte_of);
-    const __m256i are_flipped = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit_of), bit_of);
+    const __m256i are_flipped = _mm256_cmpeq_epi8(_mm256_and_si256(bits, of), of);
     return _mm256_sub_epi8(_mm256_xor_si256(a, are_flipped), are_flipped);
-}
-
-VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
-{
-    const __m256i bit_of = _mm256_setr_epi16(0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800,
-                                             0x1000, 0x2000, 0x4000, (short)0x8000);
-    const __m256i spread = _mm256_set1_epi16((short)(uint16_t)bits);
-    const __m256i are_flipped = _mm256_cmpeq_epi16(_mm256_and_si256(spread, bit_of), bit_of);
-    const __m256i flipped = _mm256_xor_si256(a, _mm256_and_si256(are_flipped, _mm256_set1_epi16((short)0x8000)));
-    const __m256i magnitude = _mm256_and_si256(a, _mm256_set1_epi16(0x7fff));
-    return _mm256_andnot_si256(_mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00)), flipped);
-}
-
-VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
-{
-    const __m256i bit_of = _mm256_setr_epi32(0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80);
-    const __m256i spread = _mm256_set1_epi32((int)(uint32_t)bits);
-    const __m256i are_flipped = _mm256_cmpeq_epi32(_mm256_and_si256(spread, bit_of), bit_of);
-    const vec_f32 value = vec_from_bits(a);
-    return vec_bits(_mm256_and_ps(vec_are_numbers(value, value), vec_flip(value, are_flipped)));
 }
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
 {
     return _mm256_loadu_si256((const void *)from);
+}
+
+/* Four planes' bytes of a step's symbols, or the first n: in each 128-bit part four bytes of each plane, of two symbols
+ * of the first half, then of the second. */
+VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+{
+    const __m256i by_plane = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    const __m256i order = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15)); /* first halves, then second ones */
+    const __m256i planes = _mm256_shuffle_epi8(by_plane, order);
+    const __m128i lower = _mm256_castsi256_si128(planes), upper = _mm256_extracti128_si256(planes, 1);
+    _mm_storel_epi64((void *)to, lower);
+    _mm_storeh_pd((void *)(to + plane_nbytes), _mm_castsi128_pd(lower));
+    if (n == 2)
+        return;
+    _mm_storel_epi64((void *)(to + 2 * plane_nbytes), upper);
+    _mm_storeh_pd((void *)(to + 3 * plane_nbytes), _mm_castsi128_pd(upper));
+}
+
+/* In each value four of 16 bytes, shifted right. */
+VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
+{
+    const __m256i all = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bits));
+    return _mm256_srlv_epi32(_mm256_shuffle_epi8(all, bytes), counts);
+}
+
+VEC vec_u32 vec_shift_left(vec_u32 a, int n)
+{
+    return _mm256_slli_epi32(a, n);
 }
 
 #endif

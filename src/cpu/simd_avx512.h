@@ -138,6 +138,13 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return _mm512_range_ps(a, limit, SIGN_OF_FIRST << 2 | SMALLER_MAGNITUDE);
 }
 
+/* |a| or `limit`, the smaller; 0 where the mask is not set. A signalling NaN would come through. */
+VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
+{
+    enum { SMALLER_MAGNITUDE = 2, POSITIVE = 2 };
+    return _mm512_maskz_range_ps(mask, a, limit, POSITIVE << 2 | SMALLER_MAGNITUDE);
+}
+
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return _mm512_kand(a, b);
@@ -148,11 +155,14 @@ VEC vec_mask vec_is_finite(vec_f32 a)
     return _mm512_cmplt_ps_mask(vec_abs(a), vec_splat(INFINITY));
 }
 
-/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
+/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. With the bits of the
+ * least normal number added, what is infinite or NaN is negative as an integer, and what is negative stays so or wraps
+ * around to less than those bits. (To subtract 1 is to add all ones, which gcc makes in the loop, by an instruction
+ * that on Intel waits for what its register held: the last result of the step before.) */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
-    const __m512i below = _mm512_sub_epi32(vec_bits(a), _mm512_set1_epi32(1));
-    return _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(0x7f7fffff));
+    const __m512i least_normal = _mm512_set1_epi32(0x00800000);
+    return _mm512_cmpgt_epi32_mask(_mm512_add_epi32(vec_bits(a), least_normal), least_normal);
 }
 
 /* A magnitude, or +0 for one less than `least`; a NaN stays one. */
@@ -799,30 +809,42 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         _mm_storeu_si128(to, limited);
 }
 
-/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
-VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+/* Bytes of which some of the bits in `of` are 1 with the opposite sign. */
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
-    return _mm512_mask_sub_epi8(a, bits, _mm512_setzero_si512(), a);
-}
-
-VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
-{
-    const __m512i signs = _mm512_maskz_mov_epi16((__mmask32)bits, _mm512_set1_epi16((short)0x8000));
-    const __m512i magnitude = _mm512_and_si512(a, _mm512_set1_epi16(0x7fff));
-    const __mmask32 are_numbers = _mm512_cmple_epu16_mask(magnitude, _mm512_set1_epi16(0x7c00));
-    return _mm512_maskz_mov_epi16(are_numbers, _mm512_xor_si512(a, signs));
-}
-
-VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
-{
-    const __mmask16 are_numbers = vec_are_numbers(vec_from_bits(a), vec_from_bits(a));
-    return _mm512_maskz_mov_epi32(are_numbers,
-                                  _mm512_mask_xor_epi32(a, (__mmask16)bits, a, vec_splat_u32(0x80000000u)));
+    return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bits, of), _mm512_setzero_si512(), a);
 }
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
 {
     return _mm512_loadu_si512(from);
+}
+
+/* Four planes' bytes of a step's symbols, or the first n: in each 128-bit part four bytes of each plane, of two symbols
+ * of the first half, then of the second. */
+VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+{
+    const __m512i order = _mm512_set_epi16(31, 23, 15, 7, 30, 22, 14, 6, 29, 21, 13, 5, 28, 20, 12, 4, 27, 19, 11, 3,
+                                           26, 18, 10, 2, 25, 17, 9, 1, 24, 16, 8, 0);
+    const __m512i planes = _mm512_permutexvar_epi16(order, bytes);
+    _mm_storeu_si128((void *)to, _mm512_castsi512_si128(planes));
+    _mm_storeu_si128((void *)(to + plane_nbytes), _mm512_extracti32x4_epi32(planes, 1));
+    if (n == 2)
+        return;
+    _mm_storeu_si128((void *)(to + 2 * plane_nbytes), _mm512_extracti32x4_epi32(planes, 2));
+    _mm_storeu_si128((void *)(to + 3 * plane_nbytes), _mm512_extracti32x4_epi32(planes, 3));
+}
+
+/* In each value four of 16 bytes, shifted right. */
+VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
+{
+    const __m512i all = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bits));
+    return _mm512_srlv_epi32(_mm512_shuffle_epi8(all, bytes), counts);
+}
+
+VEC vec_u32 vec_shift_left(vec_u32 a, int n)
+{
+    return _mm512_slli_epi32(a, (unsigned)n);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)

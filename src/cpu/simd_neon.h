@@ -134,6 +134,12 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit));
 }
 
+/* |a| or `limit`, the smaller; 0 where the mask is not set. */
+VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
+{
+    return vec_from_bits(vandq_u32(vec_bits(vminq_f32(vabsq_f32(a), limit)), mask));
+}
+
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return vandq_u32(a, b);
@@ -679,36 +685,38 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
     memcpy(to, &four, sizeof four);
 }
 
-/* Values whose bit, from the lowest on, is 1 with the opposite sign; what is no number, 0. */
-VEC vec_bytes vec_flip_s8(vec_bytes a, uint64_t bits)
+/* Bytes with the opposite sign of which a bit in `of` is 1. */
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
-    const uint8x8_t bit_of = vcreate_u8(0x8040201008040201u);
-    const uint8x16_t spread = vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8)));
-    const uint8x16_t are_flipped = vtstq_u8(spread, vcombine_u8(bit_of, bit_of));
+    const uint8x16_t are_flipped = vtstq_u8(bits, of);
     return vsubq_u8(veorq_u8(a, are_flipped), are_flipped);
-}
-
-VEC vec_bytes vec_flip_f16(vec_bytes a, uint64_t bits)
-{
-    static const uint16_t bit_of[8] = {0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80};
-    const uint16x8_t value = vreinterpretq_u16_u8(a);
-    const uint16x8_t are_flipped = vtstq_u16(vdupq_n_u16((uint16_t)bits), vld1q_u16(bit_of));
-    const uint16x8_t flipped = veorq_u16(value, vandq_u16(are_flipped, vdupq_n_u16(0x8000)));
-    const uint16x8_t are_numbers = vcleq_u16(vandq_u16(value, vdupq_n_u16(0x7fff)), vdupq_n_u16(0x7c00));
-    return vreinterpretq_u8_u16(vandq_u16(are_numbers, flipped));
-}
-
-VEC vec_bytes vec_flip_f32(vec_bytes a, uint64_t bits)
-{
-    static const uint32_t bit_of[4] = {0x1, 0x2, 0x4, 0x8};
-    const vec_f32 value = vreinterpretq_f32_u8(a);
-    const vec_u32 are_flipped = vtstq_u32(vdupq_n_u32((uint32_t)bits), vld1q_u32(bit_of));
-    return vreinterpretq_u8_f32(vec_keep(vec_are_numbers(value, value), vec_flip(value, are_flipped)));
 }
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
 {
     return vld1q_u8(from);
+}
+
+/* Four planes' bytes of a step's symbols, or the first n: four bytes of each plane. */
+VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+{
+    const uint32x4_t planes = vreinterpretq_u32_u8(bytes);
+    const uint32_t each[4] = {vgetq_lane_u32(planes, 0), vgetq_lane_u32(planes, 1), vgetq_lane_u32(planes, 2),
+                              vgetq_lane_u32(planes, 3)};
+    for (int k = 0; k < n; k++)
+        memcpy(to + (size_t)k * plane_nbytes, &each[k], sizeof each[k]);
+}
+
+/* In each value four of 16 bytes, shifted right. */
+VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
+{
+    const vec_u32 spread = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(bits), vreinterpretq_u8_u32(bytes)));
+    return vshlq_u32(spread, vnegq_s32(vreinterpretq_s32_u32(counts)));
+}
+
+VEC vec_u32 vec_shift_left(vec_u32 a, int n)
+{
+    return vshlq_u32(a, vdupq_n_s32(n));
 }
 
 #endif

@@ -178,13 +178,13 @@ VEC bool special_step(const linear_constants *constants, bool positive_is_1, ste
 typedef enum soft_path { PATH_LINEAR, PATH_SPECIAL, PATH_EXACT } soft_path;
 
 /* Steps by the linear functions; returns how many are undecided, and which. */
-VEC size_t linear_steps(soft_path path, bool positive_is_1, const softqam_params *params, step_place at, size_t n_steps,
-                        step_place *undecided, bool streaming)
+VEC size_t linear_steps(soft_path path, bool positive_is_1, const softqam_params *params, step_place at, prefetch ahead,
+                        size_t n_steps, step_place *undecided, bool streaming)
 {
     const linear_constants constants = load_linear(&params->soft_linear);
     size_t n_undecided = 0;
     for (size_t k = 0; k < n_steps; k++) {
-        prefetch_ahead(at.in, LANES * 8, streaming);
+        prefetch_step(&ahead, at.in, LANES, streaming);
         undecided[n_undecided] = at;
         const step_input in = load_step(at.in);
         n_undecided += path == PATH_LINEAR ? linear_step(&constants, positive_is_1, in, at.out, streaming)
@@ -207,16 +207,14 @@ typedef struct path_choice {
 
 /* The steps of a tile; returns those that must be taken as arithmetic.h has it. */
 VEC size_t tile_steps(bool positive_is_1, const softqam_params *params, path_choice *choice, step_place at,
-                      size_t n_steps, step_place *undecided, bool streaming)
+                      prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
 {
     while (choice->path < PATH_EXACT) {
         size_t n;
         if (choice->path == PATH_SPECIAL)
-            n = linear_steps(PATH_SPECIAL, positive_is_1, params, at, n_steps, undecided, streaming);
-        else if (streaming) /* as a constant: a branch at each store takes a tenth of the time */
-            n = linear_steps(PATH_LINEAR, positive_is_1, params, at, n_steps, undecided, true);
+            n = linear_steps(PATH_SPECIAL, positive_is_1, params, at, ahead, n_steps, undecided, streaming);
         else
-            n = linear_steps(PATH_LINEAR, positive_is_1, params, at, n_steps, undecided, false);
+            n = linear_steps(PATH_LINEAR, positive_is_1, params, at, ahead, n_steps, undecided, streaming);
         if (n <= (choice->path == PATH_LINEAR ? n_steps / 8 : n_steps / 2))
             return n;
         *choice = (path_choice){choice->path + 1, SOFT_TILES_BEFORE_RETRY};
@@ -226,16 +224,18 @@ VEC size_t tile_steps(bool positive_is_1, const softqam_params *params, path_cho
     return n_steps;
 }
 
-VEC void soft_bit_loop(bool positive_is_1, const softqam_params *params, step_place at, size_t n_symbols,
-                       bool streaming)
+VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool streaming)
 {
-    size_t n_steps = n_symbols / LANES, n_left = n_symbols % LANES;
+    const softqam_params *params = call->params;
+    step_place at = {call->components, call->out};
+    prefetch ahead = prefetch_of(call, LANES);
+    size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
     step_place again[TILE_STEPS + 2];
     size_t n_again = 0;
     path_choice choice = {PATH_LINEAR, 0};
     while (n_steps > 0) {
         const size_t n = n_steps < TILE_STEPS ? n_steps : TILE_STEPS;
-        n_again += tile_steps(positive_is_1, params, &choice, at, n, again + n_again, streaming);
+        n_again += tile_steps(positive_is_1, params, &choice, at, ahead, n, again + n_again, streaming);
         choice = choice.n_tiles == 0 ? (path_choice){PATH_LINEAR, 0} : (path_choice){choice.path, choice.n_tiles - 1};
         /* An odd one waits for the next tile. */
         if (n_again > 1) {
@@ -243,6 +243,7 @@ VEC void soft_bit_loop(bool positive_is_1, const softqam_params *params, step_pl
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
+        ahead.at += n * ahead.step_nbytes;
         at.in += n * 2 * LANES;
         at.out += n * 8 * LANES;
         n_steps -= n;
@@ -260,14 +261,18 @@ VEC void soft_bit_loop(bool positive_is_1, const softqam_params *params, step_pl
     }
 }
 
-/* The sign as a constant of the loops. */
+/* The sign and streaming as constants of the loops: a branch at each store takes a tenth of the time. */
 static void soft_bits_of_symbols(const softqam_loop_call *call)
 {
-    const step_place at = {call->components, call->out};
-    if (call->params->sign == SOFTQAM_SIGN_POSITIVE_IS_1)
-        soft_bit_loop(true, call->params, at, call->n_symbols, call->streaming);
+    const bool positive_is_1 = call->params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    if (positive_is_1 && call->streaming)
+        soft_bit_loop(true, call, true);
+    else if (positive_is_1)
+        soft_bit_loop(true, call, false);
+    else if (call->streaming)
+        soft_bit_loop(false, call, true);
     else
-        soft_bit_loop(false, call->params, at, call->n_symbols, call->streaming);
+        soft_bit_loop(false, call, false);
 }
 
 #endif

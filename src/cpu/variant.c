@@ -123,14 +123,30 @@ static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const s
     }
 }
 
+static softqam_loop *const *codeword_loops_of(const softqam_params *params, const softqam_llr_loops *llrs)
+{
+    switch (params->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return llrs->codeword_s8;
+    case SOFTQAM_OUTPUT_F16:
+        return llrs->codeword_f16;
+    case SOFTQAM_OUTPUT_F32:
+        return llrs->codeword_f32;
+    default:
+        return NULL;
+    }
+}
+
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
                               const softqam_params *params)
 {
     loops->convert = variant->convert[params->input_format];
     loops->gold = variant->gold;
-    loops->descramble = variant->descramble[params->output_format];
+    loops->interleave = variant->interleave;
     loops->min_symbols = variant->min_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals;
-    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
+    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
         loops->by_noise[axis_bits] = loops_of(variant, params, &variant->llrs[axis_bits]);
+        loops->codeword[axis_bits] = codeword_loops_of(params, &variant->llrs[axis_bits]);
+    }
 }

@@ -15,8 +15,8 @@ typedef struct softqam_cpu_variant {
     softqam_loop *soft_bits[1];
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loop *gold;
-    softqam_descramble_loop *descramble[4]; /* by output format; not of soft bits */
-    size_t min_symbols;                     /* that a loop takes; convert takes any number */
+    softqam_interleave_loop *interleave;
+    size_t min_symbols; /* that a loop takes; convert takes any number */
     bool flushes_subnormals;
     size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;

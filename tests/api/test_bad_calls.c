@@ -206,13 +206,15 @@ static const segment_row segment_rows[] = {
     SEGMENT(S8, "segment.llr_scale is 2.09715e+06, not 2^-10 to 2^20", .llr_scale = 0x1p21F),
     SEGMENT(F16, "segment.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
     SEGMENT(U8, "segment.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
-    SEGMENT(S8, "segment.n_layers is 2: this version takes one layer", .n_layers = 2),
-    SEGMENT(U8, "segment.n_layers is 4: this version takes one layer", .n_layers = 4),
-    SEGMENT(U8, "segment.n_layers is 5: this version takes one layer", .n_layers = 5),
-    SEGMENT(S8, "segment.n_layers is 4294967295: this version takes one layer", .n_layers = UINT32_MAX),
-    SEGMENT(S8, "segment.plane_stride is 4: this version has no bit planes", .plane_stride = 4),
-    SEGMENT(U8, "segment.plane_stride is 18446744073709551615: this version has no bit planes",
-            .plane_stride = SIZE_MAX),
+    SEGMENT(S8, "segment.n_layers is 5, more than 4", .n_layers = 5),
+    SEGMENT(U8, "segment.n_layers is 5, more than 4", .n_layers = 5),
+    SEGMENT(S8, "segment.n_layers is 4294967295, more than 4", .n_layers = UINT32_MAX),
+    SEGMENT(U8, "segment.n_layers is 4: u8 soft bits are liquid-dsp's, which has no layers", .n_layers = 4),
+    SEGMENT(F16, "segment.n_layers is 2: pi/2-BPSK has one layer", .n_layers = 2, .modulation = 2),
+    SEGMENT(S8, "segment.first_symbol is 7, not a multiple of 2 layers", .n_layers = 2, .first_symbol = 7),
+    SEGMENT(F32, "segment.first_symbol is 18446744073709551615, not a multiple of 4 layers", .n_layers = 4,
+            .first_symbol = UINT64_MAX),
+    SEGMENT(U8, "segment.plane_stride is 4: u8 soft bits are liquid-dsp's, which has no bit planes", .plane_stride = 4),
     SEGMENT(S8, "segment.descramble is 2, not 0 or 1", .descramble = 2),
     SEGMENT(U8, "segment.descramble is 4294967295, not 0 or 1", .descramble = UINT32_MAX, .c_init = UINT32_MAX),
     SEGMENT(S8, "segment.c_init is 7, but segment.descramble is 0", .c_init = 7),
@@ -222,6 +224,17 @@ static const segment_row segment_rows[] = {
             .descramble = 1, .first_symbol = UINT64_MAX),
     SEGMENT(S8, "segment.first_symbol is 2305843009213693952: the codeword has more bits than can be counted",
             .descramble = 1, .first_symbol = UINT64_MAX / 8 + 1),
+};
+
+/* What depends on the number of symbols: refused of 4 of them, not of none. */
+static const segment_row length_rows[] = {
+    SEGMENT(S8, "segment.n_symbols is 4, not a multiple of 3 layers", .n_layers = 3),
+    SEGMENT(S8, "segment.plane_stride is 3, less than 4 symbols", .plane_stride = 3),
+    SEGMENT(F32, "segment.plane_stride is 1, less than 4 symbols", .plane_stride = 1, .modulation = 1),
+    SEGMENT(F16, "4 symbols are more than memory can hold", .plane_stride = SIZE_MAX),
+    SEGMENT(S8, "4 symbols are more than memory can hold", .plane_stride = SIZE_MAX / 7),
+    SEGMENT(S8, "4 symbols are more than memory can hold", .plane_stride = SIZE_MAX / 14 + 1),
+    SEGMENT(F32, "4 symbols are more than memory can hold", .plane_stride = SIZE_MAX / 28, .n_layers = 2),
 };
 
 /* Where the pieces of a call lie in the memory below; NONE for NULL. */
@@ -387,29 +400,104 @@ static void check_row(softqam_demodulator *demodulators[2], const call_row *row,
     assert_memory_equal(memory, expected, sizeof memory);
 }
 
+/* Refused beside a good one and alone, and, if `always`, where there is nothing to do, too. */
+static void check_segment_row(const segment_row *row, bool always, size_t number)
+{
+    softqam_config config = api_config();
+    config.output_format = row->format;
+    softqam_demodulator *demodulator = api_create(&config);
+    uint8_t expected[sizeof memory];
+    fill_memory(expected);
+    softqam_segment segments[2] = {good_segment(row->format), row->segment};
+    segments[1].out = at(OUT);
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        segments[1].layers[k] = segments[0].layers[0];
+    check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", number);
+    check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "segment", number);
+    segments[1].n_symbols = 0;
+    const softqam_status status = softqam_demodulate_segments(demodulator, segments + 1, 1);
+    if (always)
+        check_refusal(status, row->message, "segment", number);
+    else if (harness_backend() != SOFTQAM_BACKEND_CUDA)
+        assert_int_equal(status, SOFTQAM_OK);
+    assert_memory_equal(memory, expected, sizeof memory);
+    assert_works(demodulator, row->format);
+    softqam_destroy(demodulator);
+}
+
 static void test_segment_fields(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < HARNESS_COUNT(segment_rows); k++) {
-        const segment_row *row = &segment_rows[k];
-        softqam_config config = api_config();
-        config.output_format = row->format;
-        softqam_demodulator *demodulator = api_create(&config);
+    for (size_t k = 0; k < HARNESS_COUNT(segment_rows); k++)
+        check_segment_row(&segment_rows[k], true, k);
+    for (size_t k = 0; k < HARNESS_COUNT(length_rows); k++)
+        check_segment_row(&length_rows[k], false, k);
+    print_message("%zu rows\n", HARNESS_COUNT(segment_rows) + HARNESS_COUNT(length_rows));
+}
+
+/* Four layers and planes, each of whose pieces must be as good as the first one's. */
+typedef struct layer_row {
+    size_t n_symbols, plane_stride, symbol_stride;
+    unsigned layer;
+    softqam_layer is; /* offsets into the memory, or NONE */
+    const char *message;
+} layer_row;
+
+#define AT(offset) ((offset) == NONE ? NULL : memory + (offset))
+#define LAYER_ROW(n, planes, stride, layer, i, q, noise, message)                                                      \
+    {                                                                                                                  \
+        n, planes, stride, layer, {AT(i), AT(q), (const float *)(const void *)AT(noise)}, message                      \
+    }
+
+static void test_layers(void **state)
+{
+    (void)state;
+    /* 8 symbols of 256QAM are 64 bytes from OUT on; with a plane stride of 20, 7 * 20 + 8. */
+    const layer_row rows[] = {
+        LAYER_ROW(8, 0, 0, 1, NONE, NONE, NOISE, "layer 1: symbols is NULL"),
+        LAYER_ROW(8, 0, 0, 3, NONE, Q, NOISE, "layer 3: symbols is NULL"),
+        LAYER_ROW(8, 0, 0, 2, IN, NONE, NONE, "layer 2: noise_var is NULL, which LLRs need"),
+        LAYER_ROW(8, 0, 0, 3, IN, NONE, NOISE + 2, "layer 3: noise_var is not aligned to 4 bytes"),
+        LAYER_ROW(8, 0, 0, 0, IN, NONE, NOISE + 1, "layer 0: noise_var is not aligned to 4 bytes"),
+        LAYER_ROW(8, 0, 0, 1, OUT + 63, NONE, NOISE, overlap),
+        LAYER_ROW(8, 0, 0, 2, OUT - 15, NONE, NOISE, overlap),
+        LAYER_ROW(8, 0, 5, 2, OUT - 47, NONE, NOISE, overlap),
+        LAYER_ROW(8, 0, 0, 3, IN, OUT - 4, NOISE, overlap),
+        LAYER_ROW(8, 0, 0, 3, IN, NONE, OUT - 4, overlap),
+        LAYER_ROW(8, 20, 0, 1, OUT + 147, NONE, NOISE, overlap),
+        LAYER_ROW(8, 20, 0, 3, IN, NONE, OUT + 144, overlap),
+        LAYER_ROW(8, 0, SIZE_MAX / 8, 1, IN, NONE, NOISE, "8 symbols are more than memory can hold"),
+    };
+    softqam_config config = api_config();
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    softqam_demodulator *demodulator = api_create(&config);
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        const layer_row *row = &rows[k];
+        const softqam_layer good = {at(IN), NULL, at(NOISE)};
         uint8_t expected[sizeof memory];
         fill_memory(expected);
-        softqam_segment segments[2] = {good_segment(row->format), row->segment};
-        segments[1].out = at(OUT);
-        segments[1].layers[0] = segments[0].layers[0];
-        check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", k);
-        check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "segment", k);
-        /* Where there is nothing to do, too. */
-        segments[1].n_symbols = 0;
-        check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", k);
+        softqam_segment segment = {.n_symbols = row->n_symbols,
+                                   .out = at(OUT),
+                                   .plane_stride = row->plane_stride,
+                                   .symbol_stride = row->symbol_stride,
+                                   .noise_stride = 1,
+                                   .layers = {good, good, good, good},
+                                   .n_layers = 4};
+        segment.layers[row->layer] = row->is;
+        check_refusal(softqam_demodulate_segments(demodulator, &segment, 1), row->message, "layer", k);
         assert_memory_equal(memory, expected, sizeof memory);
-        assert_works(demodulator, row->format);
-        softqam_destroy(demodulator);
+        assert_works(demodulator, SOFTQAM_OUTPUT_S8);
     }
-    print_message("%zu rows\n", HARNESS_COUNT(segment_rows));
+    /* What lies just beside the output is no overlap. */
+    softqam_segment beside = {.n_symbols = 2,
+                              .out = at(OUT),
+                              .plane_stride = 20,
+                              .layers = {{at(OUT + 142), NULL, at(OUT - 4)}, {at(OUT - 8), NULL, at(OUT + 144)}},
+                              .n_layers = 2};
+    if (harness_backend() != SOFTQAM_BACKEND_CUDA)
+        assert_int_equal(softqam_demodulate_segments(demodulator, &beside, 1), SOFTQAM_OK);
+    softqam_destroy(demodulator);
+    print_message("%zu rows\n", HARNESS_COUNT(rows));
 }
 
 static void test_calls(void **state)
@@ -482,6 +570,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_context_configurations),
         cmocka_unit_test(test_variant_with_control_characters),
         cmocka_unit_test(test_segment_fields),
+        cmocka_unit_test(test_layers),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_sum_of_counts),
         cmocka_unit_test(test_host_memory),

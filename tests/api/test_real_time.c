@@ -181,7 +181,7 @@ static bool call_in_all_ways(const work *self, uint8_t *out)
     segments[1].n_symbols = 3;
     good = good && softqam_demodulate_segments(self->demodulator, segments, 2) == SOFTQAM_OK;
     /* A refusal. */
-    segments[0].n_layers = 2;
+    segments[0].n_layers = 5;
     return good && softqam_demodulate_segments(self->demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
 }
 

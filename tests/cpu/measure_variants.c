@@ -143,7 +143,7 @@ static void measure_convert(const softqam_cpu_variant *variant, int format, vari
     harness_random_fill(&random, self->got, self->n_symbols * sizeof(float));
     for (size_t k = 0; k < N_REPEATS; k++) {
         double start = harness_seconds();
-        variant->convert[format](self->got, 0.7F, 2 * self->n_symbols, self->components, false);
+        variant->convert[format](self->got, 0.7F, 2 * self->n_symbols, self->components);
         times[k] = harness_seconds() - start;
     }
     const double millions = 1e-6 * (double)self->n_symbols, median = median_of(times);

@@ -29,6 +29,7 @@ enum {
     STREAM_LARGE,
     STREAM_COPY,
     STREAM_ZEROS,
+    STREAM_FAR,
 };
 
 static variants_data open_mixture(uint32_t stream, size_t n_symbols)
@@ -241,9 +242,9 @@ static void check_convert(const softqam_cpu_variant *variant, int format, float 
 {
     const size_t nbytes = softqam_input_symbol_nbytes((softqam_input_format)format) / 2;
     float *expected = harness_alloc(n * sizeof(float)), *got = harness_alloc(n * sizeof(float));
-    softqam_cpu_portable.convert[format](samples, scale, n, expected, false);
+    softqam_cpu_portable.convert[format](samples, scale, n, expected);
     harness_poison((uint8_t *)got, (const uint8_t *)expected, n * sizeof(float));
-    variant->convert[format](samples, scale, n, got, n % 2);
+    variant->convert[format](samples, scale, n, got);
     for (size_t i = 0; i < n; i++) {
         /* Any NaN is one. */
         if (memcmp(&expected[i], &got[i], sizeof(float)) != 0 && !(isnan(expected[i]) && isnan(got[i])))
@@ -268,9 +269,9 @@ static void check_convert_lengths(const softqam_cpu_variant *variant, int format
             place(&in, n * nbytes, gap, n % 2);
             place(&out, n * sizeof(float), 4 * gap, n % 2);
             memcpy(in.data, samples, n * nbytes);
-            softqam_cpu_portable.convert[format](in.data, scale, n, expected, false);
+            softqam_cpu_portable.convert[format](in.data, scale, n, expected);
             harness_poison(out.data, (const uint8_t *)expected, n * sizeof(float));
-            variant->convert[format](in.data, scale, n, (float *)(void *)out.data, false);
+            variant->convert[format](in.data, scale, n, (float *)(void *)out.data);
             assert_memory_equal(out.data, expected, n * sizeof(float));
             harness_buffer_check(&out);
         }
@@ -416,6 +417,84 @@ static void test_noise_of_call(void **state)
         config.noise_form = k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
         const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
         self.noise[0] = noises[k / 2 / (N_OUTPUT_FORMATS - 1)];
+        check_data(&call, &self);
+    }
+    variants_close_data(&self);
+}
+
+static double random_between(harness_random *random, double from, double to)
+{
+    return from + (to - from) * harness_random_below(random, 1u << 24) / (1u << 24);
+}
+
+/* A component for s8: of usual size; where LLRs reach their limit; where the vector loops limit a component, by
+ * arithmetic_usual.h, and by a hair there; of any size; not finite; of any bits. */
+static float component_for_s8(harness_random *random, double weight)
+{
+    enum { FAR_LIMIT = 11000 };
+    const uint32_t bits = (uint32_t)harness_random_below(random, (size_t)1 << 32);
+    const size_t way = harness_random_below(random, 16);
+    double value = random_between(random, 0, 2.5);
+    if (way < 3)
+        value = random_between(random, 0, 8) * 20 / weight;
+    else if (way < 6)
+        value = FAR_LIMIT / weight * (1 + random_between(random, -1, 1) * (way % 2 ? 1e-6 : 0.5));
+    else if (way < 9)
+        value = exp2(random_between(random, -70, 127.9));
+    else if (way == 9)
+        value = bits % 2 ? INFINITY : NAN;
+    float component = (float)(bits % 4 < 2 ? value : -value);
+    if (way == 10)
+        memcpy(&component, &bits, sizeof bits);
+    return component;
+}
+
+/* A weight for s8: of usual noise; nearly the largest and the smallest that the vector loops have a way for beside the
+ * usual one, and beyond. */
+static double weight_for_s8(harness_random *random, size_t way, double scale)
+{
+    enum { FAR_WEIGHT_END = 8192 };
+    if (way == 0)
+        return FAR_WEIGHT_END * random_between(random, 0.7, 0.99999);
+    if (way == 1)
+        return scale * 0x1p-40 * random_between(random, 1.00001, 10);
+    if (way == 2)
+        return FAR_WEIGHT_END * random_between(random, 0.99, 4);
+    return scale * exp2(random_between(random, -20, 9));
+}
+
+/* Large components, erasures and weights of every size, for s8, which limits components to where its LLRs are limited
+ * anyway. Every two tiles their kind of weights changes. */
+static void test_far(void **state)
+{
+    (void)state;
+    static const float scales[] = {6, 0x1p-10F, 300};
+    static const softqam_modulation modulations[] = {SOFTQAM_MODULATION_QPSK, SOFTQAM_MODULATION_16QAM,
+                                                     SOFTQAM_MODULATION_64QAM, SOFTQAM_MODULATION_256QAM,
+                                                     SOFTQAM_MODULATION_1024QAM};
+    enum { RUN = 2048, N_WAYS = 4 };
+    harness_random random = harness_random_stream(STREAM_FAR);
+    variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
+    for (size_t k = 0; k < HARNESS_COUNT(modulations) * SOFTQAM_NOISE_KINDS * 2 * N_WAYS; k++) {
+        const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
+        const float scale = scales[harness_random_below(&random, HARNESS_COUNT(scales))];
+        double weight = weight_for_s8(&random, k / SOFTQAM_NOISE_KINDS % N_WAYS, scale);
+        softqam_config config;
+        softqam_config_init(&config);
+        config.modulation = modulations[k / SOFTQAM_NOISE_KINDS / 2 / N_WAYS];
+        config.output_format = SOFTQAM_OUTPUT_S8;
+        config.llr_scale = scale;
+        config.llr_limit = k / SOFTQAM_NOISE_KINDS / N_WAYS % 2 ? (int)harness_random_below(&random, 127) + 1 : 0;
+        config.sign = (softqam_sign)harness_random_below(&random, 2);
+        config.noise_form = noise == SOFTQAM_NOISE_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+        for (size_t i = 0; i < self.n_symbols; i++) {
+            if (noise != SOFTQAM_ONE_WEIGHT)
+                weight = weight_for_s8(&random, (k + i / RUN) % N_WAYS, scale);
+            self.noise[i] = (float)(noise == SOFTQAM_NOISE_INVERSE ? weight / scale : scale / weight);
+            for (size_t axis = 0; axis < 2; axis++)
+                self.components[2 * i + axis] = component_for_s8(&random, weight);
+        }
+        const variants_call call = variants_call_of(&config, noise);
         check_data(&call, &self);
     }
     variants_close_data(&self);
@@ -689,13 +768,21 @@ static void test_unknown_names(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbol_sets),       cmocka_unit_test(test_signs_scales_and_limits),
-        cmocka_unit_test(test_lengths),           cmocka_unit_test(test_misalignment),
-        cmocka_unit_test(test_convert),           cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_near_integers),     cmocka_unit_test(test_zeros_and_not_finite),
-        cmocka_unit_test(test_noise_of_call),     cmocka_unit_test(test_rounding_mode),
-        cmocka_unit_test(test_flushing_caller),   cmocka_unit_test(test_large_calls),
-        cmocka_unit_test(test_large_descrambled), cmocka_unit_test(test_copy_streaming),
+        cmocka_unit_test(test_symbol_sets),
+        cmocka_unit_test(test_signs_scales_and_limits),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_misalignment),
+        cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_worst_inputs),
+        cmocka_unit_test(test_near_integers),
+        cmocka_unit_test(test_zeros_and_not_finite),
+        cmocka_unit_test(test_noise_of_call),
+        cmocka_unit_test(test_rounding_mode),
+        cmocka_unit_test(test_flushing_caller),
+        cmocka_unit_test(test_large_calls),
+        cmocka_unit_test(test_large_descrambled),
+        cmocka_unit_test(test_copy_streaming),
+        cmocka_unit_test(test_far),
         cmocka_unit_test(test_unknown_names),
     };
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {

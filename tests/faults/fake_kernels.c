@@ -54,8 +54,8 @@ static void run_segment(const softqam_params *params, const softqam_cpu_loops *l
         const unsigned char *q = segment->symbols_q ? (const unsigned char *)segment->symbols_q + k * step : i + half;
         unsigned char *out = (unsigned char *)segment->out + k * out_nbytes;
         float components[2];
-        loops->convert(i, segment->input_scale, 1, &components[0], false);
-        loops->convert(q, segment->input_scale, 1, &components[1], false);
+        loops->convert(i, segment->input_scale, 1, &components[0]);
+        loops->convert(q, segment->input_scale, 1, &components[1]);
         const float noise = segment->noise ? segment->noise[k * segment->noise_stride] : segment->noise_value;
         const int axis_bits = softqam_axis_bits(params->modulation);
         const softqam_loop_call call = {.params = params,

@@ -160,13 +160,14 @@ static void check_refusal(softqam_status status)
 typedef struct piece {
     softqam_segment segment;
     bool is_good;
-    void *symbols;
-    void *symbols_q;
-    float *noise_var;
+    void *symbols[SOFTQAM_MAX_LAYERS];
+    void *symbols_q[SOFTQAM_MAX_LAYERS];
+    float *noise_var[SOFTQAM_MAX_LAYERS];
     uint8_t *out;
-    uint8_t *side_by_side;
+    uint8_t *side_by_side; /* of all layers, in the order of the codeword */
+    float *noise_side_by_side;
     uint8_t *expected;
-    size_t out_nbytes;
+    size_t out_nbytes; /* from the first to the last */
 } piece;
 
 static void *fill(source *self, size_t nbytes)
@@ -190,16 +191,50 @@ static bool is_llr_scale(float scale, softqam_output_format format)
     return format == SOFTQAM_OUTPUT_S8 ? scale >= 0x1p-10f && scale <= 0x1p20f : scale == 1.0f;
 }
 
+static softqam_modulation modulation_of(const softqam_segment *segment, const softqam_config *config)
+{
+    return segment->modulation ? segment->modulation : config->modulation;
+}
+
 /* Whether what is set for it is in order. */
 static bool is_descrambling(const softqam_segment *segment, const softqam_config *config)
 {
-    const uint64_t n_bits = softqam_bits_per_symbol(segment->modulation ? segment->modulation : config->modulation);
+    const uint64_t n_bits = softqam_bits_per_symbol(modulation_of(segment, config));
     return segment->descramble == 1 && config->output_format != SOFTQAM_OUTPUT_U8 && segment->c_init <= 0x7fffffff &&
            segment->first_symbol <= UINT64_MAX - segment->n_symbols && n_bits > 0 &&
            segment->first_symbol + segment->n_symbols <= UINT64_MAX / n_bits;
 }
 
-/* Fields besides the memory: what this version supports, and what it does not. */
+/* More often than not as many symbols as all layers take. */
+static void take_layers(source *self, piece *p, const softqam_config *config)
+{
+    softqam_segment *segment = &p->segment;
+    segment->n_layers = (unsigned)take_choice(self, 6);
+    if (segment->n_layers <= 1)
+        return;
+    if (segment->n_layers <= SOFTQAM_MAX_LAYERS && take_byte(self) % 8) {
+        segment->n_symbols -= segment->n_symbols % segment->n_layers;
+        segment->first_symbol -= segment->first_symbol % segment->n_layers;
+    }
+    p->is_good = p->is_good && segment->n_layers <= SOFTQAM_MAX_LAYERS && config->output_format != SOFTQAM_OUTPUT_U8 &&
+                 modulation_of(segment, config) != SOFTQAM_MODULATION_PI2_BPSK &&
+                 segment->n_symbols % segment->n_layers == 0 && segment->first_symbol % segment->n_layers == 0;
+}
+
+/* A plane stride past what memory holds is refused but of one plane. */
+static void take_planes(source *self, piece *p, const softqam_config *config)
+{
+    softqam_segment *segment = &p->segment;
+    const uint8_t how = take_byte(self);
+    segment->plane_stride = how < 0xf0 ? segment->n_symbols + how % 60 : how < 0xf8 ? how % 8 : SIZE_MAX - how;
+    if (segment->plane_stride == 0)
+        return;
+    p->is_good =
+        p->is_good && config->output_format != SOFTQAM_OUTPUT_U8 && segment->plane_stride >= segment->n_symbols &&
+        (how < 0xf8 || segment->n_symbols == 0 || softqam_bits_per_symbol(modulation_of(segment, config)) == 1);
+}
+
+/* Fields besides the memory: what is accepted, and what is not. */
 static void take_fields(source *self, piece *p, const softqam_config *config)
 {
     softqam_segment *segment = &p->segment;
@@ -225,14 +260,10 @@ static void take_fields(source *self, piece *p, const softqam_config *config)
         take(self, &segment->llr_scale, sizeof segment->llr_scale);
         p->is_good = p->is_good && is_llr_scale(segment->llr_scale, config->output_format);
     }
-    if (unusual & 32) {
-        segment->n_layers = (unsigned)take_choice(self, 3);
-        p->is_good = p->is_good && segment->n_layers <= 1;
-    }
-    if (unusual & 64) {
-        segment->plane_stride = (size_t)take_choice(self, 2);
-        p->is_good = p->is_good && segment->plane_stride == 0;
-    }
+    if (unusual & 32)
+        take_layers(self, p, config);
+    if (unusual & 64)
+        take_planes(self, p, config);
     if (unusual & 128) {
         segment->descramble = (unsigned)take_choice(self, 3);
         take(self, &segment->c_init, sizeof segment->c_init);
@@ -240,64 +271,124 @@ static void take_fields(source *self, piece *p, const softqam_config *config)
     }
 }
 
-static piece take_piece(source *self, const softqam_config *config)
+static unsigned layers_of(const piece *p)
+{
+    const unsigned n = p->segment.n_layers;
+    return n == 0 || n > SOFTQAM_MAX_LAYERS ? 1 : n;
+}
+
+/* Bytes from the first value to the end of the last. */
+static size_t spanned_by_output(const softqam_segment *segment, const softqam_config *config)
+{
+    const softqam_modulation modulation = modulation_of(segment, config);
+    const size_t n_bits = softqam_bits_per_symbol(modulation), n = segment->n_symbols;
+    const size_t nbytes = softqam_output_nbytes(config->output_format, modulation, n);
+    if (n == 0 || n_bits <= 1 || segment->plane_stride < n || segment->plane_stride > 2 * (MAX_SYMBOLS + 1))
+        return nbytes;
+    return nbytes / n / n_bits * ((n_bits - 1) * segment->plane_stride + n);
+}
+
+/* A layer's symbols and noise, no more than there must be, and where they stand in the codeword. */
+static void take_layer(source *self, piece *p, const softqam_config *config, unsigned k, bool apart)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), half = in_nbytes / 2;
-    const size_t n = take_byte(self) % (MAX_SYMBOLS + 1);
-    const uint8_t shape = take_byte(self);
-    const size_t stride = shape % MAX_STRIDE, step = stride ? stride : 1;
-    const size_t spanned = n ? (n - 1) * step + 1 : 0;
-    const bool planes = shape & 0x10;
-    piece p = {.segment = {.n_symbols = n, .symbol_stride = stride}};
+    const unsigned n_layers = layers_of(p);
+    const size_t n = (p->segment.n_symbols + n_layers - 1 - k) / n_layers;
+    const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1, spanned = n ? (n - 1) * step + 1 : 0;
+    p->symbols[k] = fill(self, spanned * (apart ? half : in_nbytes));
+    p->symbols_q[k] = apart ? fill(self, spanned * half) : NULL;
+    if (config->output_format != SOFTQAM_OUTPUT_U8)
+        p->noise_var[k] = fill(self, (n ? (n - 1) * p->segment.noise_stride + 1 : 1) * sizeof(float));
+    p->segment.layers[k] = (softqam_layer){p->symbols[k], p->symbols_q[k], p->noise_var[k]};
+    for (size_t j = 0; j < n; j++) {
+        const size_t i = j * n_layers + k;
+        const uint8_t *symbol = (const uint8_t *)p->symbols[k] + j * step * (apart ? half : in_nbytes);
+        const uint8_t *q = apart ? (const uint8_t *)p->symbols_q[k] + j * step * half : symbol + half;
+        memcpy(p->side_by_side + i * in_nbytes, symbol, half);
+        memcpy(p->side_by_side + i * in_nbytes + half, q, half);
+        if (p->noise_var[k])
+            p->noise_side_by_side[i] = p->noise_var[k][j * p->segment.noise_stride];
+    }
+}
+
+static piece take_piece(source *self, const softqam_config *config)
+{
+    const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    const uint8_t n = take_byte(self), shape = take_byte(self);
+    piece p = {.segment = {.n_symbols = n % (MAX_SYMBOLS + 1), .symbol_stride = shape % MAX_STRIDE}};
     take_fields(self, &p, config);
-    p.out_nbytes = softqam_output_nbytes(config->output_format,
-                                         p.segment.modulation ? p.segment.modulation : config->modulation, n);
-    p.symbols = fill(self, spanned * (planes ? half : in_nbytes));
-    p.symbols_q = planes ? fill(self, spanned * half) : NULL;
+    p.out_nbytes = spanned_by_output(&p.segment, config);
     p.out = malloc(p.out_nbytes);
     p.expected = malloc(p.out_nbytes);
-    p.side_by_side = malloc(n * in_nbytes);
-    p.segment.layers[0].symbols = p.symbols;
-    p.segment.layers[0].symbols_q = p.symbols_q;
+    p.side_by_side = malloc(p.segment.n_symbols * in_nbytes);
+    p.noise_side_by_side = malloc(p.segment.n_symbols * sizeof(float));
     p.segment.out = p.out;
-    if (config->output_format != SOFTQAM_OUTPUT_U8) {
+    if (config->output_format != SOFTQAM_OUTPUT_U8)
         p.segment.noise_stride = (shape >> 5) % 3;
-        p.noise_var = fill(self, (n ? (n - 1) * p.segment.noise_stride + 1 : 1) * sizeof(float));
-        p.segment.layers[0].noise_var = p.noise_var;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *symbol = (const uint8_t *)p.symbols + i * step * (planes ? half : in_nbytes);
-        const uint8_t *q = planes ? (const uint8_t *)p.symbols_q + i * step * half : symbol + half;
-        memcpy(p.side_by_side + i * in_nbytes, symbol, half);
-        memcpy(p.side_by_side + i * in_nbytes + half, q, half);
-    }
+    for (unsigned k = 0; k < layers_of(&p); k++)
+        take_layer(self, &p, config, k, shape >> 4 >> k & 1);
     return p;
 }
 
 static void free_piece(piece *p)
 {
-    free(p->symbols);
-    free(p->symbols_q);
-    free(p->noise_var);
+    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
+        free(p->symbols[k]);
+        free(p->symbols_q[k]);
+        free(p->noise_var[k]);
+    }
     free(p->out);
     free(p->side_by_side);
+    free(p->noise_side_by_side);
     free(p->expected);
 }
 
-/* What the definition says of it, one symbol after the other. Its refusals are the same, and leave the output alone. */
-static void expect(piece *p, softqam_demodulator *definition)
+/* From symbol order to planes, over memory that has other bytes between them, or to symbol order. */
+static void place(const piece *p, const softqam_config *config, const uint8_t *values, uint8_t *out)
 {
+    const softqam_modulation modulation = modulation_of(&p->segment, config);
+    const size_t n_bits = softqam_bits_per_symbol(modulation), n = p->segment.n_symbols;
+    const size_t nbytes = softqam_output_nbytes(config->output_format, modulation, 1) / n_bits;
+    const size_t stride = p->segment.plane_stride;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n_bits; k++)
+            memcpy(out + (stride ? k * stride + i : i * n_bits + k) * nbytes, values + (i * n_bits + k) * nbytes,
+                   nbytes);
+}
+
+/* What the definition says of it: one symbol after the other, in symbol order. Its refusals are the same, and leave the
+ * output alone. */
+static void expect(piece *p, softqam_demodulator *definition, const softqam_config *config)
+{
+    enum { BETWEEN = 0x5a };
     softqam_segment plain = p->segment;
-    plain.layers[0].symbols = p->side_by_side;
-    plain.layers[0].symbols_q = NULL;
-    plain.symbol_stride = 1;
+    if (p->out_nbytes > 0) {
+        memset(p->expected, BETWEEN, p->out_nbytes);
+        memset(p->out, BETWEEN, p->out_nbytes);
+    }
     plain.out = p->expected;
-    if (p->out_nbytes > 0)
-        memset(p->expected, 0, p->out_nbytes);
     const softqam_status status = softqam_demodulate_segments(definition, &plain, 1);
     require(status == (p->is_good ? SOFTQAM_OK : SOFTQAM_ERROR_INVALID_ARGUMENT));
-    for (size_t i = 0; i < p->out_nbytes; i++)
-        p->out[i] = (uint8_t)~p->expected[i];
+    if (!p->is_good || plain.n_symbols == 0)
+        return;
+    const size_t nbytes =
+        softqam_output_nbytes(config->output_format, modulation_of(&p->segment, config), plain.n_symbols);
+    uint8_t *values = calloc(1, nbytes);
+    require(values);
+    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
+    plain.layers[0] = (softqam_layer){p->side_by_side, NULL, takes_noise ? p->noise_side_by_side : NULL};
+    plain.symbol_stride = 1;
+    plain.noise_stride = takes_noise;
+    plain.n_layers = 1;
+    plain.plane_stride = 0;
+    plain.out = values;
+    require(softqam_demodulate_segments(definition, &plain, 1) == SOFTQAM_OK);
+    memset(p->expected, BETWEEN, p->out_nbytes);
+    place(p, config, values, p->expected);
+    for (size_t i = 0; i < nbytes; i++)
+        values[i] = (uint8_t)~values[i];
+    place(p, config, values, p->out);
+    free(values);
 }
 
 static void require_refused(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n)
@@ -312,6 +403,8 @@ static void call_wildly(source *self, softqam_demodulator *demodulator, const so
 {
     softqam_segment segments[2] = {*good, *good};
     uint64_t wild;
+    segments[1].n_layers = 1; /* so that there are several symbols a layer */
+    segments[1].plane_stride = 0;
     take(self, &wild, sizeof wild);
     wild |= (uint64_t)1 << 62;
     segments[1].n_symbols = good->n_symbols < 3 ? 3 : good->n_symbols;
@@ -326,13 +419,14 @@ static void call_wildly(source *self, softqam_demodulator *demodulator, const so
 static void call_overlapping(source *self, softqam_demodulator *demodulator, const piece *p, size_t in_nbytes)
 {
     const size_t at = take_byte(self);
+    const unsigned n_layers = layers_of(p), k = (unsigned)at % n_layers;
     const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1;
-    const size_t spanned =
-        p->segment.n_symbols ? ((p->segment.n_symbols - 1) * step + 1) * (p->symbols_q ? in_nbytes / 2 : in_nbytes) : 0;
+    const size_t n = (p->segment.n_symbols + n_layers - 1 - k) / n_layers;
+    const size_t spanned = n ? ((n - 1) * step + 1) * (p->symbols_q[k] ? in_nbytes / 2 : in_nbytes) : 0;
     softqam_segment segment = p->segment;
     if (at >= spanned)
         return;
-    segment.out = (uint8_t *)p->symbols + at;
+    segment.out = (uint8_t *)p->symbols[k] + at;
     require_refused(demodulator, &segment, 1);
 }
 
@@ -368,11 +462,14 @@ static void use(source *self, softqam_demodulator *demodulator, softqam_demodula
 {
     piece pieces[MAX_SEGMENTS];
     softqam_segment segments[MAX_SEGMENTS];
+    static uint8_t before[MAX_SEGMENTS][4 * 10 * 2 * (MAX_SYMBOLS + 1)];
     bool is_good = true;
     const size_t n = take_byte(self) % (MAX_SEGMENTS + 1);
     for (size_t k = 0; k < n; k++) {
         pieces[k] = take_piece(self, config);
-        expect(&pieces[k], definition);
+        expect(&pieces[k], definition, config);
+        if (pieces[k].out_nbytes > 0)
+            memcpy(before[k], pieces[k].out, pieces[k].out_nbytes);
         segments[k] = pieces[k].segment;
         is_good = is_good && pieces[k].is_good;
     }
@@ -386,8 +483,8 @@ static void use(source *self, softqam_demodulator *demodulator, softqam_demodula
     else
         check_refusal(status);
     for (size_t k = 0; k < n; k++) {
-        for (size_t i = 0; i < pieces[k].out_nbytes; i++)
-            require(pieces[k].out[i] == (is_good ? pieces[k].expected[i] : (uint8_t)~pieces[k].expected[i]));
+        const uint8_t *answer = is_good ? pieces[k].expected : before[k];
+        require(pieces[k].out_nbytes == 0 || memcmp(pieces[k].out, answer, pieces[k].out_nbytes) == 0);
         free_piece(&pieces[k]);
     }
 }

@@ -54,6 +54,7 @@ COUNTS = {
     "--streams": (1, 64),
     "--chunk": (1, 1 << 28),
     "--llr-limit": (1, 127),
+    "--planes": (1, 1 << 22),
 }
 MAX_SYMBOLS = ((1 << 63) - 1) // 10  # of softqam-gen
 REALS = {"--snr-db": "number from -200 to 200", "--llr-scale": "number or fraction from 0.0009765625 to 1048576"}

@@ -57,6 +57,12 @@ class CommandLine(ToolTest):
          "--c-init: what is descrambled has no soft bits u8; choose s8, f16 or f32 with --output-format"),
         (["-o", "u8", "-m", "256qam", "--c-init", "0"],
          "--c-init: what is descrambled has no soft bits u8; choose s8, f16 or f32 with --output-format"),
+        *[(["--planes", text], f"--planes: '{text}' is not a whole number from 1 to 4194304")
+          for text in ("0", "-1", "", "4194305", "1e3", "18446744073709551617")],
+        (["--planes", "8"],
+         "--planes: what comes out as bit planes has no soft bits u8; choose s8, f16 or f32 with --output-format"),
+        (["-o", "hard", "--planes", "8", "--skip", "12"],
+         "--planes: --skip 12 is not a multiple of the 8 symbols of a code block"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
         (["--frobnicate=3"], "--frobnicate=3: no such option; --help lists them"),
         (["-x"], "-x: no such option; --help lists them"),

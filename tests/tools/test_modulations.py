@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 
 from tools_harness import (
     BLOCK_SYMBOLS, DEMOD, LLR_TYPECODE, MODULATIONS, ToolTest, bit_errors_per_component, count_differences,
@@ -180,6 +181,106 @@ class Noise(ToolTest):
             self.assertEqual((stats["symbols"], stats["erased"]), (7, 2))
             self.assertAlmostEqual(stats["saturated_share"], 5 / 7)
             self.assertEqual(len(self.read("y")), 7 * n_bits)
+
+
+def to_planes(data, n_bits, nbytes, block_symbols):
+    """Symbol order to bit planes, code block by code block."""
+    values = [data[k : k + nbytes] for k in range(0, len(data), nbytes)]
+    blocks = (values[k : k + block_symbols * n_bits] for k in range(0, len(values), block_symbols * n_bits))
+    return b"".join(b"".join(block[k::n_bits]) for block in blocks for k in range(n_bits))
+
+
+class Planes(ToolTest):
+    N = 1237
+
+    def make_symbols(self, name, n=N):
+        self.make("x.cf32", "-m", name, "--c-init", "5", "--symbols", str(n), "--snr-db", "20", "--bits", "sent")
+        self.write("n.f32", pack("f", [0.001 * (1 + i % 97) for i in range(n)]))
+        return ["-m", name, "--c-init", "5", "-q"]
+
+    def statistics(self, result):
+        return next(json.loads(line) for line in self.ok(result).err.splitlines() if line.startswith("{"))
+
+    def test_formats(self):
+        """Each format, with noise for all symbols or for each: what symbol order gives, permuted; checked and counted
+        as in symbol order."""
+        for name, (n_bits, _) in MODULATIONS.items():
+            options = self.make_symbols(name)
+            for format_, nbytes in (("s8", 1), ("f16", 2), ("f32", 4), ("hard", 1)):
+                noise = [] if format_ == "hard" else ["--noise-file", "n.f32"]
+                arguments = [*options, *noise, "-o", format_, "--verify", "--compare", "sent", "--stats=json", "x.cf32"]
+                plain = self.statistics(self.demod(*arguments, "y"))
+                for block_symbols in (1, 7, 300, 1236, 1237, 1238, 1 << 22):
+                    stats = self.statistics(self.demod(*arguments, "z", "--planes", str(block_symbols)))
+                    self.assertEqual(self.read("z"), to_planes(self.read("y"), n_bits, nbytes, block_symbols),
+                                     (name, format_, block_symbols))  # fmt: skip
+                    for key in ("symbols", "erased", "saturated_share", "evm"):
+                        self.assertEqual(stats[key], plain[key], key)
+
+    def test_packed_bits(self):
+        options = self.make_symbols("64qam")
+        hard = self.soft_bits(*options, "-o", "hard", "--planes", "100", "x.cf32")
+        packed = self.soft_bits(*options, "-o", "bits", "--planes", "100", "x.cf32")
+        text = "".join(f"{byte:08b}" for byte in packed)
+        self.assertEqual(bytes(map(int, text[: len(hard)])), hard)
+
+    def test_parts(self):
+        """Shards end between code blocks; --skip leaves whole ones."""
+        options = [*self.make_symbols("16qam"), "-o", "s8", "--snr-db", "20", "--verify"]
+        for block_symbols in (1, 100, 1000, 2000):
+            arguments = [*options, "--planes", str(block_symbols), "x.cf32"]
+            whole = self.soft_bits(*arguments)
+            for n in (1, 2, 5):
+                shards = [self.soft_bits("--shard", f"{k}/{n}", *arguments) for k in range(1, n + 1)]
+                self.assertEqual(b"".join(shards), whole, (block_symbols, n))
+        whole = self.soft_bits(*options, "--planes", "100", "x.cf32")
+        part = self.soft_bits(*options, "--planes", "100", "--skip", "300", "--count", "450", "x.cf32")
+        self.assertEqual(part[:1600], whole[1200:2800])
+        self.assertEqual(part[1600:], to_planes(self.soft_bits(*options, "--skip", "700", "--count", "50", "x.cf32"), 4, 1, 50))
+
+    def test_blocks(self):
+        """Code blocks shorter and longer than what is read at once; many in a call."""
+        n = BLOCK_SYMBOLS + 12345
+        self.make("x.cs8", "-m", "qpsk", "--symbols", str(n), "--snr-db", "10")
+        options = ["-m", "qpsk", "-q", "-o", "s8", "--snr-db", "10", "x.cs8"]
+        plain = self.soft_bits(*options)
+        for block_symbols in (3, 1000, BLOCK_SYMBOLS - 1, BLOCK_SYMBOLS + 1):
+            got = self.soft_bits("--planes", str(block_symbols), "--verify", *options)
+            self.assertEqual(got, to_planes(plain, 2, 1, block_symbols), block_symbols)
+
+    def test_pipe_in_pieces(self):
+        """Whole code blocks come out before more goes in; one that has begun waits for its rest."""
+        options = [*self.make_symbols("256qam"), "-o", "s8", "--snr-db", "20", "--planes", "50"]
+        whole, data, out, n_written = self.soft_bits(*options, "x.cf32"), self.read("x.cf32"), b"", 0
+        with subprocess.Popen([DEMOD, *options, "--backend", "cpu", "--verify", "-", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, cwd=self.directory) as process:  # fmt: skip
+            for first in range(0, len(data), 2400):  # six code blocks
+                n_written += process.stdin.write(data[first : first + 2400])
+                process.stdin.flush()
+                out += process.stdout.read(n_written // 400 * 400 - len(out))
+            out += process.communicate()[0]
+        self.assertEqual((process.returncode, out), (0, whole))
+        self.assertEqual(self.demod_slowly(options, data, 1501), whole)
+
+    def demod_slowly(self, options, data, nbytes):
+        """With pauses, at which what has arrived is demodulated."""
+        with subprocess.Popen([DEMOD, *options, "--backend", "cpu", "-", "y"], stdin=subprocess.PIPE,
+                              cwd=self.directory) as process:  # fmt: skip
+            for first in range(0, len(data), nbytes):
+                process.stdin.write(data[first : first + nbytes])
+                process.stdin.flush()
+                time.sleep(0.03)
+        self.assertEqual(process.returncode, 0)
+        return self.read("y")
+
+    def test_recordings(self):
+        """A recording's planes are plain unless a recording is asked for, which is refused."""
+        self.ok(self.gen("-m", "qpsk", "--symbols", "100", "r.sigmf-meta"))
+        self.ok(self.demod("-m", "qpsk", "-q", "-o", "s8", "--snr-db", "20", "--planes", "10", "r", "y"))
+        self.assertEqual(len(self.read("y")), 200)
+        result = self.demod("-m", "qpsk", "-o", "s8", "--snr-db", "20", "--planes", "10", "--sigmf", "r", "z")
+        self.assertEqual(result.code, 2)
+        self.assertIn("--sigmf: bit planes are no recording, whose sample k is symbol k", result.err)
 
 
 class Recordings(ToolTest):

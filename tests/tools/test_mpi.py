@@ -115,6 +115,16 @@ class SameBytes(MpiTest):
             self.assertEqual(one[key], several[key])
         self.assertAlmostEqual(one["evm"], several["evm"], places=6)
 
+    def test_planes(self):
+        """Ranks begin and end between code blocks, however many there are."""
+        self.make("x.cf32", "-m", "64qam", "--symbols", "10007", "--snr-db", "20")
+        for block_symbols in (7, 1000, 6000, 20000):
+            arguments = ["-m", "64qam", "-q", "-o", "f16", "--snr-db", "20", "--planes", str(block_symbols), "x.cf32"]
+            expected = self.soft_bits(*arguments)
+            for ranks in (1, 3):
+                self.ok(self.mpirun(ranks, *arguments, "--verify", "y"))
+                self.assertEqual(self.read("y"), expected, (block_symbols, ranks))
+
     def test_reports(self):
         """One report, of all ranks."""
         self.make("x.cf32", "--symbols", "100001", "--snr-db", "25")

@@ -41,6 +41,9 @@ static const struct {
      "                              2147483647, decimal or 0x.. (clause 5.2.1);\n"
      "                              INPUT's first symbol is the codeword's first,\n"
      "                              with --skip too\n"
+     "      --planes N              bit planes: every N symbols are a code block (the\n"
+     "                              last may be shorter), whose values come out as\n"
+     "                              all b0, all b1, ..; 1 to 4194304\n"
      "  -i, --input-format FORMAT   cf32, cs16, cs8, cf16, cu8, cs32 or cf64, see\n"
      "                              below; default: by INPUT's suffix; cf32 for \"-\"\n"
      "                              and a name without a suffix\n"
@@ -77,7 +80,8 @@ static const struct {
      "  cf64  two 64-bit floats, which are rounded to 32-bit floats; .cf64\n"
      "\n"
      "Formats of OUTPUT, for each bit of a symbol:\n"
-     "  u8    soft bit, a byte, of 256qam without --c-init alone; .u8\n"
+     "  u8    soft bit, a byte, of 256qam without --c-init and --planes\n"
+     "        alone; .u8\n"
      "  s8    LLR, a signed byte; .s8\n"
      "  f16   LLR in nats, a 16-bit float; .f16\n"
      "  f32   LLR in nats, a 32-bit float; .f32\n"
@@ -175,11 +179,11 @@ static const struct {
      "bit, so that sample k is symbol k, and NAME may have any suffix: where its name\n"
      "says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
-     "--shard, --skip or --count is given, OUTPUT is no regular file, or it ends in\n"
-     ".u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
+     "--shard, --skip, --count or --planes is given, OUTPUT is no regular file, or it\n"
+     "ends in .u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
     {IN_MPI,
-     "--skip or --count is given or OUTPUT ends in .u8 .s8 .f16 .f32. Captures and\n"
-     "annotations are carried over; no hashes are computed.\n"},
+     "--skip, --count or --planes is given or OUTPUT ends in .u8 .s8 .f16 .f32.\n"
+     "Captures and annotations are carried over; no hashes are computed.\n"},
     {IN_BOTH,
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"

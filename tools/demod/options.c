@@ -19,6 +19,7 @@ enum {
     MAX_STREAMS = 64,
     MAX_CHUNK_SYMBOLS = 1 << 28,
     MAX_LLR_LIMIT = 127,
+    MAX_PLANE_SYMBOLS = 1 << 22, /* each block that is read holds that many at least */
     MAX_SHARDS = 1000000
 };
 
@@ -30,6 +31,7 @@ static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 /* What options without a letter return. */
 enum {
     OPTION_C_INIT = 256,
+    OPTION_PLANES,
     OPTION_INPUT_SCALE,
     OPTION_SKIP,
     OPTION_COUNT,
@@ -60,6 +62,7 @@ static const char short_options[] = ":m:i:o:qhV";
 
 static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
                                              {"c-init", required_argument, NULL, OPTION_C_INIT},
+                                             {"planes", required_argument, NULL, OPTION_PLANES},
                                              {"input-format", required_argument, NULL, 'i'},
                                              {"output-format", required_argument, NULL, 'o'},
                                              {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
@@ -253,6 +256,15 @@ static bool parse_sign(const char *text, softqam_config *config)
     return true;
 }
 
+static bool parse_planes(const char *text, struct demod_options *options)
+{
+    uint64_t n_symbols = 0;
+    if (!arguments_parse_count("--planes", text, 1, MAX_PLANE_SYMBOLS, &n_symbols))
+        return false;
+    options->plane_symbols = (size_t)n_symbols;
+    return true;
+}
+
 /* The options that say what the numbers in OUTPUT mean. */
 static bool parse_meaning_option(int option, const char *text, struct demod_options *options,
                                  struct demod_raw_options *raw)
@@ -269,6 +281,8 @@ static bool parse_meaning_option(int option, const char *text, struct demod_opti
         return parse_llr_scale(text, &options->config, raw);
     case OPTION_LLR_LIMIT:
         return parse_llr_limit(text, &options->config, raw);
+    case OPTION_PLANES:
+        return parse_planes(text, options);
     default:
         return parse_sign(text, &options->config);
     }
@@ -383,6 +397,7 @@ static bool parse_option(int option, struct demod_options *options, struct demod
     case OPTION_NOISE_FILE:
     case OPTION_LLR_SCALE:
     case OPTION_LLR_LIMIT:
+    case OPTION_PLANES:
     case OPTION_SIGN:
         return parse_meaning_option(option, optarg, options, raw);
     case '?':

@@ -28,6 +28,7 @@ struct demod_options {
     softqam_context_config context_config;
     bool descrambles; /* by the next */
     uint32_t c_init;
+    size_t plane_symbols; /* of a code block, which comes out as bit planes; 0 for symbol order */
     enum noise_kind noise;
     double noise_var;       /* NOISE_VALUE */
     const char *noise_file; /* NOISE_FILE */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rules.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,8 +73,20 @@ static bool check_soft_bits(const struct demod_options *options)
         message_print("--modulation", "%s %s", modulation_get(modulation)->option, cause);
     else if (options->output_kind == OUTPUT_U8 && options->descrambles)
         message_print("--c-init", "what is descrambled %s", cause);
+    else if (options->output_kind == OUTPUT_U8 && options->plane_symbols > 0)
+        message_print("--planes", "what comes out as bit planes %s", cause);
     else
         return true;
+    return false;
+}
+
+/* A code block begins at every so many symbols of INPUT and of what --skip leaves. */
+static bool check_planes(const struct demod_options *options)
+{
+    if (options->plane_symbols == 0 || options->skip % options->plane_symbols == 0)
+        return true;
+    message_print("--planes", "--skip %" PRIu64 " is not a multiple of the %zu symbols of a code block", options->skip,
+                  options->plane_symbols);
     return false;
 }
 
@@ -110,7 +123,7 @@ static bool is_sigmf_output(const struct demod_options *options, const struct de
     if (sigmf_name_is_explicit(options->output))
         return true;
     struct stat status;
-    return options->input_is_sigmf && options->n_shards <= 1 && !is_range(options) &&
+    return options->input_is_sigmf && options->n_shards <= 1 && !is_range(options) && options->plane_symbols == 0 &&
            file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
            !sample_format_is_soft_bit_suffix(options->output) &&
            (stat(options->output, &status) || S_ISREG(status.st_mode));
@@ -133,6 +146,8 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
         message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
     else if (options->output_is_sigmf && is_range(options))
         message_print(option, "what --skip and --count leave is no recording; choose a plain OUTPUT");
+    else if (options->output_is_sigmf && options->plane_symbols > 0)
+        message_print(option, "bit planes are no recording, whose sample k is symbol k; choose a plain OUTPUT");
     else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
         message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
     else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
@@ -173,8 +188,8 @@ bool demod_rules_complete(struct demod_options *options, const struct demod_raw_
 {
     softqam_config *config = &options->config;
     if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
-        !check_soft_bits(options) || !check_noise(options, raw) || !check_llr_options(options, raw) ||
-        !check_verify(options->verify))
+        !check_soft_bits(options) || !check_planes(options) || !check_noise(options, raw) ||
+        !check_llr_options(options, raw) || !check_verify(options->verify))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)
         config->input_scale = file_format_default_scale(options->input_format);

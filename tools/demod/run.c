@@ -115,6 +115,11 @@ static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
     return n / n_parts * index + n % n_parts * index / n_parts;
 }
 
+static uint64_t at_most(uint64_t n, uint64_t other)
+{
+    return n < other ? n : other;
+}
+
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
     if (run->symbols.n_symbols < 0) {
@@ -128,7 +133,10 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
     if (!estimate(run))
         return false;
     const uint64_t n = (uint64_t)run->symbols.n_symbols;
-    const uint64_t first = part_start(n, index, n_parts), end = part_start(n, index + 1, n_parts);
+    const uint64_t unit = run->options->plane_symbols ? run->options->plane_symbols : 1,
+                   n_units = (n + unit - 1) / unit;
+    const uint64_t first = at_most(n, unit * part_start(n_units, index, n_parts));
+    const uint64_t end = at_most(n, unit * part_start(n_units, index + 1, n_parts));
     return noise_source_choose_part(&run->noise, first, end - first) &&
            bit_comparison_choose_part(&run->comparison, first, end - first) &&
            symbol_source_choose_part(&run->symbols, first, end - first);
@@ -144,7 +152,10 @@ static size_t choose_block_symbols(const struct demod_run *run, size_t max_block
     if (max_block_symbols && n > max_block_symbols)
         n = max_block_symbols;
     const int64_t n_symbols = run->symbols.n_symbols;
-    return n_symbols >= 0 && (uint64_t)n_symbols < n ? (size_t)n_symbols + 1 : n;
+    if (n_symbols >= 0 && (uint64_t)n_symbols < n)
+        n = (size_t)n_symbols + 1;
+    const size_t unit = run->options->plane_symbols;
+    return unit == 0 ? n : n < unit ? unit : n - n % unit; /* whole code blocks */
 }
 
 bool demod_run_is_small(const struct demod_run *run)
@@ -201,6 +212,18 @@ static bool allocate_block(struct demod_run *run, struct block *block)
     return allocated;
 }
 
+/* What checks and counts look at symbols. */
+static bool allocate_symbol_order(struct demod_run *run)
+{
+    const struct demod_options *options = run->options;
+    if (options->plane_symbols == 0 || !(options->verify || options->stats || options->compared_bits))
+        return true;
+    run->symbol_order = malloc(run->block_symbols * run->value_nbytes);
+    if (!run->symbol_order)
+        message_print(NULL, "out of memory");
+    return run->symbol_order != NULL;
+}
+
 static bool start_verifier(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
@@ -225,7 +248,7 @@ int demod_run_prepare(struct demod_run *run, size_t max_block_symbols)
     for (int i = 0; i < BLOCK_RING_SLOTS; i++)
         if (!allocate_block(run, &run->ring.blocks[i]))
             return EXIT_FAILED;
-    return start_verifier(run) ? EXIT_DONE : EXIT_FAILED;
+    return allocate_symbol_order(run) && start_verifier(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* Whether blocks are still on their way, so that the next one may wait for more symbols. */
@@ -234,12 +257,27 @@ static bool is_busy(void *ring)
     return !block_ring_is_idle(ring);
 }
 
+/* What a pipe has given may end within a code block, for the rest of which is waited. */
+static bool read_rest_of_code_block(struct demod_run *run, struct block *block, bool *last)
+{
+    const size_t unit = run->options->plane_symbols, begun = unit ? block->n_symbols % unit : 0;
+    unsigned char *end = block->samples;
+    size_t n = 0;
+    if (*last || begun == 0)
+        return true;
+    end += block->n_symbols * softqam_input_symbol_nbytes(run->config.input_format);
+    const bool read = symbol_source_read(&run->symbols, end, unit - begun, NULL, &n, last);
+    block->n_symbols += n;
+    return read;
+}
+
 /* Reads the next block; its whole symbols go on, whatever comes after them: *whole says whether nothing does. Returns
  * false when they cannot. */
 static bool read_block(struct demod_run *run, struct block *block, bool *last, bool *whole)
 {
     const struct input_taker taker = {is_busy, &run->ring};
-    *whole = symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, last);
+    *whole = symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, last) &&
+             read_rest_of_code_block(run, block, last);
     *last = *last || !*whole;
     block->is_last = *last;
     /* Nothing to go on where that has a cause of its own, which is told already. */
@@ -269,18 +307,44 @@ static uint64_t position(const struct demod_run *run)
     return run->options->skip + run->symbols.first_symbol + run->n_demodulated;
 }
 
+/* n of a block's symbols from `first` on, as symbols side by side or as a code block. */
+static softqam_segment segment_of(const struct demod_run *run, const struct block *block, const float *noise_var,
+                                  size_t first, size_t n)
+{
+    const bool own_noise = run->noise.kind == NOISE_FILE;
+    const char *samples = block->samples;
+    return (softqam_segment){
+        .n_symbols = n,
+        .first_symbol = position(run) + first,
+        .out = (char *)block->out + first * run->value_nbytes,
+        .plane_stride = run->options->plane_symbols ? n : 0,
+        .noise_stride = own_noise,
+        .layers = {{.symbols = samples + first * softqam_input_symbol_nbytes(run->config.input_format),
+                    .noise_var = own_noise ? noise_var + first : noise_var}},
+        .descramble = run->options->descrambles,
+        .c_init = run->options->c_init};
+}
+
+static softqam_status demodulate_segments(struct demod_run *run, const struct block *block, const float *noise_var)
+{
+    enum { MOST_SEGMENTS = 256 };
+    softqam_segment segments[MOST_SEGMENTS];
+    const size_t all = block->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : all;
+    softqam_status status = SOFTQAM_OK;
+    for (size_t first = 0; first < all && status == SOFTQAM_OK;) {
+        size_t n = 0;
+        for (; n < MOST_SEGMENTS && first < all; n++, first += unit)
+            segments[n] = segment_of(run, block, noise_var, first, all - first < unit ? all - first : unit);
+        status = softqam_demodulate_segments(run->demodulator, segments, n);
+    }
+    return status;
+}
+
 static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
 {
-    const softqam_segment segment = {.n_symbols = block->n_symbols,
-                                     .first_symbol = position(run),
-                                     .out = block->out,
-                                     .noise_stride = run->noise.kind == NOISE_FILE,
-                                     .layers = {{.symbols = block->samples, .noise_var = noise_var}},
-                                     .descramble = run->options->descrambles,
-                                     .c_init = run->options->c_init};
     const char *backend = softqam_backend_name(run->demodulator);
     const double started = clock_seconds();
-    const softqam_status status = softqam_demodulate_segments(run->demodulator, &segment, 1);
+    const softqam_status status = demodulate_segments(run, block, noise_var);
     run->seconds_in_library += clock_seconds() - started;
     if (status != SOFTQAM_OK)
         message_print(run->symbols.file.name, "%s", softqam_error_message());
@@ -289,10 +353,28 @@ static bool demodulate(struct demod_run *run, const struct block *block, const f
     return status == SOFTQAM_OK;
 }
 
-static bool verify(struct demod_run *run, const struct block *block, const float *noise_var)
+/* A block's values symbol by symbol, where they are looked at so. */
+static const void *in_symbol_order(struct demod_run *run, const struct block *block)
+{
+    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation), nbytes = run->value_nbytes / n_bits;
+    const char *from = block->out;
+    char *to = run->symbol_order;
+    if (!to)
+        return block->out;
+    for (size_t first = 0; first < block->n_symbols; first += run->options->plane_symbols) {
+        const size_t left = block->n_symbols - first, unit = run->options->plane_symbols;
+        const size_t n = left < unit ? left : unit;
+        for (size_t k = 0; k < n_bits; k++)
+            for (size_t i = 0; i < n; i++, from += nbytes)
+                memcpy(to + ((first + i) * n_bits + k) * nbytes, from, nbytes);
+    }
+    return to;
+}
+
+static bool verify(struct demod_run *run, const struct block *block, const float *noise_var, const void *values)
 {
     struct verify_difference difference;
-    if (verify_next(&run->verifier, block->samples, noise_var, block->out, block->n_symbols, &difference))
+    if (verify_next(&run->verifier, block->samples, noise_var, values, block->n_symbols, &difference))
         return true;
     char noise[32] = "", accepted[64] = "";
     if (noise_var)
@@ -326,15 +408,18 @@ static bool process_block(struct demod_run *run, struct block *block)
 {
     const struct demod_options *options = run->options;
     const float *noise_var = noise_source_get(&run->noise, block->noise_vars);
-    if (!demodulate(run, block, noise_var) || (options->verify && !verify(run, block, noise_var)))
+    if (!demodulate(run, block, noise_var))
+        return false;
+    const void *values = in_symbol_order(run, block);
+    if (options->verify && !verify(run, block, noise_var, values))
         return false;
     if (!options->quiet)
         scale_check_add(&run->scale_check, &run->config, position(run), block->samples, block->noise_vars,
                         block->n_symbols);
     if (options->stats)
-        statistics_add(&run->statistics, &run->config, position(run), block->samples, block->out, block->n_symbols);
+        statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
     run->n_demodulated += block->n_symbols;
-    if (!bit_comparison_add(&run->comparison, &run->config, block->out, block->n_symbols))
+    if (!bit_comparison_add(&run->comparison, &run->config, values, block->n_symbols))
         return false;
     finish_block(run, block);
     return true;
@@ -404,6 +489,7 @@ void demod_run_close(struct demod_run *run)
         softqam_host_free(run->ring.blocks[i].out);
         softqam_host_free(run->ring.blocks[i].noise_vars);
     }
+    free(run->symbol_order);
     softqam_destroy(run->demodulator);
     softqam_context_destroy(run->context);
     if (run->ring_exists)

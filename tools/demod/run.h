@@ -46,6 +46,7 @@ struct demod_run {
     struct scale_check scale_check;
     struct verifier verifier;
     size_t block_symbols;
+    void *symbol_order; /* of a block that comes out as bit planes, for what looks at it symbol by symbol; else NULL */
     struct block_ring ring;
     bool ring_exists;
     pthread_t reader, worker;
@@ -59,7 +60,8 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options);
  * a file that is read. */
 int demod_run_open(struct demod_run *run);
 
-/* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol. What is
+/* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol, or for one code
+ * block where those come out as bit planes. What is
  * estimated from the first symbols is still from those of all. */
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts);
 
@@ -68,7 +70,7 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
 bool demod_run_is_small(const struct demod_run *run);
 
 /* Makes the context, the demodulator and the buffers: an exit status. Threads are started, so files are opened before
- * this. A block has no more symbols than max_block_symbols, 0 for no limit. */
+ * this. A block has no more symbols than max_block_symbols, 0 for no limit, or one code block. */
 int demod_run_prepare(struct demod_run *run, size_t max_block_symbols);
 
 bool demod_run_start(struct demod_run *run);

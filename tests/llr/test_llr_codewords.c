@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Layers, descrambling and bit planes, in any combination, give the bytes of separate passes: the symbols of the layers
+ * brought together, demodulated by the portable loops, LLRs negated where the scrambling sequence is 1, then moved to
+ * their planes. Through the public API, on the backend that SOFTQAM_TEST_BACKEND names; on the CPU by every variant of
+ * the loops that runs here. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llr_fixture.h"
+
+/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
+enum { STREAM_COMBINATIONS = 1, STREAM_LENGTHS, STREAM_CUTS, STREAM_THREADS };
+
+enum { MAX_CONTEXTS = 5, N_MODULATIONS = 7, CANARY = 0x5A };
+
+/* Contexts of all that is to be compared, and one of the portable loops. */
+typedef struct contexts {
+    size_t n;
+    const char *names[MAX_CONTEXTS];
+    softqam_context *items[MAX_CONTEXTS];
+    softqam_context *portable;
+} contexts;
+
+static contexts open_contexts(unsigned n_threads)
+{
+    static const char *const variants[MAX_CONTEXTS] = {"portable", "generic", "avx2", "avx512", "neon"};
+    contexts self = {0};
+    harness_setup setup = harness_default_setup();
+    const char *pinned = getenv("SOFTQAM_CPU_VARIANT");
+    setup.context.n_threads = n_threads;
+    if (setup.context.backend != SOFTQAM_BACKEND_CPU || (pinned && *pinned)) {
+        self.names[0] = "as the environment says";
+        self.items[self.n++] = harness_create_context(&setup);
+    } else {
+        for (size_t k = 0; k < MAX_CONTEXTS; k++) {
+            setup.context.cpu_variant = self.names[self.n] = variants[k];
+            self.n += softqam_context_create(&self.items[self.n], &setup.context) == SOFTQAM_OK;
+        }
+        assert_true(self.n >= 2); /* portable and generic run everywhere */
+    }
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    setup.context.n_threads = 1;
+    setup.context.cpu_variant = "portable";
+    self.portable = harness_create_context(&setup);
+    return self;
+}
+
+static void close_contexts(contexts *self)
+{
+    for (size_t k = 0; k < self->n; k++)
+        softqam_context_destroy(self->items[k]);
+    softqam_context_destroy(self->portable);
+}
+
+/* What is combined. */
+typedef struct combination {
+    softqam_modulation modulation;
+    softqam_output_format format;
+    softqam_input_format input;
+    unsigned n_layers;
+    bool planes;
+    bool descrambled;
+} combination;
+
+/* A codeword, or a run of one, in memory that is no larger than it must be, and what must come of it. */
+typedef struct codeword {
+    combination of;
+    softqam_config config;
+    softqam_segment segment;
+    uint8_t *symbols[SOFTQAM_MAX_LAYERS][2];
+    float *noise[SOFTQAM_MAX_LAYERS];
+    uint8_t *plain;     /* side by side */
+    float *plain_noise; /* likewise */
+    uint8_t *expected;  /* all bytes of the output's range; CANARY between planes */
+    uint8_t *before;    /* the same, with every byte that must be written changed */
+    size_t out_nbytes;  /* of that range */
+} codeword;
+
+static size_t value_nbytes(softqam_output_format format)
+{
+    return format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
+}
+
+/* Mostly usual values; some that are erasures, zeros or out of all bounds. */
+static void fill_symbols(harness_random *random, codeword *self)
+{
+    const size_t n = self->segment.n_symbols, nbytes = softqam_input_symbol_nbytes(self->of.input);
+    self->plain = harness_alloc(n * nbytes);
+    self->plain_noise = harness_alloc(n * sizeof(float));
+    if (self->of.input == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(random, n, (float *)(void *)self->plain);
+    else
+        harness_random_fill(random, self->plain, n * nbytes);
+    for (size_t i = 0; i < n; i++)
+        if (harness_random_below(random, 50) == 0)
+            memset(self->plain + i * nbytes, harness_random_below(random, 2) ? 0 : 0xff, nbytes / 2);
+    harness_fill_noise(random, harness_random_below(random, 4) ? HARNESS_NOISE_USUAL : HARNESS_NOISE_ANY, n,
+                       self->plain_noise);
+    for (size_t i = 0; i < n && self->segment.noise_stride == 0; i++)
+        self->plain_noise[i] = self->plain_noise[i % self->of.n_layers];
+}
+
+/* Puts the symbols and noise into memory of each layer. */
+static void lay_out(harness_random *random, codeword *self)
+{
+    softqam_segment *segment = &self->segment;
+    const size_t nbytes = softqam_input_symbol_nbytes(self->of.input), half = nbytes / 2;
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    const size_t n = segment->n_symbols / self->of.n_layers, spanned = n ? (n - 1) * stride + 1 : 0;
+    const size_t n_noise = n == 0 ? 1 : (n - 1) * segment->noise_stride + 1;
+    for (unsigned layer = 0; layer < self->of.n_layers; layer++) {
+        const bool apart = harness_random_below(random, 3) == 0;
+        const size_t step = stride * (apart ? half : nbytes), misalignment = harness_random_below(random, 16);
+        uint8_t *i_at = NULL, *q_at = NULL;
+        for (int q = 0; q < 1 + apart; q++)
+            self->symbols[layer][q] = harness_alloc(misalignment + spanned * (apart ? half : nbytes));
+        i_at = self->symbols[layer][0] + misalignment;
+        q_at = apart ? self->symbols[layer][1] + misalignment : i_at + half;
+        self->noise[layer] = harness_alloc(n_noise * sizeof(float));
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = k * self->of.n_layers + layer;
+            memcpy(i_at + k * step, self->plain + i * nbytes, half);
+            memcpy(q_at + k * step, self->plain + i * nbytes + half, half);
+            self->noise[layer][k * segment->noise_stride] = self->plain_noise[i];
+        }
+        segment->layers[layer] = (softqam_layer){i_at, apart ? q_at : NULL, self->noise[layer]};
+    }
+}
+
+/* By its inputs, since LLRs that are 0 for other reasons change their sign. */
+static bool is_erasure(const codeword *self, size_t i)
+{
+    float symbol[2];
+    const float noise = self->plain_noise[i];
+    harness_widen(self->of.input, self->segment.input_scale,
+                  self->plain + i * softqam_input_symbol_nbytes(self->of.input), 1, symbol);
+    return !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise) || !(noise > 0);
+}
+
+/* An LLR of the portable loops with the opposite sign. */
+static void negate(softqam_output_format format, uint8_t *llr)
+{
+    if (format == SOFTQAM_OUTPUT_S8)
+        *llr = (uint8_t) - *llr;
+    else
+        llr[value_nbytes(format) - 1] ^= 0x80;
+}
+
+/* The separate passes. */
+static void expect(const contexts *on, codeword *self)
+{
+    const softqam_segment *segment = &self->segment;
+    const size_t n = segment->n_symbols, n_bits = softqam_bits_per_symbol(self->of.modulation);
+    const size_t nbytes = value_nbytes(self->of.format), stride = self->of.planes ? segment->plane_stride : 0;
+    uint8_t *llrs = harness_alloc(n * n_bits * nbytes);
+    softqam_demodulator *portable = NULL;
+    softqam_config config = self->config;
+    config.context = on->portable;
+    assert_int_equal(softqam_create(&portable, &config), SOFTQAM_OK);
+    softqam_segment plain = harness_segment(self->plain, self->plain_noise, 1, n, llrs);
+    plain.modulation = segment->modulation;
+    plain.input_scale = segment->input_scale;
+    plain.llr_scale = segment->llr_scale;
+    plain.noise_form = segment->noise_form;
+    plain.first_symbol = segment->first_symbol;
+    harness_demodulate_segments(portable, &plain, 1);
+    softqam_destroy(portable);
+    self->out_nbytes = (n == 0 ? 0 : stride ? (n_bits - 1) * stride + n : n * n_bits) * nbytes;
+    self->expected = harness_alloc(self->out_nbytes);
+    self->before = harness_alloc(self->out_nbytes);
+    memset(self->expected, CANARY, self->out_nbytes);
+    memset(self->before, CANARY, self->out_nbytes);
+    for (size_t i = 0; i < n; i++) {
+        uint16_t flipped = 0;
+        if (self->of.descrambled && !is_erasure(self, i))
+            assert_int_equal(
+                softqam_gold_sequence(segment->c_init, (segment->first_symbol + i) * n_bits, n_bits, &flipped),
+                SOFTQAM_OK);
+        for (size_t k = 0; k < n_bits; k++) {
+            uint8_t *llr = llrs + (i * n_bits + k) * nbytes;
+            const size_t at = (stride ? k * stride + i : i * n_bits + k) * nbytes;
+            if (flipped >> k & 1)
+                negate(self->of.format, llr);
+            memcpy(self->expected + at, llr, nbytes);
+            for (size_t byte = 0; byte < nbytes; byte++)
+                self->before[at + byte] = (uint8_t)~llr[byte];
+        }
+    }
+    free(llrs);
+}
+
+static codeword open_codeword(const contexts *on, harness_random *random, combination of, size_t n_elements)
+{
+    static const float input_scales[] = {0, 0, 1, 0.7F, 0x1p-9F};
+    codeword self = {.of = of};
+    harness_setup setup = harness_default_setup();
+    const uint64_t element = harness_random_below(random, 3) ? harness_random_u32(random) : 0;
+    self.config = setup.demodulator;
+    self.config.output_format = of.format;
+    self.config.input_format = of.input;
+    self.config.sign = (softqam_sign)harness_random_below(random, 2);
+    if (of.format == SOFTQAM_OUTPUT_S8)
+        self.config.llr_limit = harness_random_below(random, 3) ? 0 : 120;
+    self.segment = (softqam_segment){
+        .n_symbols = n_elements * of.n_layers,
+        .first_symbol = element * of.n_layers,
+        .symbol_stride = harness_random_below(random, 2) ? harness_random_below(random, 4) : 0,
+        .noise_stride = harness_random_below(random, 4),
+        .n_layers = of.n_layers > 1 ? of.n_layers : (unsigned)harness_random_below(random, 2),
+        .modulation = of.modulation,
+        .noise_form = (softqam_noise_form)harness_random_below(random, 3),
+        .input_scale = input_scales[harness_random_below(random, HARNESS_COUNT(input_scales))],
+        .llr_scale = of.format == SOFTQAM_OUTPUT_S8 && harness_random_below(random, 2) ? 20 : 0,
+        .descramble = of.descrambled,
+        .c_init = of.descrambled ? harness_random_u32(random) >> 1 : 0,
+    };
+    if (of.planes) /* of BPSK, which has one plane, too */
+        self.segment.plane_stride =
+            self.segment.n_symbols + (harness_random_below(random, 2) ? harness_random_below(random, 100) : 0);
+    self.of.planes = self.segment.plane_stride != 0;
+    fill_symbols(random, &self);
+    lay_out(random, &self);
+    expect(on, &self);
+    return self;
+}
+
+static void close_codeword(codeword *self)
+{
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
+        free(self->symbols[k][0]);
+        free(self->symbols[k][1]);
+        free(self->noise[k]);
+    }
+    free(self->plain);
+    free(self->plain_noise);
+    free(self->expected);
+    free(self->before);
+}
+
+/* A run of its resource elements, first_symbol and so on as a caller would set them. */
+static softqam_segment part_of(const codeword *self, size_t first_element, size_t n_elements, uint8_t *out)
+{
+    const softqam_segment *whole = &self->segment;
+    const size_t nbytes = softqam_input_symbol_nbytes(self->of.input), first = first_element * self->of.n_layers;
+    const size_t stride = whole->symbol_stride ? whole->symbol_stride : 1;
+    const size_t n_bits = self->of.planes ? 1 : softqam_bits_per_symbol(self->of.modulation);
+    softqam_segment part = *whole;
+    part.n_symbols = n_elements * self->of.n_layers;
+    part.first_symbol += first;
+    part.out = out + first * n_bits * value_nbytes(self->of.format);
+    for (unsigned k = 0; k < self->of.n_layers; k++) {
+        const softqam_layer *layer = &whole->layers[k];
+        const size_t step = first_element * stride * (layer->symbols_q ? nbytes / 2 : nbytes);
+        part.layers[k] = (softqam_layer){(const uint8_t *)layer->symbols + step,
+                                         layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL,
+                                         layer->noise_var + first_element * whole->noise_stride};
+    }
+    return part;
+}
+
+/* The segments, which are all of the codeword, on every context, between guard pages. */
+static void check_segments(const contexts *on, const codeword *self, size_t gap, softqam_segment *segments, size_t n)
+{
+    uint8_t *const base = segments[0].out;
+    harness_buffer out;
+    harness_buffer_open(&out, self->out_nbytes);
+    for (size_t c = 0; c < 2 * on->n; c++) {
+        softqam_demodulator *demodulator = NULL;
+        softqam_config config = self->config;
+        config.context = on->items[c / 2];
+        if (c % 2)
+            harness_buffer_place_at_start(&out, self->out_nbytes, gap);
+        else
+            harness_buffer_place_at_end(&out, self->out_nbytes, gap);
+        memcpy(out.data, self->before, self->out_nbytes);
+        softqam_segment placed[16];
+        for (size_t k = 0; k < n; k++) {
+            placed[k] = segments[k];
+            placed[k].out = out.data + ((uint8_t *)segments[k].out - base);
+        }
+        assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_OK);
+        harness_demodulate_segments(demodulator, placed, n);
+        softqam_destroy(demodulator);
+        harness_buffer_check(&out);
+        for (size_t i = 0; i < self->out_nbytes; i++)
+            if (out.data[i] != self->expected[i])
+                fail_msg(
+                    "%s, %s to %s, modulation %d, %u layers, plane stride %zu%s: byte %zu of %zu is %d, not %d; %zu "
+                    "symbols in %zu segments, strides %zu and %zu",
+                    on->names[c / 2], harness_input_names[self->of.input], harness_output_names[self->of.format],
+                    (int)self->of.modulation, self->of.n_layers, self->segment.plane_stride,
+                    self->of.descrambled ? ", descrambled" : "", i, self->out_nbytes, out.data[i], self->expected[i],
+                    self->segment.n_symbols, n, self->segment.symbol_stride, self->segment.noise_stride);
+    }
+    harness_buffer_close(&out);
+}
+
+static void check(const contexts *on, harness_random *random, const codeword *self, size_t n_parts)
+{
+    softqam_segment segments[16];
+    const size_t n_elements = self->segment.n_symbols / self->of.n_layers;
+    uint8_t *base = self->expected; /* stands for the output */
+    size_t first = 0;
+    for (size_t k = 0; k < n_parts; k++) {
+        const size_t left = n_elements - first;
+        const size_t n = k + 1 == n_parts ? left : harness_random_below(random, left + 1);
+        segments[k] = part_of(self, first, n, base);
+        first += n;
+    }
+    check_segments(on, self, harness_random_below(random, 65), segments, n_parts);
+}
+
+static bool is_sensible(const combination *of)
+{
+    return of->n_layers == 1 || of->modulation != SOFTQAM_MODULATION_PI2_BPSK;
+}
+
+/* Number k of all combinations but those of input formats, which go round. */
+enum { N_COMBINATIONS = N_MODULATIONS * LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
+
+static combination combination_at(size_t k)
+{
+    return (combination){
+        .modulation = (softqam_modulation)(SOFTQAM_MODULATION_BPSK + k % N_MODULATIONS),
+        .format = llr_formats[k / N_MODULATIONS % LLR_FORMATS],
+        .n_layers = 1 + (unsigned)(k / N_MODULATIONS / LLR_FORMATS % SOFTQAM_MAX_LAYERS),
+        .planes = k / N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS % 2,
+        .descrambled = k / N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS / 2 % 2,
+    };
+}
+
+/* Each with each input format: one of any length to 200 resource elements, and one of some thousands. */
+static void test_combinations(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_COMBINATIONS);
+    contexts on = open_contexts(1);
+    for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k++) {
+        combination of = combination_at(k / 4);
+        of.input = (softqam_input_format)(k % 4);
+        if (!is_sensible(&of))
+            continue;
+        const size_t most = k % 4 == k / 4 % 4 ? 3000 : 200;
+        codeword self = open_codeword(&on, &random, of, harness_random_below(&random, most + 1));
+        check(&on, &random, &self, 1);
+        close_codeword(&self);
+    }
+    close_contexts(&on);
+}
+
+/* Every length to 200 resource elements, each with some combinations. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_LENGTHS);
+    contexts on = open_contexts(1);
+    for (size_t n = 0; n <= 200; n++) {
+        for (size_t k = 0; k < 12; k++) {
+            combination of = combination_at(harness_random_below(&random, N_COMBINATIONS));
+            of.input = (softqam_input_format)harness_random_below(&random, 4);
+            if (!is_sensible(&of))
+                continue;
+            codeword self = open_codeword(&on, &random, of, n);
+            check(&on, &random, &self, 1);
+            close_codeword(&self);
+        }
+    }
+    close_contexts(&on);
+}
+
+/* A codeword cut into segments between any resource elements. */
+static void test_cuts(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_CUTS);
+    contexts on = open_contexts(1);
+    for (size_t k = 0; k < N_COMBINATIONS; k++) {
+        combination of = combination_at(k);
+        of.input = (softqam_input_format)harness_random_below(&random, 4);
+        if (!is_sensible(&of))
+            continue;
+        codeword self = open_codeword(&on, &random, of, harness_random_below(&random, k % 8 ? 300 : 4000));
+        check(&on, &random, &self, 2 + harness_random_below(&random, 14));
+        close_codeword(&self);
+    }
+    close_contexts(&on);
+}
+
+/* Enough symbols for several threads, whose parts begin in any layer. */
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { N_SYMBOLS = 150000 };
+    harness_random random = harness_random_stream(STREAM_THREADS);
+    contexts on = open_contexts(3);
+    for (size_t k = 0; k < 16; k++) {
+        combination of = {
+            .modulation = (softqam_modulation)(SOFTQAM_MODULATION_QPSK + k % 5),
+            .format = llr_formats[k % LLR_FORMATS],
+            .input = (softqam_input_format)(k / 2 % 4),
+            .n_layers = 1 + (unsigned)(k + 2) % SOFTQAM_MAX_LAYERS,
+            .planes = k / 4 % 2,
+            .descrambled = k / 8 % 2,
+        };
+        codeword self = open_codeword(&on, &random, of, N_SYMBOLS / of.n_layers);
+        check(&on, &random, &self, 1 + k % 3);
+        close_codeword(&self);
+    }
+    close_contexts(&on);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_threads),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
