@@ -158,8 +158,8 @@ static void measure(struct gpu_bench *bench, unsigned chosen)
         [BENCH_HOST] = gpu_bench_host,       [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice,
         [BENCH_DEVICES] = gpu_bench_devices,
     };
-    for (unsigned k = BENCH_OBJECTS; k < N_BENCH_SECTIONS; k++)
-        if (chosen & 1u << k)
+    for (unsigned k = 0; k < N_BENCH_SECTIONS; k++)
+        if (sections[k] && chosen & 1u << k)
             sections[k](bench);
 }
 
