@@ -114,6 +114,9 @@ void report_fact(struct report *report, const char *name, const char *text)
 
 void report_note(struct report *report, const char *what, const char *text)
 {
+    for (size_t k = 0; k < report->n_notes; k++)
+        if (strcmp(report->notes[k].name, what) == 0)
+            return;
     message_print(what, "%s", text);
     add_entry(report->notes, REPORT_ENTRIES, &report->n_notes, what, text);
 }

@@ -94,7 +94,7 @@ void report_table(struct report *report, const char *title, const char *const co
 /* A row of the table that was begun last, with a value for each of its columns. */
 void report_row(struct report *report, const char *what, const double values[]);
 
-/* Says that something could not be measured which need not be. */
+/* Says, once, that something could not be measured which need not be. */
 void report_note(struct report *report, const char *what, const char *text);
 
 /* All measurements, one line each, then the tables, on standard output. */
