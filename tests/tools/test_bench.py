@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""softqam-bench, driven as a process: a short run of every section of the CPU's, its tables and JSON, every
-modulation, and wrong commands."""
+"""softqam-bench, driven as a process: short runs of every section, its tables and JSON, every modulation, and wrong
+commands.
+
+    test_bench.py PROGRAM cpu|cuda
+
+Without a usable CUDA device the second is a skip, 77, or a failure when SOFTQAM_REQUIRE_GPU=1. What is tested needs no
+GPU but the fake one of tests/tools/fake_bench_cuda.c.
+"""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-BENCH = sys.argv[1]
+BENCH, BACKEND = sys.argv[1:]
+SKIPPED = 77
 MODULATIONS = ["BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"]
 SLOW = ["0 dB", "zeros", "subnormals", "smallest normals", "boundaries", "2.5 to 8", "1e30", "infinities", "NaN, all",
         "NaN, 1/61", "28 dB, N0 subnormal", "28 dB, N0 infinite", "28 dB, N0 zero"]  # fmt: skip
 SLOT = 45864
+CUDA = ("--samples", "1", "--device-symbols", "92160", "--largest", "4096", "--symbols", "65536")
 
 
 def run(*arguments):
@@ -31,8 +39,12 @@ def near(a, b):
 def run_to_json(folder, *arguments):
     """The report, and what was printed."""
     path = os.path.join(folder, "bench.json")
-    done = run("--backend", "cpu", "--quick", *arguments, "--json", path)
-    check(done.returncode == 0 and not done.stderr, f"exit code {done.returncode}: {done.stderr}")
+    done = run("--backend", BACKEND, "--quick", *arguments, "--json", path)
+    if BACKEND == "cuda" and "cuda: not measured" in done.stderr and os.environ.get("SOFTQAM_REQUIRE_GPU") != "1":
+        print(f"skipped: {done.stderr}", end="")
+        sys.exit(SKIPPED)
+    lines = [line for line in done.stderr.splitlines() if "not by this version" not in line]
+    check(done.returncode == 0 and not lines, f"exit code {done.returncode}: {done.stderr}")
     with open(path, encoding="utf-8") as file:
         return json.load(file), done.stdout
 
@@ -138,6 +150,68 @@ def check_calls(folder):
     check(len(report["measurements"]) == 4 * 7, "a section alone is not alone")
 
 
+def check_cuda_formats(folder, section, modulation="256QAM", option="256qam"):
+    """Every format of a modulation beside what moves its bytes."""
+    report, _ = run_to_json(folder, *CUDA, "-m", option, "--section", section)
+    if f"cuda: {modulation}" in report["notes"]:
+        return
+    rows = rows_of(report, f"cuda: {modulation}" + (" on the device" if section == "device" else ", a slot in a graph"))
+    outputs = ["u8"] * (modulation == "256QAM") + [f"{o}, {n}" for o in ("s8", "f16", "f32") for n in ("one N0", "N0 a symbol")]
+    check(list(rows) == [f"{modulation} {i} to {o}" for i in ("cf32", "cf16") for o in outputs], f"{section}: {list(rows)}")
+    for what, row in rows.items():
+        check(near(row["share"], row["moving bytes us"] / row["us"]) and row["goal"] in (0.85, 0.95), f"{what}: {row}")
+        measured = [m for m in report["measurements"] if m["what"] == f"cuda: {what}" and near(1e6 * m["median_s"], row["us"])]
+        check(len(measured) == 1 and "copy kernel" in measured[0]["limit"], f"{section}, {what}: {measured}")
+
+
+def check_cuda_modulations(folder):
+    report, _ = run_to_json(folder, *CUDA, "--section", "modulations")
+    check_measurements(report["measurements"], 1)
+    there = [m for m in MODULATIONS if f"cuda: {m}" not in report["notes"]]
+    expected = [f"{m} {i} to {o}, N0 a symbol" for m in there for i in ("cf32", "cf16") for o in ("s8", "f16", "f32")]
+    check("256QAM" in there and all("not by this version" in text for text in report["notes"].values()), f"{report['notes']}")
+    for title in "every modulation on the device, 92160 symbols", "every modulation, a slot in a graph":
+        rows = rows_of(report, title)
+        check(list(rows) == expected, f"{title}: {list(rows)}")
+        for what, row in rows.items():
+            bits = dict(zip(MODULATIONS, (1, 1, 2, 4, 6, 8, 10)))[what.split()[0]]
+            check(near(row["GLLR/s"], bits * row["Gsym/s"]), f"{what}: {row}")
+
+
+def check_cuda_slow(folder):
+    report, _ = run_to_json(folder, *CUDA, "--section", "slow")
+    rows = rows_of(report, "cuda: 256QAM, rate relative to 28 dB")
+    check(list(rows) == SLOW, f"slow inputs: {list(rows)}")
+    check(all(row[f] > 0 for row in rows.values() for f in ("s8", "f16", "f32")), f"slow inputs: {rows}")
+    check(len(report["measurements"]) == 11 + 3 * 14, "measurements of slow inputs are missing")
+
+
+def check_cuda_calls(folder):
+    report, _ = run_to_json(folder, *CUDA, "--section", "calls,chain")
+    rows = rows_of(report, "cuda: a call, launch to synchronise")
+    check(len(rows) == 9 and rows["cuda: empty kernel"]["us beyond"] == 0, f"calls: {rows}")
+    for row in rows.values():
+        check(near(row["us beyond"] + rows["cuda: empty kernel"]["us"], row["us"]), f"calls: {rows}")
+    rows = rows_of(report, "cuda: 256QAM, a slot in a chain")
+    check(list(rows) == [f"256QAM {i} to {o}, N0 a symbol" for i in ("cf32", "cf16") for o in ("s8", "f16", "f32")],
+          f"chains: {list(rows)}")  # fmt: skip
+    us = {m["what"]: 1e6 * m["median_s"] for m in report["measurements"]}
+    for what, row in rows.items():
+        chain = f"cuda: chain, {what.split(',')[0]}: "
+        check(near(row["adds us"] + us[chain + "nothing"], us[chain + "softqam"]), f"{what}: {row}")
+        copies = [us[chain + f"copy, {shape} tiles"] for shape in ("long", "short")]
+        check(near(row["copy adds us"] + us[chain + "nothing"], min(copies)), f"{what}: {row}")
+
+
+def check_cuda(folder):
+    check_cuda_modulations(folder)
+    check_cuda_formats(folder, "device")
+    check_cuda_formats(folder, "graph")
+    check_cuda_formats(folder, "device", "64QAM", "64qam")
+    check_cuda_slow(folder)
+    check_cuda_calls(folder)
+
+
 def check_mistakes(folder):
     for wrong in (["--section", "sizes,nothing"], ["--section", ""], ["--section", "sizes,"], ["--samples", "0"],
                   ["--backend", "gpu"], ["operand"], ["--largest", "x"], ["-m", "8psk"], ["--modulation", ""]):
@@ -148,9 +222,12 @@ def check_mistakes(folder):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    check_run(temporary)
-    check_modulations(temporary)
-    check_slow(temporary)
-    check_calls(temporary)
-    check_mistakes(temporary)
+    if BACKEND == "cuda":
+        check_cuda(temporary)
+    else:
+        check_run(temporary)
+        check_modulations(temporary)
+        check_slow(temporary)
+        check_calls(temporary)
+        check_mistakes(temporary)
 print("all good")

@@ -12,7 +12,7 @@
 #include "common/modulation.h"
 #include "gpu_case.h"
 
-enum { CHAINS = 20, CHAIN_REPLAYS = 5, MOST_OUT_NBYTES = 40 };
+enum { CHAINS = 20, CHAIN_REPLAYS = 2, MOST_OUT_NBYTES = 40 };
 
 /* What stands between the producer and the consumer. The copies, in the order of shape and attribute. */
 enum { NOTHING, SOFTQAM, FIRST_COPY, N_MIDDLES = FIRST_COPY + 2 * BENCH_N_COPY_SHAPES };
@@ -131,23 +131,24 @@ static bool verify(struct chain *chain)
     return false;
 }
 
-/* What stands in the middle: `works` has softqam's first. */
+static const char *const middle_names[N_MIDDLES] = {"nothing",           "softqam",
+                                                    "copy, long tiles",  "copy, long tiles, programmatic",
+                                                    "copy, short tiles", "copy, short tiles, programmatic"};
+
 static void make_chain(struct chain *chain, const struct chain_memory *memory, const struct gpu_work *softqam,
                        int middle)
 {
     const struct gpu_case *c = &softqam->what;
+    const int copy = middle - FIRST_COPY;
     char name[WHAT_NBYTES];
     gpu_case_name(c, name);
     *chain = (struct chain){.memory = memory, .work = *softqam, .has_work = middle != NOTHING};
-    if (middle >= FIRST_COPY)
-        chain->work =
-            gpu_work_copy(softqam, (enum bench_copy_shape)((middle - FIRST_COPY) / 2), (middle - FIRST_COPY) % 2);
+    if (copy >= 0)
+        chain->work = gpu_work_copy(softqam, (enum bench_copy_shape)(copy / 2), copy % 2);
     chain->in_words = (softqam_input_symbol_nbytes(c->input) + sizeof(float)) * SLOT_SYMBOLS / 16;
     chain->out_words = softqam_output_nbytes(c->output, c->modulation, SLOT_SYMBOLS) / 16;
-    snprintf(chain->name, sizeof chain->name, "cuda: chain, %.30s: %s", name,
-             middle == NOTHING   ? "nothing"
-             : middle == SOFTQAM ? "softqam"
-                                 : chain->work.name + strlen("cuda: "));
+    snprintf(chain->name, sizeof chain->name, "cuda: chain, %.*s: %s", (int)strcspn(name, ","), name,
+             middle_names[middle]);
 }
 
 static void report_chain(struct gpu_bench *bench, const struct gpu_case *c, int first)
@@ -195,8 +196,8 @@ static void measure_chain(struct gpu_bench *bench, struct chain_memory *memory, 
 
 void gpu_bench_chain(struct gpu_bench *bench)
 {
-    static const char *const columns[] = {
-        "without, us", "adds us", "copy adds us", "copy/softqam", "programmatic adds us", "progr./softqam", NULL};
+    static const char *const columns[] = {"without us",     "adds us", "copy adds us", "copy/softqam", "progr. adds us",
+                                          "progr./softqam", NULL};
     static const softqam_input_format inputs[] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
     struct chain_memory memory = {.symbols = NULL};
     char title[128];

@@ -193,6 +193,8 @@ static void print_figure(double value)
 
 static void print_table(const struct table *table)
 {
+    if (table->n_rows == 0)
+        return;
     printf("\n%-*s", WHAT_WIDTH, table->title);
     for (size_t k = 0; k < table->n_columns; k++)
         printf(" %*s", COLUMN_WIDTH, table->columns[k]);
@@ -270,7 +272,8 @@ bool report_write_json(const struct report *report, const char *path)
         cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));
     list = cJSON_AddArrayToObject(root, "tables");
     for (size_t k = 0; k < report->n_tables; k++)
-        cJSON_AddItemToArray(list, table_to_json(&report->tables[k]));
+        if (report->tables[k].n_rows > 0)
+            cJSON_AddItemToArray(list, table_to_json(&report->tables[k]));
     list = cJSON_AddObjectToObject(root, "notes");
     for (size_t k = 0; k < report->n_notes; k++)
         cJSON_AddStringToObject(list, report->notes[k].name, report->notes[k].text);

@@ -84,6 +84,8 @@ static double goal_of_soft_bits(enum slow_input input)
 void slow_input_report(struct report *report, const char *title, double ratios[SLOW_OUTPUTS][N_SLOW_INPUTS])
 {
     static const char *const columns[] = {"s8", "f16", "f32", "goal", "u8", "goal of u8", NULL};
+    if (isnan(ratios[SOFTQAM_OUTPUT_S8][SLOW_ZEROS]))
+        return;
     report_table(report, title, columns);
     for (int input = SLOW_NONE + 1; input < N_SLOW_INPUTS; input++) {
         const double values[] = {ratios[SOFTQAM_OUTPUT_S8][input],  ratios[SOFTQAM_OUTPUT_F16][input],

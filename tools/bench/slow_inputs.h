@@ -39,7 +39,8 @@ void slow_input_fill_noise(enum slow_input input, float *noise_var, size_t n_sym
 
 enum { SLOW_OUTPUTS = SOFTQAM_OUTPUT_F32 + 1 };
 
-/* The rows of all inputs beside their goals: rates relative to the usual input's, NAN where there is none. */
+/* The rows of all inputs beside their goals: rates relative to the usual input's, NAN where there is none. No
+ * table where nothing was measured. */
 void slow_input_report(struct report *report, const char *title, double ratios[SLOW_OUTPUTS][N_SLOW_INPUTS]);
 
 #endif
