@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What softqam-bench takes of CUDA beyond the fake runtime of tests/faults, and its kernels: graphs, events, copies.
- * Rates mean nothing; what is launched where, in which order, and what is said of it does. */
+/* What softqam-bench and softqam-receiver take of CUDA beyond the fake runtime of tests/faults: graphs, events, and the
+ * bench's kernels. Rates mean nothing; what is launched where, in which order, and what is said of it does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +145,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
     return cudaStreamCreateWithFlags(stream, 0);
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int byte, size_t nbytes, cudaStream_t stream)
+{
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    return error == cudaSuccess ? cudaMemset(memory, byte, nbytes) : error;
 }
 
 cudaError_t cudaRuntimeGetVersion(int *version)
