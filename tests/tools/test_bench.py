@@ -203,6 +203,20 @@ def check_cuda_calls(folder):
         check(near(row["copy adds us"] + us[chain + "nothing"], min(copies)), f"{what}: {row}")
 
 
+def check_cuda_segments(folder):
+    report, _ = run_to_json(folder, *CUDA, "--section", "segments")
+    rows = rows_of(report, "cuda: 256QAM cf32 to s8, a slot as segments")
+    mixed = "cuda: mixed modulations" not in report["notes"]
+    expected = {"1 segment": None, "20 codewords": "1 segment", "150 code blocks": "1 segment"}
+    if mixed:
+        one = "7 segments, 1 of each modulation"
+        expected |= {one: None, "20 codewords, modulations in turns": one, "7 launches, 1 of each modulation": one}
+    check(list(rows) == list(expected), f"segments: {list(rows)}")
+    for what, other in expected.items():
+        share = other and rows[other]["us"] / rows[what]["us"]
+        check(rows[what]["share"] is None if other is None else near(rows[what]["share"], share), f"{what}: {rows[what]}")
+
+
 def check_cuda(folder):
     check_cuda_modulations(folder)
     check_cuda_formats(folder, "device")
@@ -210,6 +224,7 @@ def check_cuda(folder):
     check_cuda_formats(folder, "device", "64QAM", "64qam")
     check_cuda_slow(folder)
     check_cuda_calls(folder)
+    check_cuda_segments(folder)
 
 
 def check_mistakes(folder):

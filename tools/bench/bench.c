@@ -21,12 +21,13 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "\n"
                            "  -m, --modulation NAME   bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or\n"
                            "                          all; of variants, slow, formats, threads, sizes,\n"
-                           "                          calls, device, graph and chain; default: 256qam\n"
+                           "                          calls, device, graph, segments, chain; default:\n"
+                           "                          256qam\n"
                            "      --backend NAME      all, cpu or cuda; default: all\n"
                            "      --section LIST      some of variants, modulations, slow, formats,\n"
                            "                          threads, sizes, calls, objects, device, graph,\n"
-                           "                          chain, host, streams, choice, devices; with no\n"
-                           "                          space between them; default: all\n"
+                           "                          segments, chain, host, streams, choice, devices;\n"
+                           "                          with no space between them; default: all\n"
                            "      --symbols N         symbols of the large CPU runs; default: 16777216\n"
                            "      --largest N         symbols of the largest of the sizes, and of the\n"
                            "                          CUDA backend's host runs; default: 67108864\n"
@@ -63,6 +64,8 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "  objects   the same with AUTO, with CUDA, and for device memory alone\n"
                            "  device    data on the device, all inputs and outputs, a peer, a baseline\n"
                            "  graph     slots on the device as a CUDA graph, data from memory\n"
+                           "  segments  a slot cut into segments in a launch, beside one segment; codewords\n"
+                           "            of all modulations in turns, beside one segment for each of them\n"
                            "  chain     a slot between a producer's and a consumer's kernel, beside a copy\n"
                            "  host      host to host: pinned, pageable by 1 to 16 threads, one slot\n"
                            "  streams   1 to 8 streams, either order of issue, relative to one stream\n"
@@ -89,9 +92,9 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"variants", "modulations", "slow",    "formats", "threads", "sizes",
-                                       "calls",    "objects",     "device",  "graph",   "chain",   "host",
-                                       "streams",  "choice",      "devices", NULL};
+static const char *const sections[] = {"variants", "modulations", "slow",   "formats", "threads",  "sizes",
+                                       "calls",    "objects",     "device", "graph",   "segments", "chain",
+                                       "host",     "streams",     "choice", "devices", NULL};
 
 enum {
     OPTION_BACKEND = 256,

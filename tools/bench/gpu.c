@@ -28,10 +28,14 @@ bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char
     return false;
 }
 
-/* Whether the library has refused a modulation that its CUDA kernels do not have yet. */
-static bool is_to_come(softqam_status status)
+bool gpu_supported(struct gpu_bench *bench, softqam_status status, const char *what)
 {
-    return status == SOFTQAM_ERROR_INVALID_ARGUMENT && strstr(softqam_error_message(), "this version");
+    char text[256];
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !strstr(softqam_error_message(), "this version"))
+        return gpu_softqam_good(bench, status, what);
+    snprintf(text, sizeof text, "not by this version: %s", softqam_error_message());
+    report_note(bench->report, what, text);
+    return false;
 }
 
 bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_modulation modulation,
@@ -51,14 +55,10 @@ bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, soft
         status =
             softqam_cuda_demodulate(*demodulator, bench->d_in, output == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var,
                                     1, bench->d_out, bench->streams[0]);
-    if (is_to_come(status)) {
-        char what[64], text[256];
-        snprintf(what, sizeof what, "cuda: %s", modulation_get(modulation)->name);
-        snprintf(text, sizeof text, "not by this version: %s", softqam_error_message());
-        report_note(bench->report, what, text);
-    } else if (gpu_softqam_good(bench, status, "cuda")) {
+    char what[64];
+    snprintf(what, sizeof what, "cuda: %s", modulation_get(modulation)->name);
+    if (gpu_supported(bench, status, what))
         return true;
-    }
     softqam_destroy(*demodulator);
     *demodulator = NULL;
     return false;
@@ -192,6 +192,7 @@ static void measure(struct gpu_bench *bench, unsigned chosen)
         [BENCH_SLOW] = gpu_bench_slow,
         [BENCH_CALLS] = gpu_bench_calls,
         [BENCH_CHAIN] = gpu_bench_chain,
+        [BENCH_SEGMENTS] = gpu_bench_segments,
         [BENCH_OBJECTS] = gpu_bench_objects,
         [BENCH_DEVICE] = gpu_bench_device,
         [BENCH_GRAPH] = gpu_bench_graph,

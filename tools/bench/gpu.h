@@ -36,8 +36,11 @@ bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what);
 /* Likewise for a call of the library. */
 bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char *what);
 
+/* Likewise, but what this version's CUDA refuses, which a later one may do, is a note and no failure. */
+bool gpu_supported(struct gpu_bench *bench, softqam_status status, const char *what);
+
 /* Makes a demodulator on the section's context, with its kernels, which is all that calls on device memory need. False
- * after it has said why it could not; that this version's CUDA does not do it is no failure, but a note. */
+ * where it is not supported. */
 bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_modulation modulation,
                 softqam_input_format input, softqam_output_format output, softqam_noise noise);
 
@@ -59,6 +62,7 @@ void gpu_measure_formats(struct gpu_bench *bench, bool slots);
 void gpu_bench_modulations(struct gpu_bench *bench);
 void gpu_bench_slow(struct gpu_bench *bench);
 void gpu_bench_calls(struct gpu_bench *bench);
+void gpu_bench_segments(struct gpu_bench *bench);
 void gpu_bench_chain(struct gpu_bench *bench);
 void gpu_bench_objects(struct gpu_bench *bench);
 void gpu_bench_device(struct gpu_bench *bench);

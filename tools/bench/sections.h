@@ -21,6 +21,7 @@ enum {
     BENCH_OBJECTS,
     BENCH_DEVICE,
     BENCH_GRAPH,
+    BENCH_SEGMENTS,
     BENCH_CHAIN,
     BENCH_HOST,
     BENCH_STREAMS,
@@ -35,7 +36,8 @@ enum {
                     1 << BENCH_OBJECTS,
     /* What `modulation` changes; all else is 256QAM's. */
     BENCH_OF_MODULATION = 1 << BENCH_VARIANTS | 1 << BENCH_SLOW | 1 << BENCH_FORMATS | 1 << BENCH_THREADS |
-                          1 << BENCH_SIZES | 1 << BENCH_CALLS | 1 << BENCH_DEVICE | 1 << BENCH_GRAPH | 1 << BENCH_CHAIN
+                          1 << BENCH_SIZES | 1 << BENCH_CALLS | 1 << BENCH_DEVICE | 1 << BENCH_GRAPH |
+                          1 << BENCH_SEGMENTS | 1 << BENCH_CHAIN
 };
 
 struct bench_options {
