@@ -11,7 +11,7 @@
 #include "common/sample_format.h"
 #include "create.h"
 
-enum { GRAPH_SLOTS = 100, GRAPH_REPLAYS = 3 };
+enum { GRAPH_REPLAYS = 3 };
 
 const char *const gpu_case_columns[] = {"us", "Gsym/s", "GLLR/s", "moving bytes us", "share", "goal", NULL};
 
@@ -243,11 +243,18 @@ static void report_case(struct gpu_bench *bench, const struct gpu_work *work, in
     report_row(bench->report, name, values);
 }
 
+size_t gpu_count_slots(const struct gpu_bench *bench, size_t symbol_nbytes)
+{
+    enum { GRAPH_NBYTES = 1 << 28 };
+    const size_t n = GRAPH_NBYTES / (SLOT_SYMBOLS * symbol_nbytes) + 1;
+    const size_t n_fitting = bench->n_device_symbols / GPU_SLOT_STRIDE;
+    return n < n_fitting ? n : n_fitting;
+}
+
 void gpu_measure_case(struct gpu_bench *bench, const struct gpu_case *c, const struct gpu_pattern *pattern, bool slots,
                       double goal)
 {
-    const size_t n_fitting = bench->n_device_symbols / GPU_SLOT_STRIDE;
-    const size_t n_launches = !slots ? 1 : n_fitting < GRAPH_SLOTS ? n_fitting : GRAPH_SLOTS;
+    const size_t n_launches = slots ? gpu_count_slots(bench, gpu_case_nbytes(c)) : 1;
     struct gpu_work works[1 + BENCH_N_COPY_SHAPES];
     struct contender contenders[1 + BENCH_N_COPY_SHAPES];
     bool all = n_launches > 0 && gpu_work_open(bench, c, slots ? SLOT_SYMBOLS : bench->n_device_symbols, &works[0]);

@@ -63,6 +63,11 @@ struct gpu_work gpu_work_copy(const struct gpu_work *work, enum bench_copy_shape
 /* Enqueues a launch on the first stream, for the symbols from `first` on. */
 bool gpu_work_enqueue(const struct gpu_work *work, size_t first);
 
+/* How many slots there are in a graph: more bytes than a second cache holds, as far as they fit in the section's
+ * memory.
+ */
+size_t gpu_count_slots(const struct gpu_bench *bench, size_t symbol_nbytes);
+
 /* Makes a graph of so many launches, GPU_SLOT_STRIDE symbols apart. */
 bool gpu_work_capture(struct gpu_work *work, size_t n_launches);
 

@@ -8,7 +8,7 @@
 #include "common/modulation.h"
 #include "gpu_case.h"
 
-enum { MOST_SEGMENTS = 150, GRAPH_SLOTS = 100, GRAPH_REPLAYS = 3, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM };
+enum { MOST_SEGMENTS = 150, GRAPH_REPLAYS = 3, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM };
 
 /* cf32 and N0 a symbol to s8: a slot's outputs have room for any modulation's. */
 enum { SLOT_OUT_NBYTES = 10 * GPU_SLOT_STRIDE };
@@ -184,14 +184,14 @@ static void measure_cuts(struct gpu_bench *bench, softqam_demodulator *demodulat
 
 void gpu_bench_segments(struct gpu_bench *bench)
 {
-    const size_t n_fitting = bench->n_device_symbols / GPU_SLOT_STRIDE;
+    const size_t n_slots = gpu_count_slots(bench, 12 + softqam_bits_per_symbol(bench->modulation));
     softqam_demodulator *demodulator;
     struct gpu_pattern pattern;
-    if (n_fitting == 0 || !gpu_create(bench, &demodulator, bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8,
-                                      SOFTQAM_NOISE_PER_SYMBOL))
+    if (n_slots == 0 || !gpu_create(bench, &demodulator, bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8,
+                                    SOFTQAM_NOISE_PER_SYMBOL))
         return;
     if (gpu_pattern_make(bench, &pattern, bench->modulation, SOFTQAM_INPUT_CF32))
-        measure_cuts(bench, demodulator, &pattern, n_fitting < GRAPH_SLOTS ? n_fitting : GRAPH_SLOTS);
+        measure_cuts(bench, demodulator, &pattern, n_slots);
     gpu_pattern_free(&pattern);
     softqam_destroy(demodulator);
 }
