@@ -13,19 +13,21 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
 #define TARGET(isa)
 #endif
 
-/* One loop a width: n_out vectors of an output, for n_in of symbols and n_noise of noise variances. All that is read
- * goes into what is written. */
+/* One loop a width, for outputs of so many bytes a symbol: n_out vectors for N_IN of symbols and n_noise of noise
+ * variances. All that is read goes into what is written. */
 #define DEFINE_STEPS(name, isa, vector, stream_store)                                                                  \
-    INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t n_out, const size_t n_noise,             \
+    typedef vector name##_vector;                                                                                      \
+    INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t nbytes, const bool has_noise,            \
                                          const bool streaming)                                                         \
     {                                                                                                                  \
-        enum { N_IN = 8 * UNIT / sizeof(vector) };                                                                     \
-        const vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                              \
-        vector *restrict out = (void *)s->out;                                                                         \
+        enum { N_IN = 8 * UNIT / sizeof(name##_vector), N_NOISE = 4 * UNIT / sizeof(name##_vector) };                  \
+        const size_t n_out = nbytes * UNIT / sizeof(name##_vector), n_noise = has_noise ? N_NOISE : 0;                 \
+        const name##_vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                       \
+        name##_vector *restrict out = (void *)s->out;                                                                  \
         for (size_t left = s->n_symbols / UNIT; left > 0; left--, in += N_IN, noise += n_noise, out += n_out) {        \
             _Pragma("GCC unroll 8") for (size_t k = 0; k < n_out; k++)                                                 \
             {                                                                                                          \
-                vector all = in[k % N_IN];                                                                             \
+                name##_vector all = in[k % N_IN];                                                                      \
                 for (size_t j = k + n_out; j < N_IN; j += n_out)                                                       \
                     all ^= in[j];                                                                                      \
                 for (size_t j = n_noise ? k % n_noise : 0; j < n_noise; j += n_out)                                    \
@@ -37,37 +39,37 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
             }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
-    DEFINE_CHOICE(name, isa, vector)
+    DEFINE_CHOICE(name, isa)
 
 /* With the counts known the compiler writes the loops out. */
-#define CASE_OF(name, vector, nbytes)                                                                                  \
-    case nbytes:                                                                                                       \
+#define CASE_OF(name, n)                                                                                               \
+    case (n):                                                                                                          \
         if (s->noise_var && s->streaming)                                                                              \
-            name##_steps(s, nbytes *UNIT / sizeof(vector), 4 * UNIT / sizeof(vector), true);                           \
+            name##_steps(s, (n), true, true);                                                                          \
         else if (s->noise_var)                                                                                         \
-            name##_steps(s, nbytes *UNIT / sizeof(vector), 4 * UNIT / sizeof(vector), false);                          \
+            name##_steps(s, (n), true, false);                                                                         \
         else if (s->streaming)                                                                                         \
-            name##_steps(s, nbytes *UNIT / sizeof(vector), 0, true);                                                   \
+            name##_steps(s, (n), false, true);                                                                         \
         else                                                                                                           \
-            name##_steps(s, nbytes *UNIT / sizeof(vector), 0, false);                                                  \
+            name##_steps(s, (n), false, false);                                                                        \
         return true
 
-#define DEFINE_CHOICE(name, isa, vector)                                                                               \
+#define DEFINE_CHOICE(name, isa)                                                                                       \
     TARGET(isa) static bool name(const struct stream *s)                                                               \
     {                                                                                                                  \
         switch (s->out_nbytes) {                                                                                       \
-            CASE_OF(name, vector, 1);                                                                                  \
-            CASE_OF(name, vector, 2);                                                                                  \
-            CASE_OF(name, vector, 4);                                                                                  \
-            CASE_OF(name, vector, 6);                                                                                  \
-            CASE_OF(name, vector, 8);                                                                                  \
-            CASE_OF(name, vector, 10);                                                                                 \
-            CASE_OF(name, vector, 12);                                                                                 \
-            CASE_OF(name, vector, 16);                                                                                 \
-            CASE_OF(name, vector, 20);                                                                                 \
-            CASE_OF(name, vector, 24);                                                                                 \
-            CASE_OF(name, vector, 32);                                                                                 \
-            CASE_OF(name, vector, 40);                                                                                 \
+            CASE_OF(name, 1);                                                                                          \
+            CASE_OF(name, 2);                                                                                          \
+            CASE_OF(name, 4);                                                                                          \
+            CASE_OF(name, 6);                                                                                          \
+            CASE_OF(name, 8);                                                                                          \
+            CASE_OF(name, 10);                                                                                         \
+            CASE_OF(name, 12);                                                                                         \
+            CASE_OF(name, 16);                                                                                         \
+            CASE_OF(name, 20);                                                                                         \
+            CASE_OF(name, 24);                                                                                         \
+            CASE_OF(name, 32);                                                                                         \
+            CASE_OF(name, 40);                                                                                         \
         default:                                                                                                       \
             return false;                                                                                              \
         }                                                                                                              \
