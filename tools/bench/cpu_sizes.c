@@ -36,7 +36,8 @@ void cpu_section_formats(struct cpu_bench *bench)
 /* What the memory allows so many threads, relative to what one thread demodulates. */
 static void measure_memory(struct cpu_bench *bench, const struct cpu_case *c, int one)
 {
-    for (int streaming = 0; streaming <= stream_can_stream(); streaming++) {
+    const int n_kinds = stream_can_stream() ? 2 : 1;
+    for (int streaming = 0; streaming < n_kinds; streaming++) {
         struct cpu_run run = cpu_limit_of(bench, c, c->n_threads, streaming);
         const struct contender contender = cpu_limit_contender(&run);
         const int index = report_measure_in_turns(bench->report, &contender, 1);

@@ -43,11 +43,11 @@ static void measure_row(struct cpu_bench *bench, struct cpu_case c)
     struct contender contenders[N_LIMITS + MOST_VARIANTS];
     double values[TABLE_COLUMNS];
     int places[MOST_VARIANTS];
-    int n_limits = 0;
+    const int n_limits = stream_can_stream() ? N_LIMITS : 1;
     bool all = true;
-    for (; n_limits <= stream_can_stream(); n_limits++) {
-        runs[n_limits] = cpu_limit_of(bench, &c, 1, n_limits > 0);
-        contenders[n_limits] = cpu_limit_contender(&runs[n_limits]);
+    for (int k = 0; k < n_limits; k++) {
+        runs[k] = cpu_limit_of(bench, &c, 1, k > 0);
+        contenders[k] = cpu_limit_contender(&runs[k]);
     }
     int n = n_limits;
     for (int v = 0; v < MOST_VARIANTS; v++)
