@@ -203,6 +203,17 @@ def check_cuda_calls(folder):
         check(near(row["copy adds us"] + us[chain + "nothing"], min(copies)), f"{what}: {row}")
 
 
+def check_cuda_all(folder):
+    """Facts and notes are said once, however many modulations there are."""
+    path = os.path.join(folder, "all.json")
+    done = run("--backend", BACKEND, "--quick", *CUDA, "-m", "all", "--section", "calls", "--json", path)
+    check(done.returncode == 0, done.stderr)
+    with open(path, encoding="utf-8") as file:
+        names = [name for name, _ in json.load(file, object_pairs_hook=list)]
+    check(len(names) == len(set(names)) and "cuda_device" in names, f"-m all: {names}")
+    check(len(done.stderr.splitlines()) == len(set(done.stderr.splitlines())), f"-m all: {done.stderr}")
+
+
 def check_cuda_segments(folder):
     report, _ = run_to_json(folder, *CUDA, "--section", "segments")
     rows = rows_of(report, "cuda: 256QAM cf32 to s8, a slot as segments")
@@ -225,6 +236,7 @@ def check_cuda(folder):
     check_cuda_slow(folder)
     check_cuda_calls(folder)
     check_cuda_segments(folder)
+    check_cuda_all(folder)
 
 
 def check_mistakes(folder):

@@ -78,9 +78,17 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const copy_argumen
             copy.out[out_tile::place(k)] = all ^ from[0];
 }
 
+/* Devices before compute capability 9.0 have no programmatic launches: there they are ordinary ones. */
 static cudaError_t launch(void (*kernel)(copy_arguments), size_t n_blocks, int n_threads, bool programmatic,
                           const copy_arguments &arguments, cudaStream_t stream)
 {
+    int device = 0;
+    int major = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess)
+        return error;
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -89,7 +97,7 @@ static cudaError_t launch(void (*kernel)(copy_arguments), size_t n_blocks, int n
     config.blockDim = n_threads;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = programmatic ? 1 : 0;
+    config.numAttrs = programmatic && major >= 9 ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, arguments);
 }
 

@@ -98,27 +98,29 @@ void report_set_limit(struct report *report, int index, int limit)
     report->measurements[index].limit = limit;
 }
 
-static void add_entry(struct report_entry *entries, size_t max, size_t *n, const char *name, const char *text)
+/* False where there is one of that name, or no room. */
+static bool add_entry(struct report_entry *entries, size_t *n, const char *name, const char *text)
 {
-    if (*n == max)
-        return;
+    for (size_t k = 0; k < *n; k++)
+        if (strcmp(entries[k].name, name) == 0)
+            return false;
+    if (*n == REPORT_ENTRIES)
+        return false;
     struct report_entry *entry = &entries[(*n)++];
     snprintf(entry->name, sizeof entry->name, "%s", name);
     snprintf(entry->text, sizeof entry->text, "%s", text);
+    return true;
 }
 
 void report_fact(struct report *report, const char *name, const char *text)
 {
-    add_entry(report->facts, REPORT_ENTRIES, &report->n_facts, name, text);
+    (void)add_entry(report->facts, &report->n_facts, name, text);
 }
 
 void report_note(struct report *report, const char *what, const char *text)
 {
-    for (size_t k = 0; k < report->n_notes; k++)
-        if (strcmp(report->notes[k].name, what) == 0)
-            return;
-    message_print(what, "%s", text);
-    add_entry(report->notes, REPORT_ENTRIES, &report->n_notes, what, text);
+    if (add_entry(report->notes, &report->n_notes, what, text))
+        message_print(what, "%s", text);
 }
 
 static double byte_rate(const struct measurement *m)

@@ -100,7 +100,7 @@ void report_note(struct report *report, const char *what, const char *text);
 /* All measurements, one line each, then the tables, on standard output. */
 void report_print(const struct report *report);
 
-/* Adds a fact. */
+/* Adds a fact, unless there is one of that name. */
 void report_fact(struct report *report, const char *name, const char *text);
 
 /* All of it with every sample. Returns false, having said why, when the file could not be written. */
