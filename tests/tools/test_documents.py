@@ -14,7 +14,7 @@ from tools_harness import ToolTest, main, tool
 PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench", "softqam-plot")
             if os.path.exists(tool(name))]  # fmt: skip
 # A program that works without operands, with as little work as may be: the GPU's part of a section of the CPU's.
-NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cuda", "--section", "overhead"]}
+NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cuda", "--section", "sizes"]}
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 LONG_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
@@ -127,6 +127,7 @@ class Completion(Documents):
             (["softqam-demod", "--threads", ""], []), (["softqam-demod", "--shard", ""], []),
             (["softqam-plot", "--panels", "c"], ["constellation"]), (["softqam-plot", "-s", "f"], ["f16", "f32"]),
             (["softqam-bench", "--backend", ""], ["all", "cpu", "cuda"]),
+            (["softqam-bench", "-m", "a"], ["all"]), (["softqam-bench", "--modulation", "6"], ["64qam"]),
         ):  # fmt: skip
             if words[0] in PROGRAMS:
                 self.assertEqual(self.complete(*words), expected, words)

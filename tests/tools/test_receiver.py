@@ -42,6 +42,32 @@ def check_run(receiver, backend, snr_db, n_slots):
     return float(re.search(r"^bit error rate +(\S+),", done.stdout, re.M).group(1))
 
 
+MODULATIONS = {"bpsk": ("BPSK", 1), "pi2-bpsk": ("pi/2-BPSK", 1), "qpsk": ("QPSK", 2), "16qam": ("16QAM", 4),
+               "64qam": ("64QAM", 6), "256qam": ("256QAM", 8), "1024qam": ("1024QAM", 10)}  # fmt: skip
+SLOT_SYMBOLS = 183456
+CODEWORDS = re.compile(r"^(\S+) +(\d+) codewords?, (\d+) symbols, (\d+) LLRs a slot\nnoise after equalisation +1?0?\..*\n"
+                       r"bit error rate +(\S+), (\S+) expected", re.M)  # fmt: skip
+
+
+def check_mixed(receiver, backend, snr_db, options, expected):
+    """Codewords of mixed modulations; `expected` says how many of each."""
+    done = run(receiver, "--backend", backend, "--snr-db", str(snr_db), "--slots", "20", "--different", "2", *options)
+    if backend != "cpu" and "in this version CUDA" in done.stderr:
+        check(done.returncode == 1 and done.stderr.count("\n") == 1, "what CUDA refuses", done)
+        return
+    check(done.returncode == 0 and not done.stderr, f"a run with {options}", done)
+    found = {name: list(map(float, numbers)) for name, *numbers in CODEWORDS.findall(done.stdout)}
+    check({name: n for name, (n, *_) in found.items()} == {MODULATIONS[m][0]: n for m, n in expected.items()},
+          f"codewords of {options}: {found}", done)  # fmt: skip
+    check(sum(n_symbols for _, n_symbols, *_ in found.values()) == SLOT_SYMBOLS, f"symbols of {options}: {found}", done)
+    for name, bits in MODULATIONS.values():
+        if name in found:
+            _, n_symbols, n_llrs, rate, theory = found[name]
+            check(n_llrs == bits * n_symbols and (rate > 0) == (theory > 1e-5), f"{name}: {found[name]}", done)
+    n_segments = 14 * sum(expected.values())
+    check(re.search(rf"^counted +softqam\S*segments\(\) of {n_segments} segments", done.stdout, re.M), "segments", done)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--receiver", required=True)
@@ -50,7 +76,17 @@ def main():
     rates = [check_run(arguments.receiver, arguments.backend, snr_db, 100) for snr_db in (15, 28, 45)]
     if not rates[0] > rates[1] > rates[2]:
         sys.exit(f"FAILED: bit error rates at 15, 28 and 45 dB: {rates}")
-    for wrong in (["--backend", "abacus"], ["--slots", "0"], ["--snr-db", "loud"], ["extra"]):
+    for options, expected in (
+        (["-m", "64qam"], {"64qam": 4}),
+        (["-m", "qpsk,64qam,256qam"], {"qpsk": 2, "64qam": 1, "256qam": 1}),
+        (["-m", ",".join(MODULATIONS)], {m: 1 + (m == "bpsk") for m in MODULATIONS}),
+        (["--modulation", "1024qam,pi2-bpsk", "--codewords", "5"], {"1024qam": 10, "pi2-bpsk": 10}),
+        (["-m", "16qam", "--codewords", "64"], {"16qam": 256}),
+    ):
+        check_mixed(arguments.receiver, arguments.backend, 8, options, expected)
+    for wrong in (["--backend", "abacus"], ["--slots", "0"], ["--snr-db", "loud"], ["extra"], ["-m", "8psk"],
+                  ["-m", ""], ["-m", "qpsk,"], ["--modulation", ",".join(["qpsk"] * 17)], ["--codewords", "0"],
+                  ["--codewords", "65"], ["-m", "bpsk,qpsk,16qam,64qam,256qam", "--codewords", "1"]):
         done = run(arguments.receiver, *wrong)
         check(done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, f"{wrong}", done)
     # Where processors are busy slots may be missed, which --require is to say.

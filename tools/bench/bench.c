@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-bench: how fast each backend is on this machine, beside limits measured in the same run. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <softqam/softqam.h>
 
 #include "common/arguments.h"
 #include "common/message.h"
-#include "common/transmitter.h"
-#include "create.h"
+#include "common/modulation.h"
 #include "machine.h"
 #include "sections.h"
 
@@ -22,11 +19,15 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "count. Prints a table; the last column is the rate in bytes relative to the\n"
                            "limit's, or to that of the line that a section says below.\n"
                            "\n"
+                           "  -m, --modulation NAME   bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or\n"
+                           "                          all; of variants, slow, formats, threads, sizes,\n"
+                           "                          calls, device, graph, segments, chain; default:\n"
+                           "                          256qam\n"
                            "      --backend NAME      all, cpu or cuda; default: all\n"
-                           "      --section LIST      some of variants, worst, formats, threads, sizes,\n"
-                           "                          overhead, objects, device, graph, host, streams,\n"
-                           "                          choice, devices; with no space between them;\n"
-                           "                          default: all\n"
+                           "      --section LIST      some of variants, modulations, slow, formats,\n"
+                           "                          threads, sizes, calls, objects, device, graph,\n"
+                           "                          segments, chain, host, streams, choice, devices;\n"
+                           "                          with no space between them; default: all\n"
                            "      --symbols N         symbols of the large CPU runs; default: 16777216\n"
                            "      --largest N         symbols of the largest of the sizes, and of the\n"
                            "                          CUDA backend's host runs; default: 67108864\n"
@@ -41,22 +42,31 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "  -V, --version           the version\n"
                            "\n"
                            "Sections of the CPU's measurements:\n"
-                           "  variants  every instruction set, one thread, one slot and large; liquid-dsp\n"
-                           "  worst     zeros, boundaries, 5 dB, NaN, subnormal and the smallest normal\n"
-                           "            components relative to 28 dB\n"
+                           "  variants  every instruction set, one thread, one slot and large, beside loops\n"
+                           "            that move as many bytes; of 256QAM liquid-dsp too\n"
+                           "  modulations  all of them at a slot, to s8, in one table\n"
+                           "  slow      inputs that may be slow relative to 28 dB, beside their goals: zeros,\n"
+                           "            subnormals, boundaries, far, infinite, NaN; unusual noise variances\n"
                            "  formats   all inputs and outputs, bytes a second relative to cf32 to s8\n"
                            "  threads   1, 2, 4 ... threads relative to one\n"
                            "  sizes     1, 2, 4 ... symbols to --largest, by one thread and by all\n"
-                           "  overhead  calls with 1 and 100 symbols\n"
+                           "  calls     what calls with 1 to 1000 symbols take beyond these symbols' share of\n"
+                           "            a slot, and what each further segment takes\n"
                            "  objects   a table of its own: what a context with one and with six\n"
                            "            demodulators takes: time, threads, memory; and up to 16 threads\n"
                            "            with calls of 1000 symbols on one demodulator, relative to as\n"
                            "            many contexts\n"
                            "\n"
                            "Sections of CUDA's:\n"
+                           "  modulations, slow  the same with data on the device\n"
+                           "  calls     one call on device memory from launch to synchronisation, beside an\n"
+                           "            empty kernel\n"
                            "  objects   the same with AUTO, with CUDA, and for device memory alone\n"
                            "  device    data on the device, all inputs and outputs, a peer, a baseline\n"
-                           "  graph     slots on the device as a CUDA graph\n"
+                           "  graph     slots on the device as a CUDA graph, data from memory\n"
+                           "  segments  a slot cut into segments in a launch, beside one segment; codewords\n"
+                           "            of all modulations in turns, beside one segment for each of them\n"
+                           "  chain     a slot between a producer's and a consumer's kernel, beside a copy\n"
                            "  host      host to host: pinned, pageable by 1 to 16 threads, one slot\n"
                            "  streams   1 to 8 streams, either order of issue, relative to one stream\n"
                            "  choice    1, 4, 16 ... symbols to --largest: CPU, CUDA, and AUTO relative to\n"
@@ -70,6 +80,8 @@ static const char help[] = "Usage: softqam-bench [options]\n"
 
 struct options {
     int backend;
+    softqam_modulation modulation;
+    bool all_modulations;
     uint64_t n_symbols;
     uint64_t n_largest;
     uint64_t n_device_symbols;
@@ -80,8 +92,9 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"variants", "worst", "formats", "threads", "sizes",  "overhead", "objects",
-                                       "device",   "graph", "host",    "streams", "choice", "devices",  NULL};
+static const char *const sections[] = {"variants", "modulations", "slow",   "formats", "threads",  "sizes",
+                                       "calls",    "objects",     "device", "graph",   "segments", "chain",
+                                       "host",     "streams",     "choice", "devices", NULL};
 
 enum {
     OPTION_BACKEND = 256,
@@ -93,7 +106,8 @@ enum {
     OPTION_QUICK,
     OPTION_JSON
 };
-static const struct option long_options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
+static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
+                                             {"backend", required_argument, NULL, OPTION_BACKEND},
                                              {"section", required_argument, NULL, OPTION_SECTION},
                                              {"symbols", required_argument, NULL, OPTION_SYMBOLS},
                                              {"largest", required_argument, NULL, OPTION_LARGEST},
@@ -125,6 +139,9 @@ static bool parse_sections(const char *list, unsigned *chosen)
 static bool take_option(struct options *options, int option)
 {
     switch (option) {
+    case 'm':
+        options->all_modulations = strcmp(optarg, "all") == 0;
+        return options->all_modulations || modulation_parse(optarg, &options->modulation);
     case OPTION_BACKEND:
         return arguments_parse_choice("--backend", optarg, backends, &options->backend);
     case OPTION_SECTION:
@@ -151,62 +168,57 @@ static bool take_option(struct options *options, int option)
     }
 }
 
-void bench_fill(void *symbols, size_t n_symbols, double snr_db, softqam_input_format format, float scale)
+/* CUDA's runs in host memory are those of 256QAM, and of more symbols. */
+static bool measure_backend(struct report *report, const struct options *options, const struct bench_options *chosen,
+                            bool cuda)
 {
-    struct transmitter transmitter;
-    transmitter_init(&transmitter, SOFTQAM_MODULATION_256QAM, 1, snr_db, format, (double)scale);
-    transmitter_generate(&transmitter, 0, n_symbols, symbols, NULL);
+    const uint64_t n_symbols =
+        cuda && options->n_largest > options->n_symbols ? options->n_largest : options->n_symbols;
+    struct bench_input input;
+    const bool good =
+        bench_input_make(&input, cuda ? SOFTQAM_MODULATION_256QAM : chosen->modulation, (size_t)n_symbols);
+    if (good && cuda)
+        bench_cuda(report, &input, chosen);
+    else if (good)
+        bench_cpu(report, &input, chosen);
+    bench_input_free(&input);
+    return good;
 }
 
-static bool make_input(struct bench_input *input)
+/* All sections with the modulation that was chosen; or with each, those again that depend on it. */
+static bool measure(struct report *report, const struct options *options)
 {
-    softqam_demodulator *demodulator = NULL;
-    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 0);
-    input->symbols = malloc(8 * input->n_symbols);
-    input->expected = malloc(8 * input->n_symbols);
-    if (!input->symbols || !input->expected) {
-        message_print(NULL, "no memory for %zu symbols", input->n_symbols);
-        return false;
+    const unsigned of_cpu = options->backend == BENCH_CUDA ? 0 : options->sections & BENCH_OF_CPU;
+    const unsigned of_cuda = options->backend == BENCH_CPU ? 0 : options->sections & BENCH_OF_CUDA;
+    const int first = options->all_modulations ? SOFTQAM_MODULATION_BPSK : (int)options->modulation;
+    const int last = options->all_modulations ? SOFTQAM_MODULATION_1024QAM : (int)options->modulation;
+    bool good = true;
+    for (int m = first; m <= last && good; m++) {
+        struct bench_options chosen = {0, (softqam_modulation)m, options->n_largest, options->n_device_symbols};
+        for (int cuda = 0; cuda <= 1 && good; cuda++) {
+            chosen.sections = (cuda ? of_cuda : of_cpu) & (m == first ? BENCH_OF_ALL : BENCH_OF_MODULATION);
+            good = chosen.sections == 0 || measure_backend(report, options, &chosen, cuda);
+        }
     }
-    bench_fill(input->symbols, input->n_symbols, 28.0, SOFTQAM_INPUT_CF32, 1.0f);
-    softqam_status status = bench_create(&demodulator, &config, NULL);
-    if (status == SOFTQAM_OK)
-        status = softqam_demodulate(demodulator, input->symbols, NULL, input->n_symbols, input->expected);
-    if (status != SOFTQAM_OK)
-        message_print(NULL, "%s", softqam_error_message());
-    softqam_destroy(demodulator);
-    return status == SOFTQAM_OK;
+    return good;
 }
 
 static int run_bench(const struct options *options)
 {
     struct report report = {.n_samples = options->n_samples};
-    const bool cpu = options->backend != BENCH_CUDA && (options->sections & BENCH_OF_CPU) != 0;
-    const bool cuda = options->backend != BENCH_CPU && (options->sections & BENCH_OF_CUDA) != 0;
-    struct bench_input input = {.n_symbols = options->n_symbols};
-    if (cuda && options->n_largest > input.n_symbols)
-        input.n_symbols = options->n_largest;
-    const struct bench_options sizes = {options->sections, options->n_largest, options->n_device_symbols};
     struct bench_machine machine;
     bench_machine_read(&machine);
-    bool good = make_input(&input);
-    const struct bench_input large = {input.symbols, options->n_symbols, input.expected};
     report_fact(&report, "softqam", softqam_version());
     report_fact(&report, "commit", BENCH_COMMIT);
     report_fact(&report, "cpu", machine.cpu);
     report_fact(&report, "kernel", machine.kernel);
     report_fact(&report, "compiler", BENCH_COMPILER);
     report_fact(&report, "cpu_loop", machine.loop);
-    if (good && cpu)
-        bench_cpu(&report, &large, &sizes);
-    if (good && cuda)
-        bench_cuda(&report, &input, &sizes);
+    bool good = measure(&report, options);
     if (good)
         report_print(&report);
     if (good && options->json)
         good = report_write_json(&report, options->json);
-    free(input.symbols);
-    free(input.expected);
     report_free(&report);
     return good && !report.failed ? EXIT_DONE : EXIT_FAILED;
 }
@@ -214,6 +226,7 @@ static int run_bench(const struct options *options)
 int main(int argc, char *argv[])
 {
     struct options options = {.backend = BENCH_ALL,
+                              .modulation = SOFTQAM_MODULATION_256QAM,
                               .n_symbols = 1 << 24,
                               .n_largest = 1 << 26,
                               .n_device_symbols = 1 << 28,
@@ -221,7 +234,7 @@ int main(int argc, char *argv[])
                               .sections = BENCH_OF_ALL};
     message_start("softqam-bench");
     int option;
-    while ((option = arguments_next(argc, argv, ":hV", long_options)) != -1) {
+    while ((option = arguments_next(argc, argv, ":m:hV", long_options)) != -1) {
         if (option == 'h')
             return message_to_stdout(help);
         if (option == 'V')

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/message.h"
+#include "common/modulation.h"
 #include "create.h"
 
 bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what)
@@ -27,23 +28,67 @@ bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char
     return false;
 }
 
-bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_input_format input,
-                softqam_output_format output, softqam_noise noise)
+bool gpu_supported(struct gpu_bench *bench, softqam_status status, const char *what)
+{
+    char text[256];
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !strstr(softqam_error_message(), "this version"))
+        return gpu_softqam_good(bench, status, what);
+    snprintf(text, sizeof text, "not by this version: %s", softqam_error_message());
+    report_note(bench->report, what, text);
+    return false;
+}
+
+bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_modulation modulation,
+                softqam_input_format input, softqam_output_format output, softqam_noise noise)
 {
     softqam_config config;
     softqam_config_init(&config);
     config.context = bench->context;
+    config.modulation = modulation;
     config.input_format = input;
     config.output_format = output;
     config.noise = noise;
     softqam_status status = softqam_create(demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(bench->context, SOFTQAM_PREPARE_KERNELS);
-    if (gpu_softqam_good(bench, status, "cuda"))
+    if (status == SOFTQAM_OK)
+        status =
+            softqam_cuda_demodulate(*demodulator, bench->d_in, output == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var,
+                                    1, bench->d_out, bench->streams[0]);
+    char what[64];
+    snprintf(what, sizeof what, "cuda: %s", modulation_get(modulation)->name);
+    if (gpu_supported(bench, status, what))
         return true;
     softqam_destroy(*demodulator);
     *demodulator = NULL;
     return false;
+}
+
+bool gpu_repeat(struct gpu_bench *bench, void *to, const void *from, size_t from_nbytes, size_t to_nbytes)
+{
+    unsigned char *d = to;
+    size_t done = from_nbytes < to_nbytes ? from_nbytes : to_nbytes;
+    if (!gpu_good(bench, cudaMemcpy(d, from, done, cudaMemcpyHostToDevice), "cudaMemcpy"))
+        return false;
+    for (; done < to_nbytes; done += done < to_nbytes - done ? done : to_nbytes - done) {
+        const size_t n = done < to_nbytes - done ? done : to_nbytes - done;
+        if (!gpu_good(bench, cudaMemcpy(d + done, d, n, cudaMemcpyDeviceToDevice), "cudaMemcpy"))
+            return false;
+    }
+    return true;
+}
+
+bool gpu_fill_input(struct gpu_bench *bench)
+{
+    return gpu_repeat(bench, bench->d_in, bench->pinned_in, 8 * bench->input->n_symbols, 8 * bench->n_device_symbols);
+}
+
+bool gpu_fill_noise(struct gpu_bench *bench)
+{
+    /* 1/350 each: a byte four times over is a float. */
+    enum { BYTE = 0x3b };
+    memset(&bench->noise_var, BYTE, sizeof bench->noise_var);
+    return gpu_good(bench, cudaMemset(bench->d_noise_var, BYTE, sizeof(float) * bench->n_device_symbols), "cudaMemset");
 }
 
 bool gpu_clock_start(struct gpu_bench *bench)
@@ -61,22 +106,10 @@ double gpu_clock_stop(struct gpu_bench *bench)
     return 1e-3 * (double)milliseconds;
 }
 
-/* Fills the device's input with copies of the symbols, and its noise variances. */
-static bool fill_device(struct gpu_bench *bench)
+static bool allocate(struct gpu_bench *bench, unsigned sections)
 {
-    for (size_t first = 0; first < bench->n_device_symbols; first += bench->input->n_symbols) {
-        const size_t left = bench->n_device_symbols - first;
-        const size_t n = left < bench->input->n_symbols ? left : bench->input->n_symbols;
-        if (!gpu_good(bench, cudaMemcpy(bench->d_in + 8 * first, bench->pinned_in, 8 * n, cudaMemcpyHostToDevice),
-                      "cudaMemcpy"))
-            return false;
-    }
-    /* 1/350 each: a byte four times over is a float. */
-    return gpu_good(bench, cudaMemset(bench->d_noise_var, 0x3b, sizeof(float) * bench->n_device_symbols), "cudaMemset");
-}
-
-static bool allocate(struct gpu_bench *bench)
-{
+    const bool all_modulations = sections & 1u << BENCH_MODULATIONS;
+    const size_t n_bits = modulation_get(all_modulations ? SOFTQAM_MODULATION_1024QAM : bench->modulation)->n_bits;
     const size_t n = bench->input->n_symbols;
     const size_t n_device = bench->n_device_symbols;
     void *pinned_in = NULL;
@@ -89,7 +122,8 @@ static bool allocate(struct gpu_bench *bench)
     all = all && bench->pageable_out &&
           gpu_good(bench, cudaMalloc((void **)&bench->d_in, 8 * n_device), "cudaMalloc") &&
           gpu_good(bench, cudaMalloc((void **)&bench->d_noise_var, sizeof(float) * n_device), "cudaMalloc") &&
-          gpu_good(bench, cudaMalloc((void **)&bench->d_out, 32 * n_device), "cudaMalloc") &&
+          gpu_good(bench, cudaMalloc((void **)&bench->d_out, sizeof(float) * (n_bits > 8 ? n_bits : 8) * n_device),
+                   "cudaMalloc") &&
           gpu_good(bench, cudaEventCreate(&bench->start), "cudaEventCreate") &&
           gpu_good(bench, cudaEventCreate(&bench->stop), "cudaEventCreate");
     for (int k = 0; k < GPU_MAX_STREAMS && all; k++)
@@ -154,18 +188,30 @@ static void note_facts(struct report *report)
 static void measure(struct gpu_bench *bench, unsigned chosen)
 {
     static void (*const sections[N_BENCH_SECTIONS])(struct gpu_bench *) = {
-        [BENCH_OBJECTS] = gpu_bench_objects, [BENCH_DEVICE] = gpu_bench_device,   [BENCH_GRAPH] = gpu_bench_graph,
-        [BENCH_HOST] = gpu_bench_host,       [BENCH_STREAMS] = gpu_bench_streams, [BENCH_CHOICE] = gpu_bench_choice,
+        [BENCH_MODULATIONS] = gpu_bench_modulations,
+        [BENCH_SLOW] = gpu_bench_slow,
+        [BENCH_CALLS] = gpu_bench_calls,
+        [BENCH_CHAIN] = gpu_bench_chain,
+        [BENCH_SEGMENTS] = gpu_bench_segments,
+        [BENCH_OBJECTS] = gpu_bench_objects,
+        [BENCH_DEVICE] = gpu_bench_device,
+        [BENCH_GRAPH] = gpu_bench_graph,
+        [BENCH_HOST] = gpu_bench_host,
+        [BENCH_STREAMS] = gpu_bench_streams,
+        [BENCH_CHOICE] = gpu_bench_choice,
         [BENCH_DEVICES] = gpu_bench_devices,
     };
-    for (unsigned k = BENCH_OBJECTS; k < N_BENCH_SECTIONS; k++)
-        if (chosen & 1u << k)
+    for (unsigned k = 0; k < N_BENCH_SECTIONS; k++)
+        if (sections[k] && chosen & 1u << k)
             sections[k](bench);
 }
 
 void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)
 {
-    struct gpu_bench bench = {.report = report, .input = input, .n_device_symbols = options->n_device_symbols};
+    struct gpu_bench bench = {.report = report,
+                              .input = input,
+                              .modulation = options->modulation,
+                              .n_device_symbols = options->n_device_symbols};
     if (bench.n_device_symbols < input->n_symbols)
         bench.n_device_symbols = input->n_symbols;
     const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
@@ -174,7 +220,7 @@ void bench_cuda(struct report *report, const struct bench_input *input, const st
         return;
     }
     note_facts(report);
-    if (allocate(&bench) && fill_device(&bench)) {
+    if (allocate(&bench, options->sections) && gpu_fill_input(&bench) && gpu_fill_noise(&bench)) {
         measure(&bench, options->sections);
     } else {
         message_print("cuda", "memory could not be had");

@@ -25,20 +25,14 @@ static double run_memcpy(void *context)
 /* A plain copy of as many bytes a symbol. */
 struct copy_case {
     struct gpu_bench *bench;
-    size_t in_nbytes;
-    size_t noise_nbytes;
-    size_t out_nbytes;
+    struct bench_copy copy;
 };
 
 static double run_copy(void *context)
 {
     const struct copy_case *c = context;
     struct gpu_bench *bench = c->bench;
-    if (!gpu_clock_start(bench) ||
-        !gpu_good(bench,
-                  bench_copy_kernel(bench->d_in, c->in_nbytes, c->noise_nbytes ? bench->d_noise_var : NULL,
-                                    bench->d_out, c->out_nbytes, bench->n_device_symbols, bench->streams[0]),
-                  "copy kernel"))
+    if (!gpu_clock_start(bench) || !gpu_good(bench, bench_copy_kernel(&c->copy, bench->streams[0]), "copy kernel"))
         return -1;
     return gpu_clock_stop(bench);
 }
@@ -114,7 +108,7 @@ static int measure_case(struct gpu_bench *bench, const struct device_case *c, co
                           softqam_output_nbytes(c->output, SOFTQAM_MODULATION_256QAM, 1) +
                           (per_symbol ? sizeof(float) : 0);
     snprintf(what, sizeof what, "cuda: %s on the device", c->what);
-    if (!gpu_create(bench, &run.demodulator, c->input, c->output, c->noise))
+    if (!gpu_create(bench, &run.demodulator, SOFTQAM_MODULATION_256QAM, c->input, c->output, c->noise))
         return -1;
     run.d_noise_var = c->output == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var;
     const int index = report_measure(bench->report, what, bench->n_device_symbols, nbytes * bench->n_device_symbols,
@@ -126,7 +120,14 @@ static int measure_case(struct gpu_bench *bench, const struct device_case *c, co
 static int measure_copy(struct gpu_bench *bench, size_t in_nbytes, size_t noise_nbytes, size_t out_nbytes, int limit)
 {
     char what[64];
-    struct copy_case run = {bench, in_nbytes, noise_nbytes, out_nbytes};
+    struct copy_case run = {bench,
+                            {.in = bench->d_in,
+                             .in_nbytes = in_nbytes,
+                             .noise_var = noise_nbytes ? bench->d_noise_var : NULL,
+                             .out = bench->d_out,
+                             .out_nbytes = out_nbytes,
+                             .n_symbols = bench->n_device_symbols,
+                             .shape = BENCH_COPY_LONG}};
     const size_t nbytes = (in_nbytes + noise_nbytes + out_nbytes) * bench->n_device_symbols;
     snprintf(what, sizeof what, "cuda: copy kernel, %zu bytes to %zu", in_nbytes + noise_nbytes, out_nbytes);
     return report_measure(bench->report, what, bench->n_device_symbols, nbytes, limit, run_copy, &run);
@@ -229,7 +230,8 @@ static void measure_sizes(struct gpu_bench *bench)
 {
     enum { N_CALLS = 20, LONG_SYMBOLS = 1 << 24 };
     struct demodulator_case run = {.bench = bench};
-    if (!gpu_create(bench, &run.demodulator, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL))
+    if (!gpu_create(bench, &run.demodulator, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8,
+                    SOFTQAM_NOISE_PER_CALL))
         return;
     for (size_t n = 1; n <= bench->n_device_symbols; n *= 4) {
         run.n_symbols = n;
@@ -239,7 +241,8 @@ static void measure_sizes(struct gpu_bench *bench)
     softqam_destroy(run.demodulator);
 }
 
-void gpu_bench_device(struct gpu_bench *bench)
+/* 256QAM, with u8 and what others do. */
+static void measure_soft_bits(struct gpu_bench *bench)
 {
     const size_t n = bench->n_device_symbols;
     int limits[N_LIMITS];
@@ -260,6 +263,13 @@ void gpu_bench_device(struct gpu_bench *bench)
     if (report_measure(bench->report, "cuda baseline: branchy, a byte a store, cf32 to u8", n, 16 * n,
                        limits[LIMIT_MEMCPY], run_branchy, bench) >= 0)
         verify_branchy(bench);
+}
+
+void gpu_bench_device(struct gpu_bench *bench)
+{
+    if (bench->modulation == SOFTQAM_MODULATION_256QAM && gpu_fill_input(bench))
+        measure_soft_bits(bench);
+    gpu_measure_formats(bench, false);
 }
 
 static bool call_on_device(void *context, softqam_demodulator *demodulator, softqam_output_format format)
@@ -329,11 +339,13 @@ static bool capture_slots(struct gpu_bench *bench, softqam_demodulator *demodula
     return captured;
 }
 
-void gpu_bench_graph(struct gpu_bench *bench)
+/* Soft bits, data in the second cache. */
+static void measure_graphs(struct gpu_bench *bench)
 {
     static const size_t counts[] = {1, 20};
     softqam_demodulator *demodulator;
-    if (!gpu_create(bench, &demodulator, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL))
+    if (!gpu_create(bench, &demodulator, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8,
+                    SOFTQAM_NOISE_PER_CALL))
         return;
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         struct graph_case run = {.bench = bench};
@@ -355,4 +367,11 @@ void gpu_bench_graph(struct gpu_bench *bench)
         (void)cudaGraphExecDestroy(run.graph);
     }
     softqam_destroy(demodulator);
+}
+
+void gpu_bench_graph(struct gpu_bench *bench)
+{
+    if (bench->modulation == SOFTQAM_MODULATION_256QAM && gpu_fill_input(bench))
+        measure_graphs(bench);
+    gpu_measure_formats(bench, true);
 }

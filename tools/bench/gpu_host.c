@@ -216,12 +216,11 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
         snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], kind);
         runs[k] = run;
         runs[k].demodulator = demodulators[k];
-        contenders[k] = (struct contender){what[k], &runs[k]};
+        contenders[k] = (struct contender){what[k], run_host, &runs[k], run.n_symbols, 16 * run.n_symbols};
         if (!gives_right_bytes(&runs[k], what[k]))
             return;
     }
-    const int first =
-        report_measure_in_turns(bench->report, contenders, 3, run.n_symbols, 16 * run.n_symbols, run_host);
+    const int first = report_measure_in_turns(bench->report, contenders, 3);
     if (first >= 0)
         report_set_limit(bench->report, first + 2, report_faster(bench->report, first, first + 1));
 }

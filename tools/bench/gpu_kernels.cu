@@ -2,66 +2,220 @@
 #include <stdint.h>
 
 #include <cuda_fp16.h>
+#include <cuda_runtime.h>
 
 #include "gpu_kernels.h"
 
-enum { COPY_THREADS = 256, COPY_LOADS = 4, TEXTURE_THREADS = 256, BRANCHY_THREADS = 1024 };
+enum { TEXTURE_THREADS = 256, BRANCHY_THREADS = 1024, CHAIN_THREADS = 256 };
 
-template <int N> struct alignas(N < 16 ? N : 16) words {
-    uint32_t word[(N + 3) / 4];
+/* What a kernel that was launched programmatically must do before it reads what the one in front of it wrote. */
+static __device__ void wait_for_producer()
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+static __device__ uint4 operator^(uint4 a, uint4 b)
+{
+    return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
+}
+
+/* Words of 16 bytes of a thread block's symbols: thread t has words t, t + THREADS, ... */
+template <int THREADS, int WORDS> struct tile {
+    static constexpr int PER_THREAD = (WORDS + THREADS - 1) / THREADS;
+
+    /* Of the thread's k-th word: whether there is one. */
+    static __device__ bool has(int k, size_t n_words)
+    {
+        return k * THREADS + threadIdx.x < WORDS && place(k) < n_words;
+    }
+
+    static __device__ size_t place(int k)
+    {
+        return blockIdx.x * static_cast<size_t>(WORDS) + k * THREADS + threadIdx.x;
+    }
 };
 
-/* COPY_LOADS groups of symbols a thread, all loaded before the first is stored. */
-template <int IN, int OUT>
-static __global__ void __launch_bounds__(COPY_THREADS)
-    copy_kernel(const words<IN> *in, const float2 *noise_var, words<OUT> *out, size_t n_groups)
+/* Counts are of words. All are loaded before the first is stored. */
+struct copy_arguments {
+    const uint4 *in;
+    const uint4 *noise;
+    uint4 *out;
+    size_t n_in;
+    size_t n_noise;
+    size_t n_out;
+};
+
+/* SYMBOLS a thread, of so many bytes. */
+template <int THREADS, int SYMBOLS, int IN, int OUT>
+static __global__ void __launch_bounds__(THREADS) copy_kernel(const copy_arguments copy)
 {
-    const size_t first = blockIdx.x * static_cast<size_t>(COPY_THREADS * COPY_LOADS) + threadIdx.x;
-    words<IN> from[COPY_LOADS] = {};
-    float2 noise[COPY_LOADS] = {};
+    using in_tile = tile<THREADS, THREADS * SYMBOLS * IN / 16>;
+    using noise_tile = tile<THREADS, THREADS * SYMBOLS * 4 / 16>;
+    using out_tile = tile<THREADS, THREADS * SYMBOLS * OUT / 16>;
+    uint4 from[in_tile::PER_THREAD] = {};
+    uint4 noise[noise_tile::PER_THREAD] = {};
+    wait_for_producer();
 #pragma unroll
-    for (int k = 0; k < COPY_LOADS; k++) {
-        const size_t group = first + k * COPY_THREADS;
-        if (group < n_groups) {
-            from[k] = in[group];
-            noise[k] = noise_var ? noise_var[group] : float2{};
-        }
-    }
+    for (int k = 0; k < in_tile::PER_THREAD; k++)
+        if (in_tile::has(k, copy.n_in))
+            from[k] = copy.in[in_tile::place(k)];
 #pragma unroll
-    for (int k = 0; k < COPY_LOADS; k++) {
-        const size_t group = first + k * COPY_THREADS;
-        words<OUT> to;
+    for (int k = 0; k < noise_tile::PER_THREAD; k++)
+        if (noise_tile::has(k, copy.n_noise))
+            noise[k] = copy.noise[noise_tile::place(k)];
+    uint4 all = {};
 #pragma unroll
-        for (int w = 0; w < OUT / 4; w++)
-            to.word[w] =
-                from[k].word[w % (sizeof from[k].word / 4)] ^ __float_as_uint(noise[k].x) ^ __float_as_uint(noise[k].y);
-        if (group < n_groups)
-            out[group] = to;
+    for (int k = 1; k < in_tile::PER_THREAD; k++)
+        all = all ^ from[k];
+#pragma unroll
+    for (int k = 0; k < noise_tile::PER_THREAD; k++)
+        all = all ^ noise[k];
+#pragma unroll
+    for (int k = 0; k < out_tile::PER_THREAD; k++)
+        if (out_tile::has(k, copy.n_out))
+            copy.out[out_tile::place(k)] = all ^ from[0];
+}
+
+/* Devices before compute capability 9.0 have no programmatic launches: there they are ordinary ones. */
+static cudaError_t launch(void (*kernel)(copy_arguments), size_t n_blocks, int n_threads, bool programmatic,
+                          const copy_arguments &arguments, cudaStream_t stream)
+{
+    int device = 0;
+    int major = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess)
+        return error;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = static_cast<unsigned>(n_blocks);
+    config.blockDim = n_threads;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = programmatic && major >= 9 ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, arguments);
+}
+
+template <int IN, int OUT> static cudaError_t launch_copy(const bench_copy &copy, cudaStream_t stream)
+{
+    enum { LONG_THREADS = 256, LONG_SYMBOLS = 8, SHORT_THREADS = 128, SHORT_SYMBOLS = 2 };
+    const copy_arguments arguments = {static_cast<const uint4 *>(copy.in),
+                                      reinterpret_cast<const uint4 *>(copy.noise_var),
+                                      static_cast<uint4 *>(copy.out),
+                                      copy.n_symbols * IN / 16,
+                                      copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
+                                      copy.n_symbols * OUT / 16};
+    const bool is_long = copy.shape == BENCH_COPY_LONG;
+    const int n_threads = is_long ? LONG_THREADS : SHORT_THREADS;
+    const size_t n_symbols = is_long ? LONG_THREADS * LONG_SYMBOLS : SHORT_THREADS * SHORT_SYMBOLS;
+    return launch(is_long ? copy_kernel<LONG_THREADS, LONG_SYMBOLS, IN, OUT>
+                          : copy_kernel<SHORT_THREADS, SHORT_SYMBOLS, IN, OUT>,
+                  (copy.n_symbols + n_symbols - 1) / n_symbols, n_threads, copy.programmatic, arguments, stream);
+}
+
+template <int IN> static cudaError_t choose_copy(const bench_copy &copy, cudaStream_t stream)
+{
+    switch (copy.out_nbytes) {
+    case 1:
+        return launch_copy<IN, 1>(copy, stream);
+    case 2:
+        return launch_copy<IN, 2>(copy, stream);
+    case 4:
+        return launch_copy<IN, 4>(copy, stream);
+    case 6:
+        return launch_copy<IN, 6>(copy, stream);
+    case 8:
+        return launch_copy<IN, 8>(copy, stream);
+    case 10:
+        return launch_copy<IN, 10>(copy, stream);
+    case 12:
+        return launch_copy<IN, 12>(copy, stream);
+    case 16:
+        return launch_copy<IN, 16>(copy, stream);
+    case 20:
+        return launch_copy<IN, 20>(copy, stream);
+    case 24:
+        return launch_copy<IN, 24>(copy, stream);
+    case 32:
+        return launch_copy<IN, 32>(copy, stream);
+    case 40:
+        return launch_copy<IN, 40>(copy, stream);
+    default:
+        return cudaErrorInvalidValue;
     }
 }
 
-/* As many symbols to a group as make a 16-byte store. */
-template <int IN, int OUT>
-static cudaError_t launch_copy(const void *in, const float *noise_var, void *out, size_t n_symbols, cudaStream_t stream)
+cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
 {
-    enum { N = 16 / OUT };
-    const size_t n_groups = n_symbols / N;
-    const unsigned grid = static_cast<unsigned>((n_groups - 1) / (COPY_THREADS * COPY_LOADS) + 1);
-    copy_kernel<N * IN, N * OUT><<<grid, COPY_THREADS, 0, stream>>>(static_cast<const words<N * IN> *>(in),
-                                                                    reinterpret_cast<const float2 *>(noise_var),
-                                                                    static_cast<words<N * OUT> *>(out), n_groups);
+    switch (copy->in_nbytes) {
+    case 2:
+        return choose_copy<2>(*copy, stream);
+    case 4:
+        return choose_copy<4>(*copy, stream);
+    case 8:
+        return choose_copy<8>(*copy, stream);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+static __global__ void empty_kernel()
+{
+}
+
+cudaError_t bench_empty_kernel(cudaStream_t stream)
+{
+    empty_kernel<<<1, 32, 0, stream>>>();
     return cudaGetLastError();
 }
 
-cudaError_t bench_copy_kernel(const void *in, size_t in_nbytes, const float *noise_var, void *out, size_t out_nbytes,
-                              size_t n_symbols, cudaStream_t stream)
+static __global__ void __launch_bounds__(CHAIN_THREADS) producer_kernel(const uint4 *from, uint4 *to, size_t n_words)
 {
-    if (in_nbytes == 2)
-        return launch_copy<2, 8>(in, noise_var, out, n_symbols, stream);
-    if (in_nbytes == 4)
-        return launch_copy<4, 8>(in, noise_var, out, n_symbols, stream);
-    return out_nbytes == 8 ? launch_copy<8, 8>(in, noise_var, out, n_symbols, stream)
-                           : launch_copy<8, 16>(in, noise_var, out, n_symbols, stream);
+    const size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x;
+    if (k < n_words)
+        to[k] = from[k];
+}
+
+cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, cudaStream_t stream)
+{
+    const unsigned grid = static_cast<unsigned>((n_words - 1) / CHAIN_THREADS + 1);
+    producer_kernel<<<grid, CHAIN_THREADS, 0, stream>>>(static_cast<const uint4 *>(from), static_cast<uint4 *>(to),
+                                                        n_words);
+    return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(CHAIN_THREADS) consumer_kernel(const uint4 *in, size_t n_words, unsigned *sums)
+{
+    __shared__ unsigned of_warp[CHAIN_THREADS / 32];
+    unsigned all = 0;
+    for (size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x; k < n_words;
+         k += static_cast<size_t>(CHAIN_THREADS) * BENCH_CONSUMER_BLOCKS) {
+        const uint4 word = in[k];
+        all ^= word.x ^ word.y ^ word.z ^ word.w;
+    }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        all ^= __shfl_xor_sync(0xffffffff, all, distance);
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = all;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int warp = 1; warp < CHAIN_THREADS / 32; warp++)
+            all ^= of_warp[warp];
+        sums[blockIdx.x] = all;
+    }
+}
+
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS],
+                                  cudaStream_t stream)
+{
+    consumer_kernel<<<BENCH_CONSUMER_BLOCKS, CHAIN_THREADS, 0, stream>>>(static_cast<const uint4 *>(in), n_words, sums);
+    return cudaGetLastError();
 }
 
 static __device__ __half2 weighed(float i, float q, float weight)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that softqam-bench holds the library's against: plain copies, and two demodulators of others' design. */
+/* Kernels that softqam-bench holds the library's against: plain copies, the neighbours in a chain, and two demodulators
+ * of others' design. */
 #ifndef SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 #define SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cuda_runtime_api.h>
@@ -11,10 +13,35 @@
 extern "C" {
 #endif
 
-/* For each symbol reads in_nbytes (2, 4 or 8), and four more from `noise_var` unless it is NULL, and writes out_nbytes
- * (8, or for in_nbytes of 8 also 16) that depend on them, in 16-byte stores. */
-cudaError_t bench_copy_kernel(const void *in, size_t in_nbytes, const float *noise_var, void *out, size_t out_nbytes,
-                              size_t n_symbols, cudaStream_t stream);
+/* How a copy is divided: the tiles of a thread block are long, for long runs, or short, for as many blocks as may be.
+ */
+enum bench_copy_shape { BENCH_COPY_LONG, BENCH_COPY_SHORT, BENCH_N_COPY_SHAPES };
+
+struct bench_copy {
+    const void *in;
+    size_t in_nbytes;       /* of a symbol: 2, 4 or 8 */
+    const float *noise_var; /* four bytes more for each symbol; NULL: none */
+    void *out;
+    size_t out_nbytes; /* of a symbol: those of a modulation and an output format */
+    size_t n_symbols;
+    enum bench_copy_shape shape;
+    bool programmatic; /* may begin before the kernel in front of it ends, and then waits for that */
+};
+
+/* Reads and writes the bytes of a demodulation, in accesses of 16 bytes; what is written depends on all that is read.
+ * Less than 16 bytes are left over at the end of each. */
+cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream);
+
+/* Nothing. */
+cudaError_t bench_empty_kernel(cudaStream_t stream);
+
+/* What comes before softqam in a chain: writes n_words words of 16 bytes. */
+cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, cudaStream_t stream);
+
+/* What comes after it: reads as many words; each thread block's exclusive or goes to a number of its own. */
+enum { BENCH_CONSUMER_BLOCKS = 264 };
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS],
+                                  cudaStream_t stream);
 
 /* Points of a table of the LLRs of one axis, from -1 to 1 times its end: four LLRs a point. */
 enum { BENCH_TABLE_POINTS = 17, BENCH_TABLE_BITS = 4 };

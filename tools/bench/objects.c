@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,10 @@ static const char *const stage_names[N_STAGES] = {"a context", "the first demodu
 
 /* What is measured after each stage. */
 enum amount { SECONDS, THREADS, HEAP, RESIDENT, DEVICE, N_AMOUNTS };
+
+/* As columns of a table, and what a unit there is. */
+static const char *const columns[] = {"us", "threads", "heap KiB", "resident KiB", "device KiB", NULL};
+static const double units[N_AMOUNTS] = {1e6, 1, 0x1p-10, 0x1p-10, 0x1p-10};
 
 struct objects {
     const struct objects_use *use;
@@ -180,19 +185,17 @@ static void add_costs(struct report *report, const struct objects *objects, doub
                       size_t n_samples)
 {
     for (int stage = 0; stage < N_STAGES; stage++) {
+        double values[N_AMOUNTS];
+        char what[WHAT_NBYTES];
         if (stage == STAGE_FURTHER && objects->n == 1)
             continue;
-        struct cost cost = {
-            .seconds = median(samples, n_samples, stage, SECONDS),
-            .n_threads = median(samples, n_samples, stage, THREADS),
-            .heap_nbytes = median(samples, n_samples, stage, HEAP),
-            .resident_nbytes = median(samples, n_samples, stage, RESIDENT),
-            .device_nbytes = median(samples, n_samples, stage, DEVICE),
-            .has_device = objects->use->device_nbytes != NULL,
-        };
-        snprintf(cost.what, sizeof cost.what, "%s, %s: %s", objects->use->name, objects->n == 1 ? "one" : "six",
+        for (int amount = 0; amount < N_AMOUNTS; amount++)
+            values[amount] = units[amount] * median(samples, n_samples, stage, amount);
+        if (!objects->use->device_nbytes)
+            values[DEVICE] = (double)NAN;
+        snprintf(what, sizeof what, "%s, %s: %s", objects->use->name, objects->n == 1 ? "one" : "six",
                  stage_names[stage]);
-        report_add_cost(report, &cost);
+        report_row(report, what, values);
     }
 }
 
@@ -205,6 +208,8 @@ static bool measure(struct report *report, struct objects both[2])
     for (size_t k = 0; k < n_samples && all; k++)
         for (size_t turn = 0; turn < 2 && all; turn++)
             all = make_once(&both[(k + turn) % 2], samples[(k + turn) % 2][k]);
+    if (all)
+        report_table(report, "time of the step, and what all so far takes", columns);
     for (size_t k = 0; k < 2 && all; k++)
         add_costs(report, &both[k], samples[k], n_samples);
     return all;

@@ -23,8 +23,8 @@ struct objects_use {
     void *context; /* of these */
 };
 
-/* Measures, and adds the costs to the report. What is made and freed again before the first sample does not count: the
- * driver, and the kernels' code on the device. */
+/* Measures, and adds a table of the costs to the report. What is made and freed again before the first sample does not
+ * count: the driver, and the kernels' code on the device. */
 void bench_objects(struct report *report, const struct objects_use *use);
 
 /* One demodulator of a context of one thread, called by many threads at once, beside a demodulator and beside a context

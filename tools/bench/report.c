@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static double quantile(const struct measurement *m, double share)
 }
 
 /* Room for one more measurement and its samples, which counts once it is kept. */
-static struct measurement *report_open(struct report *report, const char *what, size_t n_symbols, size_t nbytes)
+static struct measurement *report_open(struct report *report, const struct contender *c)
 {
     struct measurement *grown =
         realloc(report->measurements, (report->n_measurements + 1) * sizeof *report->measurements);
@@ -33,8 +34,8 @@ static struct measurement *report_open(struct report *report, const char *what, 
         return NULL;
     report->measurements = grown;
     struct measurement *m = &grown[report->n_measurements];
-    *m = (struct measurement){.n_symbols = n_symbols, .nbytes = nbytes, .limit = -1};
-    snprintf(m->what, sizeof m->what, "%s", what);
+    *m = (struct measurement){.n_symbols = c->n_symbols, .nbytes = c->nbytes, .limit = -1};
+    snprintf(m->what, sizeof m->what, "%s", c->what);
     m->seconds = malloc(report->n_samples * sizeof *m->seconds);
     return m->seconds ? m : NULL;
 }
@@ -55,38 +56,20 @@ static int give_up(struct report *report, const char *what)
     return -1;
 }
 
-int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
-                   void *context)
-{
-    struct measurement *m = report_open(report, what, n_symbols, nbytes);
-    if (!m)
-        return give_up(report, what);
-    m->limit = limit;
-    bool good = run(context) >= 0;
-    while (good && m->n_samples < report->n_samples)
-        good = take_sample(m, run, context);
-    if (!good) {
-        free(m->seconds);
-        return give_up(report, what);
-    }
-    qsort(m->seconds, m->n_samples, sizeof *m->seconds, by_value);
-    return (int)report->n_measurements++;
-}
-
-int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders,
-                            size_t n_symbols, size_t nbytes, bench_run *run)
+int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders)
 {
     const size_t first = report->n_measurements;
     bool good = true;
     for (size_t k = 0; k < n_contenders && good; k++) {
-        good = report_open(report, contenders[k].what, n_symbols, nbytes) != NULL;
+        good = report_open(report, &contenders[k]) != NULL;
         report->n_measurements += good;
     }
     for (size_t sample = 0; sample < report->n_samples && good; sample++) {
         for (size_t turn = 0; turn < n_contenders && good; turn++) {
             const size_t k = sample % 2 == 0 ? turn : n_contenders - 1 - turn;
-            good = run(contenders[k].context) >= 0 &&
-                   take_sample(&report->measurements[first + k], run, contenders[k].context);
+            const struct contender *c = &contenders[k];
+            good = ((n_contenders == 1 && sample > 0) || c->run(c->context) >= 0) &&
+                   take_sample(&report->measurements[first + k], c->run, c->context);
         }
     }
     for (size_t k = first; k < report->n_measurements; k++)
@@ -100,18 +83,44 @@ int report_measure_in_turns(struct report *report, const struct contender *conte
     return give_up(report, contenders[0].what);
 }
 
+int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
+                   void *context)
+{
+    const struct contender alone = {what, run, context, n_symbols, nbytes};
+    const int index = report_measure_in_turns(report, &alone, 1);
+    if (index >= 0)
+        report_set_limit(report, index, limit);
+    return index;
+}
+
 void report_set_limit(struct report *report, int index, int limit)
 {
     report->measurements[index].limit = limit;
 }
 
+/* False where there is one of that name, or no room. */
+static bool add_entry(struct report_entry *entries, size_t *n, const char *name, const char *text)
+{
+    for (size_t k = 0; k < *n; k++)
+        if (strcmp(entries[k].name, name) == 0)
+            return false;
+    if (*n == REPORT_ENTRIES)
+        return false;
+    struct report_entry *entry = &entries[(*n)++];
+    snprintf(entry->name, sizeof entry->name, "%s", name);
+    snprintf(entry->text, sizeof entry->text, "%s", text);
+    return true;
+}
+
 void report_fact(struct report *report, const char *name, const char *text)
 {
-    if (report->n_facts == sizeof report->facts / sizeof report->facts[0])
-        return;
-    struct report_entry *entry = &report->facts[report->n_facts++];
-    entry->name = name;
-    snprintf(entry->text, sizeof entry->text, "%s", text);
+    (void)add_entry(report->facts, &report->n_facts, name, text);
+}
+
+void report_note(struct report *report, const char *what, const char *text)
+{
+    if (add_entry(report->notes, &report->n_notes, what, text))
+        message_print(what, "%s", text);
 }
 
 static double byte_rate(const struct measurement *m)
@@ -133,40 +142,81 @@ static double share_of_limit(const struct report *report, const struct measureme
     return byte_rate(m) / byte_rate(limit);
 }
 
-void report_add_cost(struct report *report, const struct cost *cost)
+double report_median(const struct report *report, int index)
 {
-    struct cost *grown = realloc(report->costs, (report->n_costs + 1) * sizeof *report->costs);
-    if (!grown) {
-        give_up(report, cost->what);
-        return;
-    }
-    report->costs = grown;
-    grown[report->n_costs++] = *cost;
+    return index < 0 ? (double)NAN : quantile(&report->measurements[index], 0.5);
 }
 
-static void print_costs(const struct report *report)
+double report_share(const struct report *report, int index)
 {
-    printf("\n%-48s %11s %11s %11s %11s %11s\n", "time of the step, and what all so far takes", "us", "threads",
-           "heap KiB", "resident KiB", "device KiB");
-    for (size_t k = 0; k < report->n_costs; k++) {
-        const struct cost *cost = &report->costs[k];
-        printf("%-48s %11.1f %11.0f %11.1f %11.0f ", cost->what, 1e6 * cost->seconds, cost->n_threads,
-               cost->heap_nbytes / 1024, cost->resident_nbytes / 1024);
-        if (cost->has_device)
-            printf("%11.0f\n", cost->device_nbytes / 1024);
-        else
-            printf("%11s\n", "-");
+    if (index < 0 || report->measurements[index].limit < 0)
+        return (double)NAN;
+    return share_of_limit(report, &report->measurements[index]);
+}
+
+void report_table(struct report *report, const char *title, const char *const columns[])
+{
+    struct table *grown = realloc(report->tables, (report->n_tables + 1) * sizeof *report->tables);
+    if (!grown) {
+        give_up(report, title);
+        return;
+    }
+    report->tables = grown;
+    struct table *table = &grown[report->n_tables++];
+    *table = (struct table){.n_columns = 0};
+    snprintf(table->title, sizeof table->title, "%s", title);
+    for (size_t k = 0; k < TABLE_COLUMNS && columns[k]; k++)
+        snprintf(table->columns[table->n_columns++], sizeof table->columns[0], "%s", columns[k]);
+}
+
+void report_row(struct report *report, const char *what, const double values[])
+{
+    struct table *table = report->n_tables > 0 ? &report->tables[report->n_tables - 1] : NULL;
+    struct table_row *grown = table ? realloc(table->rows, (table->n_rows + 1) * sizeof *table->rows) : NULL;
+    if (!grown) {
+        give_up(report, what);
+        return;
+    }
+    table->rows = grown;
+    struct table_row *row = &grown[table->n_rows++];
+    snprintf(row->what, sizeof row->what, "%s", what);
+    memcpy(row->values, values, table->n_columns * sizeof *values);
+}
+
+enum { WHAT_WIDTH = 56, COLUMN_WIDTH = 15 };
+
+static void print_figure(double value)
+{
+    if (isnan(value))
+        printf(" %*s", COLUMN_WIDTH, "-");
+    else
+        printf(" %*.*f", COLUMN_WIDTH, fabs(value) >= 1000 ? 0 : fabs(value) >= 100 ? 1 : 3, value);
+}
+
+static void print_table(const struct table *table)
+{
+    if (table->n_rows == 0)
+        return;
+    printf("\n%-*s", WHAT_WIDTH, table->title);
+    for (size_t k = 0; k < table->n_columns; k++)
+        printf(" %*s", COLUMN_WIDTH, table->columns[k]);
+    putchar('\n');
+    for (size_t r = 0; r < table->n_rows; r++) {
+        printf("%-*s", WHAT_WIDTH, table->rows[r].what);
+        for (size_t k = 0; k < table->n_columns; k++)
+            print_figure(table->rows[r].values[k]);
+        putchar('\n');
     }
 }
 
 static void print_measurements(const struct report *report)
 {
-    printf("%-48s %11s %11s %9s %9s %9s %9s %7s\n", "what", "symbols", "median us", "p1 us", "p99 us", "Msym/s", "GB/s",
-           "limit");
+    printf("%-*s %11s %11s %9s %9s %9s %9s %7s\n", WHAT_WIDTH, "what", "symbols", "median us", "p1 us", "p99 us",
+           "Msym/s", "GB/s", "limit");
     for (size_t k = 0; k < report->n_measurements; k++) {
         const struct measurement *m = &report->measurements[k];
         const double median = quantile(m, 0.5);
-        printf("%-48s %11zu %11.3f %9.3f %9.3f %9.1f %9.1f ", m->what, m->n_symbols, 1e6 * median,
+        printf("%-*s %11zu %11.3f %9.3f %9.3f %9.1f %9.1f ", WHAT_WIDTH, m->what, m->n_symbols, 1e6 * median,
                1e6 * quantile(m, 0.01), 1e6 * quantile(m, 0.99), 1e-6 * (double)m->n_symbols / median,
                1e-9 * byte_rate(m));
         if (m->limit >= 0)
@@ -179,8 +229,8 @@ static void print_measurements(const struct report *report)
 void report_print(const struct report *report)
 {
     print_measurements(report);
-    if (report->n_costs > 0)
-        print_costs(report);
+    for (size_t k = 0; k < report->n_tables; k++)
+        print_table(&report->tables[k]);
     fflush(stdout);
 }
 
@@ -199,16 +249,18 @@ static cJSON *measurement_to_json(const struct report *report, const struct meas
     return object;
 }
 
-static cJSON *cost_to_json(const struct cost *cost)
+static cJSON *table_to_json(const struct table *table)
 {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "what", cost->what);
-    cJSON_AddNumberToObject(object, "median_s", cost->seconds);
-    cJSON_AddNumberToObject(object, "threads", cost->n_threads);
-    cJSON_AddNumberToObject(object, "heap_bytes", cost->heap_nbytes);
-    cJSON_AddNumberToObject(object, "resident_bytes", cost->resident_nbytes);
-    if (cost->has_device)
-        cJSON_AddNumberToObject(object, "device_bytes", cost->device_nbytes);
+    cJSON_AddStringToObject(object, "title", table->title);
+    cJSON *rows = cJSON_AddArrayToObject(object, "rows");
+    for (size_t r = 0; r < table->n_rows; r++) {
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "what", table->rows[r].what);
+        for (size_t k = 0; k < table->n_columns; k++)
+            cJSON_AddNumberToObject(row, table->columns[k], table->rows[r].values[k]); /* NAN: null */
+        cJSON_AddItemToArray(rows, row);
+    }
     return object;
 }
 
@@ -220,9 +272,13 @@ bool report_write_json(const struct report *report, const char *path)
     cJSON *list = cJSON_AddArrayToObject(root, "measurements");
     for (size_t k = 0; k < report->n_measurements; k++)
         cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));
-    list = cJSON_AddArrayToObject(root, "costs");
-    for (size_t k = 0; k < report->n_costs; k++)
-        cJSON_AddItemToArray(list, cost_to_json(&report->costs[k]));
+    list = cJSON_AddArrayToObject(root, "tables");
+    for (size_t k = 0; k < report->n_tables; k++)
+        if (report->tables[k].n_rows > 0)
+            cJSON_AddItemToArray(list, table_to_json(&report->tables[k]));
+    list = cJSON_AddObjectToObject(root, "notes");
+    for (size_t k = 0; k < report->n_notes; k++)
+        cJSON_AddStringToObject(list, report->notes[k].name, report->notes[k].text);
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
 
@@ -241,5 +297,7 @@ void report_free(struct report *report)
     for (size_t k = 0; k < report->n_measurements; k++)
         free(report->measurements[k].seconds);
     free(report->measurements);
-    free(report->costs);
+    for (size_t k = 0; k < report->n_tables; k++)
+        free(report->tables[k].rows);
+    free(report->tables);
 }

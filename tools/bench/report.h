@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What softqam-bench has measured: samples, the limit they are held against, costs, tables and JSON of them all. */
+/* What softqam-bench has measured: samples and the limit they are held against, tables of figures made of them, and the
+ * JSON of it all. */
 #ifndef SOFTQAM_TOOLS_BENCH_REPORT_H
 #define SOFTQAM_TOOLS_BENCH_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { WHAT_NBYTES = 80 };
+
 /* Runs of one thing. */
 struct measurement {
-    char what[64];
+    char what[WHAT_NBYTES];
     size_t n_symbols;
     size_t nbytes; /* that one run must read and write */
     int limit;     /* index of the measurement of the same bytes without the work; -1: this is a limit itself */
@@ -16,30 +19,39 @@ struct measurement {
     double *seconds; /* sorted */
 };
 
-/* Something about the machine or the build that the JSON says. */
+enum { REPORT_ENTRIES = 32 };
+
+/* Something about the machine, the build or the run that the JSON says. */
 struct report_entry {
-    const char *name; /* a literal */
+    char name[WHAT_NBYTES];
     char text[256];
 };
 
-/* What something costs the process beyond what it had before. */
-struct cost {
-    char what[64];
-    double seconds;
-    double n_threads;
-    double heap_nbytes;     /* allocated by malloc() */
-    double resident_nbytes; /* of all memory of the host */
-    double device_nbytes;
-    bool has_device; /* whether the last one is known */
+enum { TABLE_COLUMNS = 8 };
+
+/* Figures; NAN where there is none. */
+struct table_row {
+    char what[WHAT_NBYTES];
+    double values[TABLE_COLUMNS];
+};
+
+struct table {
+    char title[128];
+    size_t n_columns;
+    char columns[TABLE_COLUMNS][24];
+    size_t n_rows;
+    struct table_row *rows;
 };
 
 struct report {
     size_t n_facts;
-    struct report_entry facts[16];
+    struct report_entry facts[REPORT_ENTRIES];
     size_t n_measurements;
     struct measurement *measurements;
-    size_t n_costs;
-    struct cost *costs;
+    size_t n_tables;
+    struct table *tables;
+    size_t n_notes; /* what was not measured, and why */
+    struct report_entry notes[REPORT_ENTRIES];
     size_t n_samples; /* wanted of each measurement */
     bool failed;      /* something could not be measured, or gave wrong bytes */
 };
@@ -47,23 +59,24 @@ struct report {
 /* One run, timed by whoever knows the clock: the seconds it took, or a negative number when it failed. */
 typedef double bench_run(void *context);
 
-/* Measures: one run to warm up, then as many as the report wants. Returns the measurement's index, -1 when a run
- * failed. */
-int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
-                   void *context);
-
-/* One of several ways to do the same. */
+/* What is run, and how much it does. */
 struct contender {
     const char *what;
+    bench_run *run;
     void *context;
+    size_t n_symbols;
+    size_t nbytes; /* that it must read and write */
 };
 
-/* Measures several ways in turns, from the first to the last, then back from the last to the first, and so on, so that
- * whatever changes while they are measured changes for all, and none always comes after the same one. Each sample
+/* Measures several things in turns, from the first to the last, then back from the last to the first, and so on, so
+ * that whatever changes while they are measured changes for all, and none always comes after the same one. Each sample
  * follows a run of its own to warm up. Appends one measurement each; returns the first one's index, -1 when a run
  * failed. */
-int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders,
-                            size_t n_symbols, size_t nbytes, bench_run *run);
+int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders);
+
+/* Measures one thing, which one run warms up for all samples. Returns the measurement's index, -1 when a run failed. */
+int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
+                   void *context);
 
 /* Holds a measurement against another one after all. */
 void report_set_limit(struct report *report, int index, int limit);
@@ -71,13 +84,23 @@ void report_set_limit(struct report *report, int index, int limit);
 /* Of two measurements the one of more bytes a second; -1 is none. */
 int report_faster(const struct report *report, int a, int b);
 
-/* Adds a cost, whose numbers are medians already. */
-void report_add_cost(struct report *report, const struct cost *cost);
+/* Seconds, and bytes a second relative to the limit's; NAN for -1 and where there is no limit. */
+double report_median(const struct report *report, int index);
+double report_share(const struct report *report, int index);
 
-/* The table, one line a measurement, on standard output; and where there are costs another one of them. */
+/* Begins a table; up to TABLE_COLUMNS names of columns, then NULL. */
+void report_table(struct report *report, const char *title, const char *const columns[]);
+
+/* A row of the table that was begun last, with a value for each of its columns. */
+void report_row(struct report *report, const char *what, const double values[]);
+
+/* Says, once, that something could not be measured which need not be. */
+void report_note(struct report *report, const char *what, const char *text);
+
+/* All measurements, one line each, then the tables, on standard output. */
 void report_print(const struct report *report);
 
-/* Adds a fact; the name lives as long as the report. */
+/* Adds a fact, unless there is one of that name. */
 void report_fact(struct report *report, const char *name, const char *text);
 
 /* All of it with every sample. Returns false, having said why, when the file could not be written. */

@@ -164,18 +164,18 @@ static bool choose_calls(struct sharing *sharing, size_t *n_calls)
 static bool measure(struct report *report, struct sharing *sharing)
 {
     static const char *const names[N_TEAMS] = {"1 demodulator", "a demodulator each", "a context each"};
-    char what[N_TEAMS][64];
+    char what[N_TEAMS][WHAT_NBYTES];
     struct contender contenders[N_TEAMS];
     size_t n_calls;
     if (!make_teams(sharing) || !choose_calls(sharing, &n_calls))
         return false;
+    const size_t n_symbols = sharing->n_callers * n_calls * CALL_SYMBOLS;
     for (int kind = 0; kind < N_TEAMS; kind++) {
         snprintf(what[kind], sizeof what[kind], "cpu: %u caller%s, %s", sharing->n_callers,
                  sharing->n_callers == 1 ? "" : "s", names[kind]);
-        contenders[kind] = (struct contender){what[kind], &sharing->teams[kind]};
+        contenders[kind] = (struct contender){what[kind], run_team, &sharing->teams[kind], n_symbols, 16 * n_symbols};
     }
-    const size_t n_symbols = sharing->n_callers * n_calls * CALL_SYMBOLS;
-    const int first = report_measure_in_turns(report, contenders, N_TEAMS, n_symbols, 16 * n_symbols, run_team);
+    const int first = report_measure_in_turns(report, contenders, N_TEAMS);
     for (int kind = 0; kind < A_CONTEXT_EACH && first >= 0; kind++)
         report_set_limit(report, first + kind, first + A_CONTEXT_EACH);
     return first >= 0;
@@ -189,7 +189,8 @@ void bench_sharing(struct report *report)
     sharing.buffers = aligned_alloc(_Alignof(struct buffers), sharing.n_callers * sizeof *sharing.buffers);
     if (sharing.buffers)
         for (unsigned k = 0; k < sharing.n_callers; k++)
-            bench_fill(sharing.buffers[k].symbols, CALL_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32, 1.0f);
+            bench_fill(SOFTQAM_MODULATION_256QAM, sharing.buffers[k].symbols, CALL_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32,
+                       1.0f);
     else
         message_print("cpu", "out of memory");
     if (!sharing.buffers || !measure(report, &sharing))

@@ -161,7 +161,7 @@ bool arguments_parse_c_init(const char *text, uint32_t *c_init)
 
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value)
 {
-    char list[128] = "";
+    char list[160] = "";
     for (int i = 0; names[i]; i++) {
         if (!strcmp(text, names[i])) {
             *value = i;

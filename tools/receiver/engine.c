@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/message.h"
 
-void engine_lay_out(softqam_segment segments[SEGMENTS], float *symbols, float *noise_var, int8_t *llrs)
-{
-    for (size_t k = 0; k < SEGMENTS; k++) {
-        segments[k] = (softqam_segment){
-            .n_symbols = SUBCARRIERS,
-            .layers[0].symbols = symbols + 2 * SUBCARRIERS * k,
-            .layers[0].noise_var = noise_var + SUBCARRIERS * (k / OFDM_SYMBOLS),
-            .noise_stride = 1,
-            .out = llrs + SYMBOL_BITS * SUBCARRIERS * k,
-        };
-    }
-}
-
 static bool demodulate_on_host(struct engine *engine, size_t slot)
 {
-    softqam_segment segments[SEGMENTS];
-    engine_lay_out(segments, engine->slots[slot].symbols, engine->noise_var, engine->slots[slot].llrs);
-    if (softqam_demodulate_segments(engine->demodulator, segments, SEGMENTS) == SOFTQAM_OK)
+    layout_lay_out(engine->layout, engine->segments, engine->slots[slot].symbols, engine->noise_var,
+                   engine->slots[slot].llrs);
+    if (softqam_demodulate_segments(engine->demodulator, engine->segments, engine->layout->n_segments) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
     return false;
@@ -53,14 +41,17 @@ static bool create_demodulator(struct engine *engine, const softqam_context_conf
     return false;
 }
 
-bool engine_open_host(struct engine *engine, const softqam_context_config *config, unsigned prepare, size_t n_slots)
+bool engine_open_host(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
+                      unsigned prepare, size_t n_slots)
 {
-    *engine = (struct engine){.counted = "softqam_demodulate_segments() of 56 OFDM symbols, host memory to host memory",
-                              .demodulate = demodulate_on_host};
+    *engine = (struct engine){.layout = layout, .demodulate = demodulate_on_host};
+    snprintf(engine->counted, sizeof engine->counted,
+             "softqam_demodulate_segments() of %zu segments, host memory to host memory", layout->n_segments);
     if (!create_demodulator(engine, config, prepare))
         return false;
     engine->slots = calloc(n_slots, sizeof *engine->slots);
-    if (!engine->slots) {
+    engine->segments = calloc(layout->n_segments, sizeof *engine->segments);
+    if (!engine->slots || !engine->segments) {
         message_print(NULL, "no memory for %zu slots", n_slots);
         return false;
     }
@@ -74,7 +65,7 @@ bool engine_open_host(struct engine *engine, const softqam_context_config *confi
         if (!allocate(engine, SLOT_SYMBOLS * 2 * sizeof(float), &symbols))
             return false;
         slot->symbols = symbols;
-        if (!allocate(engine, SLOT_SYMBOLS * SYMBOL_BITS, &llrs)) {
+        if (!allocate(engine, layout->n_llrs, &llrs)) {
             softqam_host_free(symbols);
             return false;
         }
@@ -93,6 +84,7 @@ void engine_close(struct engine *engine)
     }
     softqam_host_free(engine->noise_var);
     free(engine->slots);
+    free(engine->segments);
     softqam_destroy(engine->demodulator);
     softqam_context_destroy(engine->context);
 }

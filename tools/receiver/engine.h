@@ -9,21 +9,22 @@
 
 #include <softqam/softqam.h>
 
+#include "layout.h"
 #include "numerology.h"
-
-enum { SEGMENTS = LAYERS * OFDM_SYMBOLS };
 
 /* Host memory, as the front end leaves it and as a decoder takes it. */
 struct slot_memory {
     float *symbols; /* I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS] */
-    int8_t *llrs;   /* the same with SYMBOL_BITS each */
+    int8_t *llrs;   /* codeword after codeword */
 };
 
 /* Each failing function has said why. */
 struct engine {
-    const char *counted;      /* what a call does */
+    char counted[96];         /* what a call does */
     softqam_context *context; /* a receiver has one, whatever number of demodulators and threads */
     softqam_demodulator *demodulator;
+    const struct layout *layout;
+    softqam_segment *segments; /* of a slot; filled by each call, as a receiver's would be */
     size_t n_slots;
     struct slot_memory *slots;
     float *noise_var; /* [LAYERS][SUBCARRIERS], of all slots */
@@ -32,22 +33,19 @@ struct engine {
 };
 
 /* Memory from softqam_host_alloc(), on a backend of the library's. What the calls need is made here, before time
- * counts: `prepare` is for softqam_context_prepare(). */
-bool engine_open_host(struct engine *engine, const softqam_context_config *config, unsigned prepare, size_t n_slots);
+ * counts: `prepare` is for softqam_context_prepare(). The layout stays the caller's. */
+bool engine_open_host(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
+                      unsigned prepare, size_t n_slots);
 
 /* A front end and a decoder on the GPU: memory and a stream of the receiver's own. Host memory is filled before
  * engine_upload(), and has the LLRs after engine_download(). */
-bool engine_open_device(struct engine *engine, size_t n_slots);
+bool engine_open_device(struct engine *engine, const struct layout *layout, size_t n_slots);
 
 /* To the device and back, where there is one; else nothing. Uploading fills the LLRs with -128, which no LLR is. */
 bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 
 void engine_close(struct engine *engine);
-
-/* The segments of a slot, one for each OFDM symbol of each layer: its subcarriers' noise variances are in a row, as its
- * symbols are, wherever the pointers point. */
-void engine_lay_out(softqam_segment segments[SEGMENTS], float *symbols, float *noise_var, int8_t *llrs);
 
 /* Of engine_device.c, or of engine_no_device.c where there is no CUDA. */
 void engine_close_device(struct engine *engine);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The receiver's use of the library on the GPU: device memory and a stream of its own. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <softqam/softqam_cuda.h>
@@ -14,7 +15,18 @@ struct device {
     int8_t *d_llrs;
 };
 
-enum { SLOT_FLOATS = 2 * SLOT_SYMBOLS, SLOT_LLRS = SYMBOL_BITS * SLOT_SYMBOLS };
+enum { SLOT_FLOATS = 2 * SLOT_SYMBOLS };
+
+/* Slots are aligned as any LLRs want it. */
+static size_t slot_nbytes(const struct engine *engine)
+{
+    return (engine->layout->n_llrs + 15) / 16 * 16;
+}
+
+static int8_t *d_llrs(const struct engine *engine, size_t slot)
+{
+    return engine->device->d_llrs + slot * slot_nbytes(engine);
+}
 
 static bool good(cudaError_t error, const char *what)
 {
@@ -29,10 +41,10 @@ static bool good(cudaError_t error, const char *what)
 static bool demodulate_on_device(struct engine *engine, size_t slot)
 {
     struct device *device = engine->device;
-    softqam_segment segments[SEGMENTS];
-    engine_lay_out(segments, device->d_symbols + slot * SLOT_FLOATS, device->d_noise_var,
-                   device->d_llrs + slot * SLOT_LLRS);
-    if (softqam_cuda_demodulate_segments(engine->demodulator, segments, SEGMENTS, device->stream) != SOFTQAM_OK) {
+    layout_lay_out(engine->layout, engine->segments, device->d_symbols + slot * SLOT_FLOATS, device->d_noise_var,
+                   d_llrs(engine, slot));
+    if (softqam_cuda_demodulate_segments(engine->demodulator, engine->segments, engine->layout->n_segments,
+                                         device->stream) != SOFTQAM_OK) {
         message_print(NULL, "%s", softqam_error_message());
         return false;
     }
@@ -40,16 +52,17 @@ static bool demodulate_on_device(struct engine *engine, size_t slot)
     return GOOD(cudaStreamSynchronize(device->stream));
 }
 
-bool engine_open_device(struct engine *engine, size_t n_slots)
+bool engine_open_device(struct engine *engine, const struct layout *layout, size_t n_slots)
 {
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
     /* No streams, threads or staging memory: all that calls on device memory need of the library is its kernels. */
-    if (!engine_open_host(engine, &config, SOFTQAM_PREPARE_KERNELS, n_slots))
+    if (!engine_open_host(engine, layout, &config, SOFTQAM_PREPARE_KERNELS, n_slots))
         return false;
-    engine->counted =
-        "softqam_cuda_demodulate_segments() of 56 OFDM symbols and cudaStreamSynchronize(), on the device";
+    snprintf(engine->counted, sizeof engine->counted,
+             "softqam_cuda_demodulate_segments() of %zu segments and cudaStreamSynchronize(), on the device",
+             layout->n_segments);
     engine->demodulate = demodulate_on_device;
     struct device *device = engine->device = calloc(1, sizeof *device);
     if (!device) {
@@ -59,7 +72,7 @@ bool engine_open_device(struct engine *engine, size_t n_slots)
     return GOOD(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking)) &&
            GOOD(cudaMalloc((void **)&device->d_noise_var, LAYERS * SUBCARRIERS * sizeof(float))) &&
            GOOD(cudaMalloc((void **)&device->d_symbols, n_slots * SLOT_FLOATS * sizeof(float))) &&
-           GOOD(cudaMalloc((void **)&device->d_llrs, n_slots * SLOT_LLRS));
+           GOOD(cudaMalloc((void **)&device->d_llrs, n_slots * slot_nbytes(engine)));
 }
 
 bool engine_upload(struct engine *engine)
@@ -67,7 +80,7 @@ bool engine_upload(struct engine *engine)
     struct device *device = engine->device;
     if (!device)
         return true;
-    bool done = GOOD(cudaMemsetAsync(device->d_llrs, -128, engine->n_slots * SLOT_LLRS, device->stream)) &&
+    bool done = GOOD(cudaMemsetAsync(device->d_llrs, -128, engine->n_slots * slot_nbytes(engine), device->stream)) &&
                 GOOD(cudaMemcpyAsync(device->d_noise_var, engine->noise_var, LAYERS * SUBCARRIERS * sizeof(float),
                                      cudaMemcpyHostToDevice, device->stream));
     for (size_t k = 0; done && k < engine->n_slots; k++)
@@ -83,7 +96,7 @@ bool engine_download(struct engine *engine)
         return true;
     bool done = true;
     for (size_t k = 0; done && k < engine->n_slots; k++)
-        done = GOOD(cudaMemcpyAsync(engine->slots[k].llrs, device->d_llrs + k * SLOT_LLRS, SLOT_LLRS,
+        done = GOOD(cudaMemcpyAsync(engine->slots[k].llrs, d_llrs(engine, k), engine->layout->n_llrs,
                                     cudaMemcpyDeviceToHost, device->stream));
     return GOOD(cudaStreamSynchronize(device->stream)) && done;
 }

@@ -3,8 +3,9 @@
 #include "common/message.h"
 #include "engine.h"
 
-bool engine_open_device(struct engine *engine, size_t n_slots)
+bool engine_open_device(struct engine *engine, const struct layout *layout, size_t n_slots)
 {
+    (void)layout;
     (void)n_slots;
     *engine = (struct engine){0};
     message_print("--backend", "device: this build has no CUDA");

@@ -29,34 +29,57 @@ static void equalise(const struct carrier *carrier, uint32_t layer, float comple
         grid[n] /= (float complex)carrier->response[layer][n % SUBCARRIERS];
 }
 
-static double squared_errors(const struct carrier *carrier, uint32_t layer, const float complex *sent,
+/* Where symbol number k of a codeword lies in a layer's grid. */
+static size_t grid_place(const struct codeword *codeword, size_t k)
+{
+    return k / codeword->n_subcarriers * SUBCARRIERS + codeword->first_subcarrier + k % codeword->n_subcarriers;
+}
+
+/* Modulates the codewords of a layer into its grid; `symbols` is room for them one by one. */
+static void send_layer(const struct carrier *carrier, const struct layout *layout, uint32_t layer, uint32_t index,
+                       float complex *symbols, float complex *sent, uint8_t *bits)
+{
+    for (size_t c = 0; c < layout->n_codewords; c++) {
+        const struct codeword *codeword = &layout->codewords[c];
+        if (codeword->layer != layer)
+            continue;
+        struct transmitter transmitter;
+        transmitter_init(&transmitter, codeword->modulation, carrier->seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+        transmitter_generate(&transmitter, (uint64_t)index * SLOT_SYMBOLS + codeword->first_symbol, codeword->n_symbols,
+                             symbols, bits + codeword->first_llr);
+        for (size_t k = 0; k < codeword->n_symbols; k++)
+            sent[grid_place(codeword, k)] = symbols[k];
+    }
+}
+
+static double squared_errors(const struct carrier *carrier, const struct codeword *codeword, const float complex *sent,
                              const float complex *grid)
 {
     double sum = 0;
-    for (size_t n = 0; n < LAYER_SYMBOLS; n++) {
+    for (size_t k = 0; k < codeword->n_symbols; k++) {
+        const size_t n = grid_place(codeword, k);
         const double complex error = grid[n] - sent[n];
-        sum += creal(error * conj(error)) / (double)carrier->noise_var[layer][n % SUBCARRIERS];
+        sum += creal(error * conj(error)) / (double)carrier->noise_var[codeword->layer][n % SUBCARRIERS];
     }
     return sum;
 }
 
-bool slot_make(const struct carrier *carrier, uint32_t index, float complex *symbols, uint8_t *bits, double *error)
+bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
+               uint8_t *bits, double errors[MAX_CODEWORDS])
 {
-    struct transmitter transmitter;
-    transmitter_init(&transmitter, SOFTQAM_MODULATION_256QAM, carrier->seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
     float complex *sent = malloc(LAYER_SYMBOLS * sizeof *sent);
     float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
     if (sent && samples) {
         for (uint32_t layer = 0; layer < LAYERS; layer++) {
             float complex *grid = symbols + layer * (size_t)LAYER_SYMBOLS;
-            const uint64_t first = ((uint64_t)index * LAYERS + layer) * LAYER_SYMBOLS;
-            transmitter_generate(&transmitter, first, LAYER_SYMBOLS, sent,
-                                 bits + layer * (size_t)LAYER_SYMBOLS * SYMBOL_BITS);
+            send_layer(carrier, layout, layer, index, grid, sent, bits);
             ofdm_modulate(sent, samples);
             channel_pass(&carrier->channels[layer], index, carrier->n0, samples, samples + SLOT_SAMPLES);
             ofdm_demodulate(samples + SLOT_SAMPLES, grid);
             equalise(carrier, layer, grid);
-            *error += squared_errors(carrier, layer, sent, grid);
+            for (size_t c = 0; c < layout->n_codewords; c++)
+                if (layout->codewords[c].layer == layer)
+                    errors[c] += squared_errors(carrier, &layout->codewords[c], sent, grid);
         }
     }
     const bool done = sent && samples;
@@ -71,30 +94,35 @@ static double tail(double x, double sigma)
     return 0.5 * erfc(x / (sigma * M_SQRT2));
 }
 
-/* Of one axis: 16 levels, odd multiples of 1/sqrt(170), with Gray labels, each as likely as the others. From each
- * level, the probability of each other decision times the bits in which the labels differ, of 4. */
-static double axis_bit_error_rate(double sigma)
+/* Of one axis: levels are odd multiples of `half` with Gray labels, each as likely as the others. From each level, the
+ * probability of each other decision times the bits in which the labels differ. */
+static double axis_bit_error_rate(unsigned axis_bits, double half, double sigma)
 {
-    const double half = 1 / sqrt(170);
+    const int n_levels = 1 << axis_bits;
     double sum = 0;
-    for (int sent = 0; sent < 16; sent++) {
-        for (int decided = 0; decided < 16; decided++) {
+    for (int sent = 0; sent < n_levels; sent++) {
+        for (int decided = 0; decided < n_levels; decided++) {
             const int differing = __builtin_popcount((unsigned)((sent ^ sent >> 1) ^ (decided ^ decided >> 1)));
             const double below = (2 * (decided - sent) - 1) * half, above = (2 * (decided - sent) + 1) * half;
-            const double from = decided == 0 ? 1 : tail(below, sigma), to = decided == 15 ? 0 : tail(above, sigma);
+            const double from = decided == 0 ? 1 : tail(below, sigma);
+            const double to = decided == n_levels - 1 ? 0 : tail(above, sigma);
             sum += differing * (from - to);
         }
     }
-    return sum / (16 * 4);
+    return sum / (n_levels * (double)axis_bits);
 }
 
-double carrier_bit_error_rate(const struct carrier *carrier)
+double carrier_bit_error_rate(const struct carrier *carrier, const struct codeword *codeword)
 {
+    const struct modulation *m = modulation_get(codeword->modulation);
+    /* The one bit of BPSK lies on the diagonal, where its two points are 1 from the middle. */
+    const double half = m->n_bits == 1 ? 1 : 1 / sqrt(m->energy);
     double sum = 0;
-    for (uint32_t layer = 0; layer < LAYERS; layer++)
-        for (size_t k = 0; k < SUBCARRIERS; k++)
-            sum += axis_bit_error_rate(sqrt((double)carrier->noise_var[layer][k] / 2));
-    return sum / (LAYERS * SUBCARRIERS);
+    for (size_t k = 0; k < codeword->n_subcarriers; k++) {
+        const double noise_var = (double)carrier->noise_var[codeword->layer][codeword->first_subcarrier + k];
+        sum += axis_bit_error_rate(m->axis_bits, half, sqrt(noise_var / 2));
+    }
+    return sum / (double)codeword->n_subcarriers;
 }
 
 double slot_bit_errors(const int8_t *llrs, const uint8_t *bits, size_t n_bits, double *n_zeros)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "channel.h"
+#include "layout.h"
 #include "numerology.h"
 
 struct carrier {
@@ -22,12 +23,13 @@ struct carrier {
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db);
 
 /* Makes slot number `index`: equalised symbols, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS], and the bits that were sent, one a
- * byte. Adds to *error the squared distances of symbols to what was sent, each in units of its noise variance.
- * Returns false when there is no memory. */
-bool slot_make(const struct carrier *carrier, uint32_t index, float complex *symbols, uint8_t *bits, double *error);
+ * byte, codeword after codeword. Adds to each codeword's error the squared distances of symbols to what was sent, each
+ * in units of its noise variance. Returns false when there is no memory. */
+bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
+               uint8_t *bits, double errors[MAX_CODEWORDS]);
 
-/* The bit error rate of hard decisions on the slots of a carrier: exact for independent Gaussian noise. */
-double carrier_bit_error_rate(const struct carrier *carrier);
+/* The bit error rate of hard decisions on a codeword: exact for independent Gaussian noise. */
+double carrier_bit_error_rate(const struct carrier *carrier, const struct codeword *codeword);
 
 /* Bits whose LLR has the wrong sign; an LLR of 0 is half an error, and is counted in *n_zeros. */
 double slot_bit_errors(const int8_t *llrs, const uint8_t *bits, size_t n_bits, double *n_zeros);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* What softqam-bench and softqam-receiver take of CUDA beyond the fake runtime of tests/faults: graphs, events, and the
+ * bench's kernels. Rates mean nothing; what is launched where, in which order, and what is said of it does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gpu_kernels.h"
+#include "common/clock.h"
+#include "fake_cuda.h"
+
+/* A graph: what was launched while a stream was captured. */
+struct launch {
+    struct launch *next;
+    const fake_kernel *kernel;
+    unsigned char argument[];
+};
+
+struct CUgraph_st {
+    struct launch *first;
+    struct launch **end;
+};
+
+static struct CUgraph_st *captured;
+
+cudaError_t __real_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void **arguments, size_t shared_nbytes,
+                                    cudaStream_t stream);
+cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void **arguments, size_t shared_nbytes,
+                                    cudaStream_t stream);
+
+cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void **arguments, size_t shared_nbytes,
+                                    cudaStream_t stream)
+{
+    const fake_kernel *description = kernel;
+    if (!captured)
+        return __real_cudaLaunchKernel(kernel, grid, threads, arguments, shared_nbytes, stream);
+    struct launch *launch = malloc(sizeof *launch + description->argument_nbytes);
+    if (!launch)
+        return cudaErrorMemoryAllocation;
+    launch->next = NULL;
+    launch->kernel = description;
+    memcpy(launch->argument, arguments[0], description->argument_nbytes);
+    *captured->end = launch;
+    captured->end = &launch->next;
+    return cudaSuccess;
+}
+
+static cudaError_t launch_one(const fake_kernel *kernel, void *argument, cudaStream_t stream)
+{
+    return __wrap_cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, &argument, 0, stream);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    (void)stream;
+    (void)mode;
+    if (captured)
+        return cudaErrorStreamCaptureUnsupported;
+    captured = calloc(1, sizeof *captured);
+    if (captured)
+        captured->end = &captured->first;
+    return captured ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    (void)stream;
+    *graph = captured;
+    captured = NULL;
+    return *graph ? cudaSuccess : cudaErrorStreamCaptureUnmatched;
+}
+
+/* The launches go over to what is instantiated. */
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags)
+{
+    (void)flags;
+    struct CUgraph_st *taken = calloc(1, sizeof *taken);
+    if (!taken)
+        return cudaErrorMemoryAllocation;
+    taken->first = graph->first;
+    graph->first = NULL;
+    *executable = (cudaGraphExec_t)taken;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (struct launch *l = ((cudaGraph_t)executable)->first; l && error == cudaSuccess; l = l->next)
+        error = launch_one(l->kernel, l->argument, stream);
+    return error;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    while (graph->first) {
+        struct launch *next = graph->first->next;
+        free(graph->first);
+        graph->first = next;
+    }
+    free(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
+{
+    return cudaGraphDestroy((cudaGraph_t)executable);
+}
+
+/* Events: the time when all before them is done. */
+struct CUevent_st {
+    double seconds;
+};
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    *event = calloc(1, sizeof **event);
+    return *event ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    event->seconds = clock_seconds();
+    return error;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    (void)event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    *milliseconds = (float)(1e3 * (end->seconds - start->seconds));
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, 0);
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int byte, size_t nbytes, cudaStream_t stream)
+{
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    return error == cudaSuccess ? cudaMemset(memory, byte, nbytes) : error;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* Textures, of which there are none: what is done with them is done to nothing. */
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width, size_t height,
+                            unsigned flags)
+{
+    (void)format;
+    (void)width;
+    (void)height;
+    (void)flags;
+    *array = NULL;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array)
+{
+    (void)array;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                size_t height, enum cudaMemcpyKind kind)
+{
+    (void)to;
+    (void)x;
+    (void)y;
+    (void)from;
+    (void)pitch;
+    (void)width;
+    (void)height;
+    (void)kind;
+    return cudaSuccess;
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *texture, const struct cudaResourceViewDesc *view)
+{
+    (void)resource;
+    (void)texture;
+    (void)view;
+    *object = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
+{
+    (void)object;
+    return cudaSuccess;
+}
+
+/* The kernels. */
+
+static void run_copy(void *argument)
+{
+    const struct bench_copy *copy = argument;
+    const size_t n_in = copy->n_symbols * copy->in_nbytes, n_out = copy->n_symbols * copy->out_nbytes;
+    for (size_t k = 0; k < n_out; k++)
+        ((unsigned char *)copy->out)[k] =
+            ((const unsigned char *)copy->in)[k % n_in] ^
+            (copy->noise_var ? ((const unsigned char *)copy->noise_var)[k % (4 * copy->n_symbols)] : 0);
+}
+
+cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
+{
+    static const fake_kernel kernel = {run_copy, sizeof *copy};
+    struct bench_copy argument = *copy;
+    if (!fake_cuda_reaches(copy->in, copy->n_symbols * copy->in_nbytes) ||
+        !fake_cuda_reaches(copy->out, copy->n_symbols * copy->out_nbytes) ||
+        (copy->noise_var && !fake_cuda_reaches(copy->noise_var, copy->n_symbols * sizeof(float))))
+        return cudaErrorIllegalAddress;
+    return launch_one(&kernel, &argument, stream);
+}
+
+static void run_nothing(void *argument)
+{
+    (void)argument;
+}
+
+cudaError_t bench_empty_kernel(cudaStream_t stream)
+{
+    static const fake_kernel kernel = {run_nothing, 1};
+    unsigned char argument = 0;
+    return launch_one(&kernel, &argument, stream);
+}
+
+struct words {
+    const void *in;
+    void *out;
+    size_t n_words;
+};
+
+static void run_producer(void *argument)
+{
+    const struct words *words = argument;
+    memcpy(words->out, words->in, 16 * words->n_words);
+}
+
+cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, cudaStream_t stream)
+{
+    static const fake_kernel kernel = {run_producer, sizeof(struct words)};
+    struct words argument = {from, to, n_words};
+    if (!fake_cuda_reaches(from, 16 * n_words) || !fake_cuda_reaches(to, 16 * n_words))
+        return cudaErrorIllegalAddress;
+    return launch_one(&kernel, &argument, stream);
+}
+
+static void run_consumer(void *argument)
+{
+    const struct words *words = argument;
+    unsigned *sums = words->out;
+    memset(sums, 0, BENCH_CONSUMER_BLOCKS * sizeof *sums);
+    for (size_t k = 0; k < 4 * words->n_words; k++)
+        sums[k % BENCH_CONSUMER_BLOCKS] ^= ((const unsigned *)words->in)[k];
+}
+
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS],
+                                  cudaStream_t stream)
+{
+    static const fake_kernel kernel = {run_consumer, sizeof(struct words)};
+    struct words argument = {in, sums, n_words};
+    if (!fake_cuda_reaches(in, 16 * n_words) || !fake_cuda_reaches(sums, BENCH_CONSUMER_BLOCKS * sizeof *sums))
+        return cudaErrorIllegalAddress;
+    return launch_one(&kernel, &argument, stream);
+}
+
+cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const void *symbols, void *out,
+                                 size_t n_symbols, cudaStream_t stream)
+{
+    (void)end;
+    (void)weight;
+    return table && fake_cuda_reaches(symbols, 8 * n_symbols) && fake_cuda_reaches(out, 16 * n_symbols)
+               ? bench_empty_kernel(stream)
+               : cudaErrorIllegalAddress;
+}
+
+/* Writes nothing: the library's bytes are still there. */
+cudaError_t bench_branchy_kernel(const void *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream)
+{
+    return fake_cuda_reaches(symbols, 8 * n_symbols) && fake_cuda_reaches(out, 8 * n_symbols)
+               ? bench_empty_kernel(stream)
+               : cudaErrorIllegalAddress;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Variants and modulations, each beside a loop that moves as many bytes. All that stands in one row of a table is
+ * measured in turns. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/message.h"
+#include "common/modulation.h"
+#include "common/sample_format.h"
+#include "cpu_sections.h"
+#include "input.h"
+
+enum { MOST_VARIANTS = 5, N_LIMITS = 2, N_NOISES = 3 };
+
+/* How LLRs get their noise. */
+static const struct noise {
+    const char *what;
+    softqam_noise noise;
+    softqam_noise_form form;
+} noises[N_NOISES] = {{"N0 a symbol", SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0},
+                      {"1/N0 a symbol", SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_INVERSE},
+                      {"one N0", SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0}};
+
+static double millions(size_t n_symbols, double seconds)
+{
+    return 1e-6 * (double)n_symbols / seconds;
+}
+
+/* Spare variants only at a slot, and for two rows. */
+static bool is_measured(const struct cpu_bench *bench, const struct cpu_case *c, const char *variant)
+{
+    const bool is_main =
+        c->output == SOFTQAM_OUTPUT_U8 || (c->output == SOFTQAM_OUTPUT_S8 && c->noise == SOFTQAM_NOISE_PER_SYMBOL &&
+                                           c->noise_form == SOFTQAM_NOISE_FORM_N0);
+    return !cpu_is_spare(bench, variant) || (is_main && c->n_symbols == SLOT_SYMBOLS);
+}
+
+/* A row: the limit with ordinary and with streaming stores, of which the faster one counts, and every variant. */
+static void measure_row(struct cpu_bench *bench, struct cpu_case c)
+{
+    struct cpu_run runs[N_LIMITS + MOST_VARIANTS];
+    struct contender contenders[N_LIMITS + MOST_VARIANTS];
+    double values[TABLE_COLUMNS];
+    int places[MOST_VARIANTS];
+    const int n_limits = stream_can_stream() ? N_LIMITS : 1;
+    bool all = true;
+    for (int k = 0; k < n_limits; k++) {
+        runs[k] = cpu_limit_of(bench, &c, 1, k > 0);
+        contenders[k] = cpu_limit_contender(&runs[k]);
+    }
+    int n = n_limits;
+    for (int v = 0; v < MOST_VARIANTS; v++)
+        places[v] = -1;
+    for (int v = 0; bench->variants[v] && all; v++) {
+        if (!is_measured(bench, &c, bench->variants[v]))
+            continue;
+        c.variant = bench->variants[v];
+        all = cpu_open(bench, &c, &runs[n]);
+        contenders[n] = cpu_contender(&runs[n]);
+        places[v] = n++;
+    }
+    const int first = all ? report_measure_in_turns(bench->report, contenders, (size_t)n) : -1;
+    for (int k = n_limits; k < n; k++)
+        cpu_close(&runs[k]);
+    if (first < 0)
+        return;
+    const int limit = n_limits > 1 ? report_faster(bench->report, first, first + 1) : first;
+    for (int v = 0; v < TABLE_COLUMNS / 2 && bench->variants[v]; v++) {
+        const int index = places[v] < 0 ? -1 : first + places[v];
+        if (index >= 0)
+            report_set_limit(bench->report, index, limit);
+        values[2 * v] = millions(c.n_symbols, report_median(bench->report, index));
+        values[2 * v + 1] = report_share(bench->report, index);
+    }
+    report_row(bench->report, c.what, values);
+}
+
+static void begin_table(struct cpu_bench *bench, size_t n_symbols)
+{
+    char names[TABLE_COLUMNS][24], title[128];
+    const char *columns[TABLE_COLUMNS + 1] = {NULL};
+    for (int v = 0; v < TABLE_COLUMNS / 2 && bench->variants[v]; v++) {
+        snprintf(names[2 * v], sizeof names[0], "%s Msym/s", bench->variants[v]);
+        snprintf(names[2 * v + 1], sizeof names[0], "%s share", bench->variants[v]);
+        columns[2 * v] = names[2 * v];
+        columns[2 * v + 1] = names[2 * v + 1];
+    }
+    snprintf(title, sizeof title, "cpu: %s, %zu symbols, share of moving the bytes",
+             modulation_get(bench->modulation)->name, n_symbols);
+    report_table(bench->report, title, columns);
+}
+
+void cpu_section_variants(struct cpu_bench *bench)
+{
+    const size_t sizes[] = {SLOT_SYMBOLS, bench->n_symbols};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        struct cpu_case c = cpu_case_of(bench, NULL, sizes[s]);
+        cpu_measure_copy(bench, sizes[s]);
+        begin_table(bench, sizes[s]);
+        if (c.output == SOFTQAM_OUTPUT_U8)
+            measure_row(bench, c);
+        for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++) {
+            for (int k = 0; k < N_NOISES; k++) {
+                char what[32];
+                snprintf(what, sizeof what, "%s, %s", sample_format_name((enum output_kind)output), noises[k].what);
+                c.what = what;
+                cpu_case_set_llrs(bench, &c, (softqam_output_format)output, noises[k].noise, noises[k].form);
+                measure_row(bench, c);
+            }
+        }
+    }
+}
+
+/* What an AVX-512 loop should reach, cf32 with N0 a symbol to s8, as a share of moving the bytes; 1024QAM as many LLRs
+ * a second as 256QAM. */
+static const double goals[] = {0.22, 0.22, 0.28, 0.34, 0.29, 0.295, (double)NAN};
+
+/* One modulation, a slot to s8: the limits with and without noise variances, and each way to give those. */
+static void measure_modulation(struct cpu_bench *bench, const char *variant, softqam_modulation modulation)
+{
+    struct cpu_run runs[N_LIMITS + N_NOISES];
+    struct contender contenders[N_LIMITS + N_NOISES];
+    struct cpu_case c = cpu_case_of(bench, variant, SLOT_SYMBOLS);
+    bool all = true;
+    bench_fill(modulation, bench->other, SLOT_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32, 1);
+    c.modulation = modulation;
+    c.symbols = bench->other;
+    for (int k = 0; k < N_NOISES; k++) {
+        char what[32];
+        snprintf(what, sizeof what, "s8, %s", noises[k].what);
+        c.what = what;
+        cpu_case_set_llrs(bench, &c, SOFTQAM_OUTPUT_S8, noises[k].noise, noises[k].form);
+        all = cpu_open(bench, &c, &runs[N_LIMITS + k]) && all;
+        contenders[N_LIMITS + k] = cpu_contender(&runs[N_LIMITS + k]);
+        if (k != 1) /* the first one has noise variances, the last one has none to read */
+            runs[k / 2] = cpu_limit_of(bench, &c, 1, false);
+    }
+    for (int k = 0; k < N_LIMITS; k++)
+        contenders[k] = cpu_limit_contender(&runs[k]);
+    const int first = all ? report_measure_in_turns(bench->report, contenders, N_LIMITS + N_NOISES) : -1;
+    for (int k = 0; k < N_NOISES; k++)
+        cpu_close(&runs[N_LIMITS + k]);
+    if (first < 0)
+        return;
+    double rates[N_NOISES], shares[N_NOISES];
+    for (int k = 0; k < N_NOISES; k++) {
+        const int index = first + N_LIMITS + k;
+        report_set_limit(bench->report, index, first + k / 2);
+        rates[k] = millions(SLOT_SYMBOLS, report_median(bench->report, index));
+        shares[k] = report_share(bench->report, index);
+    }
+    const struct modulation *m = modulation_get(modulation);
+    const double goal = strcmp(variant, "avx512") == 0 ? goals[modulation - SOFTQAM_MODULATION_BPSK] : (double)NAN;
+    const double values[] = {rates[0], 1e-3 * rates[0] * m->n_bits, shares[0], goal, rates[1], shares[1], rates[2],
+                             shares[2]};
+    report_row(bench->report, m->name, values);
+}
+
+void cpu_section_modulations(struct cpu_bench *bench)
+{
+    static const char *const columns[] = {"Msym/s",     "GLLR/s",        "share",        "goal", "1/N0 Msym/s",
+                                          "1/N0 share", "one N0 Msym/s", "one N0 share", NULL};
+    for (int v = 0; bench->variants[v]; v++) {
+        char title[64];
+        if (cpu_is_spare(bench, bench->variants[v]))
+            continue;
+        snprintf(title, sizeof title, "cpu: %s, a slot, cf32 and N0 a symbol to s8", bench->variants[v]);
+        report_table(bench->report, title, columns);
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++)
+            measure_modulation(bench, bench->variants[v], (softqam_modulation)m);
+    }
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "slow_inputs.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/modulation.h"
+#include "input.h"
+
+const char *const slow_input_names[N_SLOW_INPUTS] = {
+    "28 dB", "0 dB",       "zeros",    "subnormals", "smallest normals",    "boundaries",         "2.5 to 8",
+    "1e30",  "infinities", "NaN, all", "NaN, 1/61",  "28 dB, N0 subnormal", "28 dB, N0 infinite", "28 dB, N0 zero"};
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Halfway between two neighbouring levels: zero where there are two levels. */
+static float boundary(const struct modulation *modulation, uint32_t random)
+{
+    const int n_levels = 1 << modulation->axis_bits;
+    const int place = (int)(random % (uint32_t)(n_levels - 1));
+    return (float)((2 * place + 2 - n_levels) / sqrt(modulation->energy));
+}
+
+/* A component of either sign; `place` is its number. */
+static float component(enum slow_input input, const struct modulation *modulation, uint32_t place)
+{
+    const uint32_t random = place * 2654435761u;
+    const uint32_t sign = random & 0x80000000, fraction = random >> 7 & 0x7fffff;
+    switch (input) {
+    case SLOW_SUBNORMALS:
+        return float_of(sign | fraction);
+    case SLOW_SMALLEST_NORMALS:
+        return float_of(sign | 0x00800000 | fraction);
+    case SLOW_BOUNDARIES:
+        return boundary(modulation, fraction);
+    case SLOW_FAR:
+        return copysignf(2.5f + 5.5f * (float)fraction * 0x1p-23f, float_of(sign));
+    case SLOW_1E30:
+        return copysignf(1e30f, float_of(sign));
+    case SLOW_INFINITIES:
+        return copysignf(INFINITY, float_of(sign));
+    case SLOW_NANS:
+        return NAN;
+    default:
+        return 0;
+    }
+}
+
+void slow_input_fill(enum slow_input input, softqam_modulation modulation, float *symbols, size_t n_symbols)
+{
+    const bool is_usual = input == SLOW_NONE || input == SLOW_0_DB || input == SLOW_A_NAN;
+    if (is_usual)
+        bench_fill(modulation, symbols, n_symbols, input == SLOW_0_DB ? 0.0 : 28.0, SOFTQAM_INPUT_CF32, 1);
+    for (size_t i = 0; i < 2 * n_symbols && !is_usual; i++)
+        symbols[i] = component(input, modulation_get(modulation), (uint32_t)i);
+    for (size_t i = 0; i < n_symbols && input == SLOW_A_NAN; i += 61)
+        symbols[2 * i + i % 2] = NAN;
+}
+
+void slow_input_fill_noise(enum slow_input input, float *noise_var, size_t n_symbols)
+{
+    for (size_t i = 0; i < n_symbols; i++) {
+        const float usual = 0.001f + 1e-6f * (float)(i % 1009);
+        noise_var[i] = input == SLOW_0_DB              ? 1000 * usual
+                       : input == SLOW_NOISE_SUBNORMAL ? float_of(1 + (uint32_t)(i % 8388607))
+                       : input == SLOW_NOISE_INFINITE  ? INFINITY
+                       : input == SLOW_NOISE_ZERO      ? 0
+                                                       : usual;
+    }
+}
+
+/* The share of the usual speed that soft bits should reach; NAN where none is asked for. */
+static double goal_of_soft_bits(enum slow_input input)
+{
+    return input == SLOW_ZEROS || input == SLOW_NANS || input == SLOW_A_NAN ? 0.35 : (double)NAN;
+}
+
+void slow_input_report(struct report *report, const char *title, double ratios[SLOW_OUTPUTS][N_SLOW_INPUTS])
+{
+    static const char *const columns[] = {"s8", "f16", "f32", "goal", "u8", "goal of u8", NULL};
+    if (isnan(ratios[SOFTQAM_OUTPUT_S8][SLOW_ZEROS]))
+        return;
+    report_table(report, title, columns);
+    for (int input = SLOW_NONE + 1; input < N_SLOW_INPUTS; input++) {
+        const double values[] = {ratios[SOFTQAM_OUTPUT_S8][input],  ratios[SOFTQAM_OUTPUT_F16][input],
+                                 ratios[SOFTQAM_OUTPUT_F32][input], 0.5,
+                                 ratios[SOFTQAM_OUTPUT_U8][input],  goal_of_soft_bits((enum slow_input)input)};
+        report_row(report, slow_input_names[input], values);
+    }
+}
