@@ -14,7 +14,9 @@ echo "== clang-tidy"
 cmake -S . -B build/lint -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DSOFTQAM_CUDA=OFF \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 log=build/lint/clang-tidy.log
-run-clang-tidy -quiet -j "$(nproc)" -p build/lint "^$PWD/(src|cuda|reference|tools)/.*\.c$" >"$log" 2>&1 ||
+# Not the vector loops, on which it works for minutes: they are made of what it sees in portable.c.
+run-clang-tidy -quiet -j "$(nproc)" -p build/lint \
+    "^$PWD/(?!src/cpu/(avx2|avx512)\.c)(src|cuda|reference|tools)/.*\.c$" >"$log" 2>&1 ||
     { grep -v '^clang-tidy\|warnings generated\|^$' "$log"; exit 1; }
 
 echo "== cppcheck"
