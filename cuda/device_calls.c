@@ -11,15 +11,21 @@
 #include "gpu_parts.h"
 #include "kernels.h"
 
+/* To symbols, or to components where I and Q lie apart, and to values. */
 static softqam_status check_alignment(const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_layer *layer = &segment->layers[0];
-    const size_t in = softqam_kernel_input_alignment(params, segment);
-    const size_t out = softqam_kernel_output_alignment(params, segment);
-    if (segment->n_symbols > 0 && ((uintptr_t)layer->symbols % in != 0 || (uintptr_t)layer->symbols_q % in != 0 ||
-                                   (uintptr_t)segment->out % out != 0))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "device memory of symbols must be aligned to %zu bytes, and of the output to %zu", in, out);
+    if (segment->n_symbols == 0)
+        return SOFTQAM_OK;
+    for (unsigned k = 0; k < segment->n_layers; k++) {
+        const softqam_layer *layer = &segment->layers[k];
+        const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+        if ((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "device memory of symbols must be aligned to %zu bytes",
+                                nbytes);
+    }
+    if ((uintptr_t)segment->out % params->value_nbytes != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "device memory of the output must be aligned to %zu bytes",
+                            params->value_nbytes);
     return SOFTQAM_OK;
 }
 
@@ -45,7 +51,6 @@ softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demo
     softqam_gpu *gpu;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
-    TRY(softqam_segment_list_check_for_gpu(&list));
     for (size_t k = 0; k < n_segments; k++) {
         const softqam_segment segment = softqam_segment_at(&list, k);
         TRY(check_alignment(params, &segment));
@@ -76,4 +81,41 @@ softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const v
     const softqam_segment segment =
         softqam_segment_of_call(&demodulator->params, d_symbols, d_noise_var, n_symbols, d_out);
     return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
+}
+
+static softqam_status check_device_segments(const softqam_segment *d_segments, const unsigned *d_n_segments,
+                                            size_t segment_nbytes)
+{
+    if (segment_nbytes != sizeof(softqam_segment))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment_nbytes is %zu: pass sizeof(softqam_segment), %zu",
+                            segment_nbytes, sizeof(softqam_segment));
+    if (!d_segments || !d_n_segments)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", d_segments ? "d_n_segments" : "d_segments");
+    if ((uintptr_t)d_segments % _Alignof(softqam_segment) != 0 || (uintptr_t)d_n_segments % sizeof(unsigned) != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "d_segments must be aligned to %zu bytes and d_n_segments to %zu",
+                            _Alignof(softqam_segment), sizeof(unsigned));
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_cuda_demodulate_device_segments_nbytes(softqam_demodulator *demodulator,
+                                                              const softqam_segment *d_segments,
+                                                              const unsigned *d_n_segments, unsigned max_segments,
+                                                              size_t max_symbols, size_t segment_nbytes,
+                                                              cudaStream_t stream)
+{
+    if (!demodulator)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    softqam_gpu *gpu;
+    int previous = 0;
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(check_device_segments(d_segments, d_n_segments, segment_nbytes));
+    if (max_segments == 0 || max_symbols == 0)
+        return SOFTQAM_OK;
+    TRY(softqam_device_enter(device_of_call(gpu), &previous));
+    const cudaError_t error = softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
+                                                             max_segments, max_symbols, stream);
+    const softqam_status status = softqam_cuda_status(error, "launching the kernel");
+    softqam_device_leave(previous);
+    return status;
 }

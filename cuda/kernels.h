@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels' launcher, for C. */
+/* The kernels' arguments, and their launcher, for C. */
 #ifndef SOFTQAM_KERNELS_H
 #define SOFTQAM_KERNELS_H
 
@@ -16,25 +16,50 @@ extern "C" { /* src/'s headers too are of C */
 #include "params.h"
 #include "segment.h"
 
-/* A segment as a kernel takes it, complete: no field stands for a default. */
+/* A segment as a kernel takes it, complete: no field stands for a default. Begins as softqam_segment does. */
 typedef struct softqam_kernel_segment {
-    const void *symbols;
-    const void *symbols_q; /* NULL: I and Q lie together */
-    const float *noise;    /* NULL: noise_value, of the whole segment */
-    void *out;
     size_t n_symbols;
+    uint64_t first_symbol;
+    void *out;
+    size_t plane_stride;
     size_t symbol_stride;
     size_t noise_stride;
+    softqam_layer layers[SOFTQAM_MAX_LAYERS]; /* noise_var NULL: noise_value, of the whole segment */
     float input_scale;
     float steps_per_nat;
     float noise_value;
-    bool noise_is_inverse;
-    bool is_grouped; /* its symbols lie side by side and aligned, so that a thread takes several by one access */
+    uint32_t c_init;
+    uint8_t modulation;
+    uint8_t n_layers;
+    uint8_t noise_is_inverse;
+    uint8_t is_descrambled;
 } softqam_kernel_segment;
+
+/* From a completed segment in device memory. */
+static inline void softqam_kernel_segment_make(softqam_kernel_segment *to, const softqam_params *params,
+                                               const softqam_segment *segment, float noise_value)
+{
+    to->out = segment->out;
+    to->n_symbols = segment->n_symbols;
+    to->first_symbol = segment->first_symbol;
+    to->plane_stride = segment->plane_stride;
+    to->symbol_stride = segment->symbol_stride;
+    to->noise_stride = segment->layers[0].noise_var ? segment->noise_stride : 0;
+    to->input_scale = segment->input_scale;
+    to->steps_per_nat = softqam_params_llr_scale(params, segment).steps_per_nat;
+    to->noise_value = noise_value;
+    to->c_init = segment->c_init;
+    to->modulation = (uint8_t)segment->modulation;
+    to->n_layers = (uint8_t)segment->n_layers;
+    to->noise_is_inverse = segment->noise_form == SOFTQAM_NOISE_FORM_INVERSE;
+    to->is_descrambled = segment->descramble != 0;
+    for (unsigned k = 0; k < segment->n_layers; k++)
+        to->layers[k] = segment->layers[k];
+}
 
 /* How many segments a launch has at most: a kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
  * and driver are of CUDA 12.1 or later. */
-enum { FEW_SEGMENTS = 44, MANY_SEGMENTS = 400 };
+enum { FEW_SEGMENTS = 14, MANY_SEGMENTS = 176 };
 
 /* `driver_version` as cudaDriverGetVersion() has it. That devices before compute capability 7.0 take no more than 4 KiB
  * does not matter: the kernels need 7.2 for other reasons. */
@@ -47,11 +72,9 @@ static inline unsigned softqam_launch_capacity(int driver_version)
 typedef struct softqam_launch {
     const softqam_params *params;
     cudaStream_t stream;
-    size_t group_nbytes; /* of the symbols that a thread takes by one access */
     unsigned capacity;
     unsigned n_segments;
     softqam_kernel_segment segments[MANY_SEGMENTS];
-    unsigned first_blocks[MANY_SEGMENTS]; /* in the grid, of each segment */
 } softqam_launch;
 
 /* The kernels for a demodulator's formats; asks nothing of CUDA. */
@@ -67,12 +90,14 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
 /* Launches what has been collected since the begin or the last launch. */
 cudaError_t softqam_launch_end(softqam_launch *launch);
 
+/* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
+ * together; what is more is left out. */
+cudaError_t softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                           const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                           cudaStream_t stream);
+
 /* Makes the kernels for a demodulator's formats ready on the current device. */
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity);
-
-/* What a segment's symbols (or planes), and its output, must be aligned to. */
-size_t softqam_kernel_input_alignment(const softqam_params *params, const softqam_segment *segment);
-size_t softqam_kernel_output_alignment(const softqam_params *params, const softqam_segment *segment);
 
 #ifdef __cplusplus
 }

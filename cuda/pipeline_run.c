@@ -103,7 +103,7 @@ static bool walk_next(span_walk *walk)
         return false;
     walk->span = softqam_cursor_take(&walk->cursor, walk->n_left);
     const size_t n = walk->span.n_symbols;
-    const bool noise_each = walk->span.layers[0].noise_var && walk->span.noise_stride != 0;
+    const bool noise_each = walk->span.layers[0].noise_var && (walk->span.noise_stride != 0 || walk->span.n_layers > 1);
     walk->n_left -= n;
     walk->in_nbytes = n * params->input_nbytes;
     walk->noise_nbytes = noise_each ? n * sizeof(float) : 0;
@@ -125,6 +125,18 @@ static span_walk gather(const run *r, const slot *s, chunk_memory host)
     return walk;
 }
 
+/* A span's bit planes, one behind the other in a slot. */
+static void scatter_planes(const span_walk *walk, size_t value_nbytes, const unsigned char *from)
+{
+    const size_t plane_nbytes = walk->span.n_symbols * value_nbytes;
+    unsigned char *to = walk->span.out;
+    for (size_t left = walk->out_nbytes; left > 0; left -= plane_nbytes) {
+        memcpy(to, from, plane_nbytes);
+        from += plane_nbytes;
+        to += walk->span.plane_stride * value_nbytes;
+    }
+}
+
 static void scatter(const run *r, const slot *s)
 {
     const bool streaming = r->list->n_symbols * r->value_nbytes >= r->gpu->pipeline->streaming_nbytes;
@@ -132,7 +144,9 @@ static void scatter(const run *r, const slot *s)
         return;
     const chunk_memory staged = divide(r, s->staging, s->n_symbols);
     for (span_walk walk = walk_begin(r, s); walk_next(&walk);)
-        if (streaming)
+        if (walk.span.plane_stride != 0)
+            scatter_planes(&walk, r->list->params->value_nbytes, staged.out + walk.out);
+        else if (streaming)
             softqam_copy_streaming(walk.span.out, staged.out + walk.out, walk.out_nbytes);
         else
             memcpy(walk.span.out, staged.out + walk.out, walk.out_nbytes);
@@ -166,8 +180,10 @@ static softqam_status launch_chunk(const run *r, const slot *s, chunk_memory dev
         softqam_segment segment = walk.span;
         const float *caller_noise = segment.layers[0].noise_var;
         const float *noise = walk.noise_nbytes > 0 ? (const float *)(const void *)(device.noise + walk.noise) : NULL;
+        segment.n_layers = 1;
         segment.symbol_stride = 1;
         segment.noise_stride = 1;
+        segment.plane_stride = walk.span.plane_stride != 0 ? walk.span.n_symbols : 0;
         segment.layers[0] = (softqam_layer){.symbols = device.in + walk.in, .noise_var = noise};
         segment.out = device.out + walk.out;
         error = softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f);
@@ -365,7 +381,11 @@ static softqam_status find_routes(run *r)
         return SOFTQAM_OK;
     if (softqam_segment_is_contiguous(&segment))
         TRY(find_route(r->gpu, &r->in, layer->symbols, n * params->input_nbytes, "symbols"));
-    TRY(find_route(r->gpu, &r->out, segment.out, n * softqam_params_output_nbytes(params, segment.modulation), "out"));
+    if (segment.plane_stride == 0)
+        TRY(find_route(r->gpu, &r->out, segment.out, n * softqam_params_output_nbytes(params, segment.modulation),
+                       "out"));
+    if (segment.n_layers > 1)
+        return SOFTQAM_OK;
     if (segment.noise_stride == 0)
         r->noise = ROUTE_NONE;
     if (r->noise == ROUTE_STAGED && segment.noise_stride == 1)
@@ -389,9 +409,8 @@ static bool goes_mapped(run *r)
 {
     const softqam_params *params = r->list->params;
     const softqam_segment caller = softqam_segment_at(r->list, 0);
-    const size_t in_alignment = softqam_kernel_input_alignment(params, &caller);
-    const bool in_aligned = (uintptr_t)caller.layers[0].symbols % in_alignment == 0;
-    const bool out_aligned = (uintptr_t)caller.out % softqam_kernel_output_alignment(params, &caller) == 0;
+    const bool in_aligned = (uintptr_t)caller.layers[0].symbols % params->input_nbytes == 0;
+    const bool out_aligned = (uintptr_t)caller.out % params->value_nbytes == 0;
     if (r->gpu->coherent && !is_staged(r) && in_aligned && out_aligned)
         return true;
     if (r->list->n_symbols > MAPPED_NBYTES / (params->input_nbytes + r->value_nbytes) ||

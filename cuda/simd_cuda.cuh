@@ -46,20 +46,36 @@ typedef struct vec_soft_table {
     float steps[SOFT_AXIS_BITS];
 } vec_soft_table;
 
-/* The table of LLRs in shared memory: eight rows of slopes, then eight of intercepts. Rows of 16 bytes fill the banks
- * by themselves, each in its own. */
-enum { LLR_ROWS = 8, LLR_ROW_VALUES = 4, LLR_ROW_NBYTES = 16, LLR_INTERCEPTS_OFFSET = LLR_ROWS * LLR_ROW_NBYTES };
+/* The tables of LLRs. That of one row, or of two, is held in registers or read from the kernel's arguments. Those of
+ * four and of eight lie in shared memory: eight rows of slopes, then eight of intercepts, each of 16 bytes, which fill
+ * the banks by themselves, each row in its own. Sixteen rows would meet in the banks, so each of the eight threads that
+ * a 16-byte access serves at a time has a copy of its own, in banks of its own; the fifth bit's slopes and intercepts
+ * lie behind them by twos, sixteen of which fill the banks. */
+enum {
+    LLR_ROWS = 8,
+    LLR_ROW_VALUES = 4,
+    LLR_ROW_NBYTES = 16,
+    LLR_INTERCEPTS_OFFSET = LLR_ROWS * LLR_ROW_NBYTES,
+    LLR_COPIED_ROW_NBYTES = TABLE_COPIES * COPY_NBYTES,
+    LLR_COPIED_INTERCEPTS_OFFSET = MAX_LLR_ROWS * LLR_COPIED_ROW_NBYTES,
+    LLR_FIFTH_OFFSET = 2 * LLR_COPIED_INTERCEPTS_OFFSET,
+    LLR_FIFTH_NBYTES = 8
+};
 
 typedef struct vec_llr_table {
-    uint32_t rows; /* shared-memory address of row 0, aligned to LLR_INTERCEPTS_OFFSET */
+    uint32_t rows;  /* shared-memory address of row 0, of this thread's copy; aligned to the rows of one kind */
+    uint32_t fifth; /* of the fifth bit's */
     float rows_per_unit;
     float last_row;
-    float only_slope;
+    float slopes[2]; /* of the first bit, by row; that of the second bit, which has one row */
+    float intercepts[2];
+    float second_slope;
+    float second_intercept;
 } vec_llr_table;
 
 typedef struct vec_llr_row {
-    float slopes[LLR_ROW_VALUES];
-    float intercepts[LLR_ROW_VALUES];
+    float slopes[MAX_AXIS_BITS];
+    float intercepts[MAX_AXIS_BITS];
 } vec_llr_row;
 
 VEC vec_f32 vec_splat(float a)
@@ -220,21 +236,43 @@ VEC vec_u32 vec_soft_bytes(vec_f32 low, vec_f32 high, vec_soft_row row, vec_mask
 
 /* LLRs. */
 
-/* Around 2^19 floats are 1/16 apart, so the last bits of the sum are the place in sixteenths, rounded down: those above
- * the last four are a row's number, and as a row has 16 bytes, its offset. A conversion to an integer would take a
- * slower unit. */
-VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+VEC void vec_load_row(float values[LLR_ROW_VALUES], uint32_t address)
 {
-    static_assert(LLR_ROW_NBYTES == 16, "a sixteenth of a row for each of its bytes");
-    const uint32_t sixteenths = __float_as_uint(__fadd_rz(place, 0x1p19f));
-    const uint32_t address = table->rows | (sixteenths & (LLR_ROWS - 1) * LLR_ROW_NBYTES);
-    vec_llr_row row;
     asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(row.slopes[0]), "=f"(row.slopes[1]), "=f"(row.slopes[2]), "=f"(row.slopes[3])
+        : "=f"(values[0]), "=f"(values[1]), "=f"(values[2]), "=f"(values[3])
         : "r"(address));
-    asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %5];"
-        : "=f"(row.intercepts[0]), "=f"(row.intercepts[1]), "=f"(row.intercepts[2]), "=f"(row.intercepts[3])
-        : "r"(address), "n"(static_cast<int>(LLR_INTERCEPTS_OFFSET)));
+}
+
+/* A row's place times its size, rounded down: around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's last bits
+ * are the place in bytes, and those above a row's own are its offset. A conversion to an integer would take a slower
+ * unit. */
+template <int ROWS, int NBYTES> static __device__ __forceinline__ uint32_t row_offset(float place)
+{
+    const uint32_t bytes = __float_as_uint(__fadd_rz(place, static_cast<float>((1 << 23) / NBYTES)));
+    return bytes & ((ROWS - 1) * NBYTES);
+}
+
+VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
+{
+    vec_llr_row row;
+    if (m <= 2) {
+        const bool is_first = m < 2 || place < 1.0f;
+        row.slopes[0] = is_first ? table->slopes[0] : table->slopes[1];
+        row.intercepts[0] = is_first ? table->intercepts[0] : table->intercepts[1];
+        row.slopes[1] = table->second_slope;
+        row.intercepts[1] = table->second_intercept;
+    } else if (m <= 4) {
+        const uint32_t address = table->rows | row_offset<LLR_ROWS, LLR_ROW_NBYTES>(place);
+        vec_load_row(row.slopes, address);
+        vec_load_row(row.intercepts, address + LLR_INTERCEPTS_OFFSET);
+    } else {
+        const uint32_t offset = row_offset<MAX_LLR_ROWS, LLR_COPIED_ROW_NBYTES>(place);
+        vec_load_row(row.slopes, table->rows + offset);
+        vec_load_row(row.intercepts, table->rows + offset + LLR_COPIED_INTERCEPTS_OFFSET);
+        asm("ld.shared.v2.f32 {%0, %1}, [%2];"
+            : "=f"(row.slopes[4]), "=f"(row.intercepts[4])
+            : "r"(table->fifth + offset / (LLR_COPIED_ROW_NBYTES / LLR_FIFTH_NBYTES)));
+    }
     return row;
 }
 
@@ -251,7 +289,7 @@ VEC vec_f32 vec_intercept(int, const vec_llr_table *, const vec_llr_row &row, in
 /* Of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table)
 {
-    return table->only_slope;
+    return table->slopes[0];
 }
 
 /* The lowest bytes of four words, the first in the lowest. */

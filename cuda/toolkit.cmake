@@ -19,6 +19,10 @@ if(have_cuda)
   find_package(CUDAToolkit REQUIRED)
   set(softqam_cuda_flags --fmad=false --threads=2
     -Xcompiler=-ffp-contract=off,-fno-fast-math,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
+  # Every driver that this toolkit's runtime works with reads code that is compressed well.
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+    list(APPEND softqam_cuda_flags --compress-mode=size)
+  endif()
   if(SOFTQAM_WERROR)
     list(APPEND softqam_cuda_flags --Werror=all-warnings)
   endif()

@@ -141,7 +141,7 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
 {
     const vec_f32 magnitude = vec_flush(vec_abs(component), vec_splat(TINY_COMPONENT));
     const vec_f32 place = vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row);
-    const vec_llr_row row = vec_llr_row_at(table, place);
+    const vec_llr_row row = vec_llr_row_at(m, table, place);
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
         metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(m, table, row, k));

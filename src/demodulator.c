@@ -93,9 +93,7 @@ static softqam_status run_on_gpu(softqam_demodulator *demodulator, const softqam
 {
     softqam_gpu *gpu = NULL;
     *n_done = 0;
-    softqam_status status = softqam_segment_list_check_for_gpu(list);
-    if (status == SOFTQAM_OK)
-        status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
+    const softqam_status status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
     if (status != SOFTQAM_OK)
         return status;
     return softqam_gpu_backend.demodulate(gpu, softqam_context_pool(demodulator->context), list, n_done);
@@ -107,8 +105,6 @@ static softqam_status choose_gpu(bool *chosen, softqam_demodulator *demodulator,
     softqam_context *context = demodulator->context;
     const softqam_crossover *crossover = demodulator->crossover;
     *chosen = false;
-    if (!list->is_for_gpu)
-        return SOFTQAM_OK;
     if (list->n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS && !atomic_load(&crossover->known))
         return SOFTQAM_OK;
     if (atomic_load(&context->gpu_failed) || !softqam_context_knows_crossover(demodulator))

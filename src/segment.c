@@ -354,8 +354,6 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     const softqam_params *params = list->params;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
-    list->is_for_gpu = list->is_for_gpu && modulation == SOFTQAM_MODULATION_256QAM && !segment->descramble &&
-                       segment->n_layers <= 1 && segment->plane_stride == 0;
     if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
         __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
@@ -366,7 +364,6 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 {
     list->n_symbols = 0;
     list->out_nbytes = 0;
-    list->is_for_gpu = true;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
     softqam_status status = softqam_segment_list_check_size(list);
@@ -378,15 +375,6 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
             status = count_segment(list, segment);
     }
     return status;
-}
-
-softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list)
-{
-    return list->is_for_gpu
-               ? SOFTQAM_OK
-               : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                              "in this version CUDA demodulates 256QAM alone, of one layer, in symbol order, and "
-                              "does not descramble");
 }
 
 /* The run of symbols. */

@@ -19,7 +19,6 @@ typedef struct softqam_segment_list {
     /* Of all segments; softqam_segment_list_check() finds them out. */
     size_t n_symbols;
     size_t out_nbytes;
-    bool is_for_gpu; /* the kernels take all of it */
 } softqam_segment_list;
 
 static inline softqam_segment_list softqam_segment_list_of(const softqam_params *params,
@@ -46,9 +45,6 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list);
  * output: what a segment is cut of. */
 softqam_status softqam_segment_list_check_size(const softqam_segment_list *list);
 softqam_status softqam_segment_list_check_range(const softqam_segment_list *list);
-
-/* SOFTQAM_ERROR_INVALID_ARGUMENT where the kernels do not take all segments of a checked list. */
-softqam_status softqam_segment_list_check_for_gpu(const softqam_segment_list *list);
 
 /* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);

@@ -188,9 +188,11 @@ VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
     return table->gain_high[row.number];
 }
 
-/* The row of LLRs at `place`, 0 to the number of rows, and what it holds for bit k of m. */
-VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+/* The row of LLRs at `place`, 0 to the number of rows, of a modulation with m bits an axis, and what it holds for bit
+ * k. */
+VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
+    (void)m;
     (void)table;
     return vec_to_index(place);
 }
@@ -198,8 +200,7 @@ VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
 /* The same for |v| < 2. */
 VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
 {
-    (void)m;
-    return vec_llr_row_at(table, vec_min(place, table->last_row));
+    return vec_llr_row_at(m, table, vec_min(place, table->last_row));
 }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)

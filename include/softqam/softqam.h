@@ -94,9 +94,7 @@ typedef enum softqam_backend {
 /** SOFTQAM_BACKEND_AUTO does smaller calls on the CPU without asking whether there is a GPU. */
 #define SOFTQAM_AUTO_MIN_SYMBOLS 65536
 
-/** Modulations of 3GPP TS 38.211 clause 5.1. Soft bits, SOFTQAM_OUTPUT_U8, are those of 256QAM alone. CUDA demodulates
- * 256QAM alone in this version: other modulations are refused with SOFTQAM_ERROR_INVALID_ARGUMENT by
- * SOFTQAM_BACKEND_CUDA and by the calls of softqam_cuda.h, and done on the CPU by SOFTQAM_BACKEND_AUTO. */
+/** Modulations of 3GPP TS 38.211 clause 5.1. Soft bits, SOFTQAM_OUTPUT_U8, are those of 256QAM alone. */
 typedef enum softqam_modulation {
     /** In softqam_config: 256QAM. In softqam_segment: the demodulator's. */
     SOFTQAM_MODULATION_DEFAULT = 0,
@@ -423,11 +421,8 @@ typedef struct softqam_layer {
  * softqam_demodulate_segments() takes many of. Zero all fields that are not named: 0 is each one's usual value.
  *
  * Layers, descrambling and bit planes, in any combination, are where the LLRs go and with which sign: a segment gives
- * the bytes of demodulating its symbols, then negating, then permuting. In this version they are the CPU's alone:
- * SOFTQAM_BACKEND_CUDA and the calls of softqam_cuda.h refuse them with SOFTQAM_ERROR_INVALID_ARGUMENT, as they do
- * other modulations than 256QAM, and SOFTQAM_BACKEND_AUTO takes the CPU. Soft bits, SOFTQAM_OUTPUT_U8, are liquid-dsp's
- * and have none of them.
- */
+ * the bytes of demodulating its symbols, then negating, then permuting. Soft bits, SOFTQAM_OUTPUT_U8, are liquid-dsp's
+ * and have none of them. */
 typedef struct softqam_segment {
     /** Symbols in this segment, those of all layers together, a multiple of n_layers; 0 is allowed, and then the
      *  pointers may be NULL. */

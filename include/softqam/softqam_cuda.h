@@ -27,7 +27,7 @@ extern "C" {
  *                     bytes; read by the kernel, not during the call. For SOFTQAM_OUTPUT_U8 NULL and nothing else
  * @param n_symbols    any number; 0 enqueues nothing, and then the pointers may be NULL
  * @param d_out        receives softqam_output_nbytes() bytes, those of softqam_demodulate(), in such memory; aligned to
- *                     8 bytes for u8 and s8 (16 are fastest), to 16 for f16 and f32; must not overlap the inputs
+ *                     the size of a value; 16 bytes are fastest; must not overlap the inputs
  * @param stream       a stream of the call's device, 0 for its default stream
  *
  * Formats, sign, special values and erasures are those of softqam_demodulate(). Allocates nothing, synchronises
@@ -87,6 +87,66 @@ static inline softqam_status softqam_cuda_demodulate_segments(softqam_demodulato
                                                               cudaStream_t stream)
 {
     return softqam_cuda_demodulate_segments_nbytes(demodulator, segments, n_segments, sizeof(softqam_segment), stream);
+}
+
+/**
+ * Demodulates segments whose descriptors lie in device memory. Call softqam_cuda_demodulate_device_segments() instead,
+ * which passes the size.
+ *
+ * @param demodulator     as for softqam_cuda_demodulate()
+ * @param d_segments      as for softqam_cuda_demodulate_device_segments(), as are the next three
+ * @param d_n_segments    how many there are
+ * @param max_segments    the most there will be
+ * @param max_symbols     the most symbols that they will have together
+ * @param segment_nbytes  sizeof(softqam_segment) where the caller was compiled: the library's own
+ * @param stream          as for softqam_cuda_demodulate()
+ *
+ * @return as softqam_cuda_demodulate_device_segments().
+ *
+ * Thread safety: as softqam_cuda_demodulate().
+ */
+SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments_nbytes(softqam_demodulator *demodulator,
+                                                                          const softqam_segment *d_segments,
+                                                                          const unsigned *d_n_segments,
+                                                                          unsigned max_segments, size_t max_symbols,
+                                                                          size_t segment_nbytes, cudaStream_t stream);
+
+/**
+ * Demodulates segments whose descriptors the kernel reads when it runs: a graph that is captured once serves every
+ * slot, whatever its segments' number, sizes, modulations, layers, pointers, noise and scrambling are then. Enqueues
+ * one kernel and returns.
+ *
+ * @param demodulator   as for softqam_cuda_demodulate()
+ * @param d_segments    descriptors as for softqam_cuda_demodulate_segments(), in memory that the call's device reaches,
+ *                      aligned to 8 bytes: written by an earlier kernel or copy of the stream, or by the host before
+ * the graph is launched. All fields that are not named must be 0, as on the host. There is room for max_segments; what
+ * lies behind the last one may be anything
+ * @param d_n_segments  how many there are, likewise; what is over max_segments is left out
+ * @param max_segments  the most there will be; 0 enqueues nothing
+ * @param max_symbols   the most symbols that all segments will have together; 0 enqueues nothing. The kernel is made
+ *                      as large as this: symbols beyond it may be left out, those of the last segments first
+ * @param stream        as for softqam_cuda_demodulate()
+ *
+ * Nothing on the host can check these descriptors. A wrong pointer, stride or alignment is what it is in any kernel. A
+ * segment whose modulation is none, or not for the output format, is left out; more than SOFTQAM_MAX_LAYERS layers
+ * count as SOFTQAM_MAX_LAYERS; u8 takes neither scrambling nor planes nor layers, and ignores the first. Never are more
+ * symbols demodulated than the segments have, nor much more than max_symbols, nor more than 2^31 of one segment.
+ *
+ * @return SOFTQAM_OK: enqueued;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned, or the structure's size is another one;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  as for
+ *         softqam_cuda_demodulate().
+ *
+ * Thread safety: as softqam_cuda_demodulate().
+ */
+static inline softqam_status softqam_cuda_demodulate_device_segments(softqam_demodulator *demodulator,
+                                                                     const softqam_segment *d_segments,
+                                                                     const unsigned *d_n_segments,
+                                                                     unsigned max_segments, size_t max_symbols,
+                                                                     cudaStream_t stream)
+{
+    return softqam_cuda_demodulate_device_segments_nbytes(demodulator, d_segments, d_n_segments, max_segments,
+                                                          max_symbols, sizeof(softqam_segment), stream);
 }
 
 #ifdef __cplusplus

@@ -268,8 +268,9 @@ VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
 }
 
 /* Rows of LLRs at `place`, 0 to the number of rows. */
-VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
+    (void)m;
     (void)table;
     return vec_to_index(place);
 }

@@ -255,8 +255,9 @@ VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
 }
 
 /* Rows of LLRs at `place`, 0 to the number of rows. */
-VEC vec_llr_row vec_llr_row_at(const vec_llr_table *table, vec_f32 place)
+VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
+    (void)m;
     (void)table;
     return vec_to_index(place);
 }

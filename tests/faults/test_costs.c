@@ -394,7 +394,7 @@ static void test_cpu_calls_no_cuda(void **state)
 static void test_launches(void **state)
 {
     (void)state;
-    enum { N_SEGMENTS = 1000, MANY = 400, FEW = 44 };
+    enum { N_SEGMENTS = 1000, MANY = 176, FEW = 14 };
     static const char *const drivers[] = {"12010", "12000"};
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();

@@ -42,12 +42,18 @@ function(add_backend_runs name program timeout)
   endforeach()
 endfunction()
 
-# NAME.cpu.MODULATION: the same program on the CPU backend once more for each modulation but the usual 256QAM.
+# NAME.cpu.MODULATION, NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.
 # Further arguments are more of its environment.
 function(add_modulation_runs name program timeout)
   foreach(modulation bpsk pi2-bpsk qpsk 16qam 64qam 1024qam)
-    add_test_run(${name}.cpu.${modulation} COMMAND ${program} TIMEOUT ${timeout}
-      ENVIRONMENT SOFTQAM_TEST_BACKEND=cpu SOFTQAM_TEST_MODULATION=${modulation} ${ARGN})
+    foreach(backend cpu cuda)
+      set(labels)
+      if(backend STREQUAL cuda)
+        set(labels gpu)
+      endif()
+      add_test_run(${name}.${backend}.${modulation} COMMAND ${program} TIMEOUT ${timeout} LABELS ${labels}
+        ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} SOFTQAM_TEST_MODULATION=${modulation} ${ARGN})
+    endforeach()
   endforeach()
 endfunction()
 

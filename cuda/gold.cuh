@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The scrambling sequence of 3GPP TS 38.211 clause 5.2.1 for a warp: 32 words of it at a time, a word a thread, as the
+ * two sequences that it is the sum of.
+ *
+ * A sequence's bit n + d is the sum of those of its next 31 bits n + b for which x^d modulo the sequence's polynomial
+ * has x^b. So a word at any distance is a sum over the warp: thread b has the bits from b on where the polynomial has
+ * x^b. */
+#ifndef SOFTQAM_GOLD_CUH
+#define SOFTQAM_GOLD_CUH
+
+#include "symbol.cuh"
+
+enum { GOLD_SEQUENCES = 2, GOLD_DIGITS = 4, GOLD_DIGIT_BITS = 8, GOLD_SKIPPED_BITS = 1600 };
+
+/* x^31 modulo each polynomial. */
+static constexpr uint32_t gold_reduced(int sequence)
+{
+    return sequence == 0 ? 0x9 : 0xf;
+}
+
+/* The product of two polynomials modulo a sequence's. */
+static constexpr uint32_t gold_product(int sequence, uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+    for (; b != 0; b >>= 1) {
+        product ^= (b & 1) != 0 ? a : 0;
+        a = (a << 1 & 0x7fffffff) ^ (a >> 30 != 0 ? gold_reduced(sequence) : 0);
+    }
+    return product;
+}
+
+/* Powers of x: of a distance's digits of eight bits, and of whole words. */
+struct gold_powers {
+    uint32_t of_digit[GOLD_DIGITS][1 << GOLD_DIGIT_BITS][GOLD_SEQUENCES];
+    uint32_t of_word[WARP_THREADS][GOLD_SEQUENCES];
+
+    constexpr gold_powers() : of_digit(), of_word()
+    {
+        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+            uint32_t step = 2; /* x to the digit's unit */
+            for (int digit = 0; digit < GOLD_DIGITS; digit++) {
+                uint32_t power = 1;
+                for (int value = 0; value < 1 << GOLD_DIGIT_BITS; value++) {
+                    of_digit[digit][value][sequence] = power;
+                    power = gold_product(sequence, power, step);
+                }
+                step = power;
+            }
+            uint32_t power = 1;
+            for (int word = 0; word < WARP_THREADS; word++) {
+                of_word[word][sequence] = power;
+                power = gold_product(sequence, power, of_digit[0][32][sequence]);
+            }
+        }
+    }
+};
+
+static __device__ const gold_powers gold;
+
+/* 64 bits of a sequence from its next 31. */
+static __host__ __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
+{
+    uint64_t window = next & 0x7fffffff;
+    for (int known = 31; known < 64; known += 28) {
+        const uint64_t from = window >> (known - 31);
+        const uint64_t sum = from ^ from >> 3 ^ (sequence == 0 ? 0 : from >> 1 ^ from >> 2);
+        window |= (sum & 0xfffffff) << known;
+    }
+    return window;
+}
+
+/* What is in the warp, of 32 bits each. */
+static __device__ __forceinline__ uint32_t warp_sum(uint32_t a)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_xor_sync(0xffffffffu, a);
+#else
+    for (int distance = WARP_THREADS / 2; distance > 0; distance /= 2)
+        a ^= __shfl_xor_sync(0xffffffffu, a, distance);
+    return a;
+#endif
+}
+
+struct warp_gold {
+    uint32_t words[GOLD_SEQUENCES]; /* word threadIdx.x % 32 from the window's first on */
+    unsigned taken;                 /* bits of it */
+
+    /* The word whose distance from the window's begin is that of a power of x. */
+    static __device__ __forceinline__ uint32_t word_at(uint64_t window, uint32_t power, unsigned lane)
+    {
+        return warp_sum((power >> lane & 1) != 0 ? static_cast<uint32_t>(window >> lane) : 0);
+    }
+
+    /* BITS bits for each of the first n threads, one thread's after the other's, the lowest bit first; the bits behind
+     * them are undefined. What is taken altogether of a window's words is no more than gold_at() was asked for. */
+    template <int BITS> __device__ __forceinline__ uint32_t take(unsigned n)
+    {
+        if (taken + n * BITS > 32 * WARP_THREADS)
+            advance();
+        const uint32_t sum = words[0] ^ words[1];
+        const unsigned first = taken + threadIdx.x % WARP_THREADS * BITS;
+        const uint32_t low = __shfl_sync(0xffffffffu, sum, first / 32);
+        uint32_t high = 0;
+        if (32 % BITS != 0)
+            high = __shfl_sync(0xffffffffu, sum, first / 32 + 1);
+        taken += n * BITS;
+        return __funnelshift_r(low, high, first % 32);
+    }
+
+    /* Moves the window on to the first word of which bits are left: word i + 31 is the sum of words i + 3 and i in one
+     * sequence, of i + 3 to i in the other. */
+    __device__ __forceinline__ void advance()
+    {
+        enum { MOST = 28 };
+        const unsigned all = 0xffffffffu;
+        const unsigned lane = threadIdx.x % WARP_THREADS;
+        while (taken >= 32) {
+            const unsigned step = min(taken / 32, MOST + 0u);
+            const unsigned from = lane + step;
+            const unsigned earlier = from < WARP_THREADS ? from : from - 31;
+#pragma unroll
+            for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+                const uint32_t word = words[sequence];
+                const uint32_t at = __shfl_sync(all, word, earlier);
+                uint32_t sum = at ^ __shfl_sync(all, word, earlier + 3);
+                if (sequence == 1)
+                    sum ^= __shfl_sync(all, word, earlier + 1) ^ __shfl_sync(all, word, earlier + 2);
+                words[sequence] = from < WARP_THREADS ? at : sum;
+            }
+            taken -= 32 * step;
+        }
+    }
+};
+
+/* The window at a bit of the sequence; its first n_words are enough. */
+static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit, unsigned n_words)
+{
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    /* Both sequences repeat after 2^31 - 1 bits. */
+    uint64_t distance = (bit & 0x7fffffff) + (bit >> 31 & 0x7fffffff) + (bit >> 62) + GOLD_SKIPPED_BITS;
+    distance = (distance & 0x7fffffff) + (distance >> 31);
+    constexpr uint64_t first_window = gold_window(0, 1);
+    uint64_t window[GOLD_SEQUENCES] = {first_window, gold_window(1, c_init)};
+    uint32_t powers[GOLD_DIGITS][GOLD_SEQUENCES];
+    uint32_t word_powers[GOLD_SEQUENCES];
+    warp_gold at = {};
+#pragma unroll
+    for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+#pragma unroll
+        for (int digit = 0; digit < GOLD_DIGITS; digit++)
+            powers[digit][sequence] = gold.of_digit[digit][distance >> (GOLD_DIGIT_BITS * digit) & 0xff][sequence];
+        word_powers[sequence] = gold.of_word[lane][sequence];
+    }
+#pragma unroll
+    for (int digit = 0; digit < GOLD_DIGITS; digit++)
+#pragma unroll
+        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++)
+            window[sequence] =
+                gold_window(sequence, warp_gold::word_at(window[sequence], powers[digit][sequence], lane));
+    n_words = min(n_words, WARP_THREADS + 0u);
+#pragma unroll 2
+    for (unsigned word = 0; word < n_words; word++)
+#pragma unroll
+        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+            const uint32_t power = __shfl_sync(0xffffffffu, word_powers[sequence], word);
+            const uint32_t found = warp_gold::word_at(window[sequence], power, lane);
+            at.words[sequence] = lane == word ? found : at.words[sequence];
+        }
+    return at;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels for the launcher, and their arguments, for C and CUDA. */
+#ifndef SOFTQAM_KERNEL_ADDRESSES_H
+#define SOFTQAM_KERNEL_ADDRESSES_H
+
+#include "kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BLOCK_THREADS = 128, WARP_THREADS = 32, BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS };
+
+/* Symbols that a warp takes at a time in segment_kernel.cuh: whole resource elements, so that each thread stays with
+ * one layer. */
+static inline unsigned softqam_step_symbols(unsigned n_layers)
+{
+    return WARP_THREADS - WARP_THREADS % n_layers;
+}
+
+/* Of plain_kernel.cuh, after its table. */
+typedef struct softqam_plain_segment {
+    const void *symbols;
+    const float *noise; /* NULL: noise_value, of the whole segment */
+    void *out;
+    size_t n_symbols;
+    float input_scale;
+    float steps_per_nat;
+    float limit; /* of LLRs */
+    float noise_value;
+    unsigned groups_per_block; /* of symbols */
+    uint32_t turn;             /* pi/2-BPSK: of the first symbol and every other one, in bit 31 */
+    uint32_t other_turn;       /* of those between */
+    bool has_noise_each;
+    bool noise_is_inverse;
+} softqam_plain_segment;
+
+/* Of segment_kernel.cuh, between its tables and the segments: what all of a launch share. */
+typedef struct softqam_segment_launch {
+    const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
+    const unsigned *n_device_segments;
+    unsigned n_segments;   /* with device_segments: at most */
+    unsigned block_steps;  /* that a block's warps take, each the same number of them */
+    float limit;           /* of LLRs */
+    unsigned input_format; /* softqam_input_format */
+    /* What the zeros of device_segments stand for. */
+    float input_scale;
+    float llr_scale;
+    unsigned modulation;
+    unsigned noise_form;
+    bool is_negative; /* LLRs: positive means 1 */
+} softqam_segment_launch;
+
+/* A kernel of large plain calls. */
+typedef struct softqam_plain_kernel {
+    const void *address;
+    unsigned group_symbols; /* that a thread takes side by side */
+    unsigned most_tiles;    /* of BLOCK_THREADS groups, that a block takes one after the other */
+} softqam_plain_kernel;
+
+/* By input format; axis_bits as softqam_axis_bits() has them. */
+typedef softqam_plain_kernel softqam_plain_kernels(softqam_output_format format, int axis_bits);
+softqam_plain_kernels softqam_plain_kernels_cf32;
+softqam_plain_kernels softqam_plain_kernels_cs16;
+softqam_plain_kernels softqam_plain_kernels_cs8;
+softqam_plain_kernels softqam_plain_kernels_cf16;
+
+/* The kernel of up to FEW_SEGMENTS segments, or of MANY_SEGMENTS. */
+const void *softqam_segment_kernel(softqam_output_format format, bool many);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

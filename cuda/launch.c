@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher: which kernel, in what shape. */
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "kernel_addresses.h"
+#include "kernel_tables.h"
+
+enum { INPUT_FORMATS = 4, OUTPUT_FORMATS = 4, REMEMBERED_DEVICES = 64 };
+
+/* The kernels for a pair of formats: of large plain calls by bits an axis, then of few and of many segments. */
+enum { PLAIN_KERNELS = MAX_AXIS_BITS + 1, OF_FEW = PLAIN_KERNELS, OF_MANY, KERNELS };
+
+/* What a device has said; 0: not asked yet. */
+typedef struct device_answers {
+    atomic_uint resident_blocks[KERNELS]; /* that it holds at once */
+    atomic_uint launch_attributes;        /* one more than it takes: 1, or 2 for programmatic dependent launch */
+} device_answers;
+
+struct softqam_kernels {
+    const void *addresses[KERNELS];
+    softqam_plain_kernel plain[PLAIN_KERNELS];
+    device_answers *devices; /* REMEMBERED_DEVICES of them */
+};
+
+static softqam_kernels all_kernels[INPUT_FORMATS][OUTPUT_FORMATS];
+
+static void find_kernels(void)
+{
+    static device_answers devices[INPUT_FORMATS][OUTPUT_FORMATS][REMEMBERED_DEVICES];
+    static softqam_plain_kernels *const by_input[INPUT_FORMATS] = {
+        [SOFTQAM_INPUT_CF32] = softqam_plain_kernels_cf32,
+        [SOFTQAM_INPUT_CS16] = softqam_plain_kernels_cs16,
+        [SOFTQAM_INPUT_CS8] = softqam_plain_kernels_cs8,
+        [SOFTQAM_INPUT_CF16] = softqam_plain_kernels_cf16,
+    };
+    for (int in = 0; in < INPUT_FORMATS; in++)
+        for (int out = 0; out < OUTPUT_FORMATS; out++) {
+            softqam_kernels *kernels = &all_kernels[in][out];
+            kernels->devices = devices[in][out];
+            for (int m = 0; m < PLAIN_KERNELS; m++) {
+                kernels->plain[m] = by_input[in]((softqam_output_format)out, m);
+                kernels->addresses[m] = kernels->plain[m].address;
+            }
+            kernels->addresses[OF_FEW] = softqam_segment_kernel((softqam_output_format)out, false);
+            kernels->addresses[OF_MANY] = softqam_segment_kernel((softqam_output_format)out, true);
+        }
+}
+
+const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_kernels);
+    return &all_kernels[params->input_format][params->output_format];
+}
+
+/* What the current device says of a kernel. */
+
+typedef struct kernel_answers {
+    unsigned resident_blocks;
+    unsigned launch_attributes;
+} kernel_answers;
+
+/* Programmatic dependent launch: of devices and code from compute capability 9.0 on; graphs take it from CUDA 12.3 on.
+ */
+static cudaError_t count_launch_attributes(unsigned *n, const void *kernel, int device)
+{
+    struct cudaFuncAttributes attributes;
+    int major = 0, driver_version = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error == cudaSuccess)
+        error = cudaDriverGetVersion(&driver_version);
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, kernel);
+    *n = error == cudaSuccess && major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030 ? 1 : 0;
+    return error;
+}
+
+static cudaError_t count_resident_blocks(unsigned *n, const void *kernel, int device)
+{
+    int per_multiprocessor = 0, multiprocessors = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, BLOCK_THREADS, 0);
+    *n = (unsigned)(per_multiprocessor * multiprocessors);
+    return error == cudaSuccess && *n == 0 ? cudaErrorInvalidConfiguration : error;
+}
+
+static cudaError_t ask(kernel_answers *answers, const softqam_kernels *kernels, int kernel)
+{
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    device_answers *known = device < REMEMBERED_DEVICES ? &kernels->devices[device] : NULL;
+    *answers = (kernel_answers){0};
+    if (known && error == cudaSuccess) {
+        answers->resident_blocks = atomic_load_explicit(&known->resident_blocks[kernel], memory_order_relaxed);
+        answers->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
+    }
+    if (error == cudaSuccess && answers->resident_blocks == 0)
+        error = count_resident_blocks(&answers->resident_blocks, kernels->addresses[kernel], device);
+    if (error == cudaSuccess && answers->launch_attributes-- == 0)
+        error = count_launch_attributes(&answers->launch_attributes, kernels->addresses[kernel], device);
+    if (known && error == cudaSuccess) {
+        atomic_store_explicit(&known->resident_blocks[kernel], answers->resident_blocks, memory_order_relaxed);
+        atomic_store_explicit(&known->launch_attributes, answers->launch_attributes + 1, memory_order_relaxed);
+    }
+    return error;
+}
+
+cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
+{
+    cudaError_t error = cudaSuccess;
+    for (int k = 0; k < KERNELS && error == cudaSuccess; k++) {
+        kernel_answers ignored;
+        if (k != OF_MANY || capacity > FEW_SEGMENTS)
+            error = ask(&ignored, params->kernels, k);
+    }
+    return error;
+}
+
+/* Launches. */
+
+static cudaError_t launch_kernel(const void *kernel, const kernel_answers *answers, size_t n_blocks, void **arguments,
+                                 cudaStream_t stream)
+{
+    cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    const cudaLaunchConfig_t config = {
+        .gridDim = {(unsigned)n_blocks, 1, 1},
+        .blockDim = {BLOCK_THREADS, 1, 1},
+        .stream = stream,
+        .attrs = &overlap,
+        .numAttrs = answers->launch_attributes,
+    };
+    return n_blocks > INT_MAX ? cudaErrorInvalidConfiguration : cudaLaunchKernelExC(&config, kernel, arguments);
+}
+
+static size_t count_blocks(size_t n, unsigned share)
+{
+    return (n - 1) / share + 1;
+}
+
+/* The table of a kernel of plain calls. */
+static const void *plain_table(const softqam_params *params, int axis_bits)
+{
+    const softqam_kernel_tables *tables = softqam_kernel_tables_of_process();
+    if (!softqam_params_take_noise(params))
+        return &params->soft_bits;
+    if (axis_bits <= 2)
+        return &tables->lines[axis_bits < 2 ? 0 : 1];
+    return axis_bits == 5 ? (const void *)&tables->long_rows : &tables->rows[axis_bits - 3];
+}
+
+static bool is_aligned(const void *pointer, size_t nbytes)
+{
+    return (uintptr_t)pointer % nbytes == 0;
+}
+
+/* Whether a segment is as the kernels of plain calls take it. */
+static bool is_plain(const softqam_kernel_segment *segment)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    return segment->n_layers == 1 && !layer->symbols_q && segment->symbol_stride == 1 && segment->noise_stride <= 1 &&
+           segment->plane_stride == 0 && !segment->is_descrambled && is_aligned(layer->symbols, 16) &&
+           is_aligned(segment->out, 16);
+}
+
+/* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
+ * these are few; then so many that each of its places is taken by several blocks one after the other, which evens out;
+ * and no more than `most`, so that the device as a whole reads and writes one narrow window of memory. */
+static unsigned plain_share(size_t n_groups, unsigned resident_blocks, unsigned most)
+{
+    enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
+    const size_t tiles = ((n_groups - 1) / BLOCK_THREADS + 1 - 1) / resident_blocks + 1;
+    const size_t several = tiles / ONE_AFTER_THE_OTHER > AT_ONCE ? tiles / ONE_AFTER_THE_OTHER : AT_ONCE;
+    const size_t share = tiles <= AT_ONCE ? tiles : several < most ? several : most;
+    return (unsigned)share * BLOCK_THREADS;
+}
+
+static cudaError_t launch_plain(softqam_launch *launch)
+{
+    const softqam_kernel_segment *segment = &launch->segments[0];
+    const int axis_bits = softqam_axis_bits((softqam_modulation)segment->modulation);
+    const softqam_plain_kernel *kernel = &launch->params->kernels->plain[axis_bits];
+    const size_t n_groups = (segment->n_symbols - 1) / kernel->group_symbols + 1;
+    const bool turns = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
+    const uint32_t turn = turns ? (uint32_t)segment->first_symbol << 31 : 0;
+    kernel_answers answers;
+    const cudaError_t error = ask(&answers, launch->params->kernels, axis_bits);
+    if (error != cudaSuccess)
+        return error;
+    const unsigned share = plain_share(n_groups, answers.resident_blocks, kernel->most_tiles);
+    softqam_plain_segment argument = {
+        .symbols = segment->layers[0].symbols,
+        .noise = segment->layers[0].noise_var,
+        .out = segment->out,
+        .n_symbols = segment->n_symbols,
+        .input_scale = segment->input_scale,
+        .steps_per_nat = segment->steps_per_nat,
+        .limit = launch->params->llr_limit,
+        .noise_value = segment->noise_value,
+        .groups_per_block = share,
+        .turn = turn,
+        .other_turn = turns ? turn ^ 0x80000000u : 0,
+        .has_noise_each = segment->layers[0].noise_var && segment->noise_stride == 1,
+        .noise_is_inverse = segment->noise_is_inverse,
+    };
+    void *arguments[] = {(void *)(uintptr_t)plain_table(launch->params, axis_bits), &argument};
+    return launch_kernel(kernel->address, &answers, count_blocks(n_groups, share), arguments, launch->stream);
+}
+
+static softqam_segment_launch segment_launch_of(const softqam_params *params)
+{
+    return (softqam_segment_launch){
+        .limit = params->llr_limit,
+        .input_format = params->input_format,
+        .input_scale = params->input_scale,
+        .llr_scale = params->llr_scale,
+        .modulation = params->modulation,
+        .noise_form = params->noise_form,
+        .is_negative = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
+    };
+}
+
+/* How many steps a block of the kernel of segments takes: one a warp, or so many more that the device holds all blocks
+ * at once, up to a number with which the begin of a block costs little. */
+static unsigned block_steps(size_t n_symbols, unsigned resident_blocks)
+{
+    enum { MOST_WARP_STEPS = 16 };
+    const size_t steps = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
+    return BLOCK_WARPS * (unsigned)(steps < MOST_WARP_STEPS ? steps : MOST_WARP_STEPS);
+}
+
+static const void *segment_tables(const softqam_params *params)
+{
+    return softqam_params_take_noise(params) ? (const void *)softqam_kernel_tables_of_process() : &params->soft_bits;
+}
+
+static cudaError_t launch_segments(softqam_launch *launch)
+{
+    const softqam_params *params = launch->params;
+    const int kernel = launch->n_segments > FEW_SEGMENTS ? OF_MANY : OF_FEW;
+    softqam_segment_launch shared = segment_launch_of(params);
+    unsigned first_blocks[MANY_SEGMENTS];
+    size_t n_symbols = 0, n_blocks = 0;
+    kernel_answers answers;
+    const cudaError_t error = ask(&answers, params->kernels, kernel);
+    if (error != cudaSuccess)
+        return error;
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        n_symbols += launch->segments[k].n_symbols;
+    shared.n_segments = launch->n_segments;
+    shared.block_steps = block_steps(n_symbols, answers.resident_blocks);
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_kernel_segment *segment = &launch->segments[k];
+        first_blocks[k] = (unsigned)n_blocks;
+        n_blocks += count_blocks(segment->n_symbols, shared.block_steps * softqam_step_symbols(segment->n_layers));
+    }
+    void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, launch->segments, first_blocks};
+    return launch_kernel(params->kernels->addresses[kernel], &answers, n_blocks, arguments, launch->stream);
+}
+
+void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
+{
+    launch->params = params;
+    launch->stream = stream;
+    launch->capacity = capacity;
+    launch->n_segments = 0;
+}
+
+cudaError_t softqam_launch_end(softqam_launch *launch)
+{
+    const unsigned n_segments = launch->n_segments;
+    cudaError_t error = cudaSuccess;
+    if (n_segments == 1 && is_plain(&launch->segments[0]))
+        error = launch_plain(launch);
+    else if (n_segments > 0)
+        error = launch_segments(launch);
+    launch->n_segments = 0;
+    return error;
+}
+
+cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
+{
+    cudaError_t error = cudaSuccess;
+    if (segment->n_symbols == 0)
+        return cudaSuccess;
+    if (launch->n_segments == launch->capacity)
+        error = softqam_launch_end(launch);
+    softqam_kernel_segment_make(&launch->segments[launch->n_segments++], launch->params, segment, noise_value);
+    return error;
+}
+
+cudaError_t softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                           const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                           cudaStream_t stream)
+{
+    softqam_segment_launch shared = segment_launch_of(params);
+    kernel_answers answers;
+    const cudaError_t error = ask(&answers, params->kernels, OF_FEW);
+    if (error != cudaSuccess)
+        return error;
+    shared.device_segments = segments;
+    shared.n_device_segments = n_segments;
+    shared.n_segments = max_segments;
+    shared.block_steps = block_steps(max_symbols, answers.resident_blocks);
+    /* Steps of three layers are the shortest, and each segment may have a last block that is not full. */
+    const size_t n_blocks = max_symbols / (shared.block_steps * softqam_step_symbols(3)) + max_segments;
+    const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
+    const unsigned first_blocks[FEW_SEGMENTS] = {0};
+    void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, (void *)(uintptr_t)none,
+                         (void *)(uintptr_t)first_blocks};
+    return launch_kernel(params->kernels->addresses[OF_FEW], &answers, n_blocks, arguments, stream);
+}

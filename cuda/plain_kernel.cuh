@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel of large plain calls: one segment of one layer, side by side and aligned, in symbol order and not
+ * descrambled. A thread takes several symbols side by side, and several groups of these are on their way from memory
+ * before the first is used. */
+#ifndef SOFTQAM_PLAIN_KERNEL_CUH
+#define SOFTQAM_PLAIN_KERNEL_CUH
+
+#include "kernel_addresses.h"
+#include "symbol.cuh"
+
+template <typename Component, output_format FORMAT, int M> struct plain_shape {
+    enum {
+        NBYTES = symbol_size<FORMAT, M>::NBYTES,
+        /* Symbols that a thread takes side by side: as many as make the widest store, or four. */
+        GROUP = NBYTES > 12   ? 1
+                : NBYTES >= 6 ? 2
+                              : 4,
+        GROUP_NBYTES = GROUP * NBYTES,
+        GROUP_WORDS = GROUP_NBYTES / 4,
+        /* What is no single store goes through shared memory, so that a warp's stores lie side by side. */
+        IS_STAGED = GROUP_NBYTES > 16 || (GROUP_NBYTES & (GROUP_NBYTES - 1)) != 0,
+        /* Groups on their way from memory at once. */
+        DEPTH = sizeof(Component) < 4 ? 3 : 2,
+        /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
+        MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
+        /* That a multiprocessor holds at once, which limits the registers of a thread. */
+        MIN_BLOCKS = M == 4 && FORMAT != OUTPUT_F32 ? 12 : 8
+    };
+    static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
+};
+
+/* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
+template <typename Component, int N>
+struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) symbol_group {
+    enum { NBYTES = 2 * sizeof(Component) };
+    typedef typename unsigned_of<(NBYTES < 4 ? NBYTES : 4)>::type part;
+    enum { SYMBOL_PARTS = NBYTES / sizeof(part) };
+    typename unsigned_of<(N * NBYTES < 4 ? N * NBYTES : 4)>::type words[(N * NBYTES + 3) / 4];
+
+    /* The first n of them, n < N, symbol by symbol. */
+    __device__ __forceinline__ void load_first(const symbol_group *from, unsigned n)
+    {
+        const part *parts = reinterpret_cast<const part *>(from);
+#pragma unroll
+        for (int k = 0; k < (N - 1) * SYMBOL_PARTS; k++)
+            if (k / SYMBOL_PARTS < n)
+                words[k * sizeof(part) / 4] |= static_cast<uint32_t>(parts[k]) << 8 * (k * sizeof(part) % 4);
+    }
+
+    __device__ __forceinline__ float component(int c, float scale) const
+    {
+        const uint32_t word = words[c * sizeof(Component) / 4] >> 8 * (c * sizeof(Component) % 4);
+        return convert(component_of<Component>(word), scale);
+    }
+};
+
+/* The words of a group's values, from those of each of its symbols. */
+template <int N, int NBYTES, int WORDS>
+static __device__ __forceinline__ packed_values<N * NBYTES / 4> join(const packed_values<WORDS> (&symbols)[N])
+{
+    packed_values<N * NBYTES / 4> group;
+#pragma unroll
+    for (int w = 0; w < N * NBYTES / 4; w++) {
+        if constexpr (NBYTES % 4 == 0) {
+            group.word[w] = symbols[w / WORDS].word[w % WORDS];
+        } else if constexpr (NBYTES % 4 == 2) {
+            enum { HALVES = NBYTES / 2 };
+            const int first = 2 * w;
+            const int second = 2 * w + 1;
+            const uint32_t a = symbols[first / HALVES].word[first % HALVES / 2];
+            const uint32_t b = symbols[second / HALVES].word[second % HALVES / 2];
+            const uint32_t from_a = first % HALVES % 2 ? 0x32 : 0x10;
+            const uint32_t from_b = second % HALVES % 2 ? 0x76 : 0x54;
+            group.word[w] = __byte_perm(a, b, from_b << 8 | from_a);
+        } else {
+            group.word[w] = vec_lowest_bytes(symbols[4 * w % N].word[0], symbols[(4 * w + 1) % N].word[0],
+                                             symbols[(4 * w + 2) % N].word[0], symbols[(4 * w + 3) % N].word[0]);
+        }
+    }
+    return group;
+}
+
+template <int WORDS> static __device__ __forceinline__ void store_words(void *to, const packed_values<WORDS> &values)
+{
+    uint32_t *out = static_cast<uint32_t *>(to);
+#pragma unroll
+    for (int k = 0; k < WORDS; k += WORDS % 4 == 0 ? 4 : WORDS % 2 == 0 ? 2 : 1)
+        if (WORDS % 4 == 0)
+            *reinterpret_cast<uint4 *>(out + k) =
+                make_uint4(values.word[k], values.word[k + 1], values.word[k + 2], values.word[k + 3]);
+        else if (WORDS % 2 == 0)
+            *reinterpret_cast<uint2 *>(out + k) = make_uint2(values.word[k], values.word[k + 1]);
+        else
+            out[k] = values.word[k];
+}
+
+/* Copies words that lie in shared memory to 16-byte aligned memory, a warp together. */
+template <int MOST_WORDS>
+static __device__ __forceinline__ void copy_staged(unsigned char *out, const uint32_t *staged, unsigned n_words)
+{
+#pragma unroll
+    for (int k = 0; k < MOST_WORDS; k += 4 * WARP_THREADS) {
+        const unsigned at = k + 4 * (threadIdx.x % WARP_THREADS);
+        if (at + 4 <= n_words)
+            *reinterpret_cast<uint4 *>(out + 4 * at) = *reinterpret_cast<const uint4 *>(staged + at);
+        else
+            for (unsigned word = at; word < n_words; word++)
+                reinterpret_cast<uint32_t *>(out)[word] = staged[word];
+    }
+}
+
+/* Stores less than a group, value by value. */
+template <int VALUE_NBYTES>
+static __device__ __forceinline__ void store_rest(unsigned char *out, const uint32_t *staged, unsigned nbytes)
+{
+    const unsigned char *from = reinterpret_cast<const unsigned char *>(staged);
+#pragma unroll 1
+    for (unsigned k = 0; k < nbytes; k += VALUE_NBYTES)
+        if (VALUE_NBYTES == 4)
+            *reinterpret_cast<uint32_t *>(out + k) = *reinterpret_cast<const uint32_t *>(from + k);
+        else if (VALUE_NBYTES == 2)
+            *reinterpret_cast<uint16_t *>(out + k) = *reinterpret_cast<const uint16_t *>(from + k);
+        else
+            out[k] = from[k];
+}
+
+/* A thread's groups, BLOCK_THREADS apart, from memory to memory. */
+template <typename Component, output_format FORMAT, int M> struct plain_thread {
+    typedef plain_shape<Component, FORMAT, M> shape;
+    typedef symbol_size<FORMAT, M> size;
+    enum { G = shape::GROUP, WORDS = shape::GROUP_WORDS, DEPTH = shape::DEPTH };
+    typedef symbol_group<Component, G> group;
+    struct loaded {
+        group symbols;
+        float noise[G];
+    };
+
+    const softqam_plain_segment &segment;
+    const group *symbols_in; /* this thread's next ones */
+    const float *noise_in;
+    unsigned char *out;
+    uint32_t *staged; /* this thread's place in its warp's */
+    int n_left;       /* groups from this thread's next one on to the block's last whole one */
+    bool has_noise_each;
+    float one_weight;
+
+    /* The group that is k * BLOCK_THREADS after the next one. */
+    __device__ __forceinline__ void load(loaded &in, int k) const
+    {
+        if (k * BLOCK_THREADS >= n_left)
+            return;
+        in.symbols = symbols_in[k * BLOCK_THREADS];
+        if (has_noise_each)
+#pragma unroll
+            for (int g = 0; g < G; g++)
+                in.noise[g] = noise_in[k * BLOCK_THREADS * G + g];
+    }
+
+    template <typename Table>
+    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in) const
+    {
+        packed_values<size::WORDS> symbols[G];
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+            symbol_scale scale = {one_weight, segment.limit, g % 2 ? segment.other_turn : segment.turn, 0};
+            if (has_noise_each)
+                scale.weight = weight_of(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
+            symbols[g] = values_of<FORMAT, M, false>(table, in.symbols.component(2 * g, segment.input_scale),
+                                                     in.symbols.component(2 * g + 1, segment.input_scale), scale);
+        }
+        return join<G, size::NBYTES>(symbols);
+    }
+
+    __device__ __forceinline__ void store(int k, const packed_values<WORDS> &values) const
+    {
+        unsigned char *to = out + k * BLOCK_THREADS * shape::GROUP_NBYTES;
+        const int n = n_left - k * BLOCK_THREADS; /* groups from this thread's own on */
+        if (shape::IS_STAGED) {
+            const int lane = threadIdx.x % WARP_THREADS;
+            __syncwarp();
+            store_words(staged, values);
+            __syncwarp();
+            copy_staged<WARP_THREADS * WORDS>(to - lane * shape::GROUP_NBYTES, staged - lane * WORDS,
+                                              max(min(n + lane, WARP_THREADS + 0), 0) * WORDS);
+        } else if (n > 0) {
+            store_words(to, values);
+        }
+    }
+
+    /* The symbols behind the last whole group, fewer than one has, if this thread is next to that. */
+    template <typename Table> __device__ __forceinline__ void demodulate_rest(const Table &table, unsigned n)
+    {
+        if (n == 0 || n_left != 0)
+            return;
+        loaded in = {};
+        in.symbols.load_first(symbols_in, n);
+        for (int g = 0; g < G - 1; g++)
+            if (has_noise_each && g < n)
+                in.noise[g] = noise_in[g];
+        store_words(staged, demodulate(table, in));
+        store_rest<size::VALUE_NBYTES>(out, staged, n * size::NBYTES);
+    }
+
+    __device__ __forceinline__ void advance(int n)
+    {
+        symbols_in += n * BLOCK_THREADS;
+        noise_in += n * BLOCK_THREADS * G;
+        out += n * BLOCK_THREADS * shape::GROUP_NBYTES;
+        n_left -= n * BLOCK_THREADS;
+    }
+};
+
+template <typename Component, output_format FORMAT, int M>
+static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M>::MIN_BLOCKS))
+    plain_kernel(const __grid_constant__ typename table_of<FORMAT, M>::type table,
+                 const __grid_constant__ softqam_plain_segment segment)
+{
+    typedef plain_thread<Component, FORMAT, M> thread;
+    enum { G = thread::G, DEPTH = thread::DEPTH };
+    __shared__ alignas(SOFT_ROW_NBYTES) table_memory<typename table_of<FORMAT, M>::type> memory;
+    __shared__ alignas(16) uint32_t stage[BLOCK_THREADS * thread::WORDS];
+    let_next_kernel_begin();
+    memory.write(table);
+    wait_for_previous_kernel();
+
+    const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
+    const size_t n_whole = segment.n_symbols / G;
+    const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
+    thread self = {segment,
+                   static_cast<const typename thread::group *>(segment.symbols) + first + threadIdx.x,
+                   segment.noise + (first + threadIdx.x) * G,
+                   static_cast<unsigned char *>(segment.out) + (first + threadIdx.x) * thread::shape::GROUP_NBYTES,
+                   stage + threadIdx.x * thread::WORDS,
+                   static_cast<int>(n_groups - threadIdx.x),
+                   FORMAT != OUTPUT_U8 && segment.has_noise_each,
+                   0.0f};
+    typename thread::loaded next[DEPTH] = {};
+#pragma unroll
+    for (int k = 0; k < DEPTH; k++)
+        self.load(next[k], k);
+    float noise = segment.noise_value;
+    if (FORMAT != OUTPUT_U8 && segment.noise && !self.has_noise_each)
+        noise = *segment.noise;
+    __syncthreads();
+    const auto shared = memory.read(table);
+    if (FORMAT != OUTPUT_U8)
+        self.one_weight = weight_of(segment.steps_per_nat, noise, segment.noise_is_inverse);
+
+    const int n_tiles = static_cast<int>((n_groups + BLOCK_THREADS - 1) / BLOCK_THREADS);
+    int tile = 0;
+#pragma unroll 1
+    for (; tile < n_tiles; tile += DEPTH) {
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            if (k == 0 || tile + k < n_tiles) {
+                self.store(k, self.demodulate(shared, next[k]));
+                self.load(next[k], k + DEPTH);
+            }
+        }
+        self.advance(DEPTH);
+    }
+    if (G > 1 && first + segment.groups_per_block > n_whole) {
+        self.advance(static_cast<int>(n_groups / BLOCK_THREADS) - tile);
+        self.demodulate_rest(shared, static_cast<unsigned>(segment.n_symbols % G));
+    }
+}
+
+template <typename Component, output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
+{
+    typedef plain_shape<Component, FORMAT, M> shape;
+    return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M>), shape::GROUP, shape::MOST_TILES};
+}
+
+template <typename Component, output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)
+{
+    switch (axis_bits) {
+    case 0:
+        return plain_kernel_of<Component, FORMAT, 0>();
+    case 1:
+        return plain_kernel_of<Component, FORMAT, 1>();
+    case 2:
+        return plain_kernel_of<Component, FORMAT, 2>();
+    case 3:
+        return plain_kernel_of<Component, FORMAT, 3>();
+    case 4:
+        return plain_kernel_of<Component, FORMAT, 4>();
+    default:
+        return plain_kernel_of<Component, FORMAT, 5>();
+    }
+}
+
+template <typename Component> static softqam_plain_kernel plain_kernel_of(softqam_output_format format, int axis_bits)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return plain_kernel_of<Component, OUTPUT_S8>(axis_bits);
+    case SOFTQAM_OUTPUT_F16:
+        return plain_kernel_of<Component, OUTPUT_F16>(axis_bits);
+    case SOFTQAM_OUTPUT_F32:
+        return plain_kernel_of<Component, OUTPUT_F32>(axis_bits);
+    default:
+        return plain_kernel_of<Component, OUTPUT_U8, 4>();
+    }
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of segments. */
+#include "segment_kernel.cuh"
+
+template <output_format FORMAT, int N> static const void *kernel_of()
+{
+    static_assert(sizeof(typename segment_tables<FORMAT>::type) + sizeof(softqam_segment_launch) + 16 +
+                          N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
+                      (N <= FEW_SEGMENTS ? 4096 : 32764),
+                  "a kernel's arguments are limited");
+    return reinterpret_cast<const void *>(segment_kernel<FORMAT, N>);
+}
+
+template <output_format FORMAT> static const void *kernel_of(bool many)
+{
+    enum { MANY = CUDART_VERSION >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS };
+    return many ? kernel_of<FORMAT, MANY>() : kernel_of<FORMAT, FEW_SEGMENTS>();
+}
+
+const void *softqam_segment_kernel(softqam_output_format format, bool many)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return kernel_of<OUTPUT_S8>(many);
+    case SOFTQAM_OUTPUT_F16:
+        return kernel_of<OUTPUT_F16>(many);
+    case SOFTQAM_OUTPUT_F32:
+        return kernel_of<OUTPUT_F32>(many);
+    default:
+        return kernel_of<OUTPUT_U8>(many);
+    }
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* What every kernel does with a symbol: from components as they lie in memory to its values, packed as they leave. */
+#ifndef SOFTQAM_SYMBOL_CUH
+#define SOFTQAM_SYMBOL_CUH
+
+#include <cuda_fp16.h>
+
+#include "kernel_addresses.h"
+#include "kernel_tables.h"
+#include "simd_cuda.cuh"
+
+#include "arithmetic.h"
+
+/* What is known to the compiler of a kernel's output. */
+enum output_format { OUTPUT_U8, OUTPUT_S8, OUTPUT_F16, OUTPUT_F32 };
+
+/* Of a symbol with M bits an axis; 0 stands for BPSK and pi/2-BPSK. */
+template <output_format FORMAT, int M> struct symbol_size {
+    enum {
+        BITS = M == 0 ? 1 : 2 * M,
+        VALUE_NBYTES = FORMAT == OUTPUT_F32   ? 4
+                       : FORMAT == OUTPUT_F16 ? 2
+                                              : 1,
+        NBYTES = BITS * VALUE_NBYTES,
+        WORDS = (NBYTES + 3) / 4
+    };
+};
+
+/* Times one is the same value; samples of floats are multiplied all the same. */
+template <typename Component> static __device__ __forceinline__ float convert(Component sample, float scale)
+{
+    return __fmul_rn(static_cast<float>(sample), scale);
+}
+
+/* A component's bits, the lowest of a word, as what they are. */
+template <typename Component> static __device__ __forceinline__ Component component_of(uint32_t word)
+{
+    return static_cast<Component>(word);
+}
+template <> __device__ __forceinline__ float component_of<float>(uint32_t word)
+{
+    return __uint_as_float(word);
+}
+template <> __device__ __forceinline__ __half component_of<__half>(uint32_t word)
+{
+    return __ushort_as_half(static_cast<uint16_t>(word));
+}
+
+template <int NBYTES> struct unsigned_of;
+template <> struct unsigned_of<2> {
+    typedef uint16_t type;
+};
+template <> struct unsigned_of<4> {
+    typedef uint32_t type;
+};
+
+/* Tables in shared memory. */
+
+/* Shared memory's address of what a thread block has written there, and an offset; after the barrier. The asm keeps the
+ * sum from being taken apart again for every row. */
+static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
+{
+    uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory)) + offset;
+    asm volatile("" : "+r"(address)::"memory");
+    return address;
+}
+
+static __device__ __forceinline__ uint32_t own_copy()
+{
+    return threadIdx.x % TABLE_COPIES * COPY_NBYTES;
+}
+
+/* A table on its way from a kernel's arguments to what the arithmetic takes: all threads of a block write a part to its
+ * memory, and read after a barrier. */
+template <typename Table> struct table_memory;
+
+template <> struct table_memory<softqam_soft_table> {
+    unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
+
+    /* A thread for each copy of a row. */
+    __device__ __forceinline__ void write(const softqam_soft_table &table)
+    {
+        static_assert(BLOCK_THREADS == SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
+        const unsigned row = threadIdx.x / TABLE_COPIES;
+        unsigned char *copy = rows[row] + own_copy();
+        *reinterpret_cast<uint4 *>(copy) =
+            make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
+                       __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row]));
+        *reinterpret_cast<float2 *>(copy + GAINS_OFFSET) = make_float2(table.gain_low[row], table.gain_high[row]);
+    }
+
+    template <typename Scalars> __device__ __forceinline__ vec_soft_table read(const Scalars &table) const
+    {
+        vec_soft_table shared;
+        shared.middle_address =
+            __uint_as_float(shared_address(rows, own_copy() + (SOFT_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
+        /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a
+         * row. */
+        shared.address_per_unit = __uint_as_float(__float2uint_rn(table.levels_per_unit * SOFT_ROW_NBYTES));
+#pragma unroll
+        for (int k = 0; k < SOFT_AXIS_BITS; k++)
+            shared.steps[k] = table.steps[k];
+        return shared;
+    }
+};
+
+template <> struct table_memory<softqam_llr_lines> {
+    __device__ __forceinline__ void write(const softqam_llr_lines &)
+    {
+    }
+
+    template <typename Scalars> __device__ __forceinline__ vec_llr_table read(const Scalars &table) const
+    {
+        vec_llr_table read = {};
+        read.rows_per_unit = table.rows_per_unit;
+        read.last_row = table.last_row;
+#pragma unroll
+        for (int row = 0; row < 2; row++) {
+            read.slopes[row] = table.slopes[row];
+            read.intercepts[row] = table.intercepts[row];
+        }
+        read.second_slope = table.second_slope;
+        read.second_intercept = table.second_intercept;
+        return read;
+    }
+};
+
+template <> struct table_memory<softqam_llr_rows> {
+    float rows[2 * LLR_ROWS * LLR_ROW_VALUES];
+
+    __device__ __forceinline__ void write(const softqam_llr_rows &table)
+    {
+        static_assert(sizeof rows <= BLOCK_THREADS * sizeof rows[0], "a thread for each value");
+        if (threadIdx.x < sizeof rows / sizeof rows[0])
+            rows[threadIdx.x] = (&table.at[0][0][0])[threadIdx.x];
+    }
+
+    template <typename Scalars> __device__ __forceinline__ vec_llr_table read(const Scalars &table) const
+    {
+        vec_llr_table shared = {};
+        shared.rows = shared_address(rows, 0);
+        shared.rows_per_unit = table.rows_per_unit;
+        shared.last_row = table.last_row;
+        return shared;
+    }
+};
+
+template <> struct table_memory<softqam_llr_long_rows> {
+    unsigned char rows[LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES];
+
+    __device__ __forceinline__ void write(const softqam_llr_long_rows &table)
+    {
+        for (unsigned row = threadIdx.x / TABLE_COPIES; row < 2 * MAX_LLR_ROWS; row += BLOCK_THREADS / TABLE_COPIES) {
+            const float *values = (&table.at[0][0][0]) + row * LLR_ROW_VALUES;
+            *reinterpret_cast<float4 *>(rows + row * LLR_COPIED_ROW_NBYTES + own_copy()) =
+                make_float4(values[0], values[1], values[2], values[3]);
+        }
+        if (threadIdx.x < sizeof table.fifth / sizeof(float))
+            reinterpret_cast<float *>(rows + LLR_FIFTH_OFFSET)[threadIdx.x] = (&table.fifth[0][0])[threadIdx.x];
+    }
+
+    template <typename Scalars> __device__ __forceinline__ vec_llr_table read(const Scalars &table) const
+    {
+        vec_llr_table shared = {};
+        shared.rows = shared_address(rows, own_copy());
+        shared.fifth = shared_address(rows, LLR_FIFTH_OFFSET);
+        shared.rows_per_unit = table.rows_per_unit;
+        shared.last_row = table.last_row;
+        return shared;
+    }
+};
+
+/* The type of a kernel's table. */
+template <output_format FORMAT, int M> struct table_of {
+    typedef softqam_llr_lines type;
+};
+template <output_format FORMAT> struct table_of<FORMAT, 3> {
+    typedef softqam_llr_rows type;
+};
+template <output_format FORMAT> struct table_of<FORMAT, 4> {
+    typedef softqam_llr_rows type;
+};
+template <output_format FORMAT> struct table_of<FORMAT, 5> {
+    typedef softqam_llr_long_rows type;
+};
+template <> struct table_of<OUTPUT_U8, 4> {
+    typedef softqam_soft_table type;
+};
+
+/* Values of a symbol, side by side in words, b0 in the lowest place; what is left of a last word is undefined. */
+template <int WORDS> struct packed_values {
+    uint32_t word[WORDS];
+};
+
+/* How a symbol's LLRs are scaled. */
+struct symbol_scale {
+    float weight; /* NaN: an erasure */
+    float limit;
+    uint32_t turn;  /* pi/2-BPSK: bit 31 is set where I changes its sign */
+    uint32_t signs; /* bit k is set where LLR k changes its sign */
+};
+
+/* Soft bits. */
+static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_soft_table &table, float i, float q)
+{
+    const symbol_distances distances = symbol_distances_of(&table, i, q);
+    const soft_bits bits = soft_bits_from_distances(&table, &distances);
+    const uint32_t of_i = vec_soft_bytes(bits.i.low, bits.i.high, bits.i.row, bits.valid);
+    const uint32_t of_q = vec_soft_bytes(bits.q.low, bits.q.high, bits.q.row, bits.valid);
+    return {{__byte_perm(of_i, of_q, 0x5140), __byte_perm(of_i, of_q, 0x7362)}};
+}
+
+/* The metrics of a symbol, b0 first, even bits on I. */
+template <int M>
+static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, float i, float q, uint32_t turn,
+                                                  float metrics[])
+{
+    float of_i[MAX_AXIS_BITS];
+    float of_q[MAX_AXIS_BITS];
+    if (M == 0) {
+        metrics[0] = bpsk_metric(&table, i, q, turn);
+        return;
+    }
+    axis_metrics(M, &table, i, of_i);
+    axis_metrics(M, &table, q, of_q);
+#pragma unroll
+    for (int k = 0; k < M; k++) {
+        metrics[2 * k] = of_i[k];
+        metrics[2 * k + 1] = of_q[k];
+    }
+}
+
+/* The values of a symbol. IS_DESCRAMBLED: scale.signs counts. */
+template <output_format FORMAT, int M, bool IS_DESCRAMBLED>
+static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
+llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale)
+{
+    enum { BITS = symbol_size<FORMAT, M>::BITS };
+    packed_values<symbol_size<FORMAT, M>::WORDS> packed;
+    float metrics[BITS];
+    float weights[BITS];
+    metrics_of<M>(table, i, q, scale.turn, metrics);
+    /* An infinite weight there is not: the weight is NaN or a number. */
+    const vec_mask valid = vec_both(vec_both(vec_is_finite(i), vec_is_finite(q)), vec_is_finite(scale.weight));
+#pragma unroll
+    for (int k = 0; k < BITS; k++)
+        weights[k] = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
+    if (FORMAT == OUTPUT_S8) {
+        const float least = __fsub_rn(ROUNDING_CONSTANT, scale.limit);
+        const float most = __fadd_rn(ROUNDING_CONSTANT, scale.limit);
+        uint32_t llrs[(BITS + 3) / 4 * 4] = {};
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            llrs[k] = vec_bits(llr_rounded(metrics[k], weights[k], least, most));
+#pragma unroll
+        for (int k = 0; k < (BITS + 3) / 4; k++)
+            packed.word[k] = valid & (BITS - 4 * k >= 4   ? vec_lowest_bytes(llrs[4 * k], llrs[4 * k + 1],
+                                                                             llrs[4 * k + 2], llrs[4 * k + 3])
+                                      : BITS - 4 * k == 2 ? __byte_perm(llrs[4 * k], llrs[4 * k + 1], 0x0040)
+                                                          : llrs[4 * k]);
+    } else if (FORMAT == OUTPUT_F16) {
+        float llrs[(BITS + 1) / 2 * 2] = {};
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            llrs[k] = llr_scaled(metrics[k], weights[k], scale.limit);
+#pragma unroll
+        for (int k = 0; k < (BITS + 1) / 2; k++)
+            packed.word[k] = valid & vec_halves(llrs[2 * k], llrs[2 * k + 1]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            packed.word[k] = valid & __float_as_uint(llr_scaled(metrics[k], weights[k], scale.limit));
+    }
+    return packed;
+}
+
+/* Of soft bits or LLRs. */
+template <output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
+static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
+values_of(const Table &table, float i, float q, const symbol_scale &scale)
+{
+    if constexpr (FORMAT == OUTPUT_U8)
+        return soft_bytes_of(table, i, q);
+    else
+        return llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, i, q, scale);
+}
+
+/* The weight of a noise value. */
+static __device__ __forceinline__ float weight_of(float steps_per_nat, float noise, bool is_inverse)
+{
+    return is_inverse ? llr_weight(steps_per_nat, noise, 1) : llr_weight(steps_per_nat, noise, 0);
+}
+
+/* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and
+ * writes memory only after it has waited. The next one may begin when all blocks have begun. */
+static __device__ __forceinline__ void let_next_kernel_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void wait_for_previous_kernel()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+#endif
