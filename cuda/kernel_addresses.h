@@ -11,9 +11,15 @@ extern "C" {
 
 enum { BLOCK_THREADS = 128, WARP_THREADS = 32, BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS };
 
+#ifdef __CUDACC__
+#define HOST_AND_DEVICE __host__ __device__
+#else
+#define HOST_AND_DEVICE
+#endif
+
 /* Symbols that a warp takes at a time in segment_kernel.cuh: whole resource elements, so that each thread stays with
  * one layer. */
-static inline unsigned softqam_step_symbols(unsigned n_layers)
+HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
 {
     return WARP_THREADS - WARP_THREADS % n_layers;
 }

@@ -21,12 +21,6 @@ struct block_place {
     size_t number; /* of the segment's blocks */
 };
 
-/* Symbols that a warp takes at a time: whole resource elements, so that each thread stays with one layer. */
-static __device__ __forceinline__ unsigned step_symbols(unsigned n_layers)
-{
-    return WARP_THREADS - WARP_THREADS % n_layers;
-}
-
 /* Loads. */
 
 /* A symbol as it lies in memory, and its noise value. Samples of two bytes and of one lie in the lower parts of x. */
@@ -62,7 +56,7 @@ struct thread_source {
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1
                                                                               : 2;
         const size_t nbytes = segment.symbol_stride * (layer.symbols_q ? component_nbytes : 2 * component_nbytes);
-        const unsigned elements = step_symbols(n_layers) / n_layers;
+        const unsigned elements = softqam_step_symbols(n_layers) / n_layers;
         i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
         q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
         noise = layer.noise_var ? layer.noise_var + element * segment.noise_stride : nullptr;
@@ -156,7 +150,7 @@ static __device__ __forceinline__ void store_symbol(unsigned char *to, const pac
     }
 }
 
-/* What all threads of a block share. */
+/* Of a warp's symbols of any modulation and output format. */
 enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
 
 /* What of a table of LLRs lies in no row. */
@@ -171,6 +165,7 @@ struct soft_scalars {
     float steps[SOFT_AXIS_BITS];
 };
 
+/* What all threads of a block share. */
 struct alignas(SOFT_ROW_NBYTES) segment_block {
     union {
         unsigned char soft[sizeof(table_memory<softqam_soft_table>)];
@@ -264,7 +259,7 @@ template <output_format FORMAT, int M> struct segment_run {
         } else {
             unsigned char *staged = reinterpret_cast<unsigned char *>(block.staged[threadIdx.x / WARP_THREADS] + 1);
             __syncwarp();
-            store_symbol < NBYTES, UNIT<4 ? UNIT : 4>(staged + lane * NBYTES, symbol);
+            store_symbol<NBYTES, (UNIT < 4 ? UNIT : 4)>(staged + lane * NBYTES, symbol);
             __syncwarp();
             copy_to_values<VALUE>(out, n * NBYTES);
         }
@@ -276,7 +271,7 @@ template <output_format FORMAT, int M> struct segment_run {
     __device__ __forceinline__ void demodulate(const Table &table, size_t first, unsigned n, bool waits)
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        const unsigned step = step_symbols(block.segment.n_layers);
+        const unsigned step = softqam_step_symbols(block.segment.n_layers);
         const unsigned input_format = block.input_format;
         const bool has_noise_each = FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0;
         const bool noise_is_inverse = block.segment.noise_is_inverse;
@@ -455,7 +450,7 @@ static __device__ __forceinline__ bool find_place(block_place &place, const soft
             n_blocks[k] = 0;
             if (number < launch.n_segments) {
                 const softqam_segment &segment = launch.device_segments[number];
-                const unsigned share = launch.block_steps * step_symbols(layers_of(segment.n_layers));
+                const unsigned share = launch.block_steps * softqam_step_symbols(layers_of(segment.n_layers));
                 const size_t n_symbols = min(segment.n_symbols, size_t{MOST_SYMBOLS});
                 n_blocks[k] = (static_cast<unsigned>(n_symbols) + share - 1) / share;
             }
@@ -560,7 +555,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
         write_tables(tables, segment.modulation);
     }
     __syncthreads();
-    const unsigned share = launch.block_steps / BLOCK_WARPS * step_symbols(block.segment.n_layers);
+    const unsigned share = launch.block_steps / BLOCK_WARPS * softqam_step_symbols(block.segment.n_layers);
     const size_t first = (place.number * BLOCK_WARPS + threadIdx.x / WARP_THREADS) * share;
     if (first < block.segment.n_symbols)
         demodulate_run<FORMAT>(first, static_cast<unsigned>(min(block.segment.n_symbols - first, share + size_t{0})),
