@@ -8,6 +8,13 @@
 #include "kernel_addresses.h"
 #include "symbol.cuh"
 
+/* Turing's multiprocessors hold 1024 threads, later ones 1536 at least. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+enum { HOLDS_TWELVE_BLOCKS = 0 };
+#else
+enum { HOLDS_TWELVE_BLOCKS = 1 };
+#endif
+
 template <typename Component, output_format FORMAT, int M> struct plain_shape {
     enum {
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
@@ -24,7 +31,7 @@ template <typename Component, output_format FORMAT, int M> struct plain_shape {
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = M == 4 && FORMAT != OUTPUT_F32 ? 12 : 8
+        MIN_BLOCKS = M == 4 && FORMAT != OUTPUT_F32 && HOLDS_TWELVE_BLOCKS ? 12 : 8
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
