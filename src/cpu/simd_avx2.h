@@ -846,6 +846,13 @@ VEC vec_bytes vec_load_bytes(const unsigned char *from)
     return _mm256_loadu_si256((const void *)from);
 }
 
+/* To any address; _mm_storeh_pd() says that it is one of a double. */
+VEC void store_upper_half(unsigned char *to, __m128i a)
+{
+    const int64_t upper = _mm_extract_epi64(a, 1);
+    memcpy(to, &upper, sizeof upper);
+}
+
 /* Four planes' bytes of a step's symbols, or the first n: in each 128-bit part four bytes of each plane, of two symbols
  * of the first half, then of the second. */
 VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
@@ -856,11 +863,11 @@ VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_
     const __m256i planes = _mm256_shuffle_epi8(by_plane, order);
     const __m128i lower = _mm256_castsi256_si128(planes), upper = _mm256_extracti128_si256(planes, 1);
     _mm_storel_epi64((void *)to, lower);
-    _mm_storeh_pd((void *)(to + plane_nbytes), _mm_castsi128_pd(lower));
+    store_upper_half(to + plane_nbytes, lower);
     if (n == 2)
         return;
     _mm_storel_epi64((void *)(to + 2 * plane_nbytes), upper);
-    _mm_storeh_pd((void *)(to + 3 * plane_nbytes), _mm_castsi128_pd(upper));
+    store_upper_half(to + 3 * plane_nbytes, upper);
 }
 
 /* In each value four of 16 bytes, shifted right. */
