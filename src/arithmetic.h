@@ -136,10 +136,10 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
 
-/* The metrics of an axis: N0 times the LLRs of its m bits, of a component of any value. */
-VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_f32 metrics[])
+/* The metrics of an axis: N0 times the LLRs of its m bits, of a component by its magnitude, as it is or limited, and
+ * its sign. */
+VEC void magnitude_metrics(int m, const vec_llr_table *table, vec_f32 magnitude, vec_f32 component, vec_f32 metrics[])
 {
-    const vec_f32 magnitude = vec_flush(vec_abs(component), vec_splat(TINY_COMPONENT));
     const vec_f32 place = vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row);
     const vec_llr_row row = vec_llr_row_at(m, table, place);
     VEC_UNROLL
@@ -148,6 +148,13 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
         if (k == 0)
             metrics[k] = vec_flip(metrics[k], vec_bits(component));
     }
+}
+
+/* The same of a component of any value. */
+VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_f32 metrics[])
+{
+    const vec_f32 magnitude = vec_flush(vec_abs(component), vec_splat(TINY_COMPONENT));
+    magnitude_metrics(m, table, magnitude, component, metrics);
 }
 
 /* The metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of `turn` is set, I changes its sign, because (Q, -I) stands

@@ -70,15 +70,7 @@ static const float far_weight_end = 8192.0f;
 VEC void far_metrics(int m, const vec_llr_table *table, vec_mask valid, vec_f32 component, vec_f32 most,
                      vec_f32 metrics[])
 {
-    const vec_f32 magnitude = vec_limited_magnitude(valid, component, most);
-    const vec_f32 place = vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row);
-    const vec_llr_row row = vec_llr_row_at(m, table, place);
-    VEC_UNROLL
-    for (int k = 0; k < m; k++) {
-        metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(m, table, row, k));
-        if (k == 0)
-            metrics[k] = vec_flip(metrics[k], vec_bits(component));
-    }
+    magnitude_metrics(m, table, vec_limited_magnitude(valid, component, most), component, metrics);
 }
 
 /* The rows of usual components, and their metrics. */
