@@ -3,19 +3,31 @@
  * two sequences that it is the sum of.
  *
  * A sequence's bit n + d is the sum of those of its next 31 bits n + b for which x^d modulo the sequence's polynomial
- * has x^b. So a word at any distance is a sum over the warp: thread b has the bits from b on where the polynomial has
- * x^b. */
+ * has x^b. So the word at any distance is a sum over the warp: thread b has the bits from b on where the polynomial has
+ * x^b. And a word at a known distance is a sum of what each four of the next 31 bits add to it, which tables have. */
 #ifndef SOFTQAM_GOLD_CUH
 #define SOFTQAM_GOLD_CUH
 
 #include "symbol.cuh"
 
-enum { GOLD_SEQUENCES = 2, GOLD_DIGITS = 4, GOLD_DIGIT_BITS = 8, GOLD_SKIPPED_BITS = 1600 };
+enum {
+    GOLD_SEQUENCES = 2,
+    GOLD_DIGITS = 3, /* of a distance below 2^31 */
+    GOLD_FIRST_DIGIT_BITS = 11,
+    GOLD_DIGIT_BITS = 10,
+    GOLD_NIBBLES = 8, /* of a sequence's next 31 bits */
+    GOLD_SKIPPED_BITS = 1600
+};
 
 /* x^31 modulo each polynomial. */
 static constexpr uint32_t gold_reduced(int sequence)
 {
     return sequence == 0 ? 0x9 : 0xf;
+}
+
+static constexpr uint32_t gold_times_x(int sequence, uint32_t a)
+{
+    return (a << 1 & 0x7fffffff) ^ (a >> 30 != 0 ? gold_reduced(sequence) : 0);
 }
 
 /* The product of two polynomials modulo a sequence's. */
@@ -24,38 +36,57 @@ static constexpr uint32_t gold_product(int sequence, uint32_t a, uint32_t b)
     uint32_t product = 0;
     for (; b != 0; b >>= 1) {
         product ^= (b & 1) != 0 ? a : 0;
-        a = (a << 1 & 0x7fffffff) ^ (a >> 30 != 0 ? gold_reduced(sequence) : 0);
+        a = gold_times_x(sequence, a);
     }
     return product;
 }
 
-/* Powers of x: of a distance's digits of eight bits, and of whole words. */
+/* Powers of x for the digits of a distance, the lowest first. */
 struct gold_powers {
-    uint32_t of_digit[GOLD_DIGITS][1 << GOLD_DIGIT_BITS][GOLD_SEQUENCES];
-    uint32_t of_word[WARP_THREADS][GOLD_SEQUENCES];
+    uint2 of_digit[GOLD_DIGITS][1 << GOLD_FIRST_DIGIT_BITS]; /* x: of the first sequence, y: of the second */
 
-    constexpr gold_powers() : of_digit(), of_word()
+    constexpr gold_powers() : of_digit()
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             uint32_t step = 2; /* x to the digit's unit */
             for (int digit = 0; digit < GOLD_DIGITS; digit++) {
+                const int values = 1 << (digit == 0 ? GOLD_FIRST_DIGIT_BITS : GOLD_DIGIT_BITS);
                 uint32_t power = 1;
-                for (int value = 0; value < 1 << GOLD_DIGIT_BITS; value++) {
-                    of_digit[digit][value][sequence] = power;
-                    power = gold_product(sequence, power, step);
+                for (int value = 0; value < values; value++) {
+                    (sequence == 0 ? of_digit[digit][value].x : of_digit[digit][value].y) = power;
+                    power = digit == 0 ? gold_times_x(sequence, power) : gold_product(sequence, power, step);
                 }
                 step = power;
-            }
-            uint32_t power = 1;
-            for (int word = 0; word < WARP_THREADS; word++) {
-                of_word[word][sequence] = power;
-                power = gold_product(sequence, power, of_digit[0][32][sequence]);
             }
         }
     }
 };
 
-static __device__ const gold_powers gold;
+/* What four of a sequence's next 31 bits add to each of its next 32 words. */
+struct gold_words {
+    uint32_t of_nibble[GOLD_SEQUENCES][GOLD_NIBBLES][1 << 4][WARP_THREADS];
+
+    constexpr gold_words() : of_nibble()
+    {
+        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+            uint32_t power = 1; /* x to the bit's distance */
+            for (int bit = 0; bit < 32 * WARP_THREADS; bit++) {
+                for (int from = 0; from < 31; from++)
+                    of_nibble[sequence][from / 4][1 << from % 4][bit / 32] |= (power >> from & 1) << bit % 32;
+                power = gold_times_x(sequence, power);
+            }
+            for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
+                for (int value = 1; value < 1 << 4; value++)
+                    for (int word = 0; word < WARP_THREADS; word++)
+                        of_nibble[sequence][nibble][value][word] =
+                            of_nibble[sequence][nibble][value & (value - 1)][word] ^
+                            of_nibble[sequence][nibble][value & -value][word];
+        }
+    }
+};
+
+static __device__ const gold_powers powers_of_gold;
+static __device__ const gold_words words_of_gold;
 
 /* 64 bits of a sequence from its next 31. */
 static __host__ __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
@@ -92,7 +123,7 @@ struct warp_gold {
     }
 
     /* BITS bits for each of the first n threads, one thread's after the other's, the lowest bit first; the bits behind
-     * them are undefined. What is taken altogether of a window's words is no more than gold_at() was asked for. */
+     * them are undefined. */
     template <int BITS> __device__ __forceinline__ uint32_t take(unsigned n)
     {
         if (taken + n * BITS > 32 * WARP_THREADS)
@@ -132,8 +163,8 @@ struct warp_gold {
     }
 };
 
-/* The window at a bit of the sequence; its first n_words are enough. */
-static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit, unsigned n_words)
+/* The window at a bit of the sequence. */
+static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
     /* Both sequences repeat after 2^31 - 1 bits. */
@@ -141,30 +172,29 @@ static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit, 
     distance = (distance & 0x7fffffff) + (distance >> 31);
     constexpr uint64_t first_window = gold_window(0, 1);
     uint64_t window[GOLD_SEQUENCES] = {first_window, gold_window(1, c_init)};
-    uint32_t powers[GOLD_DIGITS][GOLD_SEQUENCES];
-    uint32_t word_powers[GOLD_SEQUENCES];
-    warp_gold at = {};
+    unsigned digits[GOLD_DIGITS];
+    uint2 powers[GOLD_DIGITS];
+    unsigned left = static_cast<unsigned>(distance);
 #pragma unroll
-    for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-#pragma unroll
-        for (int digit = 0; digit < GOLD_DIGITS; digit++)
-            powers[digit][sequence] = gold.of_digit[digit][distance >> (GOLD_DIGIT_BITS * digit) & 0xff][sequence];
-        word_powers[sequence] = gold.of_word[lane][sequence];
+    for (int digit = 0; digit < GOLD_DIGITS; digit++) {
+        const int bits = digit == 0 ? GOLD_FIRST_DIGIT_BITS : GOLD_DIGIT_BITS;
+        digits[digit] = left & ((1 << bits) - 1);
+        powers[digit] = powers_of_gold.of_digit[digit][digits[digit]];
+        left >>= bits;
     }
 #pragma unroll
     for (int digit = 0; digit < GOLD_DIGITS; digit++)
+        if (digits[digit] != 0) {
+            window[0] = gold_window(0, warp_gold::word_at(window[0], powers[digit].x, lane));
+            window[1] = gold_window(1, warp_gold::word_at(window[1], powers[digit].y, lane));
+        }
+    warp_gold at = {};
 #pragma unroll
-        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++)
-            window[sequence] =
-                gold_window(sequence, warp_gold::word_at(window[sequence], powers[digit][sequence], lane));
-    n_words = min(n_words, WARP_THREADS + 0u);
-#pragma unroll 2
-    for (unsigned word = 0; word < n_words; word++)
+    for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++)
 #pragma unroll
-        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-            const uint32_t power = __shfl_sync(0xffffffffu, word_powers[sequence], word);
-            const uint32_t found = warp_gold::word_at(window[sequence], power, lane);
-            at.words[sequence] = lane == word ? found : at.words[sequence];
+        for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++) {
+            const unsigned value = static_cast<uint32_t>(window[sequence]) << 1 >> 1 >> 4 * nibble & 0xf;
+            at.words[sequence] ^= words_of_gold.of_nibble[sequence][nibble][value][lane];
         }
     return at;
 }

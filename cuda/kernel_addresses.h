@@ -24,6 +24,21 @@ HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
     return WARP_THREADS - WARP_THREADS % n_layers;
 }
 
+/* What LLRs are limited to. */
+typedef struct softqam_llr_limit {
+    float llr;           /* s8: in steps */
+    uint32_t halves;     /* s8: the same in each half of a word */
+    uint32_t two_halves; /* twice that */
+    uint32_t rest;       /* what is left to 128, in each byte */
+} softqam_llr_limit;
+
+/* Symbols that a block's warps take of a segment, in so many steps each. Of segments in device memory, whose layers a
+ * block does not look at before it has found its own, as many as of three layers. */
+HOST_AND_DEVICE static inline unsigned softqam_block_share(unsigned block_steps, unsigned n_layers, bool is_in_device)
+{
+    return block_steps * softqam_step_symbols(is_in_device ? 3 : n_layers);
+}
+
 /* Of plain_kernel.cuh, after its table. */
 typedef struct softqam_plain_segment {
     const void *symbols;
@@ -32,7 +47,7 @@ typedef struct softqam_plain_segment {
     size_t n_symbols;
     float input_scale;
     float steps_per_nat;
-    float limit; /* of LLRs */
+    softqam_llr_limit limit;
     float noise_value;
     unsigned groups_per_block; /* of symbols */
     uint32_t turn;             /* pi/2-BPSK: of the first symbol and every other one, in bit 31 */
@@ -47,8 +62,8 @@ typedef struct softqam_segment_launch {
     const unsigned *n_device_segments;
     unsigned n_segments;   /* with device_segments: at most */
     unsigned block_steps;  /* that a block's warps take, each the same number of them */
-    float limit;           /* of LLRs */
     unsigned input_format; /* softqam_input_format */
+    softqam_llr_limit limit;
     /* What the zeros of device_segments stand for. */
     float input_scale;
     float llr_scale;

@@ -20,19 +20,25 @@ typedef struct softqam_llr_lines {
     float last_row;
 } softqam_llr_lines;
 
-/* Three and four bits an axis: slopes, then intercepts. */
-typedef struct softqam_llr_rows {
-    float at[2][8][4];
+/* What of a table lies in no row. */
+typedef struct softqam_row_scalars {
     float rows_per_unit;
     float last_row;
+    float last_slope; /* three bits: of the last bit where its intercept is positive; else it has the other sign */
+} softqam_row_scalars;
+
+/* Four bits an axis: slopes, then intercepts. Three: the slopes and the intercepts of the first two, then the last
+ * one's intercept. */
+typedef struct softqam_llr_rows {
+    float at[2][8][4];
+    softqam_row_scalars of_rows;
 } softqam_llr_rows;
 
 /* Five bits an axis; the fifth bit's slope and intercept by twos. */
 typedef struct softqam_llr_long_rows {
     float at[2][MAX_LLR_ROWS][4];
     float fifth[MAX_LLR_ROWS][2];
-    float rows_per_unit;
-    float last_row;
+    softqam_row_scalars of_rows;
 } softqam_llr_long_rows;
 
 /* Of all modulations. */

@@ -178,6 +178,13 @@ static unsigned plain_share(size_t n_groups, unsigned resident_blocks, unsigned 
     return (unsigned)share * BLOCK_THREADS;
 }
 
+static softqam_llr_limit llr_limit_of(const softqam_params *params)
+{
+    const float limit = params->llr_limit;
+    const uint32_t steps = params->output_format == SOFTQAM_OUTPUT_S8 ? (uint32_t)limit : 0;
+    return (softqam_llr_limit){limit, steps * 0x10001, 2 * steps * 0x10001, (128 - steps) * 0x01010101};
+}
+
 static cudaError_t launch_plain(softqam_launch *launch)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
@@ -198,7 +205,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
         .n_symbols = segment->n_symbols,
         .input_scale = segment->input_scale,
         .steps_per_nat = segment->steps_per_nat,
-        .limit = launch->params->llr_limit,
+        .limit = llr_limit_of(launch->params),
         .noise_value = segment->noise_value,
         .groups_per_block = share,
         .turn = turn,
@@ -213,7 +220,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
 static softqam_segment_launch segment_launch_of(const softqam_params *params)
 {
     return (softqam_segment_launch){
-        .limit = params->llr_limit,
+        .limit = llr_limit_of(params),
         .input_format = params->input_format,
         .input_scale = params->input_scale,
         .llr_scale = params->llr_scale,
@@ -255,7 +262,7 @@ static cudaError_t launch_segments(softqam_launch *launch)
     for (unsigned k = 0; k < launch->n_segments; k++) {
         const softqam_kernel_segment *segment = &launch->segments[k];
         first_blocks[k] = (unsigned)n_blocks;
-        n_blocks += count_blocks(segment->n_symbols, shared.block_steps * softqam_step_symbols(segment->n_layers));
+        n_blocks += count_blocks(segment->n_symbols, softqam_block_share(shared.block_steps, segment->n_layers, false));
     }
     void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, launch->segments, first_blocks};
     return launch_kernel(params->kernels->addresses[kernel], &answers, n_blocks, arguments, launch->stream);
@@ -305,8 +312,8 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
     shared.block_steps = block_steps(max_symbols, answers.resident_blocks);
-    /* Steps of three layers are the shortest, and each segment may have a last block that is not full. */
-    const size_t n_blocks = max_symbols / (shared.block_steps * softqam_step_symbols(3)) + max_segments;
+    /* Each segment may have a last block that is not full. */
+    const size_t n_blocks = max_symbols / softqam_block_share(shared.block_steps, 1, true) + max_segments;
     const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
     void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, (void *)(uintptr_t)none,

@@ -8,13 +8,6 @@
 #include "kernel_addresses.h"
 #include "symbol.cuh"
 
-/* Turing's multiprocessors hold 1024 threads, later ones 1536 at least. */
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-enum { HOLDS_TWELVE_BLOCKS = 0 };
-#else
-enum { HOLDS_TWELVE_BLOCKS = 1 };
-#endif
-
 template <typename Component, output_format FORMAT, int M> struct plain_shape {
     enum {
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
@@ -27,11 +20,11 @@ template <typename Component, output_format FORMAT, int M> struct plain_shape {
         /* What is no single store goes through shared memory, so that a warp's stores lie side by side. */
         IS_STAGED = GROUP_NBYTES > 16 || (GROUP_NBYTES & (GROUP_NBYTES - 1)) != 0,
         /* Groups on their way from memory at once. */
-        DEPTH = sizeof(Component) < 4 ? 3 : 2,
+        DEPTH = sizeof(Component) < 4 && !IS_STAGED ? 4 : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = M == 4 && FORMAT != OUTPUT_F32 && HOLDS_TWELVE_BLOCKS ? 12 : 8
+        MIN_BLOCKS = 8
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
@@ -149,7 +142,7 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     uint32_t *staged; /* this thread's place in its warp's */
     int n_left;       /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
-    float one_weight;
+    symbol_scale scale;
 
     /* The group that is k * BLOCK_THREADS after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
@@ -164,16 +157,17 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     }
 
     template <typename Table>
-    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in) const
+    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in)
     {
         packed_values<size::WORDS> symbols[G];
 #pragma unroll
         for (int g = 0; g < G; g++) {
-            symbol_scale scale = {one_weight, segment.limit, g % 2 ? segment.other_turn : segment.turn, 0};
+            scale.turn = g % 2 ? segment.other_turn : segment.turn;
             if (has_noise_each)
-                scale.weight = weight_of(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-            symbols[g] = values_of<FORMAT, M, false>(table, in.symbols.component(2 * g, segment.input_scale),
-                                                     in.symbols.component(2 * g + 1, segment.input_scale), scale);
+                scale.take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
+            symbols[g] =
+                values_of<FORMAT, M, false>(table, in.symbols.component(2 * g, segment.input_scale),
+                                            in.symbols.component(2 * g + 1, segment.input_scale), scale, segment.limit);
         }
         return join<G, size::NBYTES>(symbols);
     }
@@ -240,7 +234,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
                    stage + threadIdx.x * thread::WORDS,
                    static_cast<int>(n_groups - threadIdx.x),
                    FORMAT != OUTPUT_U8 && segment.has_noise_each,
-                   0.0f};
+                   {}};
     typename thread::loaded next[DEPTH] = {};
 #pragma unroll
     for (int k = 0; k < DEPTH; k++)
@@ -251,7 +245,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     __syncthreads();
     const auto shared = memory.read(table);
     if (FORMAT != OUTPUT_U8)
-        self.one_weight = weight_of(segment.steps_per_nat, noise, segment.noise_is_inverse);
+        self.scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
 
     const int n_tiles = static_cast<int>((n_groups + BLOCK_THREADS - 1) / BLOCK_THREADS);
     int tile = 0;

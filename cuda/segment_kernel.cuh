@@ -153,12 +153,6 @@ static __device__ __forceinline__ void store_symbol(unsigned char *to, const pac
 /* Of a warp's symbols of any modulation and output format. */
 enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
 
-/* What of a table of LLRs lies in no row. */
-struct row_scalars {
-    float rows_per_unit;
-    float last_row;
-};
-
 /* Of the tables of soft bits. */
 struct soft_scalars {
     float levels_per_unit;
@@ -171,15 +165,15 @@ struct alignas(SOFT_ROW_NBYTES) segment_block {
         unsigned char soft[sizeof(table_memory<softqam_soft_table>)];
         struct {
             unsigned char long_rows[sizeof(table_memory<softqam_llr_long_rows>)];
-            alignas(LLR_INTERCEPTS_OFFSET) unsigned char rows[2][sizeof(table_memory<softqam_llr_rows>)];
+            alignas(LLR_OTHERS_OFFSET) unsigned char rows[2][sizeof(table_memory<softqam_llr_rows>)];
         } llrs;
     } tables;
     uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word before and one behind */
     softqam_kernel_segment segment;
+    softqam_segment descriptor;
     softqam_llr_lines lines[2];
-    row_scalars of_rows[3];
+    softqam_row_scalars of_rows[3];
     soft_scalars of_soft;
-    float limit;
     unsigned input_format;
     block_place place;
     bool is_needed;
@@ -268,7 +262,8 @@ template <output_format FORMAT, int M> struct segment_run {
 
     /* n symbols from `first` on, by a warp. */
     template <bool IS_DESCRAMBLED, typename Table>
-    __device__ __forceinline__ void demodulate(const Table &table, size_t first, unsigned n, bool waits)
+    __device__ __forceinline__ void demodulate(const Table &table, const softqam_llr_limit &limit, size_t first,
+                                               unsigned n, bool waits)
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         const unsigned step = softqam_step_symbols(block.segment.n_layers);
@@ -278,7 +273,7 @@ template <output_format FORMAT, int M> struct segment_run {
         const uint64_t position = block.segment.first_symbol + first; /* in the codeword */
         const float steps_per_nat = block.segment.steps_per_nat;
         const float input_scale = block.segment.input_scale;
-        symbol_scale scale = {0.0f, block.limit, 0, 0};
+        symbol_scale scale = {};
         uint32_t turn = 0;
         uint32_t turn_of_step = 0;
         if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK) {
@@ -290,15 +285,14 @@ template <output_format FORMAT, int M> struct segment_run {
         source.open(block.segment, input_format, first + min(lane, step - 1));
         open(first);
         if (IS_DESCRAMBLED)
-            sequence = gold_at(block.segment.c_init, position * BITS, (n * BITS + 31) / 32);
+            sequence = gold_at(block.segment.c_init, position * BITS);
         if (waits)
             wait_for_previous_kernel();
         raw_symbol next = {};
         if (lane < min(n, step))
             next = source.load(input_format, has_noise_each);
         if (FORMAT != OUTPUT_U8 && !has_noise_each)
-            scale.weight =
-                weight_of(steps_per_nat, source.noise ? *source.noise : block.segment.noise_value, noise_is_inverse);
+            scale.take_noise(steps_per_nat, source.noise ? *source.noise : block.segment.noise_value, noise_is_inverse);
 #pragma unroll 1
         for (unsigned left = n; left > 0;) {
             const unsigned n_now = min(left, step);
@@ -308,7 +302,7 @@ template <output_format FORMAT, int M> struct segment_run {
             if (lane < min(left, step))
                 next = source.load(input_format, has_noise_each);
             if (has_noise_each)
-                scale.weight = weight_of(steps_per_nat, raw.noise, noise_is_inverse);
+                scale.take_noise(steps_per_nat, raw.noise, noise_is_inverse);
             if (M == 0) {
                 scale.turn = turn;
                 turn ^= turn_of_step;
@@ -316,47 +310,52 @@ template <output_format FORMAT, int M> struct segment_run {
             if (IS_DESCRAMBLED)
                 scale.signs = sequence.template take<BITS>(n_now);
             const float2 components = convert(raw, input_format, input_scale);
-            store(n_now, values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale));
+            store(n_now, values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale, limit));
         }
     }
 
     template <typename Table>
-    static __device__ __forceinline__ void run(const Table &table, size_t first, unsigned n, bool waits)
+    static __device__ __forceinline__ void run(const Table &table, const softqam_llr_limit &limit, size_t first,
+                                               unsigned n, bool waits)
     {
         segment_run self;
         if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled)
-            self.template demodulate<FORMAT != OUTPUT_U8>(table, first, n, waits);
+            self.template demodulate<FORMAT != OUTPUT_U8>(table, limit, first, n, waits);
         else
-            self.template demodulate<false>(table, first, n, waits);
+            self.template demodulate<false>(table, limit, first, n, waits);
     }
 };
 
 /* n symbols from `first` on of the block's segment, by a warp, which waits for the kernel before if it has not yet. */
 template <output_format FORMAT>
-static __device__ __forceinline__ void demodulate_run(size_t first, unsigned n, bool waits)
+static __device__ __forceinline__ void demodulate_run(const softqam_llr_limit &limit, size_t first, unsigned n,
+                                                      bool waits)
 {
     if constexpr (FORMAT == OUTPUT_U8) {
         const auto *memory = reinterpret_cast<const table_memory<softqam_soft_table> *>(block.tables.soft);
-        return segment_run<FORMAT, 4>::run(memory->read(block.of_soft), first, n, waits);
+        return segment_run<FORMAT, 4>::run(memory->read(block.of_soft), limit, first, n, waits);
     } else {
-        const auto *rows = reinterpret_cast<const table_memory<softqam_llr_rows> *>(block.tables.llrs.rows);
+        typedef const table_memory<softqam_llr_rows> rows_memory;
+        const auto &rows = block.tables.llrs.rows;
         const auto *long_rows =
             reinterpret_cast<const table_memory<softqam_llr_long_rows> *>(block.tables.llrs.long_rows);
         const table_memory<softqam_llr_lines> lines;
         switch (block.segment.modulation) {
         case SOFTQAM_MODULATION_BPSK:
         case SOFTQAM_MODULATION_PI2_BPSK:
-            return segment_run<FORMAT, 0>::run(lines.read(block.lines[0]), first, n, waits);
+            return segment_run<FORMAT, 0>::run(lines.read(block.lines[0]), limit, first, n, waits);
         case SOFTQAM_MODULATION_QPSK:
-            return segment_run<FORMAT, 1>::run(lines.read(block.lines[0]), first, n, waits);
+            return segment_run<FORMAT, 1>::run(lines.read(block.lines[0]), limit, first, n, waits);
         case SOFTQAM_MODULATION_16QAM:
-            return segment_run<FORMAT, 2>::run(lines.read(block.lines[1]), first, n, waits);
+            return segment_run<FORMAT, 2>::run(lines.read(block.lines[1]), limit, first, n, waits);
         case SOFTQAM_MODULATION_64QAM:
-            return segment_run<FORMAT, 3>::run(rows[0].read(block.of_rows[0]), first, n, waits);
+            return segment_run<FORMAT, 3>::run(reinterpret_cast<rows_memory *>(rows[0])->read(block.of_rows[0]), limit,
+                                               first, n, waits);
         case SOFTQAM_MODULATION_256QAM:
-            return segment_run<FORMAT, 4>::run(rows[1].read(block.of_rows[1]), first, n, waits);
+            return segment_run<FORMAT, 4>::run(reinterpret_cast<rows_memory *>(rows[1])->read(block.of_rows[1]), limit,
+                                               first, n, waits);
         default:
-            return segment_run<FORMAT, 5>::run(long_rows->read(block.of_rows[2]), first, n, waits);
+            return segment_run<FORMAT, 5>::run(long_rows->read(block.of_rows[2]), limit, first, n, waits);
         }
     }
 }
@@ -383,27 +382,22 @@ static __device__ __forceinline__ void write_tables(const softqam_soft_table &ta
     }
 }
 
-template <typename Table> static __device__ __forceinline__ void write_row_scalars(int number, const Table &table)
-{
-    if (threadIdx.x == 0)
-        block.of_rows[number] = {table.rows_per_unit, table.last_row};
-}
-
 static __device__ __forceinline__ void write_tables(const softqam_kernel_tables &tables, unsigned modulation)
 {
-    auto *rows = reinterpret_cast<table_memory<softqam_llr_rows> *>(block.tables.llrs.rows);
     auto *long_rows = reinterpret_cast<table_memory<softqam_llr_long_rows> *>(block.tables.llrs.long_rows);
     if (threadIdx.x < sizeof block.lines / sizeof(float))
         (&block.lines[0].slopes[0])[threadIdx.x] = (&tables.lines[0].slopes[0])[threadIdx.x];
 #pragma unroll
     for (int k = 0; k < 2; k++)
         if (modulation == ALL_MODULATIONS || modulation == static_cast<unsigned>(SOFTQAM_MODULATION_64QAM + k)) {
-            rows[k].write(tables.rows[k]);
-            write_row_scalars(k, tables.rows[k]);
+            reinterpret_cast<table_memory<softqam_llr_rows> *>(block.tables.llrs.rows[k])->write(tables.rows[k]);
+            if (threadIdx.x == 0)
+                block.of_rows[k] = tables.rows[k].of_rows;
         }
     if (modulation == ALL_MODULATIONS || modulation == SOFTQAM_MODULATION_1024QAM) {
         long_rows->write(tables.long_rows);
-        write_row_scalars(2, tables.long_rows);
+        if (threadIdx.x == 0)
+            block.of_rows[2] = tables.long_rows.of_rows;
     }
 }
 
@@ -424,9 +418,11 @@ static __device__ __forceinline__ block_place find_place(const array_of<unsigned
     return {low, static_cast<size_t>(blockIdx.x - first_blocks.at[low])};
 }
 
-static __device__ __forceinline__ unsigned layers_of(unsigned n_layers)
+/* Segments in device memory are read from the second cache: what the first one has may be of before the kernel that
+ * wrote them. */
+template <typename Item> static __device__ __forceinline__ Item load_descriptor(const Item *from)
 {
-    return min(max(n_layers, 1u), SOFTQAM_MAX_LAYERS + 0u);
+    return __ldcg(from);
 }
 
 /* The same among segments in device memory, by a warp: a thread counts segments' blocks. False for a block that is not
@@ -434,31 +430,26 @@ static __device__ __forceinline__ unsigned layers_of(unsigned n_layers)
 static __device__ __forceinline__ bool find_place(block_place &place, const softqam_segment_launch &launch)
 {
     enum : unsigned {
-        AT_ONCE = 4,
+        AT_ONCE = 8,
         MOST_SYMBOLS = 1u << 31 /* of a segment, so that the sum of a warp's blocks fits */
     };
     const unsigned all = 0xffffffffu;
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    const unsigned n_segments = *launch.n_device_segments;
+    const unsigned share = softqam_block_share(launch.block_steps, 1, true);
+    const unsigned n_segments = load_descriptor(launch.n_device_segments);
     unsigned before = 0;
     for (unsigned first = 0; first < launch.n_segments; first += AT_ONCE * WARP_THREADS) {
-        unsigned n_blocks[AT_ONCE];
+        size_t n_symbols[AT_ONCE] = {};
         /* What lies behind the segments that there are is read too: all loads are on their way at once. */
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            const unsigned number = first + k * WARP_THREADS + lane;
-            n_blocks[k] = 0;
-            if (number < launch.n_segments) {
-                const softqam_segment &segment = launch.device_segments[number];
-                const unsigned share = launch.block_steps * softqam_step_symbols(layers_of(segment.n_layers));
-                const size_t n_symbols = min(segment.n_symbols, size_t{MOST_SYMBOLS});
-                n_blocks[k] = (static_cast<unsigned>(n_symbols) + share - 1) / share;
-            }
-        }
+        for (int k = 0; k < AT_ONCE; k++)
+            if (first + k * WARP_THREADS + lane < launch.n_segments)
+                n_symbols[k] = load_descriptor(&launch.device_segments[first + k * WARP_THREADS + lane].n_symbols);
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++) {
             const unsigned number = first + k * WARP_THREADS + lane;
-            const unsigned mine = number < n_segments ? n_blocks[k] : 0;
+            const unsigned n = static_cast<unsigned>(min(n_symbols[k], size_t{MOST_SYMBOLS}));
+            const unsigned mine = number < n_segments ? (n + share - 1) / share : 0;
             unsigned sum = mine; /* of the warp's up to this one */
 #pragma unroll
             for (int distance = 1; distance < WARP_THREADS; distance *= 2) {
@@ -474,23 +465,35 @@ static __device__ __forceinline__ bool find_place(block_place &place, const soft
                 return true;
             }
             before += __shfl_sync(all, sum, WARP_THREADS - 1);
+            if (first + (k + 1) * WARP_THREADS >= n_segments)
+                return false;
         }
-        if (first + AT_ONCE * WARP_THREADS >= n_segments)
-            break;
     }
     return false;
 }
 
-/* A segment of device memory to the block's, with what its zeros stand for. What no host could check is made harmless
- * as far as it can be: a modulation that is none has no symbols. */
+/* A segment of device memory to the block's descriptor, by all warps but the first. */
+static __device__ __forceinline__ void fetch_descriptor(const softqam_segment_launch &launch, unsigned segment)
+{
+    enum { WORDS = sizeof(softqam_segment) / sizeof(uint32_t) };
+    static_assert(WORDS <= BLOCK_THREADS - WARP_THREADS, "a thread for each word");
+    const unsigned word = threadIdx.x - WARP_THREADS;
+    if (threadIdx.x >= WARP_THREADS && word < WORDS)
+        reinterpret_cast<uint32_t *>(&block.descriptor)[word] =
+            load_descriptor(reinterpret_cast<const uint32_t *>(&launch.device_segments[segment]) + word);
+}
+
+/* The block's descriptor to its segment, with what its zeros stand for. What no host could check is made harmless as
+ * far as it can be: a modulation that is none has no symbols. */
 template <output_format FORMAT>
-static __device__ __forceinline__ void take_segment(const softqam_segment &from, const softqam_segment_launch &launch)
+static __device__ __forceinline__ void take_descriptor(const softqam_segment_launch &launch)
 {
     enum { SAME_WORDS = offsetof(softqam_kernel_segment, input_scale) / sizeof(uint32_t) };
     static_assert(offsetof(softqam_segment, n_layers) == offsetof(softqam_kernel_segment, input_scale) &&
                       offsetof(softqam_segment, layers) == offsetof(softqam_kernel_segment, layers) &&
                       offsetof(softqam_segment, symbol_stride) == offsetof(softqam_kernel_segment, symbol_stride),
                   "both begin with the same fields");
+    const softqam_segment &from = block.descriptor;
     softqam_kernel_segment &to = block.segment;
     if (threadIdx.x >= WARP_THREADS) {
         const unsigned word = threadIdx.x - WARP_THREADS;
@@ -512,9 +515,44 @@ static __device__ __forceinline__ void take_segment(const softqam_segment &from,
     to.noise_value = 0.0f;
     to.c_init = from.c_init & 0x7fffffff;
     to.modulation = static_cast<uint8_t>(modulation);
-    to.n_layers = static_cast<uint8_t>(layers_of(from.n_layers));
+    to.n_layers = static_cast<uint8_t>(min(max(from.n_layers, 1u), SOFTQAM_MAX_LAYERS + 0u));
     to.noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     to.is_descrambled = from.descramble != 0;
+}
+
+/* The block's segment, of those in device memory; false if the block is not needed. The kernel before may have written
+ * these, so that its end is waited for, but where the block's own is likely to be is looked up before that: so the
+ * descriptors are in the second cache by then, and the one that is likely is read while the search is done again. */
+template <output_format FORMAT>
+static __device__ __forceinline__ bool take_device_segment(block_place &place, const softqam_segment_launch &launch)
+{
+    if (threadIdx.x < WARP_THREADS) {
+        find_place(place, launch);
+        if (threadIdx.x == 0)
+            block.place = place;
+    }
+    __syncthreads();
+    const unsigned likely = block.place.segment;
+    __syncthreads();
+    wait_for_previous_kernel();
+    fetch_descriptor(launch, likely);
+    if (threadIdx.x < WARP_THREADS) {
+        const bool is_needed = find_place(place, launch);
+        if (threadIdx.x == 0) {
+            block.place = place;
+            block.is_needed = is_needed;
+        }
+    }
+    __syncthreads();
+    if (!block.is_needed)
+        return false;
+    place = block.place;
+    if (place.segment != likely) {
+        fetch_descriptor(launch, place.segment);
+        __syncthreads();
+    }
+    take_descriptor<FORMAT>(launch);
+    return true;
 }
 
 template <output_format FORMAT, int N>
@@ -527,25 +565,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     const bool waits = !launch.device_segments;
     block_place place = {};
     let_next_kernel_begin();
-    if (threadIdx.x == 0) {
-        block.limit = launch.limit;
+    if (threadIdx.x == 0)
         block.input_format = launch.input_format;
-    }
     if (launch.device_segments) {
         write_tables(tables, ALL_MODULATIONS);
-        wait_for_previous_kernel();
-        if (threadIdx.x < WARP_THREADS) {
-            const bool is_needed = find_place(place, launch);
-            if (threadIdx.x == 0) {
-                block.place = place;
-                block.is_needed = is_needed;
-            }
-        }
-        __syncthreads();
-        if (!block.is_needed)
+        if (!take_device_segment<FORMAT>(place, launch))
             return;
-        place = block.place;
-        take_segment<FORMAT>(launch.device_segments[place.segment], launch);
     } else {
         place = find_place(first_blocks, launch);
         const softqam_kernel_segment &segment = segments.at[place.segment];
@@ -555,11 +580,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
         write_tables(tables, segment.modulation);
     }
     __syncthreads();
-    const unsigned share = launch.block_steps / BLOCK_WARPS * softqam_step_symbols(block.segment.n_layers);
+    const unsigned share =
+        softqam_block_share(launch.block_steps, block.segment.n_layers, launch.device_segments) / BLOCK_WARPS;
     const size_t first = (place.number * BLOCK_WARPS + threadIdx.x / WARP_THREADS) * share;
     if (first < block.segment.n_symbols)
-        demodulate_run<FORMAT>(first, static_cast<unsigned>(min(block.segment.n_symbols - first, share + size_t{0})),
-                               waits);
+        demodulate_run<FORMAT>(launch.limit, first,
+                               static_cast<unsigned>(min(block.segment.n_symbols - first, share + size_t{0})), waits);
 }
 
 #endif

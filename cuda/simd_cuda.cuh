@@ -47,15 +47,14 @@ typedef struct vec_soft_table {
 } vec_soft_table;
 
 /* The tables of LLRs. That of one row, or of two, is held in registers or read from the kernel's arguments. Those of
- * four and of eight lie in shared memory: eight rows of slopes, then eight of intercepts, each of 16 bytes, which fill
- * the banks by themselves, each row in its own. Sixteen rows would meet in the banks, so each of the eight threads that
- * a 16-byte access serves at a time has a copy of its own, in banks of its own; the fifth bit's slopes and intercepts
- * lie behind them by twos, sixteen of which fill the banks. */
+ * four and of eight lie in shared memory as softqam_llr_rows has them: eight rows of 16 bytes fill the banks by
+ * themselves, each row in its own. Sixteen rows would meet in the banks, so each of the eight threads that a 16-byte
+ * access serves at a time has a copy of its own, in banks of its own: slopes, then intercepts; the fifth bit's lie
+ * behind them by twos, sixteen of which fill the banks. */
 enum {
     LLR_ROWS = 8,
-    LLR_ROW_VALUES = 4,
     LLR_ROW_NBYTES = 16,
-    LLR_INTERCEPTS_OFFSET = LLR_ROWS * LLR_ROW_NBYTES,
+    LLR_OTHERS_OFFSET = LLR_ROWS * LLR_ROW_NBYTES,
     LLR_COPIED_ROW_NBYTES = TABLE_COPIES * COPY_NBYTES,
     LLR_COPIED_INTERCEPTS_OFFSET = MAX_LLR_ROWS * LLR_COPIED_ROW_NBYTES,
     LLR_FIFTH_OFFSET = 2 * LLR_COPIED_INTERCEPTS_OFFSET,
@@ -67,6 +66,7 @@ typedef struct vec_llr_table {
     uint32_t fifth; /* of the fifth bit's */
     float rows_per_unit;
     float last_row;
+    float last_slope;
     float slopes[2]; /* of the first bit, by row; that of the second bit, which has one row */
     float intercepts[2];
     float second_slope;
@@ -103,9 +103,22 @@ VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
     return __fmaf_rn(a, b, c);
 }
 
+/* Within a few ulp. */
+VEC vec_f32 vec_reciprocal(vec_f32 a)
+{
+    float reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(a));
+    return reciprocal;
+}
+
+/* What __fdiv_rn() does of numbers whose quotient, and every step to it, is far from the ends of the floats: scales and
+ * noise values are between 2^-100 and 2^40. */
 VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
 {
-    return __fdiv_rn(a, b);
+    const float guess = vec_reciprocal(b);
+    const float reciprocal = __fmaf_rn(guess, __fmaf_rn(-b, guess, 1.0f), guess);
+    const float quotient = __fmul_rn(a, reciprocal);
+    return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
 }
 
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
@@ -173,6 +186,12 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
     return magnitude < least ? 0.0f : magnitude;
 }
 
+/* What is no number becomes the limit. */
+VEC vec_f32 vec_limited_magnitude(vec_mask, vec_f32 a, vec_f32 limit)
+{
+    return fminf(fabsf(a), limit);
+}
+
 /* Soft bits. */
 
 VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
@@ -236,11 +255,10 @@ VEC vec_u32 vec_soft_bytes(vec_f32 low, vec_f32 high, vec_soft_row row, vec_mask
 
 /* LLRs. */
 
-VEC void vec_load_row(float values[LLR_ROW_VALUES], uint32_t address)
+/* From shared memory. */
+VEC void load_four(float &a, float &b, float &c, float &d, uint32_t address)
 {
-    asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(values[0]), "=f"(values[1]), "=f"(values[2]), "=f"(values[3])
-        : "r"(address));
+    asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "r"(address));
 }
 
 /* A row's place times its size, rounded down: around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's last bits
@@ -263,12 +281,20 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
         row.intercepts[1] = table->second_intercept;
     } else if (m <= 4) {
         const uint32_t address = table->rows | row_offset<LLR_ROWS, LLR_ROW_NBYTES>(place);
-        vec_load_row(row.slopes, address);
-        vec_load_row(row.intercepts, address + LLR_INTERCEPTS_OFFSET);
+        if (m == 3) {
+            load_four(row.slopes[0], row.slopes[1], row.intercepts[0], row.intercepts[1], address);
+            asm("ld.shared.f32 %0, [%1];" : "=f"(row.intercepts[2]) : "r"(address + LLR_OTHERS_OFFSET));
+            row.slopes[2] = vec_flip(table->last_slope, vec_bits(row.intercepts[2]));
+        } else {
+            load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], address);
+            load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
+                      address + LLR_OTHERS_OFFSET);
+        }
     } else {
         const uint32_t offset = row_offset<MAX_LLR_ROWS, LLR_COPIED_ROW_NBYTES>(place);
-        vec_load_row(row.slopes, table->rows + offset);
-        vec_load_row(row.intercepts, table->rows + offset + LLR_COPIED_INTERCEPTS_OFFSET);
+        load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], table->rows + offset);
+        load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
+                  table->rows + offset + LLR_COPIED_INTERCEPTS_OFFSET);
         asm("ld.shared.v2.f32 {%0, %1}, [%2];"
             : "=f"(row.slopes[4]), "=f"(row.intercepts[4])
             : "r"(table->fifth + offset / (LLR_COPIED_ROW_NBYTES / LLR_FIFTH_NBYTES)));
@@ -298,12 +324,37 @@ VEC vec_u32 vec_lowest_bytes(vec_u32 a, vec_u32 b, vec_u32 c, vec_u32 d)
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/* Two LLRs as binary16, the first in the lower half. */
+/* Four LLRs of s8, each plus 128, in the bytes of a word, the first in the lowest; from llr_sum()s of LLRs within
+ * +-2^15. The limit in each half of a word, twice that, and in each byte what is left to 128. */
+VEC vec_u32 vec_limited_bytes(const vec_f32 sums[4], vec_u32 limits, vec_u32 two_limits, vec_u32 rest)
+{
+    const vec_u32 first = __byte_perm(vec_bits(sums[0]), vec_bits(sums[1]), 0x5410);
+    const vec_u32 second = __byte_perm(vec_bits(sums[2]), vec_bits(sums[3]), 0x5410);
+    /* In each half, min(max(llr + limit, 0), 2 * limit). */
+    const vec_u32 bytes = __byte_perm(__viaddmin_s16x2_relu(first, limits, two_limits),
+                                      __viaddmin_s16x2_relu(second, limits, two_limits), 0x6420);
+    return bytes + rest;
+}
+
+/* Bytes of LLRs plus 128 whose bit k of `signs` is set change their LLR's sign. Neither is 0, so no byte overflows. */
+VEC vec_u32 vec_flip_bytes(vec_u32 bytes, vec_u32 signs)
+{
+    const vec_u32 ones = (signs & 0xf) * 0x00204081 & 0x01010101;
+    return (bytes ^ ones * 0xff) + ones;
+}
+
+/* Two LLRs as binary16, limited to its largest finite value, the first in the lower half. Rounding is monotonic, so it
+ * does not matter which comes first. */
 VEC vec_u32 vec_halves(vec_f32 first, vec_f32 second)
 {
-    const __half2 halves = __floats2half2_rn(first, second);
     vec_u32 bits;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+#else
+    const float largest = 65504.0f;
+    const __half2 halves = __floats2half2_rn(vec_limit(first, largest), vec_limit(second, largest));
     memcpy(&bits, &halves, sizeof bits);
+#endif
     return bits;
 }
 

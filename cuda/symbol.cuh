@@ -126,7 +126,7 @@ template <> struct table_memory<softqam_llr_lines> {
 };
 
 template <> struct table_memory<softqam_llr_rows> {
-    float rows[2 * LLR_ROWS * LLR_ROW_VALUES];
+    float rows[2 * LLR_OTHERS_OFFSET / sizeof(float)];
 
     __device__ __forceinline__ void write(const softqam_llr_rows &table)
     {
@@ -135,13 +135,19 @@ template <> struct table_memory<softqam_llr_rows> {
             rows[threadIdx.x] = (&table.at[0][0][0])[threadIdx.x];
     }
 
-    template <typename Scalars> __device__ __forceinline__ vec_llr_table read(const Scalars &table) const
+    __device__ __forceinline__ vec_llr_table read(const softqam_row_scalars &of_rows) const
     {
         vec_llr_table shared = {};
         shared.rows = shared_address(rows, 0);
-        shared.rows_per_unit = table.rows_per_unit;
-        shared.last_row = table.last_row;
+        shared.rows_per_unit = of_rows.rows_per_unit;
+        shared.last_row = of_rows.last_row;
+        shared.last_slope = of_rows.last_slope;
         return shared;
+    }
+
+    __device__ __forceinline__ vec_llr_table read(const softqam_llr_rows &table) const
+    {
+        return read(table.of_rows);
     }
 };
 
@@ -151,7 +157,7 @@ template <> struct table_memory<softqam_llr_long_rows> {
     __device__ __forceinline__ void write(const softqam_llr_long_rows &table)
     {
         for (unsigned row = threadIdx.x / TABLE_COPIES; row < 2 * MAX_LLR_ROWS; row += BLOCK_THREADS / TABLE_COPIES) {
-            const float *values = (&table.at[0][0][0]) + row * LLR_ROW_VALUES;
+            const float *values = (&table.at[0][0][0]) + row * (LLR_ROW_NBYTES / sizeof(float));
             *reinterpret_cast<float4 *>(rows + row * LLR_COPIED_ROW_NBYTES + own_copy()) =
                 make_float4(values[0], values[1], values[2], values[3]);
         }
@@ -159,14 +165,19 @@ template <> struct table_memory<softqam_llr_long_rows> {
             reinterpret_cast<float *>(rows + LLR_FIFTH_OFFSET)[threadIdx.x] = (&table.fifth[0][0])[threadIdx.x];
     }
 
-    template <typename Scalars> __device__ __forceinline__ vec_llr_table read(const Scalars &table) const
+    __device__ __forceinline__ vec_llr_table read(const softqam_row_scalars &of_rows) const
     {
         vec_llr_table shared = {};
         shared.rows = shared_address(rows, own_copy());
         shared.fifth = shared_address(rows, LLR_FIFTH_OFFSET);
-        shared.rows_per_unit = table.rows_per_unit;
-        shared.last_row = table.last_row;
+        shared.rows_per_unit = of_rows.rows_per_unit;
+        shared.last_row = of_rows.last_row;
         return shared;
+    }
+
+    __device__ __forceinline__ vec_llr_table read(const softqam_llr_long_rows &table) const
+    {
+        return read(table.of_rows);
     }
 };
 
@@ -192,12 +203,26 @@ template <int WORDS> struct packed_values {
     uint32_t word[WORDS];
 };
 
+/* Whether two numbers that share a word can be limited at once. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+enum { HAS_PAIR_LIMITS = 1 };
+#else
+enum { HAS_PAIR_LIMITS = 0 };
+#endif
+
 /* How a symbol's LLRs are scaled. */
 struct symbol_scale {
-    float weight; /* NaN: an erasure */
-    float limit;
+    float weight;   /* NaN: an erasure */
+    float most;     /* HAS_PAIR_LIMITS, s8: of far_metrics() */
     uint32_t turn;  /* pi/2-BPSK: bit 31 is set where I changes its sign */
     uint32_t signs; /* bit k is set where LLR k changes its sign */
+
+    /* Of a noise value. */
+    __device__ __forceinline__ void take_noise(float steps_per_nat, float noise, bool is_inverse)
+    {
+        weight = is_inverse ? llr_weight(steps_per_nat, noise, 1) : llr_weight(steps_per_nat, noise, 0);
+        most = FAR_LIMIT * vec_reciprocal(vec_abs(weight));
+    }
 };
 
 /* Soft bits. */
@@ -210,19 +235,24 @@ static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_soft_
     return {{__byte_perm(of_i, of_q, 0x5140), __byte_perm(of_i, of_q, 0x7362)}};
 }
 
-/* The metrics of a symbol, b0 first, even bits on I. */
-template <int M>
-static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, float i, float q, uint32_t turn,
-                                                  float metrics[])
+/* The metrics of a symbol, b0 first, even bits on I. IS_FAR: by far_metrics(). */
+template <int M, bool IS_FAR>
+static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, float i, float q,
+                                                  const symbol_scale &scale, float metrics[])
 {
     float of_i[MAX_AXIS_BITS];
     float of_q[MAX_AXIS_BITS];
     if (M == 0) {
-        metrics[0] = bpsk_metric(&table, i, q, turn);
+        metrics[0] = bpsk_metric(&table, i, q, scale.turn);
         return;
     }
-    axis_metrics(M, &table, i, of_i);
-    axis_metrics(M, &table, q, of_q);
+    if (IS_FAR) {
+        far_metrics(M, &table, 0, i, scale.most, of_i);
+        far_metrics(M, &table, 0, q, scale.most, of_q);
+    } else {
+        axis_metrics(M, &table, i, of_i);
+        axis_metrics(M, &table, q, of_q);
+    }
 #pragma unroll
     for (int k = 0; k < M; k++) {
         metrics[2 * k] = of_i[k];
@@ -230,65 +260,81 @@ static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, fl
     }
 }
 
+/* N LLRs of s8, each plus 128, as the lowest bytes of a word. */
+template <int N, bool LIMITS_PAIRS>
+static __device__ __forceinline__ uint32_t s8_bytes_of(const float metrics[], float weight,
+                                                       const softqam_llr_limit &limit)
+{
+    const float least = __fsub_rn(ROUNDING_CONSTANT, limit.llr);
+    const float most = __fadd_rn(ROUNDING_CONSTANT, limit.llr);
+    float sums[4] = {};
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        sums[k] = LIMITS_PAIRS ? llr_sum(metrics[k], weight) : llr_rounded(metrics[k], weight, least, most);
+    if (LIMITS_PAIRS)
+        return vec_limited_bytes(sums, limit.halves, limit.two_halves, limit.rest);
+    return (N == 1   ? vec_bits(sums[0])
+            : N == 2 ? __byte_perm(vec_bits(sums[0]), vec_bits(sums[1]), 0x0040)
+                     : vec_lowest_bytes(vec_bits(sums[0]), vec_bits(sums[1]), vec_bits(sums[2]), vec_bits(sums[3]))) ^
+           0x80808080;
+}
+
 /* The values of a symbol. IS_DESCRAMBLED: scale.signs counts. */
 template <output_format FORMAT, int M, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale)
+llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
-    enum { BITS = symbol_size<FORMAT, M>::BITS };
+    enum { BITS = symbol_size<FORMAT, M>::BITS, LIMITS_PAIRS = HAS_PAIR_LIMITS && FORMAT == OUTPUT_S8 && M > 1 };
     packed_values<symbol_size<FORMAT, M>::WORDS> packed;
-    float metrics[BITS];
-    float weights[BITS];
-    metrics_of<M>(table, i, q, scale.turn, metrics);
+    float metrics[(BITS + 3) / 4 * 4] = {};
     /* An infinite weight there is not: the weight is NaN or a number. */
-    const vec_mask valid = vec_both(vec_both(vec_is_finite(i), vec_is_finite(q)), vec_is_finite(scale.weight));
-#pragma unroll
-    for (int k = 0; k < BITS; k++)
-        weights[k] = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
-    if (FORMAT == OUTPUT_S8) {
-        const float least = __fsub_rn(ROUNDING_CONSTANT, scale.limit);
-        const float most = __fadd_rn(ROUNDING_CONSTANT, scale.limit);
-        uint32_t llrs[(BITS + 3) / 4 * 4] = {};
-#pragma unroll
-        for (int k = 0; k < BITS; k++)
-            llrs[k] = vec_bits(llr_rounded(metrics[k], weights[k], least, most));
-#pragma unroll
-        for (int k = 0; k < (BITS + 3) / 4; k++)
-            packed.word[k] = valid & (BITS - 4 * k >= 4   ? vec_lowest_bytes(llrs[4 * k], llrs[4 * k + 1],
-                                                                             llrs[4 * k + 2], llrs[4 * k + 3])
-                                      : BITS - 4 * k == 2 ? __byte_perm(llrs[4 * k], llrs[4 * k + 1], 0x0040)
-                                                          : llrs[4 * k]);
-    } else if (FORMAT == OUTPUT_F16) {
-        float llrs[(BITS + 1) / 2 * 2] = {};
-#pragma unroll
-        for (int k = 0; k < BITS; k++)
-            llrs[k] = llr_scaled(metrics[k], weights[k], scale.limit);
-#pragma unroll
-        for (int k = 0; k < (BITS + 1) / 2; k++)
-            packed.word[k] = valid & vec_halves(llrs[2 * k], llrs[2 * k + 1]);
+    vec_mask valid = vec_both(vec_is_finite(i), vec_is_finite(q));
+    if (LIMITS_PAIRS && __builtin_expect(vec_abs(scale.weight) < far_weight_end, 1)) {
+        metrics_of<M, true>(table, i, q, scale, metrics);
     } else {
+        valid = vec_both(valid, vec_is_finite(scale.weight));
+        metrics_of<M, false>(table, i, q, scale, metrics);
+        if (LIMITS_PAIRS) {
+            const float most = 0x1p14f * vec_reciprocal(vec_abs(scale.weight));
 #pragma unroll
-        for (int k = 0; k < BITS; k++)
-            packed.word[k] = valid & __float_as_uint(llr_scaled(metrics[k], weights[k], scale.limit));
+            for (int k = 0; k < BITS; k++)
+                metrics[k] = vec_limit(metrics[k], most);
+        }
     }
+    if (FORMAT == OUTPUT_S8) {
+#pragma unroll
+        for (int k = 0; k < BITS; k += 4) {
+            uint32_t bytes = s8_bytes_of<(BITS < 4 ? BITS : 4), LIMITS_PAIRS>(metrics + k, scale.weight, limit);
+            if (IS_DESCRAMBLED)
+                bytes = vec_flip_bytes(bytes, scale.signs >> k);
+            packed.word[k / 4] = valid & (bytes ^ 0x80808080);
+        }
+        return packed;
+    }
+    float llrs[BITS + BITS % 2] = {};
+#pragma unroll
+    for (int k = 0; k < BITS; k++) {
+        const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
+        llrs[k] = FORMAT == OUTPUT_F16 ? vec_mul(metrics[k], weight) : llr_scaled(metrics[k], weight, limit.llr);
+    }
+#pragma unroll
+    for (int k = 0; k < symbol_size<FORMAT, M>::WORDS; k++)
+        if constexpr (FORMAT == OUTPUT_F16)
+            packed.word[k] = valid & vec_halves(llrs[2 * k], llrs[2 * k + 1]);
+        else
+            packed.word[k] = valid & vec_bits(llrs[k]);
     return packed;
 }
 
 /* Of soft bits or LLRs. */
 template <output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-values_of(const Table &table, float i, float q, const symbol_scale &scale)
+values_of(const Table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
     if constexpr (FORMAT == OUTPUT_U8)
         return soft_bytes_of(table, i, q);
     else
-        return llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, i, q, scale);
-}
-
-/* The weight of a noise value. */
-static __device__ __forceinline__ float weight_of(float steps_per_nat, float noise, bool is_inverse)
-{
-    return is_inverse ? llr_weight(steps_per_nat, noise, 1) : llr_weight(steps_per_nat, noise, 0);
+        return llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, i, q, scale, limit);
 }
 
 /* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and

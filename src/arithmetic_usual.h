@@ -58,21 +58,6 @@ static inline float narrow_weight_end(int m)
     return 0x1p15f / largest_usual_metric(m);
 }
 
-/* s8, of components of any size and weights from scale * 2^-40 on and below far_weight_end, which are no N0 above 2^40.
- * A component of FAR_LIMIT / |weight| or more has all of its LLRs beyond +-128 and none beyond 2^15, so it may be
- * limited to that: the largest slope is 2.83, and the smallest, 0.153, has its zero at 1.15. */
-#define FAR_LIMIT 11000.0f
-
-static const float far_weight_end = 8192.0f;
-
-/* The metrics of a component of any size, one that is not limited to `most` in magnitude where `valid` is set; else of
- * zero. */
-VEC void far_metrics(int m, const vec_llr_table *table, vec_mask valid, vec_f32 component, vec_f32 most,
-                     vec_f32 metrics[])
-{
-    magnitude_metrics(m, table, vec_limited_magnitude(valid, component, most), component, metrics);
-}
-
 /* The rows of usual components, and their metrics. */
 VEC vec_llr_row usual_row(int m, const vec_llr_table *table, vec_f32 component)
 {
