@@ -57,7 +57,8 @@ static bool time_slots(struct run *run, const struct options *options)
     good = good && pace_run(&pace) && check_llrs(&run->check, &run->engine, "while timing");
     if (good) {
         const bool in_time = report(&pace, options);
-        good = pass_times_print(&run->engine, pace.n_warm_up) && in_time;
+        const size_t n_turns = n < 10 ? 1 : n < 2000 ? n / 10 : 200;
+        good = pass_times_print(&run->engine, n_turns) && in_time;
     }
     free(pace.response.nanoseconds);
     free(pace.service.nanoseconds);
