@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any file of symbols, with any file of noise variances: softqam-demod as a whole, in this process, from files in
- * memory to /dev/null. It succeeds just where both are whole and fit together. */
+/* Any file of symbols, with any file of noise variances, descrambled or not, in bit planes or not: softqam-demod as a
+ * whole, in this process, from files in memory to /dev/null. It succeeds just where both are whole and fit together. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +23,8 @@ static int make_file(const uint8_t *data, size_t nbytes, char path[32])
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     static const char *const inputs[] = {"cf32", "cs16", "cs8", "cf16", "cu8", "cs32", "cf64", "cs16"},
-                             *const outputs[] = {"u8", "s8", "f16", "f32"};
+                             *const outputs[] = {"u8", "s8", "f16", "f32"},
+                             *const code_blocks[] = {NULL, "1", "7", "1000"};
     static const size_t sizes[] = {8, 4, 2, 4, 2, 8, 16, 4};
     if (nbytes < 2)
         return 0;
@@ -35,12 +36,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     char symbols_path[32], noise_path[32];
     const int symbols = make_file(data + 2 + n_noise, symbols_nbytes, symbols_path);
     const int noises = make_file(data + 2, n_noise, noise_path);
-    const char *argv[20] = {"demod", "-q", "--backend",   "cpu", "--threads",
+    const char *argv[24] = {"demod", "-q", "--backend",   "cpu", "--threads",
                             "1",     "-i", inputs[input], "-o",  outputs[output]};
     int argc = 10;
     if (output) {
         argv[argc++] = noise == 3 ? "--noise-file" : noise == 2 ? "--noise-var" : "--snr-db";
         argv[argc++] = noise == 3 ? noise_path : noise == 2 ? "auto" : "20";
+    }
+    if (output && noise != 3 && data[1] & 1) {
+        argv[argc++] = "--c-init";
+        argv[argc++] = "0x2345";
+    }
+    if (output && noise != 3 && code_blocks[data[1] >> 1 & 3]) {
+        argv[argc++] = "--planes";
+        argv[argc++] = code_blocks[data[1] >> 1 & 3];
     }
     if (verify)
         argv[argc++] = "--verify";

@@ -24,6 +24,17 @@ def check(condition, what, done):
         sys.exit(f"FAILED: {what}\nexit status {done.returncode}\n{done.stdout}{done.stderr}")
 
 
+PASSES = re.compile(r"^us, medians of (\d+) in turns\none call, codeword order +(\S+)\nsymbol order, scrambled +(\S+)\n"
+                    r"\+ a pass that descrambles +(\S+)\n\+ one that de-interleaves +(\S+), (\S+) times the one call\n\Z", re.M)  # fmt: skip
+
+
+def check_passes(done, n_slots):
+    found = PASSES.search(done.stdout)
+    check(found and int(found.group(1)) == n_slots // 10, "no times of separate passes", done)
+    one_call, *_, all_passes, ratio = map(float, found.groups()[1:])
+    check(abs(ratio - all_passes / one_call) < 0.01 + 0.1 * ratio / one_call, "the ratio of separate passes", done)
+
+
 def check_run(receiver, backend, snr_db, n_slots):
     done = run(receiver, "--backend", backend, "--snr-db", str(snr_db), "--slots", str(n_slots), "--different", "2")
     if backend != "cpu" and re.search("no usable CUDA device|no CUDA", done.stderr):
@@ -39,6 +50,7 @@ def check_run(receiver, backend, snr_db, n_slots):
     check(n_all == n_slots and n_met + n_late + n_dropped == n_all, "the slots do not add up", done)
     bars = [int(n) for n in re.findall(r"^ +(?:\d+ to +\d+ us|more than it) .* (\d+)$", done.stdout, re.M)]
     check(sum(bars) == n_met + n_late, "the histogram does not add up", done)
+    check_passes(done, n_slots)
     return float(re.search(r"^bit error rate +(\S+),", done.stdout, re.M).group(1))
 
 
@@ -49,8 +61,8 @@ CODEWORDS = re.compile(r"^(\S+) +(\d+) codewords?, (\d+) symbols, (\d+) LLRs a s
                        r"bit error rate +(\S+), (\S+) expected", re.M)  # fmt: skip
 
 
-def check_mixed(receiver, backend, snr_db, options, expected):
-    """Codewords of mixed modulations; `expected` says how many of each."""
+def check_mixed(receiver, backend, snr_db, options, n_layers, expected):
+    """Codewords of mixed modulations, of n_layers each; `expected` says how many of each modulation."""
     done = run(receiver, "--backend", backend, "--snr-db", str(snr_db), "--slots", "20", "--different", "2", *options)
     if backend != "cpu" and "in this version CUDA" in done.stderr:
         check(done.returncode == 1 and done.stderr.count("\n") == 1, "what CUDA refuses", done)
@@ -64,8 +76,20 @@ def check_mixed(receiver, backend, snr_db, options, expected):
         if name in found:
             _, n_symbols, n_llrs, rate, theory = found[name]
             check(n_llrs == bits * n_symbols and (rate > 0) == (theory > 1e-5), f"{name}: {found[name]}", done)
-    n_segments = 14 * sum(expected.values())
-    check(re.search(rf"^counted +softqam\S*segments\(\) of {n_segments} segments", done.stdout, re.M), "segments", done)
+    check_shape(done, n_layers, sum(expected.values()), sum(n_llrs for _, _, n_llrs, *_ in found.values()))
+
+
+def check_shape(done, n_layers, n_codewords, n_llrs):
+    """Code blocks have at most 8424 bits of a code rate of 948/1024; a segment ends with one and with an OFDM symbol."""
+    shape = re.search(r"^ +(\d+) codewords? of (\d) layers?, (\d+) code blocks, (\d+) LLRs$", done.stdout, re.M)
+    check(shape, "no shape of the slot", done)
+    n_code_blocks = int(shape.group(3))
+    check((n_codewords, n_layers, n_llrs) == tuple(int(shape.group(k)) for k in (1, 2, 4)), "the slot's shape", done)
+    fewest = n_llrs * 948 / 1024 / 8424
+    check(fewest - n_codewords <= n_code_blocks <= fewest + n_codewords, f"{n_code_blocks} code blocks", done)
+    counted = re.search(r"^counted +softqam_codeword_segments\(\), softqam_\S*segments\(\) of (\d+) segments", done.stdout, re.M)
+    most = n_code_blocks + 13 * n_codewords
+    check(counted and max(n_code_blocks, 14 * n_codewords) <= int(counted.group(1)) <= most, "segments", done)
 
 
 def main():
@@ -76,17 +100,23 @@ def main():
     rates = [check_run(arguments.receiver, arguments.backend, snr_db, 100) for snr_db in (15, 28, 45)]
     if not rates[0] > rates[1] > rates[2]:
         sys.exit(f"FAILED: bit error rates at 15, 28 and 45 dB: {rates}")
-    for options, expected in (
-        (["-m", "64qam"], {"64qam": 4}),
-        (["-m", "qpsk,64qam,256qam"], {"qpsk": 2, "64qam": 1, "256qam": 1}),
-        (["-m", ",".join(MODULATIONS)], {m: 1 + (m == "bpsk") for m in MODULATIONS}),
-        (["--modulation", "1024qam,pi2-bpsk", "--codewords", "5"], {"1024qam": 10, "pi2-bpsk": 10}),
-        (["-m", "16qam", "--codewords", "64"], {"16qam": 256}),
+    for options, n_layers, expected in (
+        (["-m", "64qam"], 4, {"64qam": 1}),
+        (["-m", "64qam", "--layers", "1"], 1, {"64qam": 4}),
+        (["-m", "qpsk,64qam,256qam"], 4, {"qpsk": 1, "64qam": 1, "256qam": 1}),
+        (["-m", "qpsk,64qam,256qam", "--layers", "1"], 1, {"qpsk": 2, "64qam": 1, "256qam": 1}),
+        (["-m", "bpsk,16qam", "--layers", "2", "--codewords", "3"], 2, {"bpsk": 3, "16qam": 3}),
+        (["-m", ",".join(MODULATIONS)], 1, {m: 1 + (m == "bpsk") for m in MODULATIONS}),
+        (["--modulation", "1024qam,pi2-bpsk", "--codewords", "5"], 1, {"1024qam": 10, "pi2-bpsk": 10}),
+        (["-m", "1024qam", "--codewords", "64"], 4, {"1024qam": 64}),
+        (["-m", "16qam", "--codewords", "64", "--layers", "1"], 1, {"16qam": 256}),
     ):
-        check_mixed(arguments.receiver, arguments.backend, 8, options, expected)
+        check_mixed(arguments.receiver, arguments.backend, 8, options, n_layers, expected)
     for wrong in (["--backend", "abacus"], ["--slots", "0"], ["--snr-db", "loud"], ["extra"], ["-m", "8psk"],
                   ["-m", ""], ["-m", "qpsk,"], ["--modulation", ",".join(["qpsk"] * 17)], ["--codewords", "0"],
-                  ["--codewords", "65"], ["-m", "bpsk,qpsk,16qam,64qam,256qam", "--codewords", "1"]):
+                  ["--codewords", "65"], ["-m", "bpsk,qpsk,16qam,64qam,256qam", "--codewords", "1"],
+                  ["-m", "bpsk,qpsk", "--codewords", "1"], ["--layers", "0"], ["--layers", "3"], ["--layers", "5"],
+                  ["-m", "qpsk,pi2-bpsk", "--layers", "2"]):
         done = run(arguments.receiver, *wrong)
         check(done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, f"{wrong}", done)
     # Where processors are busy slots may be missed, which --require is to say.

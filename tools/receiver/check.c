@@ -44,18 +44,30 @@ static void count(struct check *check, const struct engine *engine, const struct
     tally->n_expected += expected_rate * (double)n_bits;
 }
 
+/* A slot, with its bits in the order of its LLRs; `in_order` is room for them in the codeword's. */
+static bool make_slot(struct check *check, const struct engine *engine, uint32_t slot, uint8_t *in_order,
+                      double errors[MAX_CODEWORDS])
+{
+    const struct layout *layout = engine->layout;
+    if (!slot_make(&check->carrier, layout, slot, (float complex *)engine->slots[slot].symbols, in_order, errors))
+        return false;
+    passes_deinterleave(layout, in_order, check->bits + slot * layout->n_llrs);
+    return true;
+}
+
 bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db)
 {
     const struct layout *layout = engine->layout;
     double errors[MAX_CODEWORDS] = {0};
     check->bits = malloc(layout->n_llrs * engine->n_slots);
     check->expected = malloc(layout->n_llrs * engine->n_slots);
-    bool good = check->bits && check->expected;
+    uint8_t *in_order = malloc(layout->n_llrs);
+    bool good = check->bits && check->expected && in_order;
     carrier_init(&check->carrier, seed, snr_db);
     memcpy(engine->noise_var, check->carrier.noise_var, sizeof check->carrier.noise_var);
     for (uint32_t k = 0; good && k < engine->n_slots; k++)
-        good = slot_make(&check->carrier, layout, k, (float complex *)engine->slots[k].symbols,
-                         check->bits + k * layout->n_llrs, errors);
+        good = make_slot(check, engine, k, in_order, errors);
+    free(in_order);
     if (!good)
         message_print(NULL, "no memory for %zu slots", engine->n_slots);
     if (!good || !expect_llrs(check, engine))
@@ -127,14 +139,19 @@ bool check_llrs(const struct check *check, struct engine *engine, const char *wh
 }
 
 /* Into outputs that hold what no LLR is. */
-bool check_untimed(struct check *check, struct engine *engine)
+static bool check_way(struct check *check, struct engine *engine, bool in_passes)
 {
     for (size_t k = 0; k < engine->n_slots; k++)
         memset(engine->slots[k].llrs, -128, engine->layout->n_llrs);
     bool good = engine_upload(engine);
     for (size_t k = 0; good && k < engine->n_slots; k++)
-        good = engine->demodulate(engine, k);
-    return good && check_llrs(check, engine, "before timing");
+        good = in_passes ? engine->demodulate_in_passes(engine, k, PASS_DEINTERLEAVE) : engine->demodulate(engine, k);
+    return good && check_llrs(check, engine, in_passes ? "in passes" : "before timing");
+}
+
+bool check_untimed(struct check *check, struct engine *engine)
+{
+    return check_way(check, engine, true) && check_way(check, engine, false);
 }
 
 void check_free(struct check *check)

@@ -22,7 +22,7 @@ struct tally {
 
 struct check {
     struct carrier carrier;
-    uint8_t *bits;    /* of all slots */
+    uint8_t *bits;    /* of all slots, in the order of the LLRs */
     int8_t *expected; /* LLRs, likewise */
     struct tally tallies[SOFTQAM_MODULATION_1024QAM + 1];
 };
@@ -33,7 +33,7 @@ bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed,
 /* Against theory; prints what it finds for each modulation. */
 bool check_front_end(const struct check *check, const struct engine *engine);
 
-/* Demodulates every slot once, and compares. */
+/* Demodulates every slot once in one call and once in passes, and compares. */
 bool check_untimed(struct check *check, struct engine *engine);
 
 /* Compares the LLRs of all slots, as they are now, with the portable loop's. */

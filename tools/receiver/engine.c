@@ -6,17 +6,38 @@
 
 #include "common/message.h"
 
-static bool demodulate_on_host(struct engine *engine, size_t slot)
+static bool demodulate_to(struct engine *engine, size_t slot, enum llr_order order, int8_t *llrs)
 {
-    layout_lay_out(engine->layout, engine->segments, engine->slots[slot].symbols, engine->noise_var,
-                   engine->slots[slot].llrs);
-    if (softqam_demodulate_segments(engine->demodulator, engine->segments, engine->layout->n_segments) == SOFTQAM_OK)
+    const struct slot_places places = {engine->slots[slot].symbols, engine->noise_var, llrs};
+    const size_t n = layout_lay_out(engine->layout, engine->demodulator, order, &places, engine->segments);
+    if (n == 0)
+        return false;
+    if (softqam_demodulate_segments(engine->demodulator, engine->segments, n) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
     return false;
 }
 
-static bool allocate(struct engine *engine, size_t nbytes, void **memory)
+static bool demodulate_on_host(struct engine *engine, size_t slot)
+{
+    return demodulate_to(engine, slot, CODEWORD_ORDER, engine->slots[slot].llrs);
+}
+
+static bool demodulate_in_passes_on_host(struct engine *engine, size_t slot, enum pass last)
+{
+    if (!demodulate_to(engine, slot, SYMBOL_ORDER, engine->symbol_order))
+        return false;
+    if (last >= PASS_DESCRAMBLE) {
+        if (!passes_make_sequence(engine->layout, engine->sequence))
+            return false;
+        passes_descramble(engine->layout, engine->sequence, engine->symbol_order);
+    }
+    if (last >= PASS_DEINTERLEAVE)
+        passes_deinterleave(engine->layout, engine->symbol_order, engine->slots[slot].llrs);
+    return true;
+}
+
+bool engine_allocate(struct engine *engine, size_t nbytes, void **memory)
 {
     if (softqam_host_alloc(engine->context, nbytes, memory) == SOFTQAM_OK)
         return true;
@@ -41,37 +62,53 @@ static bool create_demodulator(struct engine *engine, const softqam_context_conf
     return false;
 }
 
-bool engine_open_host(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
-                      unsigned prepare, size_t n_slots)
+static bool allocate_all(struct engine *engine, size_t n_slots)
 {
-    *engine = (struct engine){.layout = layout, .demodulate = demodulate_on_host};
-    snprintf(engine->counted, sizeof engine->counted,
-             "softqam_demodulate_segments() of %zu segments, host memory to host memory", layout->n_segments);
-    if (!create_demodulator(engine, config, prepare))
-        return false;
+    const struct layout *layout = engine->layout;
+    void *noise_var, *symbol_order, *sequence;
     engine->slots = calloc(n_slots, sizeof *engine->slots);
-    engine->segments = calloc(layout->n_segments, sizeof *engine->segments);
+    engine->segments = calloc(layout_most_segments(layout), sizeof *engine->segments);
     if (!engine->slots || !engine->segments) {
         message_print(NULL, "no memory for %zu slots", n_slots);
         return false;
     }
-    void *noise_var;
-    if (!allocate(engine, LAYERS * SUBCARRIERS * sizeof(float), &noise_var))
+    if (!engine_allocate(engine, LAYERS * SUBCARRIERS * sizeof(float), &noise_var))
         return false;
     engine->noise_var = noise_var;
+    if (!engine_allocate(engine, layout->n_llrs, &symbol_order))
+        return false;
+    engine->symbol_order = symbol_order;
+    if (!engine_allocate(engine, layout->n_llrs / 8, &sequence))
+        return false;
+    engine->sequence = sequence;
     for (; engine->n_slots < n_slots; engine->n_slots++) {
         struct slot_memory *slot = &engine->slots[engine->n_slots];
         void *symbols, *llrs;
-        if (!allocate(engine, SLOT_SYMBOLS * 2 * sizeof(float), &symbols))
+        if (!engine_allocate(engine, SLOT_SYMBOLS * 2 * sizeof(float), &symbols))
             return false;
         slot->symbols = symbols;
-        if (!allocate(engine, layout->n_llrs, &llrs)) {
+        if (!engine_allocate(engine, layout->n_llrs, &llrs)) {
             softqam_host_free(symbols);
             return false;
         }
         slot->llrs = llrs;
     }
     return true;
+}
+
+bool engine_open_host(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
+                      unsigned prepare, size_t n_slots)
+{
+    *engine = (struct engine){
+        .layout = layout, .demodulate = demodulate_on_host, .demodulate_in_passes = demodulate_in_passes_on_host};
+    if (!create_demodulator(engine, config, prepare) || !allocate_all(engine, n_slots))
+        return false;
+    const struct slot_places places = {engine->slots[0].symbols, engine->noise_var, engine->slots[0].llrs};
+    engine->n_segments = layout_lay_out(layout, engine->demodulator, CODEWORD_ORDER, &places, engine->segments);
+    snprintf(engine->counted, sizeof engine->counted,
+             "softqam_codeword_segments(), softqam_demodulate_segments() of %zu segments, host memory to host memory",
+             engine->n_segments);
+    return engine->n_segments > 0;
 }
 
 void engine_close(struct engine *engine)
@@ -83,6 +120,8 @@ void engine_close(struct engine *engine)
         softqam_host_free(engine->slots[k].llrs);
     }
     softqam_host_free(engine->noise_var);
+    softqam_host_free(engine->symbol_order);
+    softqam_host_free(engine->sequence);
     free(engine->slots);
     free(engine->segments);
     softqam_destroy(engine->demodulator);

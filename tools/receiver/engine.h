@@ -11,25 +11,32 @@
 
 #include "layout.h"
 #include "numerology.h"
+#include "passes.h"
 
-/* Host memory, as the front end leaves it and as a decoder takes it. */
+/* Host memory, as the front end leaves it and as a rate recovery takes it. */
 struct slot_memory {
     float *symbols; /* I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS] */
-    int8_t *llrs;   /* codeword after codeword */
+    int8_t *llrs;   /* codeword after codeword, in codeword order */
 };
 
 /* Each failing function has said why. */
 struct engine {
-    char counted[96];         /* what a call does */
+    char counted[160];        /* what a call does */
     softqam_context *context; /* a receiver has one, whatever number of demodulators and threads */
     softqam_demodulator *demodulator;
     const struct layout *layout;
     softqam_segment *segments; /* of a slot; filled by each call, as a receiver's would be */
+    size_t n_segments;         /* in codeword order */
     size_t n_slots;
     struct slot_memory *slots;
-    float *noise_var; /* [LAYERS][SUBCARRIERS], of all slots */
+    float *noise_var;     /* [LAYERS][SUBCARRIERS], of all slots */
+    int8_t *symbol_order; /* a slot's LLRs between the passes */
+    uint8_t *sequence;    /* a slot's, for the passes */
     struct device *device;
+    /* A slot's LLRs in codeword order, by the library. */
     bool (*demodulate)(struct engine *engine, size_t slot);
+    /* The same by passes, or the first ones of them. */
+    bool (*demodulate_in_passes)(struct engine *engine, size_t slot, enum pass last);
 };
 
 /* Memory from softqam_host_alloc(), on a backend of the library's. What the calls need is made here, before time
@@ -44,6 +51,9 @@ bool engine_open_device(struct engine *engine, const struct layout *layout, size
 /* To the device and back, where there is one; else nothing. Uploading fills the LLRs with -128, which no LLR is. */
 bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
+
+/* Memory from softqam_host_alloc(). */
+bool engine_allocate(struct engine *engine, size_t nbytes, void **memory);
 
 void engine_close(struct engine *engine);
 

@@ -18,8 +18,7 @@ void latency_sort(struct latency *latency)
     qsort(latency->nanoseconds, latency->n, sizeof *latency->nanoseconds, compare);
 }
 
-/* The smallest time that at least this share of all does not exceed; sorted. */
-static int64_t percentile(const struct latency *latency, double share)
+int64_t latency_percentile(const struct latency *latency, double share)
 {
     const size_t rank = (size_t)ceil(share * (double)latency->n);
     return latency->n == 0 ? 0 : latency->nanoseconds[rank > 0 ? rank - 1 : 0];
@@ -43,7 +42,7 @@ void latency_print(const struct latency *latency, const char *what)
     printf("%-28s", what);
     static const double shares[] = {0.5, 0.99, 0.999, 1};
     for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
-        printf(" %9.1f", 1e-3 * (double)percentile(latency, shares[k]));
+        printf(" %9.1f", 1e-3 * (double)latency_percentile(latency, shares[k]));
     putchar('\n');
 }
 

@@ -13,6 +13,9 @@ struct latency {
 
 void latency_sort(struct latency *latency);
 
+/* The smallest time that at least this share of all does not exceed; sorted. */
+int64_t latency_percentile(const struct latency *latency, double share);
+
 /* How many are at most so long; sorted. */
 size_t latency_count_within(const struct latency *latency, int64_t nanoseconds);
 

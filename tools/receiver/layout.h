@@ -1,42 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* The codewords of a slot: which layer and subcarriers each has, in all OFDM symbols, and its modulation. */
+/* The codewords of a slot: which layers and subcarriers each has, in all OFDM symbols, its modulation, its scrambling
+ * and its code blocks. */
 #ifndef SOFTQAM_TOOLS_RECEIVER_LAYOUT_H
 #define SOFTQAM_TOOLS_RECEIVER_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <softqam/softqam.h>
 
+#include "code_block.h"
 #include "numerology.h"
 
-enum { MAX_MODULATIONS = 16, MAX_LAYER_CODEWORDS = 64, MAX_CODEWORDS = LAYERS * MAX_LAYER_CODEWORDS };
+enum {
+    MAX_MODULATIONS = 16,
+    MAX_LAYER_CODEWORDS = 64,
+    MAX_CODEWORDS = LAYERS * MAX_LAYER_CODEWORDS,
+    MAX_CODE_BLOCKS = 512 /* 202 of 1024QAM, and one that is not full for each codeword */
+};
 
 struct codeword {
     softqam_modulation modulation;
     unsigned n_bits; /* of a symbol */
-    uint32_t layer;
+    unsigned n_layers;
+    uint32_t first_layer;
+    uint32_t c_init;
     size_t first_subcarrier;
     size_t n_subcarriers;
-    size_t n_symbols;    /* OFDM_SYMBOLS times as many; its first symbols are those of the first OFDM symbol */
-    size_t first_symbol; /* of the slot's, codeword after codeword; even */
-    size_t first_llr;    /* of the slot's, likewise */
+    size_t n_symbols; /* of all layers: first those of the first resource element, subcarrier after subcarrier */
+    size_t first_llr; /* of the slot's, codeword after codeword; a multiple of 8 */
+    size_t n_code_blocks;
 };
 
 struct layout {
     size_t n_codewords;
-    size_t n_segments; /* one for each OFDM symbol of each codeword */
+    size_t n_code_blocks;
     size_t n_llrs;
     struct codeword codewords[MAX_CODEWORDS];
+    struct code_block code_blocks[MAX_CODE_BLOCKS];
 };
 
-/* The resource blocks of each layer go to so many codewords, the modulations to all codewords in turns. */
-void layout_init(struct layout *layout, size_t layer_codewords, const softqam_modulation *modulations,
+/* The layers in groups of n_layers, the resource blocks of each group divided among so many codewords; the modulations
+ * go to all codewords in turns. */
+void layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
                  size_t n_modulations);
 
-/* The segments of a slot, wherever the pointers point: symbols are I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS], noise
- * variances [LAYERS][SUBCARRIERS], LLRs lie codeword after codeword. */
-void layout_lay_out(const struct layout *layout, softqam_segment *segments, float *symbols, float *noise_var,
-                    int8_t *llrs);
+/* Room that suffices for the segments of a slot. */
+size_t layout_most_segments(const struct layout *layout);
+
+/* What a slot's LLRs come out as, codeword after codeword. */
+enum llr_order {
+    SYMBOL_ORDER,  /* as they are demodulated, scrambled */
+    CODEWORD_ORDER /* descrambled, each code block in bit planes: what a rate recovery takes */
+};
+
+/* Where a slot lies, in host or device memory. */
+struct slot_places {
+    float *symbols;   /* I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS] */
+    float *noise_var; /* [LAYERS][SUBCARRIERS] */
+    int8_t *llrs;
+};
+
+/* The segments of a slot, OFDM symbol after OFDM symbol of each codeword. Returns how many, or 0, having said why. */
+size_t layout_lay_out(const struct layout *layout, const softqam_demodulator *demodulator, enum llr_order order,
+                      const struct slot_places *places, softqam_segment *segments);
 
 #endif

@@ -14,8 +14,10 @@ static const char help[] = "Usage: softqam-receiver [options]\n"
                            "blocks of 5G NR, each layer through a channel with several paths and noise,\n"
                            "transformed, equalised with one tap a subcarrier, and demodulated to 8-bit LLRs\n"
                            "with the noise variance of each subcarrier: all codewords of a slot, whatever\n"
-                           "their modulations, in one call. A slot arrives every 0.5 ms. Only\n"
-                           "the demodulation counts: the slots are made before, and come again and again.\n"
+                           "their modulations, in one call. The LLRs come out as a rate recovery takes\n"
+                           "them: layers put together, descrambled, each code block de-interleaved. A slot\n"
+                           "arrives every 0.5 ms. Only that call counts: the slots are made before, and\n"
+                           "come again and again. At the end stands what the same takes in separate passes.\n"
                            "\n"
                            "      --backend NAME  cpu, cuda or device; cpu and cuda: host memory; device:\n"
                            "                      symbols and LLRs in device memory, in a stream of the\n"
@@ -24,8 +26,10 @@ static const char help[] = "Usage: softqam-receiver [options]\n"
                            "                      modulations of the codewords in turns, some of bpsk,\n"
                            "                      pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam, with no\n"
                            "                      space between them; default: 256qam\n"
-                           "      --codewords N   codewords among which each layer's resource blocks are\n"
-                           "                      divided, 1 to 64; default: as few as give every\n"
+                           "      --layers N      layers of a codeword, 1, 2 or 4; default: 4, with pi2-bpsk,\n"
+                           "                      which has one, 1\n"
+                           "      --codewords N   codewords among which the resource blocks of these layers\n"
+                           "                      are divided, 1 to 64; default: as few as give every\n"
                            "                      modulation one\n"
                            "      --slots N       slots that are timed; default: 20000, which are 10 s\n"
                            "      --snr-db X      mean Es/N0 before equalisation, 0 to 60; default: 28\n"
@@ -48,6 +52,7 @@ static const char *const backends[] = {"cpu", "cuda", "device", NULL};
 
 enum {
     OPTION_BACKEND = 256,
+    OPTION_LAYERS,
     OPTION_CODEWORDS,
     OPTION_SLOTS,
     OPTION_SNR_DB,
@@ -60,6 +65,7 @@ enum {
 };
 static const struct option long_options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
                                              {"modulation", required_argument, NULL, 'm'},
+                                             {"layers", required_argument, NULL, OPTION_LAYERS},
                                              {"codewords", required_argument, NULL, OPTION_CODEWORDS},
                                              {"slots", required_argument, NULL, OPTION_SLOTS},
                                              {"snr-db", required_argument, NULL, OPTION_SNR_DB},
@@ -98,6 +104,8 @@ static bool take_option(struct options *options, int option)
         return arguments_parse_choice("--backend", optarg, backends, &options->backend);
     case 'm':
         return parse_modulations(options, optarg);
+    case OPTION_LAYERS:
+        return arguments_parse_count("--layers", optarg, 1, LAYERS, &options->n_layers);
     case OPTION_CODEWORDS:
         return arguments_parse_count("--codewords", optarg, 1, MAX_LAYER_CODEWORDS, &options->layer_codewords);
     case OPTION_SLOTS:
@@ -123,15 +131,34 @@ static bool take_option(struct options *options, int option)
     }
 }
 
+static bool choose_layers(struct options *options)
+{
+    bool is_single = false;
+    for (size_t k = 0; k < options->n_modulations; k++)
+        is_single = is_single || options->modulations[k] == SOFTQAM_MODULATION_PI2_BPSK;
+    if (options->n_layers == 0)
+        options->n_layers = is_single ? 1 : LAYERS;
+    if (LAYERS % options->n_layers != 0) {
+        message_print("--layers", "%d layers are not in groups of %d", LAYERS, (int)options->n_layers);
+        return false;
+    }
+    if (is_single && options->n_layers > 1) {
+        message_print("--layers", "pi2-bpsk has 1 layer, not %d", (int)options->n_layers);
+        return false;
+    }
+    return true;
+}
+
 static bool choose_codewords(struct options *options)
 {
-    const uint64_t fewest = (options->n_modulations + LAYERS - 1) / LAYERS;
+    const uint64_t n_groups = LAYERS / options->n_layers;
+    const uint64_t fewest = (options->n_modulations + n_groups - 1) / n_groups;
     if (options->layer_codewords == 0)
         options->layer_codewords = fewest;
     if (options->layer_codewords >= fewest)
         return true;
-    message_print("--codewords", "%d codewords are too few for %zu modulations", (int)options->layer_codewords * LAYERS,
-                  options->n_modulations);
+    message_print("--codewords", "%d codewords are too few for %zu modulations",
+                  (int)(options->layer_codewords * n_groups), options->n_modulations);
     return false;
 }
 
@@ -154,5 +181,5 @@ bool options_parse(struct options *options, int argc, char *argv[], int *status)
         if (!take_option(options, option))
             return false;
     }
-    return arguments_count_operands(argc, 0, "no operand") && choose_codewords(options);
+    return arguments_count_operands(argc, 0, "no operand") && choose_layers(options) && choose_codewords(options);
 }

@@ -14,6 +14,7 @@ struct options {
     int backend;
     softqam_modulation modulations[MAX_MODULATIONS]; /* of the codewords in turns */
     size_t n_modulations;
+    uint64_t n_layers; /* of a codeword */
     uint64_t layer_codewords;
     uint64_t n_slots;
     uint64_t n_different;

@@ -13,6 +13,7 @@
 #include "numerology.h"
 #include "options.h"
 #include "pace.h"
+#include "pass_times.h"
 
 /* All that a run holds. */
 struct run {
@@ -53,7 +54,12 @@ static bool time_slots(struct run *run, const struct options *options)
     bool good = pace.service.nanoseconds && pace.response.nanoseconds;
     if (!good)
         message_print(NULL, "no memory for %zu times", n);
-    good = good && pace_run(&pace) && check_llrs(&run->check, &run->engine, "while timing") && report(&pace, options);
+    good = good && pace_run(&pace) && check_llrs(&run->check, &run->engine, "while timing");
+    if (good) {
+        const bool in_time = report(&pace, options);
+        const size_t n_turns = n < 10 ? 1 : n < 2000 ? n / 10 : 200;
+        good = pass_times_print(&run->engine, n_turns) && in_time;
+    }
     free(pace.response.nanoseconds);
     free(pace.service.nanoseconds);
     return good;
@@ -65,7 +71,8 @@ static bool open_engine(struct run *run, const struct options *options)
     softqam_context_config_init(&config);
     config.backend = options->backend == BACKEND_CUDA ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
     config.n_threads = (unsigned)options->n_threads;
-    layout_init(&run->layout, (size_t)options->layer_codewords, options->modulations, options->n_modulations);
+    layout_init(&run->layout, (size_t)options->n_layers, (size_t)options->layer_codewords, options->modulations,
+                options->n_modulations);
     return options->backend == BACKEND_DEVICE
                ? engine_open_device(&run->engine, &run->layout, options->n_different)
                : engine_open_host(&run->engine, &run->layout, &config, SOFTQAM_PREPARE_ALL, options->n_different);
@@ -85,6 +92,9 @@ static int run_receiver(const struct options *options)
         printf(
             "a slot                       %d layers x %d OFDM symbols x %d subcarriers = %d symbols, every %.1f ms\n",
             LAYERS, OFDM_SYMBOLS, SUBCARRIERS, SLOT_SYMBOLS, 1e-6 * SLOT_NANOSECONDS);
+        printf("                             %zu codeword%s of %d layer%s, %zu code blocks, %zu LLRs\n",
+               run->layout.n_codewords, PLURAL(run->layout.n_codewords), (int)options->n_layers,
+               PLURAL(options->n_layers), run->layout.n_code_blocks, run->layout.n_llrs);
     }
     good = good && check_make_slots(&run->check, &run->engine, options->seed, options->snr_db) &&
            check_front_end(&run->check, &run->engine) && check_untimed(&run->check, &run->engine) &&

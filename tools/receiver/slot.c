@@ -29,60 +29,67 @@ static void equalise(const struct carrier *carrier, uint32_t layer, float comple
         grid[n] /= (float complex)carrier->response[layer][n % SUBCARRIERS];
 }
 
-/* Where symbol number k of a codeword lies in a layer's grid. */
-static size_t grid_place(const struct codeword *codeword, size_t k)
+/* Where symbol number i of a codeword lies in the grid of a slot: the layers of a resource element, the subcarriers of
+ * an OFDM symbol, the OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and 6.3.1.6). */
+static size_t grid_place(const struct codeword *codeword, size_t i)
 {
-    return k / codeword->n_subcarriers * SUBCARRIERS + codeword->first_subcarrier + k % codeword->n_subcarriers;
+    const size_t layer = codeword->first_layer + i % codeword->n_layers, element = i / codeword->n_layers;
+    const size_t row = layer * OFDM_SYMBOLS + element / codeword->n_subcarriers;
+    return row * SUBCARRIERS + codeword->first_subcarrier + element % codeword->n_subcarriers;
 }
 
-/* Modulates the codewords of a layer into its grid; `symbols` is room for them one by one. */
-static void send_layer(const struct carrier *carrier, const struct layout *layout, uint32_t layer, uint32_t index,
-                       float complex *symbols, float complex *sent, uint8_t *bits)
+/* Modulates codeword k of slot number `index` into the grid that is sent; `symbols` is room for them one by one. */
+static void send_codeword(const struct carrier *carrier, const struct layout *layout, size_t k, uint32_t index,
+                          float complex *symbols, float complex *sent, uint8_t *bits)
 {
-    for (size_t c = 0; c < layout->n_codewords; c++) {
-        const struct codeword *codeword = &layout->codewords[c];
-        if (codeword->layer != layer)
-            continue;
-        struct transmitter transmitter;
-        transmitter_init(&transmitter, codeword->modulation, carrier->seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
-        transmitter_generate(&transmitter, (uint64_t)index * SLOT_SYMBOLS + codeword->first_symbol, codeword->n_symbols,
-                             symbols, bits + codeword->first_llr);
-        for (size_t k = 0; k < codeword->n_symbols; k++)
-            sent[grid_place(codeword, k)] = symbols[k];
-    }
+    const struct codeword *codeword = &layout->codewords[k];
+    const uint64_t own_seed = carrier->seed + 0x9e3779b97f4a7c15 * ((uint64_t)index * MAX_CODEWORDS + k + 1);
+    struct transmitter transmitter;
+    transmitter_init(&transmitter, codeword->modulation, own_seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+    transmitter_scramble(&transmitter, codeword->c_init);
+    transmitter_generate(&transmitter, 0, codeword->n_symbols, symbols, bits + codeword->first_llr);
+    for (size_t i = 0; i < codeword->n_symbols; i++)
+        sent[grid_place(codeword, i)] = symbols[i];
 }
 
 static double squared_errors(const struct carrier *carrier, const struct codeword *codeword, const float complex *sent,
                              const float complex *grid)
 {
     double sum = 0;
-    for (size_t k = 0; k < codeword->n_symbols; k++) {
-        const size_t n = grid_place(codeword, k);
+    for (size_t i = 0; i < codeword->n_symbols; i++) {
+        const size_t n = grid_place(codeword, i);
         const double complex error = grid[n] - sent[n];
-        sum += creal(error * conj(error)) / (double)carrier->noise_var[codeword->layer][n % SUBCARRIERS];
+        sum += creal(error * conj(error)) / (double)carrier->noise_var[n / LAYER_SYMBOLS][n % SUBCARRIERS];
     }
     return sum;
+}
+
+/* From what is sent on all layers to what the front end hands on. */
+static void receive(const struct carrier *carrier, uint32_t index, const float complex *sent, float complex *samples,
+                    float complex *symbols)
+{
+    for (uint32_t layer = 0; layer < LAYERS; layer++) {
+        float complex *grid = symbols + layer * (size_t)LAYER_SYMBOLS;
+        ofdm_modulate(sent + layer * (size_t)LAYER_SYMBOLS, samples);
+        channel_pass(&carrier->channels[layer], index, carrier->n0, samples, samples + SLOT_SAMPLES);
+        ofdm_demodulate(samples + SLOT_SAMPLES, grid);
+        equalise(carrier, layer, grid);
+    }
 }
 
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
                uint8_t *bits, double errors[MAX_CODEWORDS])
 {
-    float complex *sent = malloc(LAYER_SYMBOLS * sizeof *sent);
+    float complex *sent = malloc(SLOT_SYMBOLS * sizeof *sent);
     float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
-    if (sent && samples) {
-        for (uint32_t layer = 0; layer < LAYERS; layer++) {
-            float complex *grid = symbols + layer * (size_t)LAYER_SYMBOLS;
-            send_layer(carrier, layout, layer, index, grid, sent, bits);
-            ofdm_modulate(sent, samples);
-            channel_pass(&carrier->channels[layer], index, carrier->n0, samples, samples + SLOT_SAMPLES);
-            ofdm_demodulate(samples + SLOT_SAMPLES, grid);
-            equalise(carrier, layer, grid);
-            for (size_t c = 0; c < layout->n_codewords; c++)
-                if (layout->codewords[c].layer == layer)
-                    errors[c] += squared_errors(carrier, &layout->codewords[c], sent, grid);
-        }
-    }
     const bool done = sent && samples;
+    if (done) {
+        for (size_t k = 0; k < layout->n_codewords; k++)
+            send_codeword(carrier, layout, k, index, symbols, sent, bits);
+        receive(carrier, index, sent, samples, symbols);
+        for (size_t k = 0; k < layout->n_codewords; k++)
+            errors[k] += squared_errors(carrier, &layout->codewords[k], sent, symbols);
+    }
     free(samples);
     free(sent);
     return done;
@@ -117,12 +124,14 @@ double carrier_bit_error_rate(const struct carrier *carrier, const struct codewo
     const struct modulation *m = modulation_get(codeword->modulation);
     /* The one bit of BPSK lies on the diagonal, where its two points are 1 from the middle. */
     const double half = m->n_bits == 1 ? 1 : 1 / sqrt(m->energy);
+    const size_t n = codeword->n_layers * codeword->n_subcarriers; /* each OFDM symbol has the same noise */
     double sum = 0;
-    for (size_t k = 0; k < codeword->n_subcarriers; k++) {
-        const double noise_var = (double)carrier->noise_var[codeword->layer][codeword->first_subcarrier + k];
+    for (size_t i = 0; i < n; i++) {
+        const size_t place = grid_place(codeword, i);
+        const double noise_var = (double)carrier->noise_var[place / LAYER_SYMBOLS][place % SUBCARRIERS];
         sum += axis_bit_error_rate(m->axis_bits, half, sqrt(noise_var / 2));
     }
-    return sum / (double)codeword->n_subcarriers;
+    return sum / (double)n;
 }
 
 double slot_bit_errors(const int8_t *llrs, const uint8_t *bits, size_t n_bits, double *n_zeros)

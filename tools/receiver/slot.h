@@ -22,9 +22,9 @@ struct carrier {
 
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db);
 
-/* Makes slot number `index`: equalised symbols, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS], and the bits that were sent, one a
- * byte, codeword after codeword. Adds to each codeword's error the squared distances of symbols to what was sent, each
- * in units of its noise variance. Returns false when there is no memory. */
+/* Makes slot number `index`: equalised symbols, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS], and the bits before scrambling,
+ * one a byte, codeword after codeword. Adds to each codeword's error the squared distances of symbols to what was sent,
+ * each in units of its noise variance. Returns false when there is no memory. */
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
                uint8_t *bits, double errors[MAX_CODEWORDS]);
 
