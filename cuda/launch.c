@@ -230,18 +230,31 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     };
 }
 
-/* How many steps a block of the kernel of segments takes: one a warp, or so many more that the device holds all blocks
- * at once, up to a number with which the begin of a block costs little. */
-static unsigned block_steps(size_t n_symbols, unsigned resident_blocks)
+/* How many steps a warp of the kernel of segments takes: one, or so many more that the device holds all blocks at once,
+ * up to a number with which the begin of a block costs little. */
+enum { MOST_WARP_STEPS = 16 };
+
+static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
 {
-    enum { MOST_WARP_STEPS = 16 };
     const size_t steps = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
-    return BLOCK_WARPS * (unsigned)(steps < MOST_WARP_STEPS ? steps : MOST_WARP_STEPS);
+    return (unsigned)(steps < MOST_WARP_STEPS ? steps : MOST_WARP_STEPS);
 }
 
 static const void *segment_tables(const softqam_params *params)
 {
     return softqam_params_take_noise(params) ? (const void *)softqam_kernel_tables_of_process() : &params->soft_bits;
+}
+
+/* Where each segment's blocks begin; returns how many there are. */
+static size_t lay_out_blocks(unsigned first_blocks[], const softqam_launch *launch, unsigned block_steps)
+{
+    size_t n_blocks = 0;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_kernel_segment *segment = &launch->segments[k];
+        first_blocks[k] = (unsigned)n_blocks;
+        n_blocks += count_blocks(segment->n_symbols, softqam_block_share(block_steps, segment->n_layers, false));
+    }
+    return n_blocks;
 }
 
 static cudaError_t launch_segments(softqam_launch *launch)
@@ -258,11 +271,12 @@ static cudaError_t launch_segments(softqam_launch *launch)
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
-    shared.block_steps = block_steps(n_symbols, answers.resident_blocks);
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        const softqam_kernel_segment *segment = &launch->segments[k];
-        first_blocks[k] = (unsigned)n_blocks;
-        n_blocks += count_blocks(segment->n_symbols, softqam_block_share(shared.block_steps, segment->n_layers, false));
+    /* Segments' last blocks, which are not full, may make it more blocks than the device holds. */
+    for (unsigned steps = warp_steps(n_symbols, answers.resident_blocks);; steps++) {
+        shared.block_steps = BLOCK_WARPS * steps;
+        n_blocks = lay_out_blocks(first_blocks, launch, shared.block_steps);
+        if (n_blocks <= answers.resident_blocks || steps >= MOST_WARP_STEPS)
+            break;
     }
     void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, launch->segments, first_blocks};
     return launch_kernel(params->kernels->addresses[kernel], &answers, n_blocks, arguments, launch->stream);
@@ -311,7 +325,7 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
-    shared.block_steps = block_steps(max_symbols, answers.resident_blocks);
+    shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, answers.resident_blocks);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / softqam_block_share(shared.block_steps, 1, true) + max_segments;
     const softqam_kernel_segment none[FEW_SEGMENTS] = {0};

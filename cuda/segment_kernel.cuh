@@ -170,7 +170,6 @@ struct alignas(SOFT_ROW_NBYTES) segment_block {
     } tables;
     uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word before and one behind */
     softqam_kernel_segment segment;
-    softqam_segment descriptor;
     softqam_llr_lines lines[2];
     softqam_row_scalars of_rows[3];
     soft_scalars of_soft;
@@ -418,13 +417,6 @@ static __device__ __forceinline__ block_place find_place(const array_of<unsigned
     return {low, static_cast<size_t>(blockIdx.x - first_blocks.at[low])};
 }
 
-/* Segments in device memory are read from the second cache: what the first one has may be of before the kernel that
- * wrote them. */
-template <typename Item> static __device__ __forceinline__ Item load_descriptor(const Item *from)
-{
-    return __ldcg(from);
-}
-
 /* The same among segments in device memory, by a warp: a thread counts segments' blocks. False for a block that is not
  * needed. */
 static __device__ __forceinline__ bool find_place(block_place &place, const softqam_segment_launch &launch)
@@ -436,7 +428,7 @@ static __device__ __forceinline__ bool find_place(block_place &place, const soft
     const unsigned all = 0xffffffffu;
     const unsigned lane = threadIdx.x % WARP_THREADS;
     const unsigned share = softqam_block_share(launch.block_steps, 1, true);
-    const unsigned n_segments = load_descriptor(launch.n_device_segments);
+    const unsigned n_segments = *launch.n_device_segments;
     unsigned before = 0;
     for (unsigned first = 0; first < launch.n_segments; first += AT_ONCE * WARP_THREADS) {
         size_t n_symbols[AT_ONCE] = {};
@@ -444,7 +436,7 @@ static __device__ __forceinline__ bool find_place(block_place &place, const soft
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
             if (first + k * WARP_THREADS + lane < launch.n_segments)
-                n_symbols[k] = load_descriptor(&launch.device_segments[first + k * WARP_THREADS + lane].n_symbols);
+                n_symbols[k] = launch.device_segments[first + k * WARP_THREADS + lane].n_symbols;
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++) {
             const unsigned number = first + k * WARP_THREADS + lane;
@@ -472,28 +464,16 @@ static __device__ __forceinline__ bool find_place(block_place &place, const soft
     return false;
 }
 
-/* A segment of device memory to the block's descriptor, by all warps but the first. */
-static __device__ __forceinline__ void fetch_descriptor(const softqam_segment_launch &launch, unsigned segment)
-{
-    enum { WORDS = sizeof(softqam_segment) / sizeof(uint32_t) };
-    static_assert(WORDS <= BLOCK_THREADS - WARP_THREADS, "a thread for each word");
-    const unsigned word = threadIdx.x - WARP_THREADS;
-    if (threadIdx.x >= WARP_THREADS && word < WORDS)
-        reinterpret_cast<uint32_t *>(&block.descriptor)[word] =
-            load_descriptor(reinterpret_cast<const uint32_t *>(&launch.device_segments[segment]) + word);
-}
-
-/* The block's descriptor to its segment, with what its zeros stand for. What no host could check is made harmless as
- * far as it can be: a modulation that is none has no symbols. */
+/* A segment of device memory to the block's, with what its zeros stand for. What no host could check is made harmless
+ * as far as it can be: a modulation that is none has no symbols. */
 template <output_format FORMAT>
-static __device__ __forceinline__ void take_descriptor(const softqam_segment_launch &launch)
+static __device__ __forceinline__ void take_segment(const softqam_segment &from, const softqam_segment_launch &launch)
 {
     enum { SAME_WORDS = offsetof(softqam_kernel_segment, input_scale) / sizeof(uint32_t) };
     static_assert(offsetof(softqam_segment, n_layers) == offsetof(softqam_kernel_segment, input_scale) &&
                       offsetof(softqam_segment, layers) == offsetof(softqam_kernel_segment, layers) &&
                       offsetof(softqam_segment, symbol_stride) == offsetof(softqam_kernel_segment, symbol_stride),
                   "both begin with the same fields");
-    const softqam_segment &from = block.descriptor;
     softqam_kernel_segment &to = block.segment;
     if (threadIdx.x >= WARP_THREADS) {
         const unsigned word = threadIdx.x - WARP_THREADS;
@@ -520,43 +500,8 @@ static __device__ __forceinline__ void take_descriptor(const softqam_segment_lau
     to.is_descrambled = from.descramble != 0;
 }
 
-/* The block's segment, of those in device memory; false if the block is not needed. The kernel before may have written
- * these, so that its end is waited for, but where the block's own is likely to be is looked up before that: so the
- * descriptors are in the second cache by then, and the one that is likely is read while the search is done again. */
-template <output_format FORMAT>
-static __device__ __forceinline__ bool take_device_segment(block_place &place, const softqam_segment_launch &launch)
-{
-    if (threadIdx.x < WARP_THREADS) {
-        find_place(place, launch);
-        if (threadIdx.x == 0)
-            block.place = place;
-    }
-    __syncthreads();
-    const unsigned likely = block.place.segment;
-    __syncthreads();
-    wait_for_previous_kernel();
-    fetch_descriptor(launch, likely);
-    if (threadIdx.x < WARP_THREADS) {
-        const bool is_needed = find_place(place, launch);
-        if (threadIdx.x == 0) {
-            block.place = place;
-            block.is_needed = is_needed;
-        }
-    }
-    __syncthreads();
-    if (!block.is_needed)
-        return false;
-    place = block.place;
-    if (place.segment != likely) {
-        fetch_descriptor(launch, place.segment);
-        __syncthreads();
-    }
-    take_descriptor<FORMAT>(launch);
-    return true;
-}
-
 template <output_format FORMAT, int N>
-static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 7)
     segment_kernel(const __grid_constant__ typename segment_tables<FORMAT>::type tables,
                    const __grid_constant__ softqam_segment_launch launch,
                    const __grid_constant__ array_of<softqam_kernel_segment, N> segments,
@@ -569,8 +514,19 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
         block.input_format = launch.input_format;
     if (launch.device_segments) {
         write_tables(tables, ALL_MODULATIONS);
-        if (!take_device_segment<FORMAT>(place, launch))
+        wait_for_previous_kernel();
+        if (threadIdx.x < WARP_THREADS) {
+            const bool is_needed = find_place(place, launch);
+            if (threadIdx.x == 0) {
+                block.place = place;
+                block.is_needed = is_needed;
+            }
+        }
+        __syncthreads();
+        if (!block.is_needed)
             return;
+        place = block.place;
+        take_segment<FORMAT>(launch.device_segments[place.segment], launch);
     } else {
         place = find_place(first_blocks, launch);
         const softqam_kernel_segment &segment = segments.at[place.segment];

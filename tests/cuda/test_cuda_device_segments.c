@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "device_fixture.h"
+#include "late_copy.h"
 
-enum { STREAM_ARGUMENTS = 60, STREAM_DESCRIPTORS, STREAM_GRAPH };
+enum { STREAM_ARGUMENTS = 60, STREAM_DESCRIPTORS, STREAM_GRAPH, STREAM_LATE };
 
 enum { MAX_SEGMENTS = 400, MAX_SYMBOLS = 1500, N_COMPONENTS = 1 << 17, N_NOISE = 1 << 15, OUT_NBYTES = 1 << 24 };
 
@@ -280,6 +281,41 @@ static void test_graph(void **state)
     for_all_formats(STREAM_GRAPH, check_graph);
 }
 
+/* Descriptors that the kernel before writes, after this one has begun: over others, over the same but for one field,
+ * over what are none, and over the same. */
+static void check_late_descriptors(segment_set *self, harness_random *random)
+{
+    enum { OTHERS, NEARLY_THE_SAME, NONE, THE_SAME, BEFORE, N = 300 };
+    const size_t nbytes = N * sizeof self->copies[0];
+    unsigned *d_late;
+    CUDA(cudaMalloc((void **)&d_late, nbytes));
+    for (int before = OTHERS; before < BEFORE; before++) {
+        softqam_segment *others = harness_alloc(nbytes);
+        fill_set(self, random, N);
+        memcpy(others, self->copies, nbytes);
+        if (before == OTHERS)
+            fill_set(self, random, N);
+        else if (before == NEARLY_THE_SAME)
+            others[harness_random_below(random, N)].n_symbols += 12;
+        else if (before == NONE)
+            memset(others, 0xff, nbytes);
+        CUDA(cudaMemcpy(d_late, self->copies, nbytes, cudaMemcpyHostToDevice));
+        CUDA(cudaMemcpy(self->d_segments, others, nbytes, cudaMemcpyHostToDevice));
+        CUDA(late_copy((unsigned *)(void *)self->d_segments, d_late, nbytes / sizeof *d_late, 0));
+        demodulate_descriptors(self, N, self->n_symbols, 0);
+        CUDA(cudaDeviceSynchronize());
+        check_set(self, "descriptors that the kernel before writes");
+        free(others);
+    }
+    CUDA(cudaFree(d_late));
+}
+
+static void test_late_descriptors(void **state)
+{
+    (void)state;
+    for_all_formats(STREAM_LATE, check_late_descriptors);
+}
+
 /* Kernels that follow each other in a stream begin before the one before them has ended, but see what it wrote: here
  * the output of one is the input of the next. */
 static void test_chain(void **state)
@@ -361,8 +397,8 @@ int main(int argc, char **argv)
 {
     harness_require_cuda();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_descriptors), cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_chain),     cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_arguments),        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_late_descriptors), cmocka_unit_test(test_chain),       cmocka_unit_test(test_misuse),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }
