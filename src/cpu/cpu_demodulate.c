@@ -22,7 +22,8 @@ enum {
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
-    SEQUENCE_SLACK = 8          /* words behind it that loops read */
+    SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * 10 / 32 + 2 * GOLD_WINDOW,
+    SEQUENCE_SLACK = 8 /* words behind it that loops read */
 };
 
 typedef struct tile_memory {
@@ -30,14 +31,12 @@ typedef struct tile_memory {
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
-    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK + SEQUENCE_SLACK];
+    _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     softqam_gold gold;
 } tile_memory;
 
-_Static_assert(DESCRAMBLED_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "as many LLRs as bits at once");
-
 /* What loops for codewords read that need none: they negate no LLR. */
-static const unsigned char nothing_flipped[DESCRAMBLED_SYMBOLS * 10 / 8 + SEQUENCE_SLACK * 4];
+static const unsigned char nothing_flipped[(SEQUENCE_WORDS + SEQUENCE_SLACK) * 4];
 
 typedef struct cpu_call {
     const softqam_demodulator *demodulator;
@@ -288,9 +287,8 @@ static const unsigned char *load_sequence(const span *s, uint64_t position, piec
 {
     if (!s->segment->descramble)
         return nothing_flipped;
-    softqam_gold_seek(&tile->gold, s->segment->c_init, position * s->n_bits);
-    softqam_gold_take(&tile->gold, p.n_symbols * s->n_bits, tile->sequence);
-    return (const unsigned char *)tile->sequence;
+    return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, p.n_symbols * s->n_bits,
+                             tile->sequence);
 }
 
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
@@ -342,7 +340,7 @@ static void demodulate_part(void *context, size_t number)
     softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
     softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
-    memset(tile.sequence + GOLD_MAX_BLOCKS * GOLD_BLOCK, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
+    memset(tile.sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);

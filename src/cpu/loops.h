@@ -68,7 +68,7 @@ typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
     softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
     softqam_loop *const *codeword[MAX_AXIS_BITS + 1]; /* likewise; NULL for soft bits */
-    softqam_gold_loop *gold;
+    softqam_gold_loops gold;
     softqam_interleave_loop *interleave;
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */

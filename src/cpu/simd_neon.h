@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gold_polynomials.h"
 #include "tables.h"
 
 #define VEC        static inline __attribute__((always_inline))
@@ -259,13 +260,43 @@ VEC void vec_store_u32(uint32_t *to, vec_u32 a)
     vst1q_u32(to, a);
 }
 
-/* The words from n on, 2, 4, 6 or 8. */
-VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
+VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
-    return n == 2   ? vextq_u32(vec_load_u32(from), vec_load_u32(from + 4), 2)
-           : n == 4 ? vec_load_u32(from + 4)
-           : n == 6 ? vextq_u32(vec_load_u32(from + 4), vec_load_u32(from + 8), 2)
-                    : vec_load_u32(from + 8);
+    return n == 2 ? vextq_u32(first, second, 2) : n == 4 ? second : n == 6 ? vextq_u32(second, third, 2) : third;
+}
+
+/* 16 bytes. */
+typedef uint8x16_t vec_part;
+
+VEC vec_part vec_part_of(uint64_t low, uint64_t high)
+{
+    return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+}
+
+/* The bytes from n on, 1 to 4, of two that follow on one another. */
+VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
+{
+    return n == 1   ? vextq_u8(first, second, 1)
+           : n == 2 ? vextq_u8(first, second, 2)
+           : n == 3 ? vextq_u8(first, second, 3)
+                    : vextq_u8(first, second, 4);
+}
+
+VEC vec_part vec_part_xor(vec_part a, vec_part b)
+{
+    return veorq_u8(a, b);
+}
+
+VEC void vec_part_store(uint32_t *to, vec_part a)
+{
+    vst1q_u32(to, vreinterpretq_u32_u8(a));
+}
+
+/* Of polynomials over two elements. Not every processor has the instruction. */
+VEC uint64_t carryless_product(uint32_t a, uint32_t b)
+{
+    return gold_product(a, b);
 }
 
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
