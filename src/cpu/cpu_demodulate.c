@@ -20,10 +20,10 @@ enum {
     TILE_SYMBOLS = 1024,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
-    LARGEST_STEP = 16,
+    LARGEST_STEP = 32,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * 10 / 32 + 2 * GOLD_WINDOW,
-    SEQUENCE_SLACK = 8 /* words behind it that loops read */
+    SEQUENCE_SLACK = 16 /* words behind it that loops read */
 };
 
 typedef struct tile_memory {
@@ -34,9 +34,6 @@ typedef struct tile_memory {
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     softqam_gold gold;
 } tile_memory;
-
-/* What loops for codewords read that need none: they negate no LLR. */
-static const unsigned char nothing_flipped[(SEQUENCE_WORDS + SEQUENCE_SLACK) * 4];
 
 typedef struct cpu_call {
     const softqam_demodulator *demodulator;
@@ -70,7 +67,9 @@ typedef struct span {
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
+    bool are_layers_taken;  /* by the loop, which brings them together itself */
     size_t piece_symbols;   /* at most */
+    size_t min_symbols;     /* that the loop takes */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -117,6 +116,24 @@ static size_t unstreamed_symbols(const span *s, bool streaming)
     return s->n_symbols;
 }
 
+/* Several layers, in each of which symbols lie side by side. */
+static bool are_layers_dense(const softqam_segment *segment)
+{
+    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
+    for (size_t k = 0; dense && k < segment->n_layers; k++)
+        dense = !segment->layers[k].symbols_q;
+    return dense;
+}
+
+/* Whether a loop takes the symbols and noise of a span's layers from where they lie. */
+static bool are_layers_taken(const span *s, const softqam_params *params)
+{
+    const unsigned n_layers = s->segment->n_layers;
+    return (n_layers == 2 || n_layers == 4) && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
+           s->min_symbols > 2 && s->n_symbols % n_layers == 0 && !s->is_converted && s->segment->noise_stride == 1 &&
+           are_layers_dense(s->segment);
+}
+
 /* A segment's symbols from `first` on, n_symbols at most. */
 static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
 {
@@ -133,6 +150,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
     s->n_bits = s->output_nbytes / (unsigned)params->value_nbytes;
     s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
+    s->min_symbols = loops->min_symbols * (s->plane_nbytes ? 2 : 1);
     s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
     s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
@@ -151,6 +169,9 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->is_noise_gathered = false;
     if (softqam_params_take_noise(params))
         take_noise(s);
+    s->are_layers_taken = are_layers_taken(s, params);
+    if (s->are_layers_taken)
+        s->piece_symbols = DESCRAMBLED_SYMBOLS;
     s->table = params->llrs[axis_bits];
     s->loop =
         s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
@@ -161,13 +182,15 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
 typedef struct piece {
     size_t n_symbols;
     bool streaming;
+    bool are_layers_taken;
 } piece;
 
 static piece next_piece(const span *s, size_t first)
 {
     const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false};
+    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false, false};
+    p.are_layers_taken = s->are_layers_taken && p.n_symbols >= s->min_symbols;
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
@@ -175,15 +198,6 @@ static piece next_piece(const span *s, size_t first)
         p.streaming = true;
     }
     return p;
-}
-
-/* Several layers, in each of which symbols lie side by side. */
-static bool are_layers_dense(const softqam_segment *segment)
-{
-    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
-    for (size_t k = 0; dense && k < segment->n_layers; k++)
-        dense = !segment->layers[k].symbols_q;
-    return dense;
 }
 
 /* n items of nbytes from the segment's item `first` on, of which each layer has its own at `items`. */
@@ -223,12 +237,28 @@ static void gather_noise(const span *s, size_t first, size_t n, float *to)
         softqam_segment_gather_noise(segment, first, n, to);
 }
 
+/* A layer's items from the segment's item `first` on, which is that layer's own. */
+static const float *layer_at(const span *s, const void *items, size_t first, size_t nbytes)
+{
+    return (const void *)((const unsigned char *)items + first / s->segment->n_layers * nbytes);
+}
+
+static void take_layers(const span *s, size_t first, softqam_loop_call *call)
+{
+    call->n_layers = s->segment->n_layers;
+    for (size_t k = 0; k < call->n_layers; k++) {
+        const softqam_layer *layer = &s->segment->layers[(first + k) % call->n_layers];
+        call->layers[k] = layer_at(s, layer->symbols, first + k, s->demodulator->params.input_nbytes);
+        call->layers_noise[k] = layer_at(s, layer->noise_var, first + k, sizeof(float));
+    }
+}
+
 /* The components of a piece of a span, side by side as floats. */
 static const float *load_components(const span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const void *symbols = s->symbols + first * params->input_nbytes;
-    if (s->is_gathered) {
+    if (s->is_gathered && !p.are_layers_taken) {
         void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
         gather_symbols(s, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
@@ -243,7 +273,7 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
 {
     if (s->noise_kind == SOFTQAM_ONE_WEIGHT)
         return s->noise;
-    if (!s->is_noise_gathered)
+    if (!s->is_noise_gathered || p.are_layers_taken)
         return s->noise + first;
     gather_noise(s, s->first + first, p.n_symbols, tile->noise);
     return tile->noise;
@@ -266,7 +296,7 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
     const size_t value_nbytes = s->demodulator->params.value_nbytes;
     unsigned char *out = call->out;
-    call->n_symbols = s->demodulator->loops.min_symbols;
+    call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
     call->components = padded;
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
@@ -285,8 +315,6 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
 /* The scrambling sequence of a piece. */
 static const unsigned char *load_sequence(const span *s, uint64_t position, piece p, tile_memory *tile)
 {
-    if (!s->segment->descramble)
-        return nothing_flipped;
     return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, p.n_symbols * s->n_bits,
                              tile->sequence);
 }
@@ -304,16 +332,18 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
         .n_symbols = p.n_symbols,
         .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
         .streaming = p.streaming,
-        .sequence = s->is_codeword_order ? load_sequence(s, position, p, tile) : NULL,
+        .sequence = s->segment->descramble ? load_sequence(s, position, p, tile) : NULL,
         .plane_nbytes = s->plane_nbytes,
     };
+    if (p.are_layers_taken)
+        take_layers(s, s->first + first, &call);
     if (s->is_converted && !s->is_gathered) {
         call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
         call.ahead_nbytes = params->input_nbytes;
     }
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
-    if (p.n_symbols < s->demodulator->loops.min_symbols)
+    if (p.n_symbols < s->min_symbols)
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);

@@ -33,15 +33,21 @@ typedef struct softqam_loop_call {
     uint32_t turn[2];
     const float *components;
     const float *noise; /* softqam_noise_kind */
-    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
+    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least, twice as many in bit planes */
     unsigned char *out;
     const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
     size_t ahead_nbytes; /* of a symbol there */
     bool streaming;
     /* For the loops for codewords. The scrambling sequence from the first symbol on, LLRs whose bit is 1 change their
-     * sign; 32 bytes more are read. And from one bit plane to the next; 0: symbol order. */
+     * sign; 64 bytes more are read. NULL, of bit planes: none does. And from one bit plane to the next; 0: symbol
+     * order. */
     const unsigned char *sequence;
     size_t plane_nbytes;
+    /* Vector loops, s8 in bit planes: 2 or 4 layers, of whose number n_symbols is a multiple; else 1 or 0. Symbol and
+     * noise value k are those of layer k % n_layers with number k / n_layers. */
+    unsigned n_layers;
+    const float *layers[SOFTQAM_MAX_LAYERS];
+    const float *layers_noise[SOFTQAM_MAX_LAYERS];
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
