@@ -287,15 +287,23 @@ VEC vec_bytes words_of(s8_rule rule, vec_f32 first, vec_f32 second)
     return vec_pack_s16(vec_sub_s32(vec_bits_s32(first), constant), vec_sub_s32(vec_bits_s32(second), constant));
 }
 
-/* Two pairs of registers to bytes. */
+/* Whether bytes need a limit that packing has not. */
+VEC bool is_limited_below(s8_rule rule)
+{
+    return !rule.limited && rule.output == LLRS_S8 && rule.constants->is_limited;
+}
+
+/* Two pairs of registers to bytes, limited but for is_limited_below(). */
+VEC vec_bytes packed_bytes(s8_rule rule, vec_bytes first, vec_bytes second)
+{
+    const vec_bytes packed = vec_pack_s8(first, second);
+    return rule.limited ? packed : vec_max_s8(packed, rule.constants->least);
+}
+
 VEC vec_bytes bytes_of(s8_rule rule, vec_bytes first, vec_bytes second)
 {
-    vec_bytes packed = vec_pack_s8(first, second);
-    if (!rule.limited)
-        packed = vec_max_s8(packed, rule.constants->least);
-    if (!rule.limited && rule.output == LLRS_S8 && rule.constants->is_limited)
-        packed = vec_min_s8(packed, rule.constants->most);
-    return packed;
+    const vec_bytes packed = packed_bytes(rule, first, second);
+    return is_limited_below(rule) ? vec_min_s8(packed, rule.constants->most) : packed;
 }
 
 VEC vec_bytes in_order(s8_rule rule, vec_bytes packed, byte_order order)
@@ -462,28 +470,40 @@ VEC vec_bytes plane_words_of(s8_rule rule, vec_f32 even, vec_f32 odd)
     return rule.narrow ? words : vec_shuffle_bytes(words, vec_splat_bytes(in_turns));
 }
 
-VEC vec_bytes flipped_planes(int m, int k, const unsigned char *flips, vec_bytes planes)
+/* Of each bit two planes. */
+VEC void flip_planes(int m, const unsigned char *flips, vec_bytes planes[])
 {
-    const flip_table *table = &flips_planes[m][k];
-    vec_bytes bits = vec_load_plane_bits(flips, 4 * m);
-    if (m != 4 || LANES == 4) /* else each symbol's bits are the byte in its place */
-        bits = vec_shuffle_bytes(bits, vec_load_bytes(table->bytes));
-    if (m == 5)
-        bits = vec_or(bits,
-                      vec_shuffle_bytes(vec_load_plane_bits(flips + 2 * m, 4 * m), vec_load_bytes(table->last_bytes)));
-    return vec_flip_bytes(planes, bits, vec_load_bytes(table->bits));
+    const vec_bytes all = vec_load_plane_bits(flips, 4 * m);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++) {
+        const flip_table *table = &flips_planes[m][k];
+        vec_bytes bits = all;
+        if (m != 4 || LANES == 4) /* else each symbol's bits are the byte in its place */
+            bits = vec_shuffle_bytes(bits, vec_load_bytes(table->bytes));
+        if (m == 5)
+            bits = vec_or(
+                bits, vec_shuffle_bytes(vec_load_plane_bits(flips + 2 * m, 4 * m), vec_load_bytes(table->last_bytes)));
+        planes[k] = vec_flip_bytes(planes[k], bits, vec_load_bytes(table->bits));
+    }
 }
 
 VEC void store_double_step(int m, s8_rule rule, unsigned char *out, const plane_words *words)
 {
     const size_t plane_nbytes = rule.constants->plane_nbytes;
+    vec_bytes planes[MAX_AXIS_BITS];
     VEC_UNROLL
-    for (int k = 0; k < m; k++) {
-        vec_bytes planes = vec_planes_apart(bytes_of(rule, words->halves[0][k], words->halves[1][k]));
-        if (rule.flips)
-            planes = flipped_planes(m, k, rule.flips, planes);
-        vec_store_two_planes(out + 2 * (size_t)k * plane_nbytes, plane_nbytes, planes);
+    for (int k = 0; k < m; k++)
+        planes[k] = vec_planes_apart(packed_bytes(rule, words->halves[0][k], words->halves[1][k]));
+    if (is_limited_below(rule)) {
+        VEC_UNROLL
+        for (int k = 0; k < m; k++)
+            planes[k] = vec_min_s8(planes[k], rule.constants->most);
     }
+    if (rule.flips)
+        flip_planes(m, rule.flips, planes);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        vec_store_two_planes(out + 2 * (size_t)k * plane_nbytes, plane_nbytes, planes[k]);
 }
 
 /* BPSK: LANES LLRs. */
