@@ -67,9 +67,9 @@ typedef struct span {
     bool is_converted;      /* and scaled */
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
-    bool are_layers_taken;  /* by the loop, which brings them together itself */
     size_t piece_symbols;   /* at most */
     size_t min_symbols;     /* that the loop takes */
+    size_t n_layers_taken;  /* by the loop, which brings them together itself; 0: none */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -125,13 +125,14 @@ static bool are_layers_dense(const softqam_segment *segment)
     return dense;
 }
 
-/* Whether a loop takes the symbols and noise of a span's layers from where they lie. */
+/* Whether a loop takes the symbols and noise of a span of several layers from where they lie, as those for vectors do.
+ */
 static bool are_layers_taken(const span *s, const softqam_params *params)
 {
     const unsigned n_layers = s->segment->n_layers;
-    return (n_layers == 2 || n_layers == 4) && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
-           s->min_symbols > 2 && s->n_symbols % n_layers == 0 && !s->is_converted && s->segment->noise_stride == 1 &&
-           are_layers_dense(s->segment);
+    return n_layers != 3 && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
+           s->n_symbols % n_layers == 0 && !s->is_converted && s->segment->noise_stride == 1 &&
+           s->demodulator->loops.min_symbols > 1 && are_layers_dense(s->segment);
 }
 
 /* A segment's symbols from `first` on, n_symbols at most. */
@@ -169,9 +170,11 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->is_noise_gathered = false;
     if (softqam_params_take_noise(params))
         take_noise(s);
-    s->are_layers_taken = are_layers_taken(s, params);
-    if (s->are_layers_taken)
+    s->n_layers_taken = 0;
+    if (has_layers && are_layers_taken(s, params)) {
+        s->n_layers_taken = segment->n_layers;
         s->piece_symbols = DESCRAMBLED_SYMBOLS;
+    }
     s->table = params->llrs[axis_bits];
     s->loop =
         s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
@@ -182,15 +185,13 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
 typedef struct piece {
     size_t n_symbols;
     bool streaming;
-    bool are_layers_taken;
 } piece;
 
 static piece next_piece(const span *s, size_t first)
 {
     const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false, false};
-    p.are_layers_taken = s->are_layers_taken && p.n_symbols >= s->min_symbols;
+    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
@@ -243,14 +244,18 @@ static const float *layer_at(const span *s, const void *items, size_t first, siz
     return (const void *)((const unsigned char *)items + first / s->segment->n_layers * nbytes);
 }
 
-static void take_layers(const span *s, size_t first, softqam_loop_call *call)
+/* NULL where they must be brought together before. */
+static const softqam_loop_layers *take_layers(const span *s, size_t first, piece p, softqam_loop_layers *layers)
 {
-    call->n_layers = s->segment->n_layers;
-    for (size_t k = 0; k < call->n_layers; k++) {
-        const softqam_layer *layer = &s->segment->layers[(first + k) % call->n_layers];
-        call->layers[k] = layer_at(s, layer->symbols, first + k, s->demodulator->params.input_nbytes);
-        call->layers_noise[k] = layer_at(s, layer->noise_var, first + k, sizeof(float));
+    if (s->n_layers_taken == 0 || p.n_symbols < s->min_symbols)
+        return NULL;
+    layers->n = (unsigned)s->n_layers_taken;
+    for (size_t k = 0; k < layers->n; k++) {
+        const softqam_layer *layer = &s->segment->layers[(first + k) % layers->n];
+        layers->components[k] = layer_at(s, layer->symbols, first + k, s->demodulator->params.input_nbytes);
+        layers->noise[k] = layer_at(s, layer->noise_var, first + k, sizeof(float));
     }
+    return layers;
 }
 
 /* The components of a piece of a span, side by side as floats. */
@@ -258,7 +263,7 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
 {
     const softqam_params *params = &s->demodulator->params;
     const void *symbols = s->symbols + first * params->input_nbytes;
-    if (s->is_gathered && !p.are_layers_taken) {
+    if (s->is_gathered) {
         void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
         gather_symbols(s, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
@@ -273,7 +278,7 @@ static const float *load_noise(const span *s, size_t first, piece p, tile_memory
 {
     if (s->noise_kind == SOFTQAM_ONE_WEIGHT)
         return s->noise;
-    if (!s->is_noise_gathered || p.are_layers_taken)
+    if (!s->is_noise_gathered)
         return s->noise + first;
     gather_noise(s, s->first + first, p.n_symbols, tile->noise);
     return tile->noise;
@@ -323,20 +328,21 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
 {
     const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
+    softqam_loop_layers in_layers;
+    const softqam_loop_layers *layers = take_layers(s, s->first + first, p, &in_layers);
     softqam_loop_call call = {
         .params = params,
         .table = s->table,
         .scale = s->llr_scale,
-        .components = load_components(s, first, p, tile),
-        .noise = load_noise(s, first, p, tile),
+        .components = layers ? layers->components[0] : load_components(s, first, p, tile),
+        .noise = layers ? layers->noise[0] : load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
         .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
         .streaming = p.streaming,
         .sequence = s->segment->descramble ? load_sequence(s, position, p, tile) : NULL,
         .plane_nbytes = s->plane_nbytes,
+        .layers = layers,
     };
-    if (p.are_layers_taken)
-        take_layers(s, s->first + first, &call);
     if (s->is_converted && !s->is_gathered) {
         call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
         call.ahead_nbytes = params->input_nbytes;

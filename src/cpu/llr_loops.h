@@ -39,12 +39,11 @@ typedef struct llr_constants {
     vec_f32 weight;   /* of all symbols, where it is one */
     vec_u32 turns[2]; /* BPSK: of symbols from an even one on, and from an odd one on */
     bool streaming;
-    /* NULL where nothing is descrambled, 0 for symbol order. */
-    const unsigned char *sequence;
-    size_t plane_nbytes;
+    const unsigned char *sequence; /* NULL where nothing is descrambled */
     bool in_planes;
-    /* Double steps of 2 or 4 layers, else 1: of those that have the symbols of even number and of odd number, two
-     * places each, so many resource elements apart or of two layers. */
+    size_t plane_nbytes;
+    /* Double steps take 2 or 4 layers where they lie; else 1. Two places for the symbols of even number and two for the
+     * others: of two layers, or half a register apart. */
     unsigned n_layers;
     const float *layers[4];
     const float *layers_noise[4];
@@ -114,12 +113,12 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     /* So that no step asks. */
     if (layout == LLRS_DESCRAMBLED && !constants.sequence)
         __builtin_unreachable();
-    constants.n_layers = layout == LLRS_IN_PLANES && output <= LLRS_S8 ? call->n_layers : 1;
+    constants.n_layers = layout == LLRS_IN_PLANES && output <= LLRS_S8 && call->layers ? call->layers->n : 1;
     for (unsigned k = 0; k < 4 && constants.n_layers > 1; k++) {
         const unsigned layer = constants.n_layers == 4 ? k / 2 + k % 2 * 2 : k / 2;
         const size_t further = constants.n_layers == 4 ? 0 : k % 2 * (LANES / 2);
-        constants.layers[k] = call->layers[layer] + 2 * further;
-        constants.layers_noise[k] = call->layers_noise[layer] + further;
+        constants.layers[k] = call->layers->components[layer] + 2 * further;
+        constants.layers_noise[k] = call->layers->noise[layer] + further;
     }
     constants.flip_bytes = vec_load_u32(flip_bytes[m]);
     constants.flip_counts = vec_load_u32(flip_counts[m]);
@@ -684,27 +683,19 @@ VEC llr_registers far_llrs(int m, llr_output output, const llr_constants *consta
 /* What a step is computed as. */
 typedef enum llr_way { WAY_NARROW, WAY_USUAL, WAY_FAR, WAY_FULL } llr_way;
 
-/* A step's registers, in the order of memory. Of a double step: of the symbols of even number, for each half, and of
- * those of odd number; weights and limits as they are computed. */
+/* A double step's registers: of the symbols of even number, for each half, and of those of odd number; weights and
+ * limits as they are computed. */
 typedef struct step_values {
     vec_f32 components[4];
     vec_f32 weights[2];
     vec_f32 most[2]; /* WAY_FAR: of the components' magnitudes */
 } step_values;
 
-VEC void load_single_step(softqam_noise_kind kind, const llr_constants *constants, llr_place at, step_values *step,
-                          vec_f32 noise[2])
+/* Loops for codewords have noise values for each symbol. What lies ahead of several layers the processor finds out
+ * itself. */
+VEC void load_double_step(const llr_constants *constants, llr_place *place, step_values *step, vec_f32 noise[2])
 {
-    (void)constants;
-    step->components[0] = vec_load_f32(at.components);
-    step->components[1] = vec_load_f32(at.components + LANES);
-    if (kind != SOFTQAM_ONE_WEIGHT)
-        noise[0] = vec_load_f32(at.noise);
-}
-
-/* Loops for codewords have noise values for each symbol. */
-VEC void load_double_step(const llr_constants *constants, llr_place at, step_values *step, vec_f32 noise[2])
-{
+    const llr_place at = *place;
     const unsigned n_layers = constants->n_layers;
     const size_t element = n_layers == 4 ? at.symbol / 4 : at.symbol / 2;
     vec_f32 from[4];
@@ -727,6 +718,7 @@ VEC void load_double_step(const llr_constants *constants, llr_place at, step_val
             step->components[2 + k] = vec_odd_symbols(a, b);
             noise[k] = vec_load_f32(at.noise + k * LANES);
         }
+        prefetch_step(&place->ahead, at.components, PLANE_SYMBOLS, false);
     }
 }
 
@@ -784,56 +776,64 @@ VEC void double_step(int m, llr_output output, llr_way way, const llr_constants 
     store_double_step(m, rule, at.out, &words);
 }
 
-/* What lies ahead of several layers the processor finds out itself. */
-VEC void load_values(llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place *at,
-                     step_values *step, vec_f32 noise[2])
+VEC vec_f32 usual_weight(softqam_noise_kind kind, const llr_constants *constants, vec_f32 noise)
 {
-    const size_t n_step = step_symbols(output, constants);
-    if (constants->n_layers <= 1)
-        prefetch_step(&at->ahead, at->components, (unsigned)n_step, constants->streaming);
-    if (is_double_step(output, constants))
-        load_double_step(constants, *at, step, noise);
-    else
-        load_single_step(kind, constants, *at, step, noise);
+    return kind == SOFTQAM_NOISE_INVERSE ? vec_mul(constants->steps_per_nat, noise)
+                                         : vec_div(constants->steps_per_nat, noise);
 }
 
 /* A tile as if its values were usual, or narrow; returns what they are. */
 VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_kind kind,
                            const llr_constants *constants, llr_place at, size_t n_symbols)
 {
-    const size_t n_step = step_symbols(output, constants);
-    const size_t n_noise = kind == SOFTQAM_ONE_WEIGHT ? 0 : n_step / LANES;
     vec_u32 components_seen = vec_splat_u32(0);
     vec_u32 weights_seen = vec_splat_u32(0);
-    step_values step = {.weights = {constants->weight, constants->weight}};
+    vec_f32 weight = constants->weight;
     if (kind == SOFTQAM_ONE_WEIGHT)
-        weights_seen = vec_sub_u32(vec_bits(constants->weight), constants->least_weight);
+        weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        vec_f32 noise[2];
-        load_values(output, kind, constants, &at, &step, noise);
-        VEC_UNROLL
-        for (size_t k = 0; k < 2 * n_step / LANES; k++)
-            components_seen = see_components(m, output, components_seen, step.components[k]);
-        VEC_UNROLL
-        for (size_t k = 0; k < n_noise; k++) {
-            step.weights[k] = kind == SOFTQAM_NOISE_INVERSE ? vec_mul(constants->steps_per_nat, noise[k])
-                                                            : vec_div(constants->steps_per_nat, noise[k]);
-            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(step.weights[k]), constants->least_weight));
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        const vec_f32 a = vec_load_f32(at.components);
+        const vec_f32 b = vec_load_f32(at.components + LANES);
+        components_seen = see_components(m, output, components_seen, a);
+        components_seen = see_components(m, output, components_seen, b);
+        if (kind != SOFTQAM_ONE_WEIGHT) {
+            weight = usual_weight(kind, constants, vec_load_f32(at.noise));
+            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
-        if (is_double_step(output, constants))
-            double_step(m, output, narrow ? WAY_NARROW : WAY_USUAL, constants, at, &step);
-        else
-            usual_step(m, output, narrow, constants, at, step.components[0], step.components[1], step.weights[0]);
-    } while (next_step(m, kind, n_step, &at, &n_symbols));
+        usual_step(m, output, narrow, constants, at, a, b, weight);
+    } while (next_step(m, kind, LANES, &at, &n_symbols));
     return values_seen(m, output, constants, components_seen, weights_seen);
 }
 
-VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_place at, const step_values *step)
+/* The same of double steps. */
+VEC tile_values usual_double_tile(int m, llr_output output, bool narrow, softqam_noise_kind kind,
+                                  const llr_constants *constants, llr_place at, size_t n_symbols)
 {
-    const vec_f32 a = step->components[0], b = step->components[1];
-    const vec_f32 weight = step->weights[0], most = step->most[0];
+    vec_u32 components_seen = vec_splat_u32(0);
+    vec_u32 weights_seen = vec_splat_u32(0);
+    do {
+        step_values step;
+        vec_f32 noise[2];
+        load_double_step(constants, &at, &step, noise);
+        VEC_UNROLL
+        for (int k = 0; k < 4; k++)
+            components_seen = see_components(m, output, components_seen, step.components[k]);
+        VEC_UNROLL
+        for (int k = 0; k < 2; k++) {
+            step.weights[k] = usual_weight(kind, constants, noise[k]);
+            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(step.weights[k]), constants->least_weight));
+        }
+        double_step(m, output, narrow ? WAY_NARROW : WAY_USUAL, constants, at, &step);
+    } while (next_step(m, kind, PLANE_SYMBOLS, &at, &n_symbols));
+    return values_seen(m, output, constants, components_seen, weights_seen);
+}
+
+VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 weight, vec_f32 most)
+{
     shifted_bits shifted;
     const s8_rule rule = {true, false, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
+    const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
     const llr_registers of_a =
@@ -854,53 +854,63 @@ VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_
 VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, float steps_per_nat,
                          const llr_constants *constants, llr_place at, size_t n_symbols)
 {
-    const size_t n_step = step_symbols(output, constants);
-    const size_t n_noise = kind == SOFTQAM_ONE_WEIGHT ? 0 : n_step / LANES;
     const float least = steps_per_nat * MIN_INVERSE_N0; /* weight */
     const vec_u32 least_weight = vec_splat_u32(float_bits(least));
     const vec_u32 span = vec_splat_u32(float_bits(far_weight_end) - float_bits(fabsf(least)));
     const vec_f32 limit_per_n0 = vec_splat(FAR_LIMIT / fabsf(steps_per_nat));
-    const vec_f32 limit = vec_abs(vec_div(vec_splat(FAR_LIMIT), constants->weight));
-    step_values step = {.weights = {constants->weight, constants->weight}, .most = {limit, limit}};
+    const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
+    vec_f32 weight = constants->weight;
+    vec_f32 limit = vec_abs(vec_div(vec_splat(FAR_LIMIT), weight));
     vec_u32 weights_seen = vec_splat_u32(0);
     if (kind == SOFTQAM_ONE_WEIGHT)
-        weights_seen = vec_sub_u32(vec_bits(constants->weight), least_weight);
+        weights_seen = vec_sub_u32(vec_bits(weight), least_weight);
     do {
-        vec_f32 noise[2];
-        load_values(output, kind, constants, &at, &step, noise);
-        VEC_UNROLL
-        for (size_t k = 0; k < n_noise; k++) {
-            const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
-            step.weights[k] =
-                is_inverse ? vec_mul(constants->steps_per_nat, noise[k]) : vec_div(constants->steps_per_nat, noise[k]);
-            step.most[k] = is_inverse ? vec_div(limit_per_n0, noise[k]) : vec_mul(limit_per_n0, noise[k]);
-            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(step.weights[k]), least_weight));
-        }
-        if (is_double_step(output, constants))
+        if (is_double_step(output, constants)) {
+            step_values step;
+            vec_f32 noise[2];
+            load_double_step(constants, &at, &step, noise);
+            VEC_UNROLL
+            for (int k = 0; k < 2; k++) {
+                step.weights[k] = usual_weight(kind, constants, noise[k]);
+                step.most[k] = is_inverse ? vec_div(limit_per_n0, noise[k]) : vec_mul(limit_per_n0, noise[k]);
+                weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(step.weights[k]), least_weight));
+            }
             double_step(m, output, WAY_FAR, constants, at, &step);
-        else
-            far_step(m, output, constants, at, &step);
-    } while (next_step(m, kind, n_step, &at, &n_symbols));
+            continue;
+        }
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        if (kind != SOFTQAM_ONE_WEIGHT) {
+            const vec_f32 noise = vec_load_f32(at.noise);
+            weight = usual_weight(kind, constants, noise);
+            limit = is_inverse ? vec_div(limit_per_n0, noise) : vec_mul(limit_per_n0, noise);
+            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), least_weight));
+        }
+        far_step(m, output, constants, at, weight, limit);
+    } while (next_step(m, kind, step_symbols(output, constants), &at, &n_symbols));
     return vec_any_from(weights_seen, span) ? VALUES_ANY : VALUES_FAR;
 }
 
 VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
                    size_t n_symbols)
 {
-    const size_t n_step = step_symbols(output, constants);
-    const size_t n_noise = kind == SOFTQAM_ONE_WEIGHT ? 0 : n_step / LANES;
-    step_values step = {.weights = {constants->weight, constants->weight}};
+    const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
     do {
-        vec_f32 noise[2];
-        load_values(output, kind, constants, &at, &step, noise);
-        VEC_UNROLL
-        for (size_t k = 0; k < n_noise; k++)
-            step.weights[k] = llr_weight(constants->steps_per_nat, noise[k], kind == SOFTQAM_NOISE_INVERSE);
-        if (is_double_step(output, constants))
+        if (is_double_step(output, constants)) {
+            step_values step;
+            vec_f32 noise[2];
+            load_double_step(constants, &at, &step, noise);
+            VEC_UNROLL
+            for (int k = 0; k < 2; k++)
+                step.weights[k] = llr_weight(constants->steps_per_nat, noise[k], is_inverse);
             double_step(m, output, WAY_FULL, constants, at, &step);
-        else
-            full_step(m, output, constants, at, step.components[0], step.components[1], step.weights[0]);
-    } while (next_step(m, kind, n_step, &at, &n_symbols));
+            continue;
+        }
+        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        vec_f32 weight = constants->weight;
+        if (kind != SOFTQAM_ONE_WEIGHT)
+            weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), is_inverse);
+        full_step(m, output, constants, at, vec_load_f32(at.components), vec_load_f32(at.components + LANES), weight);
+    } while (next_step(m, kind, step_symbols(output, constants), &at, &n_symbols));
 }
 
 /* What was narrow is usual too. */
@@ -941,10 +951,13 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
         /* No tile is shorter than a step. */
         n = n_symbols < n + n_step ? n_symbols : n;
         /* The quickest way first; one is enough where the values turn out to allow it. */
+        const bool doubles = is_double_step(output, &constants);
         if (m > 0 && output <= LLRS_S8 && values == VALUES_NARROW)
-            values = usual_tile(m, output, true, kind, &constants, at, n);
+            values = doubles ? usual_double_tile(m, output, true, kind, &constants, at, n)
+                             : usual_tile(m, output, true, kind, &constants, at, n);
         if (values == VALUES_USUAL)
-            values = usual_values(usual_tile(m, output, false, kind, &constants, at, n));
+            values = usual_values(doubles ? usual_double_tile(m, output, false, kind, &constants, at, n)
+                                          : usual_tile(m, output, false, kind, &constants, at, n));
         if (takes_far(m, output) && values == VALUES_FAR)
             values = far_tile(m, output, kind, call->scale.steps_per_nat, &constants, at, n);
         if (values == VALUES_ANY)

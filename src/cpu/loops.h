@@ -24,6 +24,13 @@ typedef enum softqam_noise_kind { SOFTQAM_ONE_WEIGHT, SOFTQAM_NOISE_N0, SOFTQAM_
 
 enum { SOFTQAM_NOISE_KINDS = 3 };
 
+/* For vector loops of s8 in bit planes: 2 or 4 layers. Symbol k is of layer k % n, its number k / n. */
+typedef struct softqam_loop_layers {
+    unsigned n; /* the loop's symbols are a multiple of it */
+    const float *components[SOFTQAM_MAX_LAYERS];
+    const float *noise[SOFTQAM_MAX_LAYERS];
+} softqam_loop_layers;
+
 /* What a loop is to do. */
 typedef struct softqam_loop_call {
     const softqam_params *params;   /* for soft bits */
@@ -43,11 +50,7 @@ typedef struct softqam_loop_call {
      * order. */
     const unsigned char *sequence;
     size_t plane_nbytes;
-    /* Vector loops, s8 in bit planes: 2 or 4 layers, of whose number n_symbols is a multiple; else 1 or 0. Symbol and
-     * noise value k are those of layer k % n_layers with number k / n_layers. */
-    unsigned n_layers;
-    const float *layers[SOFTQAM_MAX_LAYERS];
-    const float *layers_noise[SOFTQAM_MAX_LAYERS];
+    const softqam_loop_layers *layers; /* NULL: components and noise */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
