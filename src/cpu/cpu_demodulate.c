@@ -33,6 +33,7 @@ typedef struct tile_memory {
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     softqam_gold gold;
+    bool is_gold_open;
 } tile_memory;
 
 typedef struct cpu_call {
@@ -68,7 +69,6 @@ typedef struct span {
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
     size_t piece_symbols;   /* at most */
-    size_t min_symbols;     /* that the loop takes */
     size_t n_layers_taken;  /* by the loop, which brings them together itself; 0: none */
 } span;
 
@@ -116,6 +116,12 @@ static size_t unstreamed_symbols(const span *s, bool streaming)
     return s->n_symbols;
 }
 
+/* That a span's loop takes. */
+static size_t min_symbols_of(const span *s)
+{
+    return s->demodulator->loops.min_symbols << (s->plane_nbytes > 0);
+}
+
 /* Several layers, in each of which symbols lie side by side. */
 static bool are_layers_dense(const softqam_segment *segment)
 {
@@ -151,7 +157,6 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
     s->n_bits = s->output_nbytes / (unsigned)params->value_nbytes;
     s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
-    s->min_symbols = loops->min_symbols * (s->plane_nbytes ? 2 : 1);
     s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
     s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
     s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
@@ -247,7 +252,7 @@ static const float *layer_at(const span *s, const void *items, size_t first, siz
 /* NULL where they must be brought together before. */
 static const softqam_loop_layers *take_layers(const span *s, size_t first, piece p, softqam_loop_layers *layers)
 {
-    if (s->n_layers_taken == 0 || p.n_symbols < s->min_symbols)
+    if (s->n_layers_taken == 0 || p.n_symbols < min_symbols_of(s))
         return NULL;
     layers->n = (unsigned)s->n_layers_taken;
     for (size_t k = 0; k < layers->n; k++) {
@@ -301,7 +306,7 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
     const size_t value_nbytes = s->demodulator->params.value_nbytes;
     unsigned char *out = call->out;
-    call->n_symbols = s->min_symbols;
+    call->n_symbols = min_symbols_of(s);
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
     call->components = padded;
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
@@ -320,6 +325,11 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
 /* The scrambling sequence of a piece. */
 static const unsigned char *load_sequence(const span *s, uint64_t position, piece p, tile_memory *tile)
 {
+    if (!tile->is_gold_open) {
+        softqam_gold_open(&tile->gold, s->demodulator->loops.gold);
+        memset(tile->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
+        tile->is_gold_open = true;
+    }
     return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, p.n_symbols * s->n_bits,
                              tile->sequence);
 }
@@ -349,7 +359,7 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
     }
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
-    if (p.n_symbols < s->min_symbols)
+    if (p.n_symbols < min_symbols_of(s))
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);
@@ -375,8 +385,7 @@ static void demodulate_part(void *context, size_t number)
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
     softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
-    softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
-    memset(tile.sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
+    tile.is_gold_open = false;
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
