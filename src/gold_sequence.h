@@ -5,7 +5,8 @@
  * Both sequences come from shift registers of 31 bits: x1(n+31) = x1(n+3) + x1(n) and x2(n+31) = x2(n+3) + x2(n+2) +
  * x2(n+1) + x2(n), modulo 2. The squares of their polynomials, x^62 + x^6 + 1 and x^62 + x^6 + x^4 + x^2 + 1, hold for
  * the sequences too, and for words of them, which is the same with 32 bits at once: so a window of 64 words gives the
- * next ones, w(i+64) = w(i+8) + w(i+2) and w(i+8) + w(i+6) + w(i+4) + w(i+2), as many at a time as a register holds. */
+ * next one, w(i+64) = w(i+8) + w(i+2) and w(i+8) + w(i+6) + w(i+4) + w(i+2), as many words at a time as a register
+ * holds. */
 #ifndef SOFTQAM_GOLD_SEQUENCE_H
 #define SOFTQAM_GOLD_SEQUENCE_H
 
@@ -13,36 +14,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words, of which GOLD_BLOCK are made at a time. */
-enum { GOLD_WINDOW = 64, GOLD_BLOCK = 16, GOLD_MAX_BLOCKS = 80 };
+enum { GOLD_WINDOW = 64, /* words */ GOLD_WINDOW_BITS = 32 * GOLD_WINDOW };
 
-/* From x1 and x2, windows with room for n_blocks blocks behind them, which it fills, the first n_blocks blocks of the
- * sequence; all aligned to 64 bytes. Every instruction set has one (cpu/gold_loops.h). */
-typedef void softqam_gold_loop(uint32_t *x1, uint32_t *x2, size_t n_blocks, uint32_t *words);
+typedef struct softqam_gold_windows {
+    _Alignas(64) uint32_t x1[GOLD_WINDOW];
+    _Alignas(64) uint32_t x2[GOLD_WINDOW];
+} softqam_gold_windows;
+
+/* Every instruction set has these (cpu/gold_loops.h). */
+typedef struct softqam_gold_loops {
+    /* The windows at bit `position` of c_init's sequence, as soon for any. softqam_gold_prepare() has been called. */
+    void (*jump)(softqam_gold_windows *windows, uint32_t c_init, uint64_t position);
+    /* The next n windows of the sequence to any address; moves on behind them. */
+    void (*take)(softqam_gold_windows *windows, size_t n, void *words);
+} softqam_gold_loops;
 
 /* A place in a sequence, which moves on. */
 typedef struct softqam_gold {
-    softqam_gold_loop *loop;
+    softqam_gold_windows windows;
+    softqam_gold_loops loops;
     bool is_placed;
     uint32_t c_init;
     uint64_t position; /* of the windows' first bit */
-    _Alignas(64) uint32_t x1[GOLD_WINDOW + GOLD_MAX_BLOCKS * GOLD_BLOCK];
-    _Alignas(64) uint32_t x2[GOLD_WINDOW + GOLD_MAX_BLOCKS * GOLD_BLOCK];
 } softqam_gold;
 
 /* Makes the tables that places are found with, once in a process: before a call that must not wait. */
 void softqam_gold_prepare(void);
 
 /* In memory of any contents; softqam_gold_prepare() has been called. */
-void softqam_gold_open(softqam_gold *self, softqam_gold_loop *loop);
+void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops);
 
-/* Goes to bit `position` of c_init's sequence: by a shift where the last one ended just before it, else by a jump,
- * which takes as long to any place. */
-void softqam_gold_seek(softqam_gold *self, uint32_t c_init, uint64_t position);
-
-/* The next n_bits, at most GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, at the front of whole blocks of words in memory that is
- * aligned to 64 bytes. Moves on by whole
- * words; softqam_gold_seek() finds the rest. */
-void softqam_gold_take(softqam_gold *self, size_t n_bits, uint32_t *words);
+/* n_bits of c_init's sequence, from bit `position` on: returns where they begin in `words`, which has room for a window
+ * and a word more. What is in the windows already is not looked for again: positions that follow on one another cost
+ * nothing. */
+const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint64_t position, size_t n_bits,
+                                       uint32_t *words);
 
 #endif

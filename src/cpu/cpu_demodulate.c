@@ -20,9 +20,10 @@ enum {
     TILE_SYMBOLS = 1024,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
-    LARGEST_STEP = 16,
+    LARGEST_STEP = 32,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
-    SEQUENCE_SLACK = 8          /* words behind it that loops read */
+    SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * 10 / 32 + 2 * GOLD_WINDOW,
+    SEQUENCE_SLACK = 16 /* words behind it that loops read */
 };
 
 typedef struct tile_memory {
@@ -30,14 +31,10 @@ typedef struct tile_memory {
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
-    _Alignas(64) uint32_t sequence[GOLD_MAX_BLOCKS * GOLD_BLOCK + SEQUENCE_SLACK];
+    _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     softqam_gold gold;
+    bool is_gold_open;
 } tile_memory;
-
-_Static_assert(DESCRAMBLED_SYMBOLS * 10 <= GOLD_MAX_BLOCKS * GOLD_BLOCK * 32, "as many LLRs as bits at once");
-
-/* What loops for codewords read that need none: they negate no LLR. */
-static const unsigned char nothing_flipped[DESCRAMBLED_SYMBOLS * 10 / 8 + SEQUENCE_SLACK * 4];
 
 typedef struct cpu_call {
     const softqam_demodulator *demodulator;
@@ -72,6 +69,7 @@ typedef struct span {
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
     size_t piece_symbols;   /* at most */
+    size_t n_layers_taken;  /* by the loop, which brings them together itself; 0: none */
 } span;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
@@ -118,6 +116,31 @@ static size_t unstreamed_symbols(const span *s, bool streaming)
     return s->n_symbols;
 }
 
+/* That a span's loop takes. */
+static size_t min_symbols_of(const span *s)
+{
+    return s->demodulator->loops.min_symbols << (s->plane_nbytes > 0);
+}
+
+/* Several layers, in each of which symbols lie side by side. */
+static bool are_layers_dense(const softqam_segment *segment)
+{
+    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
+    for (size_t k = 0; dense && k < segment->n_layers; k++)
+        dense = !segment->layers[k].symbols_q;
+    return dense;
+}
+
+/* Whether a loop takes the symbols and noise of a span of several layers from where they lie, as those for vectors do.
+ */
+static bool are_layers_taken(const span *s, const softqam_params *params)
+{
+    const unsigned n_layers = s->segment->n_layers;
+    return n_layers != 3 && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
+           s->n_symbols % n_layers == 0 && !s->is_converted && s->segment->noise_stride == 1 &&
+           s->demodulator->loops.min_symbols > 1 && are_layers_dense(s->segment);
+}
+
 /* A segment's symbols from `first` on, n_symbols at most. */
 static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
 {
@@ -152,6 +175,11 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->is_noise_gathered = false;
     if (softqam_params_take_noise(params))
         take_noise(s);
+    s->n_layers_taken = 0;
+    if (has_layers && are_layers_taken(s, params)) {
+        s->n_layers_taken = segment->n_layers;
+        s->piece_symbols = DESCRAMBLED_SYMBOLS;
+    }
     s->table = params->llrs[axis_bits];
     s->loop =
         s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
@@ -176,15 +204,6 @@ static piece next_piece(const span *s, size_t first)
         p.streaming = true;
     }
     return p;
-}
-
-/* Several layers, in each of which symbols lie side by side. */
-static bool are_layers_dense(const softqam_segment *segment)
-{
-    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
-    for (size_t k = 0; dense && k < segment->n_layers; k++)
-        dense = !segment->layers[k].symbols_q;
-    return dense;
 }
 
 /* n items of nbytes from the segment's item `first` on, of which each layer has its own at `items`. */
@@ -222,6 +241,26 @@ static void gather_noise(const span *s, size_t first, size_t n, float *to)
         interleave_layers(s, items, sizeof *to, first, n, to);
     else
         softqam_segment_gather_noise(segment, first, n, to);
+}
+
+/* A layer's items from the segment's item `first` on, which is that layer's own. */
+static const float *layer_at(const span *s, const void *items, size_t first, size_t nbytes)
+{
+    return (const void *)((const unsigned char *)items + first / s->segment->n_layers * nbytes);
+}
+
+/* NULL where they must be brought together before. */
+static const softqam_loop_layers *take_layers(const span *s, size_t first, piece p, softqam_loop_layers *layers)
+{
+    if (s->n_layers_taken == 0 || p.n_symbols < min_symbols_of(s))
+        return NULL;
+    layers->n = (unsigned)s->n_layers_taken;
+    for (size_t k = 0; k < layers->n; k++) {
+        const softqam_layer *layer = &s->segment->layers[(first + k) % layers->n];
+        layers->components[k] = layer_at(s, layer->symbols, first + k, s->demodulator->params.input_nbytes);
+        layers->noise[k] = layer_at(s, layer->noise_var, first + k, sizeof(float));
+    }
+    return layers;
 }
 
 /* The components of a piece of a span, side by side as floats. */
@@ -267,7 +306,7 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
     const size_t value_nbytes = s->demodulator->params.value_nbytes;
     unsigned char *out = call->out;
-    call->n_symbols = s->demodulator->loops.min_symbols;
+    call->n_symbols = min_symbols_of(s);
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
     call->components = padded;
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
@@ -286,28 +325,33 @@ static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *
 /* The scrambling sequence of a piece. */
 static const unsigned char *load_sequence(const span *s, uint64_t position, piece p, tile_memory *tile)
 {
-    if (!s->segment->descramble)
-        return nothing_flipped;
-    softqam_gold_seek(&tile->gold, s->segment->c_init, position * s->n_bits);
-    softqam_gold_take(&tile->gold, p.n_symbols * s->n_bits, tile->sequence);
-    return (const unsigned char *)tile->sequence;
+    if (!tile->is_gold_open) {
+        softqam_gold_open(&tile->gold, s->demodulator->loops.gold);
+        memset(tile->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
+        tile->is_gold_open = true;
+    }
+    return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, p.n_symbols * s->n_bits,
+                             tile->sequence);
 }
 
 static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
+    softqam_loop_layers in_layers;
+    const softqam_loop_layers *layers = take_layers(s, s->first + first, p, &in_layers);
     softqam_loop_call call = {
         .params = params,
         .table = s->table,
         .scale = s->llr_scale,
-        .components = load_components(s, first, p, tile),
-        .noise = load_noise(s, first, p, tile),
+        .components = layers ? layers->components[0] : load_components(s, first, p, tile),
+        .noise = layers ? layers->noise[0] : load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
         .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
         .streaming = p.streaming,
-        .sequence = s->is_codeword_order ? load_sequence(s, position, p, tile) : NULL,
+        .sequence = s->segment->descramble ? load_sequence(s, position, p, tile) : NULL,
         .plane_nbytes = s->plane_nbytes,
+        .layers = layers,
     };
     if (s->is_converted && !s->is_gathered) {
         call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
@@ -315,7 +359,7 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
     }
     if (s->turns_odd_symbols)
         call.turn[position % 2 ? 0 : 1] = 0x80000000u;
-    if (p.n_symbols < s->demodulator->loops.min_symbols)
+    if (p.n_symbols < min_symbols_of(s))
         demodulate_few(s, &call, tile);
     else
         s->loop(&call);
@@ -341,8 +385,7 @@ static void demodulate_part(void *context, size_t number)
     softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
     softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
-    softqam_gold_open(&tile.gold, call->demodulator->loops.gold);
-    memset(tile.sequence + GOLD_MAX_BLOCKS * GOLD_BLOCK, 0, SEQUENCE_SLACK * sizeof tile.sequence[0]);
+    tile.is_gold_open = false;
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);

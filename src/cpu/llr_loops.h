@@ -31,6 +31,7 @@ typedef struct llr_constants {
     vec_f32 most_sum;
     vec_bytes least; /* of the bytes of s8 */
     vec_bytes most;
+    bool is_limited;        /* s8: below 127 */
     vec_u32 component_mask; /* of the usual range */
     vec_u32 least_weight;   /* with the LLRs' sign */
     vec_u32 weight_span;
@@ -38,9 +39,14 @@ typedef struct llr_constants {
     vec_f32 weight;   /* of all symbols, where it is one */
     vec_u32 turns[2]; /* BPSK: of symbols from an even one on, and from an odd one on */
     bool streaming;
-    /* NULL where nothing is descrambled, 0 for symbol order. */
-    const unsigned char *sequence;
+    const unsigned char *sequence; /* NULL where nothing is descrambled */
+    bool in_planes;
     size_t plane_nbytes;
+    /* Double steps take 2 or 4 layers where they lie; else 1. Two places for the symbols of even number and two for the
+     * others: of two layers, or half a register apart. */
+    unsigned n_layers;
+    const float *layers[4];
+    const float *layers_noise[4];
     vec_u32 flip_bytes; /* of vec_spread_bits() */
     vec_u32 flip_counts;
 } llr_constants;
@@ -94,6 +100,7 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.most_sum = vec_splat(ROUNDING_CONSTANT + scale.limit);
     constants.least = vec_splat_u8(-largest);
     constants.most = vec_splat_u8(largest);
+    constants.is_limited = largest < 127;
     constants.component_mask = vec_splat_u32(usual.component_mask);
     constants.least_weight =
         vec_splat_u32(float_bits(usual.least_weight) | (float_bits(scale.steps_per_nat) & 0x80000000u));
@@ -102,9 +109,17 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.streaming = streaming;
     constants.sequence = layout == LLRS_AS_SENT ? NULL : call->sequence;
     constants.plane_nbytes = layout == LLRS_IN_PLANES ? call->plane_nbytes : 0;
+    constants.in_planes = layout == LLRS_IN_PLANES;
     /* So that no step asks. */
-    if ((layout != LLRS_AS_SENT && !constants.sequence) || (layout == LLRS_IN_PLANES && !constants.plane_nbytes))
+    if (layout == LLRS_DESCRAMBLED && !constants.sequence)
         __builtin_unreachable();
+    constants.n_layers = layout == LLRS_IN_PLANES && output <= LLRS_S8 && call->layers ? call->layers->n : 1;
+    for (unsigned k = 0; k < 4 && constants.n_layers > 1; k++) {
+        const unsigned layer = constants.n_layers == 4 ? k / 2 + k % 2 * 2 : k / 2;
+        const size_t further = constants.n_layers == 4 ? 0 : k % 2 * (LANES / 2);
+        constants.layers[k] = call->layers->components[layer] + 2 * further;
+        constants.layers_noise[k] = call->layers->noise[layer] + further;
+    }
     constants.flip_bytes = vec_load_u32(flip_bytes[m]);
     constants.flip_counts = vec_load_u32(flip_counts[m]);
     constants.weight = vec_splat(kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
@@ -154,73 +169,52 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
 
 typedef const uint8_t byte_order[2][16]; /* of other sums, of narrow ones */
 
-/* Where the bits of the scrambling sequence are that flip packed bytes, of other sums and of narrow ones: which of the
- * step's bytes, and which bit of it. A packed byte's source is 8 times the register, a or b, and the bit of the axis.
- */
+/* Bit planes: packed bytes are one bit's of two steps' symbols, all of I, then all of Q. Where the bits of the
+ * scrambling sequence are that flip them: which byte, counted from the first one of 16 symbols, and which bit of it. Of
+ * 1024QAM, whose 16 symbols have more bytes than a shuffle reaches, the bytes of the last 8 are counted from the first
+ * one of those. */
 typedef struct flip_table {
-    uint8_t bytes[2][64];
-    uint8_t bits[2][64];
+    uint8_t bytes[64];
+    uint8_t last_bytes[64]; /* 1024QAM */
+    uint8_t bits[64];
 } flip_table;
 
-#define FROM_QPSK(pair, second)       (8 * (second))
-#define FROM_16QAM(pair, second)      (8 * (pair) + (second))
-#define FROM_64QAM_A(pair, second)    ((pair) == 0 ? (second) : 8 * (second) + 2)
-#define FROM_64QAM_B(pair, second)    ((pair) == 0 ? 8 + (second) : 8 * (second) + 2)
-#define FROM_A(pair, second)          (2 * (pair) + (second))
-#define FROM_B(pair, second)          (8 + 2 * (pair) + (second))
-#define FROM_FIFTH(pair, second)      (8 * (second) + 4 - (pair))
-#define FROM_PLANES_0_1(pair, second) (8 * (second) + (pair))
-#define FROM_PLANES_2_3(pair, second) (8 * (second) + 2 + (pair))
-#define FROM_PLANES_2(pair, second)   (8 * (second) + 2)
-#define FROM_PLANES_4(pair, second)   (8 * (second) + 4)
+enum { PLANE_SYMBOLS = 2 * LANES, FLIPPED_TOGETHER = 16, NOT_HERE = 0x80 };
 
-/* The sequence's bit for place y of a 128-bit part, counted from the step's first. */
-#define FLIP_SECOND(n, y)    ((n) ? (y) % 2 : (y) % 8 / 4)
-#define FLIP_COMPONENT(n, y) ((n) ? (y) % 8 / 2 : (y) % 4)
-#define FLIP_IN_STEP(source, m, part, c)                                                                               \
-    (((source) / 8 * (LANES / 2) + 2 * (part) + (c) / 2) * 2 * (m) + 2 * ((source) % 8) + (c) % 2)
-#define FLIP_PLACE(FROM, m, n, part, y) FLIP_IN_STEP(FROM((y) / 8, FLIP_SECOND(n, y)), m, part, FLIP_COMPONENT(n, y))
-#define FLIPPED_BY_BYTE(FROM, m, n, at) (FLIP_PLACE(FROM, m, n, (at) / 16, (at) % 16) / 8 % 16)
-#define FLIPPED_BY_BIT(FROM, m, n, at)  (1 << FLIP_PLACE(FROM, m, n, (at) / 16, (at) % 16) % 8)
-#define FOUR_PLACES(OF, FROM, m, n, at)                                                                                \
-    OF(FROM, m, n, at), OF(FROM, m, n, (at) + 1), OF(FROM, m, n, (at) + 2), OF(FROM, m, n, (at) + 3)
-#define PART_PLACES(OF, FROM, m, n, at)                                                                                \
-    FOUR_PLACES(OF, FROM, m, n, at), FOUR_PLACES(OF, FROM, m, n, (at) + 4), FOUR_PLACES(OF, FROM, m, n, (at) + 8),     \
-        FOUR_PLACES(OF, FROM, m, n, (at) + 12)
+#define FLIP_SYMBOL(at)           ((at) % PLANE_SYMBOLS % FLIPPED_TOGETHER)
+#define FLIP_PLACE(m, k, at)      (FLIP_SYMBOL(at) * 2 * (m) + 2 * (k) + (at) / PLANE_SYMBOLS % 2)
+#define IS_LAST_8(m, at)          ((m) == 5 && FLIP_SYMBOL(at) >= 8)
+#define FLIPPED_BY_BYTE(m, k, at) (IS_LAST_8(m, at) ? NOT_HERE : FLIP_PLACE(m, k, at) / 8)
+#define FLIPPED_BY_LAST(m, k, at) (IS_LAST_8(m, at) ? FLIP_PLACE(m, k, at) / 8 - 2 * (m) : NOT_HERE)
+#define FLIPPED_BY_BIT(m, k, at)  (1 << FLIP_PLACE(m, k, at) % 8)
+#define FOUR_PLACES(OF, m, k, at) OF(m, k, at), OF(m, k, (at) + 1), OF(m, k, (at) + 2), OF(m, k, (at) + 3)
+#define PART_PLACES(OF, m, k, at)                                                                                      \
+    FOUR_PLACES(OF, m, k, at), FOUR_PLACES(OF, m, k, (at) + 4), FOUR_PLACES(OF, m, k, (at) + 8),                       \
+        FOUR_PLACES(OF, m, k, (at) + 12)
 /* Of a register of four 128-bit parts; others take its first parts. */
-#define ALL_PLACES(OF, FROM, m, n)                                                                                     \
+#define ALL_PLACES(OF, m, k)                                                                                           \
     {                                                                                                                  \
-        PART_PLACES(OF, FROM, m, n, 0), PART_PLACES(OF, FROM, m, n, 16), PART_PLACES(OF, FROM, m, n, 32),              \
-            PART_PLACES(OF, FROM, m, n, 48)                                                                            \
+        PART_PLACES(OF, m, k, 0), PART_PLACES(OF, m, k, 16), PART_PLACES(OF, m, k, 32), PART_PLACES(OF, m, k, 48)      \
     }
-#define FLIP_TABLE(FROM, m)                                                                                            \
+#define FLIP_TABLE(m, k)                                                                                               \
     {                                                                                                                  \
-        {ALL_PLACES(FLIPPED_BY_BYTE, FROM, m, 0), ALL_PLACES(FLIPPED_BY_BYTE, FROM, m, 1)},                            \
-        {                                                                                                              \
-            ALL_PLACES(FLIPPED_BY_BIT, FROM, m, 0), ALL_PLACES(FLIPPED_BY_BIT, FROM, m, 1)                             \
-        }                                                                                                              \
+        ALL_PLACES(FLIPPED_BY_BYTE, m, k), ALL_PLACES(FLIPPED_BY_LAST, m, k), ALL_PLACES(FLIPPED_BY_BIT, m, k)         \
     }
 
-static const flip_table flips_qpsk = FLIP_TABLE(FROM_QPSK, 1);
-static const flip_table flips_16qam = FLIP_TABLE(FROM_16QAM, 2);
-static const flip_table flips_64qam[2] = {FLIP_TABLE(FROM_64QAM_A, 3), FLIP_TABLE(FROM_64QAM_B, 3)};
-static const flip_table flips_256qam[2] = {FLIP_TABLE(FROM_A, 4), FLIP_TABLE(FROM_B, 4)};
-static const flip_table flips_1024qam[3] = {FLIP_TABLE(FROM_A, 5), FLIP_TABLE(FROM_B, 5), FLIP_TABLE(FROM_FIFTH, 5)};
-/* By bits an axis, and by four planes. */
-static const flip_table flips_planes[MAX_AXIS_BITS + 1][3] = {
-    {{{{0}}, {{0}}}},
-    {FLIP_TABLE(FROM_QPSK, 1)},
-    {FLIP_TABLE(FROM_PLANES_0_1, 2)},
-    {FLIP_TABLE(FROM_PLANES_0_1, 3), FLIP_TABLE(FROM_PLANES_2, 3)},
-    {FLIP_TABLE(FROM_PLANES_0_1, 4), FLIP_TABLE(FROM_PLANES_2_3, 4)},
-    {FLIP_TABLE(FROM_PLANES_0_1, 5), FLIP_TABLE(FROM_PLANES_2_3, 5), FLIP_TABLE(FROM_PLANES_4, 5)},
+/* By bits an axis and bit. */
+static const flip_table flips_planes[MAX_AXIS_BITS + 1][MAX_AXIS_BITS] = {
+    {{{0}, {0}, {0}}},
+    {FLIP_TABLE(1, 0)},
+    {FLIP_TABLE(2, 0), FLIP_TABLE(2, 1)},
+    {FLIP_TABLE(3, 0), FLIP_TABLE(3, 1), FLIP_TABLE(3, 2)},
+    {FLIP_TABLE(4, 0), FLIP_TABLE(4, 1), FLIP_TABLE(4, 2), FLIP_TABLE(4, 3)},
+    {FLIP_TABLE(5, 0), FLIP_TABLE(5, 1), FLIP_TABLE(5, 2), FLIP_TABLE(5, 3), FLIP_TABLE(5, 4)},
 };
 
-/* s8 is flipped when it is bytes, where a step's bits are no more than a 128-bit part; else, like the other formats, as
- * metrics. */
+/* s8 is flipped when it is bytes, but for BPSK; the other formats, as metrics. */
 VEC bool are_bytes_flipped(int m, llr_output output)
 {
-    return output <= LLRS_S8 && m > 0 && LANES * 2 * m <= 128;
+    return output <= LLRS_S8 && m > 0;
 }
 
 static byte_order order_qpsk = BOTH_WAYS(ORDER_QPSK);
@@ -237,30 +231,39 @@ static byte_order order_1024qam_ends = BOTH_WAYS(ORDER_1024QAM_ENDS);
 VEC vec_u32 flips_at(int m, llr_output output, const llr_constants *constants, size_t bit)
 {
     if (!constants->sequence || are_bytes_flipped(m, output))
-        return vec_splat_u32(0);
+        return vec_splat_u32(0); /* bit planes alone may have no sequence */
     return vec_spread_bits(constants->sequence + bit / 8, constants->flip_bytes,
                            vec_sub_u32(constants->flip_counts, vec_splat_u32(-(uint32_t)(bit % 8))));
 }
 
 VEC vec_f32 flipped(int m, llr_output output, const llr_constants *constants, vec_f32 metric, vec_u32 flips, int k)
 {
-    return constants->sequence && !are_bytes_flipped(m, output) ? vec_flip(metric, vec_shift_left(flips, 31 - 2 * k))
-                                                                : metric;
+    return (constants->in_planes || constants->sequence) && !are_bytes_flipped(m, output)
+               ? vec_flip(metric, vec_shift_left(flips, 31 - 2 * k))
+               : metric;
 }
 
-/* The bits of a step that begins with bit number `bit`, in each 128-bit part. */
-VEC vec_bytes step_bits(const llr_constants *constants, size_t bit)
+/* Where the bits of a step begin, NULL where nothing is flipped: those of the sequence, or, where they do not begin
+ * with a byte, as in a step that goes back, a shifted copy. */
+typedef struct shifted_bits {
+    uint64_t words[7];
+} shifted_bits;
+
+VEC const unsigned char *step_flips(int m, llr_output output, const llr_constants *constants, size_t bit,
+                                    shifted_bits *shifted)
 {
+    if (!constants->sequence || !are_bytes_flipped(m, output))
+        return NULL;
     const unsigned char *from = constants->sequence + bit / 8;
     const unsigned odd = bit % 8;
-    uint64_t words[3];
-    if (odd == 0)
-        return vec_splat_bytes(from);
-    memcpy(words, from, 16);
-    words[2] = from[16];
-    words[0] = words[0] >> odd | words[1] << (64 - odd);
-    words[1] = words[1] >> odd | words[2] << (64 - odd);
-    return vec_splat_bytes((const uint8_t *)words);
+    if (m == 4 || __builtin_expect(odd == 0, 1))
+        return from;
+    for (size_t k = 0; k < sizeof shifted->words / sizeof shifted->words[0]; k++) {
+        uint64_t word;
+        memcpy(&word, from + 8 * k, sizeof word);
+        shifted->words[k] = word >> odd | (uint64_t)from[8 * k + 8] << (64 - odd);
+    }
+    return (const unsigned char *)shifted->words;
 }
 
 /* How sums become bytes: narrow ones need only their lower words, and those that are not yet limited need a limit
@@ -270,15 +273,8 @@ typedef struct s8_rule {
     bool limited;
     llr_output output;
     const llr_constants *constants;
-    bool flips;     /* by the next */
-    vec_bytes bits; /* of the sequence, the step's, in each 128-bit part */
+    const unsigned char *flips; /* step_flips() */
 } s8_rule;
-
-VEC s8_rule s8_rule_for(int m, llr_output output, bool narrow, bool limited, const llr_constants *constants, size_t bit)
-{
-    const bool flips = constants->sequence && are_bytes_flipped(m, output);
-    return (s8_rule){narrow, limited, output, constants, flips, flips ? step_bits(constants, bit) : vec_splat_u8(0)};
-}
 
 /* A pair of registers to words. The bits of a rounded sum are whole steps from those of the constant; the lower 16 bits
  * of these are zero. */
@@ -290,18 +286,23 @@ VEC vec_bytes words_of(s8_rule rule, vec_f32 first, vec_f32 second)
     return vec_pack_s16(vec_sub_s32(vec_bits_s32(first), constant), vec_sub_s32(vec_bits_s32(second), constant));
 }
 
-/* Two pairs of registers to bytes. */
-VEC vec_bytes bytes_of(s8_rule rule, vec_bytes first, vec_bytes second, const flip_table *flips)
+/* Whether bytes need a limit that packing has not. */
+VEC bool is_limited_below(s8_rule rule)
 {
-    vec_bytes packed = vec_pack_s8(first, second);
-    if (!rule.limited)
-        packed = vec_max_s8(packed, rule.constants->least);
-    if (!rule.limited && rule.output == LLRS_S8)
-        packed = vec_min_s8(packed, rule.constants->most);
-    if (rule.flips)
-        packed = vec_flip_bytes(packed, vec_shuffle_bytes(rule.bits, vec_load_bytes(flips->bytes[rule.narrow])),
-                                vec_load_bytes(flips->bits[rule.narrow]));
-    return packed;
+    return !rule.limited && rule.output == LLRS_S8 && rule.constants->is_limited;
+}
+
+/* Two pairs of registers to bytes, limited but for is_limited_below(). */
+VEC vec_bytes packed_bytes(s8_rule rule, vec_bytes first, vec_bytes second)
+{
+    const vec_bytes packed = vec_pack_s8(first, second);
+    return rule.limited ? packed : vec_max_s8(packed, rule.constants->least);
+}
+
+VEC vec_bytes bytes_of(s8_rule rule, vec_bytes first, vec_bytes second)
+{
+    const vec_bytes packed = packed_bytes(rule, first, second);
+    return is_limited_below(rule) ? vec_min_s8(packed, rule.constants->most) : packed;
 }
 
 VEC vec_bytes in_order(s8_rule rule, vec_bytes packed, byte_order order)
@@ -311,13 +312,13 @@ VEC vec_bytes in_order(s8_rule rule, vec_bytes packed, byte_order order)
 
 VEC void store_1024qam_s8(s8_rule rule, unsigned char *out, const vec_f32 a[5], const vec_f32 b[5])
 {
-    const flip_table *flips = flips_1024qam;
-    const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, a[2], a[3]), &flips[0]);
-    const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), words_of(rule, b[2], b[3]), &flips[1]);
-    const vec_bytes last = bytes_of(rule, words_of(rule, a[4], b[4]), words_of(rule, a[3], b[3]), &flips[2]);
+    const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, a[2], a[3]));
+    const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), words_of(rule, b[2], b[3]));
+    const vec_bytes last = bytes_of(rule, words_of(rule, a[4], b[4]), words_of(rule, a[3], b[3]));
     const vec_bytes units_a = vec_or(in_order(rule, of_a, order_1024qam), in_order(rule, last, order_1024qam_fifth_a));
     const vec_bytes units_b = vec_or(in_order(rule, of_b, order_1024qam), in_order(rule, last, order_1024qam_fifth_b));
-    vec_store_units_of_20(out, units_a, units_b, in_order(rule, last, order_1024qam_ends), rule.constants->streaming);
+    vec_store_units_of_20(out, units_a, units_b, in_order(rule, last, order_1024qam_ends), rule.flips,
+                          rule.constants->streaming);
 }
 
 /* The sums of a step's first LANES / 2 symbols and of the others. */
@@ -326,15 +327,16 @@ VEC void store_s8(int m, s8_rule rule, unsigned char *out, const vec_f32 a[], co
     const bool streaming = rule.constants->streaming;
     if (m == 1) {
         const vec_bytes words = words_of(rule, a[0], b[0]);
-        vec_store_units_of_4(out, in_order(rule, bytes_of(rule, words, words, &flips_qpsk), order_qpsk), streaming);
+        vec_store_units_of_4(out, in_order(rule, bytes_of(rule, words, words), order_qpsk), rule.flips, streaming);
     } else if (m == 2) {
-        const vec_bytes packed = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, b[0], b[1]), &flips_16qam);
-        vec_store_units_of_8(out, in_order(rule, packed, order_16qam), streaming);
+        const vec_bytes packed = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, b[0], b[1]));
+        vec_store_units_of_8(out, in_order(rule, packed, order_16qam), rule.flips, streaming);
     } else if (m == 3) {
         const vec_bytes last = words_of(rule, a[2], b[2]);
-        const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), last, &flips_64qam[0]);
-        const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), last, &flips_64qam[1]);
-        vec_store_units_of_12(out, in_order(rule, of_a, order_64qam_a), in_order(rule, of_b, order_64qam_b), streaming);
+        const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), last);
+        const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), last);
+        vec_store_units_of_12(out, in_order(rule, of_a, order_64qam_a), in_order(rule, of_b, order_64qam_b), rule.flips,
+                              streaming);
     } else {
         store_1024qam_s8(rule, out, a, b);
     }
@@ -343,9 +345,22 @@ VEC void store_s8(int m, s8_rule rule, unsigned char *out, const vec_f32 a[], co
 /* 256QAM alone: a register's units are a register. */
 VEC void store_256qam_s8(s8_rule rule, unsigned char *out, const vec_f32 sums[4], int is_b)
 {
-    const vec_bytes packed =
-        bytes_of(rule, words_of(rule, sums[0], sums[1]), words_of(rule, sums[2], sums[3]), &flips_256qam[is_b]);
-    vec_store(out, in_order(rule, packed, order_256qam), rule.constants->streaming);
+    const vec_bytes packed = bytes_of(rule, words_of(rule, sums[0], sums[1]), words_of(rule, sums[2], sums[3]));
+    const vec_bytes ordered = in_order(rule, packed, order_256qam);
+    const unsigned char *flips = rule.flips ? rule.flips + is_b * LANES / 2 : NULL;
+    vec_store(out, vec_flip_in_order(ordered, flips), rule.constants->streaming);
+}
+
+/* s8 in planes takes two steps at once. Their registers of components have I of half of the symbols, then their Q:
+ * those of even number and those of odd number, which packing to words brings in order. */
+VEC bool is_double_step(llr_output output, const llr_constants *constants)
+{
+    return constants->in_planes && output <= LLRS_S8;
+}
+
+VEC size_t step_symbols(llr_output output, const llr_constants *constants)
+{
+    return is_double_step(output, constants) ? PLANE_SYMBOLS : LANES;
 }
 
 /* A register's LLRs, by bit, of components or, BPSK, of symbols. */
@@ -376,12 +391,18 @@ VEC vec_f32 full_llr(llr_output output, const llr_constants *constants, vec_mask
                                              : llr_scaled(metric, weight, constants->limit));
 }
 
+/* The other component of each one's symbol. */
+VEC vec_f32 partners(llr_output output, const llr_constants *constants, vec_f32 a)
+{
+    return is_double_step(output, constants) ? vec_swap_halves(a) : vec_swap_pairs(a);
+}
+
 VEC llr_registers full_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components,
                             vec_f32 weight, vec_u32 flips)
 {
     /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
     const vec_f32 numbers = vec_fma(components, vec_splat(0.0f), weight);
-    const vec_mask valid = vec_are_numbers(numbers, vec_swap_pairs(numbers));
+    const vec_mask valid = vec_are_numbers(numbers, partners(output, constants, numbers));
     vec_f32 metrics[MAX_AXIS_BITS];
     llr_registers llrs;
     axis_metrics(m, &constants->table, components, metrics);
@@ -417,27 +438,13 @@ VEC void store_alone(int m, llr_output output, s8_rule rule, unsigned char *out,
         store_256qam_s8(rule, out, llrs->bits, is_b);
 }
 
-/* Bit planes. Of a plane's bytes each 128-bit part holds two symbols of a, then two of b. */
-#define PLANE(n, pair, axis)                                                                                           \
-    PACKED(n, pair, 0, axis), PACKED(n, pair, 0, 2 + (axis)), PACKED(n, pair, 1, axis), PACKED(n, pair, 1, 2 + (axis))
-#define ORDER_PLANES(n) PLANE(n, 0, 0), PLANE(n, 0, 1), PLANE(n, 1, 0), PLANE(n, 1, 1)
-static byte_order order_planes = BOTH_WAYS(ORDER_PLANES);
-
-/* A step's LLRs from its two registers, to planes of its symbols. */
-VEC void store_planes(int m, llr_output output, s8_rule rule, unsigned char *out, const llr_registers *a,
-                      const llr_registers *b)
+/* A step's LLRs from its two registers, to planes of its symbols; not s8. */
+VEC void store_planes(int m, llr_output output, const llr_constants *constants, unsigned char *out,
+                      const llr_registers *a, const llr_registers *b)
 {
-    const size_t plane_nbytes = rule.constants->plane_nbytes;
+    const size_t plane_nbytes = constants->plane_nbytes;
     VEC_UNROLL
-    for (int k = 0; k < m && output <= LLRS_S8; k += 2) {
-        const int other = k + 1 < m ? k + 1 : k;
-        const vec_bytes packed = bytes_of(rule, words_of(rule, a->bits[k], b->bits[k]),
-                                          words_of(rule, a->bits[other], b->bits[other]), &flips_planes[m][k / 2]);
-        vec_store_planes_s8(out + 2 * (size_t)k * plane_nbytes, plane_nbytes, 2 * (1 + other - k),
-                            in_order(rule, packed, order_planes));
-    }
-    VEC_UNROLL
-    for (int k = 0; k < m && output > LLRS_S8; k++) {
+    for (int k = 0; k < m; k++) {
         unsigned char *of_i = out + 2 * (size_t)k * plane_nbytes, *of_q = of_i + plane_nbytes;
         const vec_f32 i = vec_evens(a->bits[k], b->bits[k]), q = vec_odds(a->bits[k], b->bits[k]);
         if (output == LLRS_F16) {
@@ -448,6 +455,54 @@ VEC void store_planes(int m, llr_output output, s8_rule rule, unsigned char *out
             vec_store(of_q, vec_as_bytes(q), false);
         }
     }
+}
+
+/* A double step's words, of each bit two registers that packing brings in order. */
+typedef struct plane_words {
+    vec_bytes halves[2][MAX_AXIS_BITS];
+} plane_words;
+
+VEC vec_bytes plane_words_of(s8_rule rule, vec_f32 even, vec_f32 odd)
+{
+    static const uint8_t in_turns[16] = {0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15};
+    const vec_bytes words = words_of(rule, even, odd);
+    return rule.narrow ? words : vec_shuffle_bytes(words, vec_splat_bytes(in_turns));
+}
+
+/* Of each bit two planes. */
+VEC void flip_planes(int m, const unsigned char *flips, vec_bytes planes[])
+{
+    const vec_bytes all = vec_load_plane_bits(flips, 4 * m);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++) {
+        const flip_table *table = &flips_planes[m][k];
+        vec_bytes bits = all;
+        if (m != 4 || LANES == 4) /* else each symbol's bits are the byte in its place */
+            bits = vec_shuffle_bytes(bits, vec_load_bytes(table->bytes));
+        if (m == 5)
+            bits = vec_or(
+                bits, vec_shuffle_bytes(vec_load_plane_bits(flips + 2 * m, 4 * m), vec_load_bytes(table->last_bytes)));
+        planes[k] = vec_flip_bytes(planes[k], bits, vec_load_bytes(table->bits));
+    }
+}
+
+VEC void store_double_step(int m, s8_rule rule, unsigned char *out, const plane_words *words)
+{
+    const size_t plane_nbytes = rule.constants->plane_nbytes;
+    vec_bytes planes[MAX_AXIS_BITS];
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        planes[k] = vec_planes_apart(packed_bytes(rule, words->halves[0][k], words->halves[1][k]));
+    if (is_limited_below(rule)) {
+        VEC_UNROLL
+        for (int k = 0; k < m; k++)
+            planes[k] = vec_min_s8(planes[k], rule.constants->most);
+    }
+    if (rule.flips)
+        flip_planes(m, rule.flips, planes);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        vec_store_two_planes(out + 2 * (size_t)k * plane_nbytes, plane_nbytes, planes[k]);
 }
 
 /* BPSK: LANES LLRs. */
@@ -472,6 +527,7 @@ typedef struct llr_place {
     unsigned odd;         /* 1 where an odd number of symbols lies between this place and the loop's first symbol */
     size_t symbol_nbytes; /* from a symbol's first LLR to the next one's */
     size_t bit;           /* of the scrambling sequence */
+    size_t symbol;        /* from the loop's first one on */
     prefetch ahead;
 } llr_place;
 
@@ -493,6 +549,7 @@ VEC llr_place llr_place_after(int m, softqam_noise_kind kind, llr_place at, size
                        (at.odd + (unsigned)n) % 2,
                        at.symbol_nbytes,
                        at.bit + n * llr_symbol_bits(m),
+                       at.symbol + n,
                        at.ahead};
 }
 
@@ -523,20 +580,21 @@ VEC vec_u32 see_components(int m, llr_output output, vec_u32 seen, vec_f32 compo
 }
 
 /* One step further; the last one goes back to be a whole one. False when there are no more. */
-VEC bool next_step(int m, softqam_noise_kind kind, llr_place *at, size_t *n_left)
+VEC bool next_step(int m, softqam_noise_kind kind, size_t n_step, llr_place *at, size_t *n_left)
 {
-    *n_left -= LANES;
+    *n_left -= n_step;
     if (*n_left == 0)
         return false;
-    *at = llr_place_after(m, kind, *at, LANES);
-    if (__builtin_expect(*n_left < LANES, 0)) {
-        const size_t back = LANES - *n_left;
+    *at = llr_place_after(m, kind, *at, n_step);
+    if (__builtin_expect(*n_left < n_step, 0)) {
+        const size_t back = n_step - *n_left;
         at->components -= 2 * back;
         at->noise -= kind == SOFTQAM_ONE_WEIGHT ? 0 : back;
         at->out -= back * at->symbol_nbytes;
         at->bit -= back * llr_symbol_bits(m);
+        at->symbol -= back;
         at->odd = (at->odd + (unsigned)back) % 2;
-        *n_left = LANES;
+        *n_left = n_step;
     }
     return true;
 }
@@ -545,7 +603,8 @@ VEC bool next_step(int m, softqam_noise_kind kind, llr_place *at, size_t *n_left
 VEC void usual_step(int m, llr_output output, bool narrow, const llr_constants *constants, llr_place at, vec_f32 a,
                     vec_f32 b, vec_f32 weight)
 {
-    const s8_rule rule = s8_rule_for(m, output, narrow, false, constants, at.bit);
+    shifted_bits shifted;
+    const s8_rule rule = {narrow, false, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
     const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
     if (m == 0) {
         const vec_f32 metric =
@@ -561,11 +620,11 @@ VEC void usual_step(int m, llr_output output, bool narrow, const llr_constants *
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
     const llr_registers of_a = usual_llrs(m, output, constants, a, row_a, vec_twice_lower(weight), flips_a);
-    if (is_stored_alone(m, output) && !constants->plane_nbytes)
+    if (is_stored_alone(m, output) && !constants->in_planes)
         store_alone(m, output, rule, at.out, &of_a, 0);
     const llr_registers of_b = usual_llrs(m, output, constants, b, row_b, vec_twice_upper(weight), flips_b);
-    if (constants->plane_nbytes)
-        store_planes(m, output, rule, at.out, &of_a, &of_b);
+    if (constants->in_planes)
+        store_planes(m, output, constants, at.out, &of_a, &of_b);
     else if (is_stored_alone(m, output))
         store_alone(m, output, rule, at.out + half, &of_b, 1);
     else
@@ -575,7 +634,8 @@ VEC void usual_step(int m, llr_output output, bool narrow, const llr_constants *
 VEC void full_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 a, vec_f32 b,
                    vec_f32 weight)
 {
-    const s8_rule rule = s8_rule_for(m, output, true, true, constants, at.bit);
+    shifted_bits shifted;
+    const s8_rule rule = {true, true, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
     const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
     if (m == 0) {
         const vec_f32 i = vec_evens(a, b), q = vec_odds(a, b), zero = vec_splat(0.0f);
@@ -592,15 +652,134 @@ VEC void full_step(int m, llr_output output, const llr_constants *constants, llr
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
     const llr_registers of_a = full_llrs(m, output, constants, a, vec_twice_lower(weight), flips_a);
-    if (is_stored_alone(m, output) && !constants->plane_nbytes)
+    if (is_stored_alone(m, output) && !constants->in_planes)
         store_alone(m, output, rule, at.out, &of_a, 0);
     const llr_registers of_b = full_llrs(m, output, constants, b, vec_twice_upper(weight), flips_b);
-    if (constants->plane_nbytes)
-        store_planes(m, output, rule, at.out, &of_a, &of_b);
+    if (constants->in_planes)
+        store_planes(m, output, constants, at.out, &of_a, &of_b);
     else if (is_stored_alone(m, output))
         store_alone(m, output, rule, at.out + half, &of_b, 1);
     else
         store_both(m, output, rule, at.out, &of_a, &of_b);
+}
+
+/* s8 of components of any size and symbols that are not finite, whose weight counts as zero; of usual weights. */
+VEC llr_registers far_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components, vec_f32 weight,
+                           vec_f32 most, vec_u32 flips)
+{
+    /* Times zero, what is not finite is NaN. */
+    const vec_f32 zeros = vec_mul(components, vec_splat(0.0f));
+    const vec_mask valid = vec_are_numbers(zeros, partners(output, constants, zeros));
+    const vec_f32 kept = vec_keep(valid, weight);
+    vec_f32 metrics[MAX_AXIS_BITS];
+    llr_registers llrs;
+    far_metrics(m, &constants->table, valid, components, most, metrics);
+    VEC_UNROLL
+    for (int k = 0; k < m; k++)
+        llrs.bits[k] = vec_fma(flipped(m, output, constants, metrics[k], flips, k), kept, vec_splat(ROUNDING_CONSTANT));
+    return llrs;
+}
+
+/* What a step is computed as. */
+typedef enum llr_way { WAY_NARROW, WAY_USUAL, WAY_FAR, WAY_FULL } llr_way;
+
+/* A double step's registers: of the symbols of even number, for each half, and of those of odd number; weights and
+ * limits as they are computed. */
+typedef struct step_values {
+    vec_f32 components[4];
+    vec_f32 weights[2];
+    vec_f32 most[2]; /* WAY_FAR: of the components' magnitudes */
+} step_values;
+
+/* Loops for codewords have noise values for each symbol. What lies ahead of several layers the processor finds out
+ * itself. */
+VEC void load_double_step(const llr_constants *constants, llr_place *place, step_values *step, vec_f32 noise[2])
+{
+    const llr_place at = *place;
+    const unsigned n_layers = constants->n_layers;
+    const size_t element = n_layers == 4 ? at.symbol / 4 : at.symbol / 2;
+    vec_f32 from[4];
+    VEC_UNROLL
+    for (int k = 0; k < 4; k++)
+        from[k] = vec_load_f32(n_layers > 1 ? constants->layers[k] + 2 * element : at.components + k * LANES);
+    if (n_layers > 1) {
+        const float *const *of = constants->layers_noise;
+        VEC_UNROLL
+        for (int k = 0; k < 2; k++) {
+            step->components[k] = vec_symbols_of_layers(n_layers, from[0], from[1], k);
+            step->components[2 + k] = vec_symbols_of_layers(n_layers, from[2], from[3], k);
+            noise[k] = vec_load_two_halves(of[2 * k] + element, of[2 * k + 1] + element);
+        }
+    } else {
+        VEC_UNROLL
+        for (int k = 0; k < 2; k++) {
+            const vec_f32 a = from[vec_plane_register(k, 0)], b = from[vec_plane_register(k, 1)];
+            step->components[k] = vec_even_symbols(a, b);
+            step->components[2 + k] = vec_odd_symbols(a, b);
+            noise[k] = vec_load_f32(at.noise + k * LANES);
+        }
+        prefetch_step(&place->ahead, at.components, PLANE_SYMBOLS, false);
+    }
+}
+
+/* Values of symbols to where the double step's registers have their components. */
+typedef struct plane_values {
+    vec_f32 even[2];
+    vec_f32 odd[2];
+} plane_values;
+
+VEC plane_values plane_values_of(unsigned n_layers, const vec_f32 values[2])
+{
+    plane_values self;
+    VEC_UNROLL
+    for (int half = 0; half < 2; half++) {
+        self.even[half] = n_layers > 1 ? vec_weights_of_layers(n_layers, values[0], half)
+                                       : vec_even_weights(values[0], values[1], half);
+        self.odd[half] = n_layers > 1 ? vec_weights_of_layers(n_layers, values[1], half)
+                                      : vec_odd_weights(values[0], values[1], half);
+    }
+    return self;
+}
+
+VEC llr_registers plane_llrs(int m, llr_output output, llr_way way, const llr_constants *constants, vec_f32 components,
+                             vec_f32 weight, vec_f32 most)
+{
+    const vec_u32 none = vec_splat_u32(0);
+    if (way == WAY_FULL)
+        return full_llrs(m, output, constants, components, weight, none);
+    if (way == WAY_FAR)
+        return far_llrs(m, output, constants, components, weight, most, none);
+    return usual_llrs(m, output, constants, components, usual_row(m, &constants->table, components), weight, none);
+}
+
+VEC void double_step(int m, llr_output output, llr_way way, const llr_constants *constants, llr_place at,
+                     const step_values *step)
+{
+    shifted_bits shifted;
+    const s8_rule rule = {way != WAY_USUAL, way == WAY_FULL, output, constants,
+                          step_flips(m, output, constants, at.bit, &shifted)};
+    const plane_values weights = plane_values_of(constants->n_layers, step->weights);
+    plane_values most = weights;
+    if (way == WAY_FAR)
+        most = plane_values_of(constants->n_layers, step->most);
+    plane_words words;
+    VEC_UNROLL
+    for (int half = 0; half < 2; half++) {
+        const llr_registers even =
+            plane_llrs(m, output, way, constants, step->components[half], weights.even[half], most.even[half]);
+        const llr_registers odd =
+            plane_llrs(m, output, way, constants, step->components[2 + half], weights.odd[half], most.odd[half]);
+        VEC_UNROLL
+        for (int k = 0; k < m; k++)
+            words.halves[half][k] = plane_words_of(rule, even.bits[k], odd.bits[k]);
+    }
+    store_double_step(m, rule, at.out, &words);
+}
+
+VEC vec_f32 usual_weight(softqam_noise_kind kind, const llr_constants *constants, vec_f32 noise)
+{
+    return kind == SOFTQAM_NOISE_INVERSE ? vec_mul(constants->steps_per_nat, noise)
+                                         : vec_div(constants->steps_per_nat, noise);
 }
 
 /* A tile as if its values were usual, or narrow; returns what they are. */
@@ -619,47 +798,52 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
         components_seen = see_components(m, output, components_seen, a);
         components_seen = see_components(m, output, components_seen, b);
         if (kind != SOFTQAM_ONE_WEIGHT) {
-            const vec_f32 noise = vec_load_f32(at.noise);
-            weight = kind == SOFTQAM_NOISE_INVERSE ? vec_mul(constants->steps_per_nat, noise)
-                                                   : vec_div(constants->steps_per_nat, noise);
+            weight = usual_weight(kind, constants, vec_load_f32(at.noise));
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
         usual_step(m, output, narrow, constants, at, a, b, weight);
-    } while (next_step(m, kind, &at, &n_symbols));
+    } while (next_step(m, kind, LANES, &at, &n_symbols));
     return values_seen(m, output, constants, components_seen, weights_seen);
 }
 
-/* s8 of components of any size and symbols that are not finite, whose weight counts as zero; of usual weights. */
-VEC llr_registers far_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components, vec_f32 weight,
-                           vec_f32 most, vec_u32 flips)
+/* The same of double steps. */
+VEC tile_values usual_double_tile(int m, llr_output output, bool narrow, softqam_noise_kind kind,
+                                  const llr_constants *constants, llr_place at, size_t n_symbols)
 {
-    /* Times zero, what is not finite is NaN. */
-    const vec_f32 zeros = vec_mul(components, vec_splat(0.0f));
-    const vec_mask valid = vec_are_numbers(zeros, vec_swap_pairs(zeros));
-    const vec_f32 kept = vec_keep(valid, weight);
-    vec_f32 metrics[MAX_AXIS_BITS];
-    llr_registers llrs;
-    far_metrics(m, &constants->table, valid, components, most, metrics);
-    VEC_UNROLL
-    for (int k = 0; k < m; k++)
-        llrs.bits[k] = vec_fma(flipped(m, output, constants, metrics[k], flips, k), kept, vec_splat(ROUNDING_CONSTANT));
-    return llrs;
+    vec_u32 components_seen = vec_splat_u32(0);
+    vec_u32 weights_seen = vec_splat_u32(0);
+    do {
+        step_values step;
+        vec_f32 noise[2];
+        load_double_step(constants, &at, &step, noise);
+        VEC_UNROLL
+        for (int k = 0; k < 4; k++)
+            components_seen = see_components(m, output, components_seen, step.components[k]);
+        VEC_UNROLL
+        for (int k = 0; k < 2; k++) {
+            step.weights[k] = usual_weight(kind, constants, noise[k]);
+            weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(step.weights[k]), constants->least_weight));
+        }
+        double_step(m, output, narrow ? WAY_NARROW : WAY_USUAL, constants, at, &step);
+    } while (next_step(m, kind, PLANE_SYMBOLS, &at, &n_symbols));
+    return values_seen(m, output, constants, components_seen, weights_seen);
 }
 
 VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 weight, vec_f32 most)
 {
-    const s8_rule rule = s8_rule_for(m, output, true, false, constants, at.bit);
+    shifted_bits shifted;
+    const s8_rule rule = {true, false, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
     const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
     const llr_registers of_a =
         far_llrs(m, output, constants, a, vec_twice_lower(weight), vec_twice_lower(most), flips_a);
-    if (is_stored_alone(m, output) && !constants->plane_nbytes)
+    if (is_stored_alone(m, output) && !constants->in_planes)
         store_alone(m, output, rule, at.out, &of_a, 0);
     const llr_registers of_b =
         far_llrs(m, output, constants, b, vec_twice_upper(weight), vec_twice_upper(most), flips_b);
-    if (constants->plane_nbytes)
-        store_planes(m, output, rule, at.out, &of_a, &of_b);
+    if (constants->in_planes)
+        store_planes(m, output, constants, at.out, &of_a, &of_b);
     else if (is_stored_alone(m, output))
         store_alone(m, output, rule, at.out + LANES / 2 * llr_symbol_nbytes(m, output), &of_b, 1);
     else
@@ -674,35 +858,59 @@ VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, floa
     const vec_u32 least_weight = vec_splat_u32(float_bits(least));
     const vec_u32 span = vec_splat_u32(float_bits(far_weight_end) - float_bits(fabsf(least)));
     const vec_f32 limit_per_n0 = vec_splat(FAR_LIMIT / fabsf(steps_per_nat));
+    const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
     vec_f32 weight = constants->weight;
     vec_f32 limit = vec_abs(vec_div(vec_splat(FAR_LIMIT), weight));
     vec_u32 weights_seen = vec_splat_u32(0);
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), least_weight);
     do {
+        if (is_double_step(output, constants)) {
+            step_values step;
+            vec_f32 noise[2];
+            load_double_step(constants, &at, &step, noise);
+            VEC_UNROLL
+            for (int k = 0; k < 2; k++) {
+                step.weights[k] = usual_weight(kind, constants, noise[k]);
+                step.most[k] = is_inverse ? vec_div(limit_per_n0, noise[k]) : vec_mul(limit_per_n0, noise[k]);
+                weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(step.weights[k]), least_weight));
+            }
+            double_step(m, output, WAY_FAR, constants, at, &step);
+            continue;
+        }
         prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
-            const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
-            weight = is_inverse ? vec_mul(constants->steps_per_nat, noise) : vec_div(constants->steps_per_nat, noise);
+            weight = usual_weight(kind, constants, noise);
             limit = is_inverse ? vec_div(limit_per_n0, noise) : vec_mul(limit_per_n0, noise);
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), least_weight));
         }
         far_step(m, output, constants, at, weight, limit);
-    } while (next_step(m, kind, &at, &n_symbols));
+    } while (next_step(m, kind, step_symbols(output, constants), &at, &n_symbols));
     return vec_any_from(weights_seen, span) ? VALUES_ANY : VALUES_FAR;
 }
 
 VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_constants *constants, llr_place at,
                    size_t n_symbols)
 {
+    const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
     do {
+        if (is_double_step(output, constants)) {
+            step_values step;
+            vec_f32 noise[2];
+            load_double_step(constants, &at, &step, noise);
+            VEC_UNROLL
+            for (int k = 0; k < 2; k++)
+                step.weights[k] = llr_weight(constants->steps_per_nat, noise[k], is_inverse);
+            double_step(m, output, WAY_FULL, constants, at, &step);
+            continue;
+        }
         prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
-            weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
+            weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), is_inverse);
         full_step(m, output, constants, at, vec_load_f32(at.components), vec_load_f32(at.components + LANES), weight);
-    } while (next_step(m, kind, &at, &n_symbols));
+    } while (next_step(m, kind, step_symbols(output, constants), &at, &n_symbols));
 }
 
 /* What was narrow is usual too. */
@@ -726,12 +934,12 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
                   llr_layout layout)
 {
     const llr_constants constants = load_llr_constants(m, output, kind, call, streaming, layout);
-    const size_t value_nbytes = llr_symbol_nbytes(0, output);
+    const size_t value_nbytes = llr_symbol_nbytes(0, output), n_step = step_symbols(output, &constants);
     llr_place at = {.components = call->components,
                     .noise = call->noise,
                     .out = call->out,
-                    .symbol_nbytes = constants.plane_nbytes ? value_nbytes : llr_symbol_nbytes(m, output),
-                    .ahead = prefetch_of(call, LANES)};
+                    .symbol_nbytes = constants.in_planes ? value_nbytes : llr_symbol_nbytes(m, output),
+                    .ahead = prefetch_of(call, (unsigned)step_symbols(output, &constants))};
     size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
@@ -741,18 +949,21 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
             values = likely_values(m, output, kind, call->scale, at.noise);
         }
         /* No tile is shorter than a step. */
-        n = n_symbols < n + LANES ? n_symbols : n;
+        n = n_symbols < n + n_step ? n_symbols : n;
         /* The quickest way first; one is enough where the values turn out to allow it. */
+        const bool doubles = is_double_step(output, &constants);
         if (m > 0 && output <= LLRS_S8 && values == VALUES_NARROW)
-            values = usual_tile(m, output, true, kind, &constants, at, n);
+            values = doubles ? usual_double_tile(m, output, true, kind, &constants, at, n)
+                             : usual_tile(m, output, true, kind, &constants, at, n);
         if (values == VALUES_USUAL)
-            values = usual_values(usual_tile(m, output, false, kind, &constants, at, n));
+            values = usual_values(doubles ? usual_double_tile(m, output, false, kind, &constants, at, n)
+                                          : usual_tile(m, output, false, kind, &constants, at, n));
         if (takes_far(m, output) && values == VALUES_FAR)
             values = far_tile(m, output, kind, call->scale.steps_per_nat, &constants, at, n);
         if (values == VALUES_ANY)
             full_tile(m, output, kind, &constants, at, n);
         at = llr_place_after(m, kind, at, n);
-        at.ahead.at += n / LANES * at.ahead.step_nbytes;
+        at.ahead.at += n / n_step * at.ahead.step_nbytes;
         n_symbols -= n;
     }
 }

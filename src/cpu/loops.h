@@ -24,6 +24,13 @@ typedef enum softqam_noise_kind { SOFTQAM_ONE_WEIGHT, SOFTQAM_NOISE_N0, SOFTQAM_
 
 enum { SOFTQAM_NOISE_KINDS = 3 };
 
+/* For vector loops of s8 in bit planes: 2 or 4 layers. Symbol k is of layer k % n, its number k / n. */
+typedef struct softqam_loop_layers {
+    unsigned n; /* the loop's symbols are a multiple of it */
+    const float *components[SOFTQAM_MAX_LAYERS];
+    const float *noise[SOFTQAM_MAX_LAYERS];
+} softqam_loop_layers;
+
 /* What a loop is to do. */
 typedef struct softqam_loop_call {
     const softqam_params *params;   /* for soft bits */
@@ -33,15 +40,17 @@ typedef struct softqam_loop_call {
     uint32_t turn[2];
     const float *components;
     const float *noise; /* softqam_noise_kind */
-    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
+    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least, twice as many in bit planes */
     unsigned char *out;
     const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
     size_t ahead_nbytes; /* of a symbol there */
     bool streaming;
     /* For the loops for codewords. The scrambling sequence from the first symbol on, LLRs whose bit is 1 change their
-     * sign; 32 bytes more are read. And from one bit plane to the next; 0: symbol order. */
+     * sign; 64 bytes more are read. NULL, of bit planes: none does. And from one bit plane to the next; 0: symbol
+     * order. */
     const unsigned char *sequence;
     size_t plane_nbytes;
+    const softqam_loop_layers *layers; /* NULL: components and noise */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -68,7 +77,7 @@ typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
     softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
     softqam_loop *const *codeword[MAX_AXIS_BITS + 1]; /* likewise; NULL for soft bits */
-    softqam_gold_loop *gold;
+    softqam_gold_loops gold;
     softqam_interleave_loop *interleave;
     size_t min_symbols;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generic.h"
+#include "gold_polynomials.h"
 #include "gold_sequence.h"
 #include "simd_scalar.h"
 #include "variant.h"
@@ -129,15 +130,59 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
     }
 }
 
-static void gold_words(uint32_t *x1, uint32_t *x2, size_t n_blocks, uint32_t *words)
+static uint64_t carryless_product(uint32_t a, uint32_t b)
 {
-    const size_t n = n_blocks * GOLD_BLOCK;
-    for (size_t k = 0; k < n; k++)
-        x1[k + GOLD_WINDOW] = x1[k + 8] ^ x1[k + 2];
-    for (size_t k = 0; k < n; k++)
-        x2[k + GOLD_WINDOW] = x2[k + 8] ^ x2[k + 6] ^ x2[k + 4] ^ x2[k + 2];
-    for (size_t k = 0; k < n; k++)
-        words[k] = x1[k] ^ x2[k];
+    return gold_product(a, b);
+}
+
+#include "gold_jump.h"
+
+/* The polynomials' eighth powers, x^248 + x^24 + 1 and x^248 + x^24 + x^16 + x^8 + 1, give 64 bits from those 256 and
+ * 192 before them. */
+static uint64_t next_of_256(gold_register which, uint64_t low, uint64_t high)
+{
+    const uint64_t by_8 = low >> 8 | high << 56, by_32 = low >> 32 | high << 32;
+    if (which == GOLD_X1)
+        return by_8 ^ by_32;
+    return by_8 ^ (low >> 16 | high << 48) ^ (low >> 24 | high << 40) ^ by_32;
+}
+
+static void fill_window(gold_register which, uint64_t bits[4], uint32_t *window)
+{
+    for (int k = 0; k < GOLD_WINDOW; k += 2) {
+        uint64_t *first = &bits[k / 2 % 4];
+        window[k] = (uint32_t)*first;
+        window[k + 1] = (uint32_t)(*first >> 32);
+        *first = next_of_256(which, *first, bits[(k / 2 + 1) % 4]);
+    }
+}
+
+static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position)
+{
+    gold_first_bits first = first_bits_at(c_init, position);
+    fill_window(GOLD_X1, first.x1, windows->x1);
+    fill_window(GOLD_X2, first.x2, windows->x2);
+}
+
+/* A window and the one after it. */
+static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
+{
+    uint32_t x1[2 * GOLD_WINDOW], x2[2 * GOLD_WINDOW], sum[GOLD_WINDOW];
+    memcpy(x1, windows->x1, sizeof windows->x1);
+    memcpy(x2, windows->x2, sizeof windows->x2);
+    for (unsigned char *out = words; n > 0; n--, out += sizeof sum) {
+        for (size_t k = 0; k < GOLD_WINDOW; k++)
+            sum[k] = x1[k] ^ x2[k];
+        memcpy(out, sum, sizeof sum);
+        for (size_t k = 0; k < GOLD_WINDOW; k++)
+            x1[k + GOLD_WINDOW] = x1[k + 8] ^ x1[k + 2];
+        for (size_t k = 0; k < GOLD_WINDOW; k++)
+            x2[k + GOLD_WINDOW] = x2[k + 8] ^ x2[k + 6] ^ x2[k + 4] ^ x2[k + 2];
+        memcpy(x1, x1 + GOLD_WINDOW, sizeof windows->x1);
+        memcpy(x2, x2 + GOLD_WINDOW, sizeof windows->x2);
+    }
+    memcpy(windows->x1, x1, sizeof windows->x1);
+    memcpy(windows->x2, x2, sizeof windows->x2);
 }
 
 static void interleave(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n, void *to)
@@ -189,7 +234,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
-    .gold = gold_words,
+    .gold = {gold_jump, gold_take},
     .interleave = interleave,
     .min_symbols = 1,
     .short_symbols = 256,
@@ -201,7 +246,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
     .soft_bits = {softqam_generic_soft_bits},
     .llrs = llr_loops,
-    .gold = gold_words,
+    .gold = {gold_jump, gold_take},
     .interleave = interleave,
     .min_symbols = 1,
     .short_symbols = 1024,

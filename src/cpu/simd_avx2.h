@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX2, FMA, F16C. */
+ * the loops need besides. AVX2, FMA, F16C, PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX2_H
 #define SOFTQAM_SIMD_AVX2_H
 
@@ -446,6 +446,11 @@ VEC vec_f32 vec_swap_pairs(vec_f32 a)
     return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
+VEC vec_f32 vec_swap_halves(vec_f32 a)
+{
+    return _mm256_permute2f128_ps(a, a, 1);
+}
+
 /* Both of the pair are zeros, of any sign. */
 VEC vec_pairs vec_are_zeros(vec_f32 a)
 {
@@ -552,15 +557,49 @@ VEC void vec_store_u32(uint32_t *to, vec_u32 a)
     _mm256_store_si256((void *)to, a);
 }
 
-/* The words from n on, 2, 4, 6 or 8. */
-VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
+VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
-    const vec_u32 first = vec_load_u32(from), next = vec_load_u32(from + LANES);
-    const vec_u32 middle = _mm256_permute2x128_si256(first, next, 0x21);
+    (void)third;
+    const vec_u32 middle = _mm256_permute2x128_si256(first, second, 0x21);
     return n == 2   ? _mm256_alignr_epi8(middle, first, 8)
            : n == 4 ? middle
-           : n == 6 ? _mm256_alignr_epi8(next, middle, 8)
-                    : next;
+           : n == 6 ? _mm256_alignr_epi8(second, middle, 8)
+                    : second;
+}
+
+/* 16 bytes. */
+typedef __m128i vec_part;
+
+VEC vec_part vec_part_of(uint64_t low, uint64_t high)
+{
+    return _mm_set_epi64x((long long)high, (long long)low);
+}
+
+/* The bytes from n on, 1 to 4, of two that follow on one another. */
+VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
+{
+    return n == 1   ? _mm_alignr_epi8(second, first, 1)
+           : n == 2 ? _mm_alignr_epi8(second, first, 2)
+           : n == 3 ? _mm_alignr_epi8(second, first, 3)
+                    : _mm_alignr_epi8(second, first, 4);
+}
+
+VEC vec_part vec_part_xor(vec_part a, vec_part b)
+{
+    return _mm_xor_si128(a, b);
+}
+
+/* Aligned. */
+VEC void vec_part_store(uint32_t *to, vec_part a)
+{
+    _mm_store_si128((void *)to, a);
+}
+
+/* Of polynomials over two elements. */
+VEC uint64_t carryless_product(uint32_t a, uint32_t b)
+{
+    return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128(a), _mm_cvtsi64_si128(b), 0));
 }
 
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
@@ -643,17 +682,43 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
-/* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
- * LANES / 2 symbols and then one of the others. */
-VEC void vec_store_units_of_4(void *to, vec_bytes units, bool streaming)
+/* Bytes with the opposite sign whose bit in `of`, which is one, is 1. */
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0);
-    vec_store_half(to, _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(units, order)), streaming);
+    const __m256i are_flipped = _mm256_cmpeq_epi8(_mm256_and_si256(bits, of), of);
+    return _mm256_sub_epi8(_mm256_xor_si256(a, are_flipped), are_flipped);
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, bool streaming)
+/* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
+VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 {
-    vec_store(to, _mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), streaming);
+    int bits;
+    if (!flips)
+        return a;
+    memcpy(&bits, flips, sizeof bits);
+    const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    return vec_flip_bytes(a, _mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte),
+                          _mm256_set1_epi64x((long long)0x8040201008040201));
+}
+
+/* Those behind the first n bytes of memory. */
+VEC const unsigned char *flips_behind(const unsigned char *flips, int n)
+{
+    return flips ? flips + n / 8 : NULL;
+}
+
+/* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
+ * LANES / 2 symbols and then one of the others. */
+VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+{
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0);
+    const __m256i ordered = vec_flip_in_order(_mm256_permutevar8x32_epi32(units, order), flips);
+    vec_store_half(to, _mm256_castsi256_si128(ordered), streaming);
+}
+
+VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+{
+    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips), streaming);
 }
 
 /* Streamed, to memory that is aligned to half a register. */
@@ -668,17 +733,19 @@ VEC void store_halves(unsigned char *to, __m256i a, bool streaming)
 }
 
 /* A unit of either register in each part. */
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, bool streaming)
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips,
+                               bool streaming)
 {
     const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
     const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     unsigned char *out = to;
-    store_halves(out, _mm256_blend_epi32(a, b, 0xc0), streaming);
-    vec_store_half(out + 32, _mm256_castsi256_si128(b), streaming);
+    store_halves(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips), streaming);
+    vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))), streaming);
 }
 
 /* Their first 16 bytes, and in each part of a third register the last 4 of a's unit and of b's. */
-VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends, bool streaming)
+VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
+                               const unsigned char *flips, bool streaming)
 {
     unsigned char *out = to;
     const __m256i end = _mm256_permutevar8x32_epi32(ends, _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
@@ -686,9 +753,11 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
     const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
     const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
     const __m256i last = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
-    store_halves(out, _mm256_blend_epi32(first, end, 0x10), streaming);
-    store_halves(out + 32, _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42), streaming);
-    vec_store_half(out + 64, _mm256_castsi256_si128(_mm256_blend_epi32(last, end, 0x08)), streaming);
+    const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
+    const __m256i behind = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
+    store_halves(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips), streaming);
+    store_halves(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)), streaming);
+    vec_store_half(out + 64, _mm256_castsi256_si128(behind), streaming);
 }
 
 /* Of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of the first
@@ -834,40 +903,82 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
         _mm_storel_epi64(to, limited);
 }
 
-/* Bytes with the opposite sign whose bit in `of`, which is one, is 1. */
-VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
-{
-    const __m256i are_flipped = _mm256_cmpeq_epi8(_mm256_and_si256(bits, of), of);
-    return _mm256_sub_epi8(_mm256_xor_si256(a, are_flipped), are_flipped);
-}
-
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
 {
     return _mm256_loadu_si256((const void *)from);
 }
 
-/* To any address; _mm_storeh_pd() says that it is one of a double. */
-VEC void store_upper_half(unsigned char *to, __m128i a)
+/* Bit planes are made of four registers of components, two and two: in each 128-bit part packing then has 16 symbols in
+ * order. */
+VEC int vec_plane_register(int half, int second)
 {
-    const int64_t upper = _mm_extract_epi64(a, 1);
-    memcpy(to, &upper, sizeof upper);
+    return 2 * half + second;
 }
 
-/* Four planes' bytes of a step's symbols, or the first n: in each 128-bit part four bytes of each plane, of two symbols
- * of the first half, then of the second. */
-VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+/* Two registers of components as they lie in memory to I of their even symbols, then Q of these; and of the odd ones.
+ */
+VEC vec_f32 vec_even_symbols(vec_f32 a, vec_f32 b)
 {
-    const __m256i by_plane = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-    const __m256i order = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15)); /* first halves, then second ones */
-    const __m256i planes = _mm256_shuffle_epi8(by_plane, order);
-    const __m128i lower = _mm256_castsi256_si128(planes), upper = _mm256_extracti128_si256(planes, 1);
-    _mm_storel_epi64((void *)to, lower);
-    store_upper_half(to + plane_nbytes, lower);
-    if (n == 2)
-        return;
-    _mm_storel_epi64((void *)(to + 2 * plane_nbytes), upper);
-    store_upper_half(to + 3 * plane_nbytes, upper);
+    const __m256d pairs = _mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)); /* 0 4 2 6 */
+    return _mm256_permutevar8x32_ps(_mm256_castpd_ps(pairs), _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
+}
+
+VEC vec_f32 vec_odd_symbols(vec_f32 a, vec_f32 b)
+{
+    const __m256d pairs = _mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)); /* 1 5 3 7 */
+    return _mm256_permutevar8x32_ps(_mm256_castpd_ps(pairs), _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
+}
+
+/* Their symbols' values. */
+VEC vec_f32 vec_even_weights(vec_f32 a, vec_f32 b, int half)
+{
+    return _mm256_permutevar8x32_ps(half == 0 ? a : b, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+}
+
+VEC vec_f32 vec_odd_weights(vec_f32 a, vec_f32 b, int half)
+{
+    return _mm256_permutevar8x32_ps(half == 0 ? a : b, _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7));
+}
+
+/* The same from registers that have a layer's resource elements each, of 4 layers, or the first and the last ones of
+ * one of 2 layers; and their values, of which a register has those of both. */
+VEC vec_f32 vec_symbols_of_layers(unsigned n_layers, vec_f32 a, vec_f32 b, int half)
+{
+    if (n_layers == 2)
+        return _mm256_permutevar8x32_ps(half == 0 ? a : b, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    return _mm256_permutevar8x32_ps(half == 0 ? _mm256_permute2f128_ps(a, b, 0x20) : _mm256_permute2f128_ps(a, b, 0x31),
+                                    _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
+}
+
+VEC vec_f32 vec_weights_of_layers(unsigned n_layers, vec_f32 a, int half)
+{
+    _Alignas(32) static const uint32_t from[2][2][8] = {{{0, 1, 2, 3, 0, 1, 2, 3}, {4, 5, 6, 7, 4, 5, 6, 7}},
+                                                        {{0, 4, 1, 5, 0, 4, 1, 5}, {2, 6, 3, 7, 2, 6, 3, 7}}};
+    return _mm256_permutevar8x32_ps(a, vec_load_u32(from[n_layers == 4][half]));
+}
+
+VEC vec_f32 vec_load_two_halves(const float *lower, const float *upper)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(lower)), _mm_loadu_ps(upper), 1);
+}
+
+/* Packed bytes to those of a plane of I, then those of Q. */
+VEC vec_bytes vec_planes_apart(vec_bytes packed)
+{
+    return packed;
+}
+
+VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
+{
+    _mm_storeu_si128((void *)to, _mm256_castsi256_si128(planes));
+    _mm_storeu_si128((void *)(to + plane_nbytes), _mm256_extracti128_si256(planes, 1));
+}
+
+/* For each 128-bit part of two planes 16 bytes of bits: those of the same 16 symbols. */
+VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
+{
+    (void)nbytes;
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
 }
 
 /* In each value four of 16 bytes, shifted right. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX-512 F, BW, DQ. */
+ * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 
@@ -387,6 +387,11 @@ VEC vec_f32 vec_swap_pairs(vec_f32 a)
     return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
+VEC vec_f32 vec_swap_halves(vec_f32 a)
+{
+    return _mm512_shuffle_f32x4(a, a, _MM_SHUFFLE(1, 0, 3, 2));
+}
+
 /* Both of the pair are zeros, of any sign. */
 VEC vec_pairs vec_are_zeros(vec_f32 a)
 {
@@ -498,14 +503,48 @@ VEC void vec_store_u32(uint32_t *to, vec_u32 a)
     _mm512_store_si512(to, a);
 }
 
-/* The words from n on, 2, 4, 6 or 8. */
-VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
+VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
-    const vec_u32 first = vec_load_u32(from), next = vec_load_u32(from + LANES);
-    return n == 2   ? _mm512_alignr_epi32(next, first, 2)
-           : n == 4 ? _mm512_alignr_epi32(next, first, 4)
-           : n == 6 ? _mm512_alignr_epi32(next, first, 6)
-                    : _mm512_alignr_epi32(next, first, 8);
+    (void)third;
+    return n == 2   ? _mm512_alignr_epi32(second, first, 2)
+           : n == 4 ? _mm512_alignr_epi32(second, first, 4)
+           : n == 6 ? _mm512_alignr_epi32(second, first, 6)
+                    : _mm512_alignr_epi32(second, first, 8);
+}
+
+/* 16 bytes. */
+typedef __m128i vec_part;
+
+VEC vec_part vec_part_of(uint64_t low, uint64_t high)
+{
+    return _mm_set_epi64x((long long)high, (long long)low);
+}
+
+/* The bytes from n on, 1 to 4, of two that follow on one another. */
+VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
+{
+    return n == 1   ? _mm_alignr_epi8(second, first, 1)
+           : n == 2 ? _mm_alignr_epi8(second, first, 2)
+           : n == 3 ? _mm_alignr_epi8(second, first, 3)
+                    : _mm_alignr_epi8(second, first, 4);
+}
+
+VEC vec_part vec_part_xor(vec_part a, vec_part b)
+{
+    return _mm_xor_si128(a, b);
+}
+
+/* Aligned. */
+VEC void vec_part_store(uint32_t *to, vec_part a)
+{
+    _mm_store_si128((void *)to, a);
+}
+
+/* Of polynomials over two elements. */
+VEC uint64_t carryless_product(uint32_t a, uint32_t b)
+{
+    return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128(a), _mm_cvtsi64_si128(b), 0));
 }
 
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
@@ -654,33 +693,53 @@ VEC void store_halves(unsigned char *to, __m512i a, bool streaming)
     vec_store_half(to + 32, _mm512_extracti64x4_epi64(a, 1), true);
 }
 
-VEC void vec_store_units_of_4(void *to, vec_bytes units, bool streaming)
+/* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
+VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 {
-    const __m512i from[] = {units};
-    store_lower_half(to, GATHER(FROM_UNITS_OF_4, 0, 0), streaming);
+    uint64_t mask;
+    if (!flips)
+        return a;
+    memcpy(&mask, flips, sizeof mask);
+    return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, bool streaming)
+/* Those behind the first n bytes of memory. */
+VEC const unsigned char *flips_behind(const unsigned char *flips, int n)
 {
-    const __m512i from[] = {units};
-    vec_store(to, GATHER(FROM_UNITS_OF_8, 0, 0), streaming);
+    return flips ? flips + n / 8 : NULL;
 }
 
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, bool streaming)
+VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+{
+    const __m512i from[] = {units};
+    store_lower_half(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_4, 0, 0), flips), streaming);
+}
+
+VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+{
+    const __m512i from[] = {units};
+    vec_store(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_8, 0, 0), flips), streaming);
+}
+
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips,
+                               bool streaming)
 {
     unsigned char *out = to;
     const __m512i from[] = {units_a, units_b};
-    store_halves(out, GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), streaming);
-    store_lower_half(out + 64, GATHER(FROM_UNITS_OF_12, 1, 1), streaming);
+    store_halves(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), flips), streaming);
+    store_lower_half(out + 64, vec_flip_in_order(GATHER(FROM_UNITS_OF_12, 1, 1), flips_behind(flips, 64)), streaming);
 }
 
-VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends, bool streaming)
+VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
+                               const unsigned char *flips, bool streaming)
 {
     unsigned char *out = to;
     const __m512i from[] = {units_a, units_b, ends};
-    store_halves(out, GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), streaming);
-    store_halves(out + 64, GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), streaming);
-    store_lower_half(out + 128, GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), streaming);
+    store_halves(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), flips), streaming);
+    store_halves(out + 64, vec_flip_in_order(GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), flips_behind(flips, 64)),
+                 streaming);
+    store_lower_half(out + 128, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), flips_behind(flips, 128)),
+                     streaming);
 }
 
 VEC __m256i vec_half(vec_f32 a)
@@ -821,19 +880,86 @@ VEC vec_bytes vec_load_bytes(const unsigned char *from)
     return _mm512_loadu_si512(from);
 }
 
-/* Four planes' bytes of a step's symbols, or the first n: in each 128-bit part four bytes of each plane, of two symbols
- * of the first half, then of the second. */
-VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+/* Bit planes are made of four registers of components, two and two: in each 128-bit part packing then has 16 symbols in
+ * order. */
+VEC int vec_plane_register(int half, int second)
 {
-    const __m512i order = _mm512_set_epi16(31, 23, 15, 7, 30, 22, 14, 6, 29, 21, 13, 5, 28, 20, 12, 4, 27, 19, 11, 3,
-                                           26, 18, 10, 2, 25, 17, 9, 1, 24, 16, 8, 0);
-    const __m512i planes = _mm512_permutexvar_epi16(order, bytes);
-    _mm_storeu_si128((void *)to, _mm512_castsi512_si128(planes));
-    _mm_storeu_si128((void *)(to + plane_nbytes), _mm512_extracti32x4_epi32(planes, 1));
-    if (n == 2)
-        return;
-    _mm_storeu_si128((void *)(to + 2 * plane_nbytes), _mm512_extracti32x4_epi32(planes, 2));
-    _mm_storeu_si128((void *)(to + 3 * plane_nbytes), _mm512_extracti32x4_epi32(planes, 3));
+    return half + 2 * second;
+}
+
+/* Two registers of components as they lie in memory to I of their even symbols, then Q of these; and of the odd ones.
+ */
+VEC vec_f32 vec_even_symbols(vec_f32 a, vec_f32 b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29), b);
+}
+
+VEC vec_f32 vec_odd_symbols(vec_f32 a, vec_f32 b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31), b);
+}
+
+/* Their symbols' values. */
+VEC vec_f32 vec_even_weights(vec_f32 a, vec_f32 b, int half)
+{
+    return half == 0
+               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 0, 2, 4, 6, 16, 18, 20, 22), b)
+               : _mm512_permutex2var_ps(
+                     a, _mm512_setr_epi32(8, 10, 12, 14, 24, 26, 28, 30, 8, 10, 12, 14, 24, 26, 28, 30), b);
+}
+
+VEC vec_f32 vec_odd_weights(vec_f32 a, vec_f32 b, int half)
+{
+    return half == 0
+               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 17, 19, 21, 23, 1, 3, 5, 7, 17, 19, 21, 23), b)
+               : _mm512_permutex2var_ps(
+                     a, _mm512_setr_epi32(9, 11, 13, 15, 25, 27, 29, 31, 9, 11, 13, 15, 25, 27, 29, 31), b);
+}
+
+/* The same from registers that have a layer's resource elements each, of 4 layers, or the first and the last ones of
+ * one of 2 layers; and their values, of which a register has those of both. */
+VEC vec_f32 vec_symbols_of_layers(unsigned n_layers, vec_f32 a, vec_f32 b, int half)
+{
+    _Alignas(64) static const uint32_t from[2][2][16] = {
+        {{0, 2, 4, 6, 16, 18, 20, 22, 1, 3, 5, 7, 17, 19, 21, 23},
+         {8, 10, 12, 14, 24, 26, 28, 30, 9, 11, 13, 15, 25, 27, 29, 31}},
+        {{0, 16, 2, 18, 8, 24, 10, 26, 1, 17, 3, 19, 9, 25, 11, 27},
+         {4, 20, 6, 22, 12, 28, 14, 30, 5, 21, 7, 23, 13, 29, 15, 31}}};
+    return _mm512_permutex2var_ps(a, vec_load_u32(from[n_layers == 4][half]), b);
+}
+
+VEC vec_f32 vec_weights_of_layers(unsigned n_layers, vec_f32 a, int half)
+{
+    _Alignas(64) static const uint32_t from[2][2][16] = {{{0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11},
+                                                          {4, 5, 6, 7, 12, 13, 14, 15, 4, 5, 6, 7, 12, 13, 14, 15}},
+                                                         {{0, 8, 1, 9, 4, 12, 5, 13, 0, 8, 1, 9, 4, 12, 5, 13},
+                                                          {2, 10, 3, 11, 6, 14, 7, 15, 2, 10, 3, 11, 6, 14, 7, 15}}};
+    return _mm512_permutexvar_ps(vec_load_u32(from[n_layers == 4][half]), a);
+}
+
+VEC vec_f32 vec_load_two_halves(const float *lower, const float *upper)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(lower)), _mm256_loadu_ps(upper), 1);
+}
+
+/* Packed bytes to those of a plane of I, then those of Q. */
+VEC vec_bytes vec_planes_apart(vec_bytes packed)
+{
+    return packed;
+}
+
+VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
+{
+    _mm256_storeu_si256((void *)to, _mm512_castsi512_si256(planes));
+    _mm256_storeu_si256((void *)(to + plane_nbytes), _mm512_extracti64x4_epi64(planes, 1));
+}
+
+/* For each 128-bit part of two planes 16 bytes of bits, so many further on for each 16 symbols. */
+VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
+{
+    if (nbytes == 16)
+        return _mm512_broadcast_i64x4(_mm256_loadu_si256((const void *)from));
+    return _mm512_broadcast_i64x4(_mm256_loadu2_m128i((const void *)(from + nbytes), (const void *)from));
 }
 
 /* In each value four of 16 bytes, shifted right. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gold_polynomials.h"
 #include "tables.h"
 
 #define VEC        static inline __attribute__((always_inline))
@@ -259,13 +260,43 @@ VEC void vec_store_u32(uint32_t *to, vec_u32 a)
     vst1q_u32(to, a);
 }
 
-/* The words from n on, 2, 4, 6 or 8. */
-VEC vec_u32 vec_words_ahead(const uint32_t *from, int n)
+/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
+VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
-    return n == 2   ? vextq_u32(vec_load_u32(from), vec_load_u32(from + 4), 2)
-           : n == 4 ? vec_load_u32(from + 4)
-           : n == 6 ? vextq_u32(vec_load_u32(from + 4), vec_load_u32(from + 8), 2)
-                    : vec_load_u32(from + 8);
+    return n == 2 ? vextq_u32(first, second, 2) : n == 4 ? second : n == 6 ? vextq_u32(second, third, 2) : third;
+}
+
+/* 16 bytes. */
+typedef uint8x16_t vec_part;
+
+VEC vec_part vec_part_of(uint64_t low, uint64_t high)
+{
+    return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+}
+
+/* The bytes from n on, 1 to 4, of two that follow on one another. */
+VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
+{
+    return n == 1   ? vextq_u8(first, second, 1)
+           : n == 2 ? vextq_u8(first, second, 2)
+           : n == 3 ? vextq_u8(first, second, 3)
+                    : vextq_u8(first, second, 4);
+}
+
+VEC vec_part vec_part_xor(vec_part a, vec_part b)
+{
+    return veorq_u8(a, b);
+}
+
+VEC void vec_part_store(uint32_t *to, vec_part a)
+{
+    vst1q_u32(to, vreinterpretq_u32_u8(a));
+}
+
+/* Of polynomials over two elements. Not every processor has the instruction. */
+VEC uint64_t carryless_product(uint32_t a, uint32_t b)
+{
+    return gold_product(a, b);
 }
 
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
@@ -456,6 +487,11 @@ VEC vec_f32 vec_swap_pairs(vec_f32 a)
     return vrev64q_f32(a);
 }
 
+VEC vec_f32 vec_swap_halves(vec_f32 a)
+{
+    return vextq_f32(a, a, 2);
+}
+
 /* Both of the pair are zeros, of any sign. */
 VEC vec_pairs vec_are_zeros(vec_f32 a)
 {
@@ -596,23 +632,56 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
         memcpy((to), &dword, sizeof dword);                                                                            \
     } while (0)
 
+/* Bytes with the opposite sign of which a bit in `of` is 1. */
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
+{
+    const uint8x16_t are_flipped = vtstq_u8(bits, of);
+    return vsubq_u8(veorq_u8(a, are_flipped), are_flipped);
+}
+
+/* The lowest 16 bits flip a byte each. */
+VEC vec_bytes flip_16(vec_bytes a, uint32_t bits)
+{
+    const uint8x16_t both = vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8)));
+    return vec_flip_bytes(a, both, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201)));
+}
+
+VEC uint64_t load_bits(const unsigned char *flips)
+{
+    uint64_t bits;
+    memcpy(&bits, flips, sizeof bits);
+    return bits;
+}
+
+/* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
+VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
+{
+    return flips ? flip_16(a, (uint32_t)load_bits(flips)) : a;
+}
+
 /* s8, in units of two symbols' LLRs: a register of the smallest has one of the step's first two symbols and one of the
  * other two. */
-VEC void vec_store_units_of_4(void *to, vec_bytes units, bool streaming)
+VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
 {
     (void)streaming;
-    vst1_u8(to, vget_low_u8(units));
+    vst1_u8(to, vget_low_u8(vec_flip_in_order(units, flips)));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, bool streaming)
+VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
 {
-    vec_store(to, units, streaming);
+    vec_store(to, vec_flip_in_order(units, flips), streaming);
 }
 
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, bool streaming)
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips,
+                               bool streaming)
 {
     (void)streaming;
     unsigned char *out = to;
+    if (flips) {
+        const uint32_t bits = (uint32_t)load_bits(flips);
+        units_a = flip_16(units_a, bits);
+        units_b = flip_16(units_b, bits >> 12);
+    }
     vst1_u8(out, vget_low_u8(units_a));
     STORE_DWORD(out + 8, vreinterpretq_u32_u8(units_a), 2);
     vst1_u8(out + 12, vget_low_u8(units_b));
@@ -620,9 +689,16 @@ VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, b
 }
 
 /* Their first 16 bytes, and the last 4 of a's unit and of b's. */
-VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends, bool streaming)
+VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
+                               const unsigned char *flips, bool streaming)
 {
     unsigned char *out = to;
+    if (flips) {
+        const uint64_t bits = load_bits(flips);
+        units_a = flip_16(units_a, (uint32_t)bits);
+        units_b = flip_16(units_b, (uint32_t)(bits >> 20));
+        ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
+    }
     vec_store(out, units_a, streaming);
     STORE_DWORD(out + 16, vreinterpretq_u32_u8(ends), 0);
     vec_store(out + 20, units_b, streaming);
@@ -686,26 +762,82 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, 
     memcpy(to, &four, sizeof four);
 }
 
-/* Bytes with the opposite sign of which a bit in `of` is 1. */
-VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
-{
-    const uint8x16_t are_flipped = vtstq_u8(bits, of);
-    return vsubq_u8(veorq_u8(a, are_flipped), are_flipped);
-}
-
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
 {
     return vld1q_u8(from);
 }
 
-/* Four planes' bytes of a step's symbols, or the first n: four bytes of each plane. */
-VEC void vec_store_planes_s8(unsigned char *to, size_t plane_nbytes, int n, vec_bytes bytes)
+/* Bit planes are made of four registers of components, two and two. */
+VEC int vec_plane_register(int half, int second)
 {
-    const uint32x4_t planes = vreinterpretq_u32_u8(bytes);
-    const uint32_t each[4] = {vgetq_lane_u32(planes, 0), vgetq_lane_u32(planes, 1), vgetq_lane_u32(planes, 2),
-                              vgetq_lane_u32(planes, 3)};
-    for (int k = 0; k < n; k++)
-        memcpy(to + (size_t)k * plane_nbytes, &each[k], sizeof each[k]);
+    return 2 * half + second;
+}
+
+/* Two registers of components as they lie in memory to I of their even symbols, then Q of these; and of the odd ones.
+ */
+VEC vec_f32 vec_even_symbols(vec_f32 a, vec_f32 b)
+{
+    return vcombine_f32(vget_low_f32(vtrn1q_f32(a, b)), vget_low_f32(vtrn2q_f32(a, b)));
+}
+
+VEC vec_f32 vec_odd_symbols(vec_f32 a, vec_f32 b)
+{
+    return vcombine_f32(vget_high_f32(vtrn1q_f32(a, b)), vget_high_f32(vtrn2q_f32(a, b)));
+}
+
+/* Their symbols' values. */
+VEC vec_f32 vec_even_weights(vec_f32 a, vec_f32 b, int half)
+{
+    const vec_f32 of = half == 0 ? a : b;
+    return vuzp1q_f32(of, of);
+}
+
+VEC vec_f32 vec_odd_weights(vec_f32 a, vec_f32 b, int half)
+{
+    const vec_f32 of = half == 0 ? a : b;
+    return vuzp2q_f32(of, of);
+}
+
+/* The same from registers that have a layer's resource elements each, of 4 layers, or the first and the last ones of
+ * one of 2 layers; and their values, of which a register has those of both. */
+VEC vec_f32 vec_symbols_of_layers(unsigned n_layers, vec_f32 a, vec_f32 b, int half)
+{
+    const vec_f32 of = half == 0 ? a : b;
+    if (n_layers == 2)
+        return vcombine_f32(vget_low_f32(vuzp1q_f32(of, of)), vget_low_f32(vuzp2q_f32(of, of)));
+    return half == 0 ? vzip1q_f32(a, b) : vzip2q_f32(a, b);
+}
+
+VEC vec_f32 vec_weights_of_layers(unsigned n_layers, vec_f32 a, int half)
+{
+    if (n_layers == 2)
+        return half == 0 ? vcombine_f32(vget_low_f32(a), vget_low_f32(a))
+                         : vcombine_f32(vget_high_f32(a), vget_high_f32(a));
+    return half == 0 ? vuzp1q_f32(a, a) : vuzp2q_f32(a, a);
+}
+
+VEC vec_f32 vec_load_two_halves(const float *lower, const float *upper)
+{
+    return vcombine_f32(vld1_f32(lower), vld1_f32(upper));
+}
+
+/* Packed bytes to those of a plane of I, then those of Q. */
+VEC vec_bytes vec_planes_apart(vec_bytes packed)
+{
+    const uint32x4_t fours = vreinterpretq_u32_u8(packed);
+    return vreinterpretq_u8_u32(vzip1q_u32(fours, vextq_u32(fours, fours, 2)));
+}
+
+VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
+{
+    vst1_u8(to, vget_low_u8(planes));
+    vst1_u8(to + plane_nbytes, vget_high_u8(planes));
+}
+
+VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
+{
+    (void)nbytes;
+    return vld1q_u8(from);
 }
 
 /* In each value four of 16 bytes, shifted right. */

@@ -20,15 +20,15 @@ bool softqam_runs_everywhere(void)
 bool softqam_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("pclmul");
 }
 
 bool softqam_has_avx2(void)
 {
     /* Not every compiler's __builtin_cpu_supports() knows F16C. */
     unsigned a, b, c, d;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __get_cpuid(1, &a, &b, &c, &d) &&
-           (c & bit_F16C);
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("pclmul") &&
+           __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 #endif
 

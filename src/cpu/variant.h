@@ -14,7 +14,7 @@ typedef struct softqam_cpu_variant {
     softqam_convert_loop *convert[4]; /* by input format */
     softqam_loop *soft_bits[1];
     const softqam_llr_loops *llrs; /* by bits an axis */
-    softqam_gold_loop *gold;
+    softqam_gold_loops gold;
     softqam_interleave_loop *interleave;
     size_t min_symbols; /* that a loop takes; convert takes any number */
     bool flushes_subnormals;
