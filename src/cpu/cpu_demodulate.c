@@ -132,7 +132,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
-    s->n_bits = s->output_nbytes / (unsigned)params->value_nbytes;
+    s->n_bits = axis_bits > 0 ? 2 * (unsigned)axis_bits : 1;
     s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
     s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
     s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
@@ -378,5 +378,5 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
     }
     call.streaming = list->out_nbytes >= context->streaming_nbytes;
-    softqam_pool_run(pool, demodulate_part, &call, (n - 1) / call.part + 1);
+    softqam_pool_run(pool, demodulate_part, &call, pool ? (n - 1) / call.part + 1 : 1);
 }
