@@ -69,6 +69,7 @@ typedef struct span {
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
+    bool has_no_small_components;
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
     size_t piece_symbols;   /* at most */
@@ -79,6 +80,12 @@ typedef struct span {
 static bool is_scale_for_flushing(float scale)
 {
     return vec_bits(scale) == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
+}
+
+/* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
+static bool has_no_small_components(softqam_input_format format, float scale)
+{
+    return format != SOFTQAM_INPUT_CF32 && scale >= 0x1p-39f;
 }
 
 /* Whether subnormal numbers may be flushed to zero. */
@@ -142,6 +149,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
     s->is_converted = is_converted;
+    s->has_no_small_components = has_no_small_components(params->input_format, s->input_scale);
     s->is_gathered = is_gathered;
     s->is_codeword_order = is_codeword_order;
     s->piece_symbols = is_converted || is_gathered ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
@@ -302,6 +310,7 @@ static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *
         .table = s->table,
         .scale = s->llr_scale,
         .components = load_components(s, first, p, tile),
+        .has_no_small_components = s->has_no_small_components,
         .noise = load_noise(s, first, p, tile),
         .n_symbols = p.n_symbols,
         .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),

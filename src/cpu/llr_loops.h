@@ -94,7 +94,8 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.most_sum = vec_splat(ROUNDING_CONSTANT + scale.limit);
     constants.least = vec_splat_u8(-largest);
     constants.most = vec_splat_u8(largest);
-    constants.component_mask = vec_splat_u32(usual.component_mask);
+    constants.component_mask =
+        vec_splat_u32(usual.component_mask & ~(call->has_no_small_components ? COMPONENT_BELOW_2_63 : 0));
     constants.least_weight =
         vec_splat_u32(float_bits(usual.least_weight) | (float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.weight_span = vec_splat_u32(float_bits(weight_end) - float_bits(usual.least_weight));

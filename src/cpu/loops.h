@@ -32,8 +32,9 @@ typedef struct softqam_loop_call {
     /* BPSK: the sign that I takes at the first symbol and every other one after it, and at those between: bit 31. */
     uint32_t turn[2];
     const float *components;
-    const float *noise; /* softqam_noise_kind */
-    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least */
+    bool has_no_small_components; /* none but zeros is below 2^-63 in magnitude */
+    const float *noise;           /* softqam_noise_kind */
+    size_t n_symbols;             /* softqam_cpu_variant.min_symbols at least */
     unsigned char *out;
     const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
     size_t ahead_nbytes; /* of a symbol there */
