@@ -58,9 +58,8 @@ typedef struct span {
     const float *noise;           /* likewise */
     unsigned char *out;
     softqam_loop *loop;
-    const softqam_llr_table *table;
+    softqam_loop_call call; /* what it is to do: the same for all pieces, and of the piece in hand */
     softqam_noise_kind noise_kind;
-    softqam_llr_scale llr_scale;
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
     float input_scale;
     unsigned output_nbytes; /* of a symbol */
@@ -69,7 +68,6 @@ typedef struct span {
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
-    bool has_no_small_components;
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
     size_t piece_symbols;   /* at most */
@@ -101,7 +99,7 @@ static void take_noise(span *s)
     const softqam_segment *segment = s->segment;
     const float *noise = segment->layers[0].noise_var;
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
-    s->llr_scale = softqam_params_llr_scale(params, segment);
+    s->call.scale = softqam_params_llr_scale(params, segment);
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
     s->is_noise_gathered = segment->n_layers > 1 || segment->noise_stride > 1;
@@ -109,7 +107,7 @@ static void take_noise(span *s)
         s->is_noise_gathered = true;
     } else if (segment->noise_stride == 0 && segment->n_layers <= 1) {
         s->noise_kind = SOFTQAM_ONE_WEIGHT;
-        s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
+        s->weight = llr_weight(s->call.scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
     }
     if (s->is_noise_gathered)
@@ -149,18 +147,20 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
     s->is_converted = is_converted;
-    s->has_no_small_components = has_no_small_components(params->input_format, s->input_scale);
     s->is_gathered = is_gathered;
     s->is_codeword_order = is_codeword_order;
     s->piece_symbols = is_converted || is_gathered ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
-    s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
+    s->call = (softqam_loop_call){
+        .params = params,
+        .table = params->llrs[axis_bits],
+        .has_no_small_components = has_no_small_components(params->input_format, s->input_scale),
+    };
     if (softqam_params_take_noise(params))
         take_noise(s);
-    s->table = params->llrs[axis_bits];
     s->loop =
         s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
@@ -268,8 +268,9 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
 }
 
 /* Fewer symbols than a loop takes, with the last one again behind them: no other way to compute them is looked for. */
-static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
+static void demodulate_few(span *s, tile_memory *tile)
 {
+    softqam_loop_call *call = &s->call;
     float padded[2 * LARGEST_STEP];
     float padded_noise[LARGEST_STEP];
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
@@ -301,33 +302,31 @@ static const unsigned char *load_sequence(const span *s, uint64_t position, piec
     return (const unsigned char *)tile->sequence;
 }
 
-static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
+static void demodulate_piece(span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
-    softqam_loop_call call = {
-        .params = params,
-        .table = s->table,
-        .scale = s->llr_scale,
-        .components = load_components(s, first, p, tile),
-        .has_no_small_components = s->has_no_small_components,
-        .noise = load_noise(s, first, p, tile),
-        .n_symbols = p.n_symbols,
-        .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
-        .streaming = p.streaming,
-        .sequence = s->is_codeword_order ? load_sequence(s, position, p, tile) : NULL,
-        .plane_nbytes = s->plane_nbytes,
-    };
+    softqam_loop_call *call = &s->call;
+    call->components = load_components(s, first, p, tile);
+    call->noise = load_noise(s, first, p, tile);
+    call->n_symbols = p.n_symbols;
+    call->out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
+    call->streaming = p.streaming;
+    call->plane_nbytes = s->plane_nbytes;
     if (s->is_converted && !s->is_gathered) {
-        call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
-        call.ahead_nbytes = params->input_nbytes;
+        call->ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
+        call->ahead_nbytes = params->input_nbytes;
     }
-    if (s->turns_odd_symbols)
-        call.turn[position % 2 ? 0 : 1] = 0x80000000u;
+    if (s->is_codeword_order)
+        call->sequence = load_sequence(s, position, p, tile);
+    if (s->turns_odd_symbols) {
+        call->turn[position % 2] = 0;
+        call->turn[1 - position % 2] = 0x80000000u;
+    }
     if (p.n_symbols < s->demodulator->loops.min_symbols)
-        demodulate_few(s, &call, tile);
+        demodulate_few(s, tile);
     else
-        s->loop(&call);
+        s->loop(call);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
