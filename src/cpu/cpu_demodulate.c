@@ -18,6 +18,7 @@
  * or converted, and noise that must be brought together. */
 enum {
     TILE_SYMBOLS = 1024,
+    LOOP_CONVERTS_SYMBOLS = 512, /* fewer take a tile: it is quicker begun than a loop that converts */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 16,
@@ -68,6 +69,7 @@ typedef struct span {
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
+    bool loop_converts;     /* the loop does that */
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
     size_t piece_symbols;   /* at most */
@@ -146,10 +148,13 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
+    const bool loop_converts = is_converted && !is_gathered && loops->converts;
+    const bool needs_tile = is_gathered || (is_converted && !loop_converts);
     s->is_converted = is_converted;
+    s->loop_converts = loop_converts;
     s->is_gathered = is_gathered;
     s->is_codeword_order = is_codeword_order;
-    s->piece_symbols = is_converted || is_gathered ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
+    s->piece_symbols = needs_tile ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
@@ -157,6 +162,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->call = (softqam_loop_call){
         .params = params,
         .table = params->llrs[axis_bits],
+        .input_scale = s->input_scale,
         .has_no_small_components = has_no_small_components(params->input_format, s->input_scale),
     };
     if (softqam_params_take_noise(params))
@@ -170,19 +176,21 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
 typedef struct piece {
     size_t n_symbols;
     bool streaming;
+    bool loop_converts;
 } piece;
 
 static piece next_piece(const span *s, size_t first)
 {
     const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false};
+    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
         p.n_symbols -= p.n_symbols % step;
         p.streaming = true;
     }
+    p.loop_converts = s->loop_converts && p.n_symbols >= LOOP_CONVERTS_SYMBOLS;
     return p;
 }
 
@@ -232,8 +240,8 @@ static void gather_noise(const span *s, size_t first, size_t n, float *to)
         softqam_segment_gather_noise(segment, first, n, to);
 }
 
-/* The components of a piece of a span, side by side as floats. */
-static const float *load_components(const span *s, size_t first, piece p, tile_memory *tile)
+/* The symbols of a piece of a span, side by side, as floats unless the loop converts them. */
+static const void *load_symbols(const span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const void *symbols = s->symbols + first * params->input_nbytes;
@@ -242,7 +250,7 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
         gather_symbols(s, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
     }
-    if (!s->is_converted)
+    if (!s->is_converted || p.loop_converts)
         return symbols;
     s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components);
     return tile->components;
@@ -307,13 +315,14 @@ static void demodulate_piece(span *s, size_t first, piece p, tile_memory *tile)
     const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
     softqam_loop_call *call = &s->call;
-    call->components = load_components(s, first, p, tile);
+    call->components = load_symbols(s, first, p, tile);
+    call->converts = p.loop_converts;
     call->noise = load_noise(s, first, p, tile);
     call->n_symbols = p.n_symbols;
     call->out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
     call->streaming = p.streaming;
     call->plane_nbytes = s->plane_nbytes;
-    if (s->is_converted && !s->is_gathered) {
+    if (s->is_converted && !p.loop_converts && !s->is_gathered) {
         call->ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
         call->ahead_nbytes = params->input_nbytes;
     }

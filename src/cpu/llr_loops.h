@@ -614,7 +614,7 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
         components_seen = see_components(m, output, components_seen, a);
@@ -681,7 +681,7 @@ VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, floa
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), least_weight);
     do {
-        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
             const bool is_inverse = kind == SOFTQAM_NOISE_INVERSE;
@@ -698,7 +698,7 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
                    size_t n_symbols)
 {
     do {
-        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), kind == SOFTQAM_NOISE_INVERSE);
@@ -732,7 +732,7 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
                     .noise = call->noise,
                     .out = call->out,
                     .symbol_nbytes = constants.plane_nbytes ? value_nbytes : llr_symbol_nbytes(m, output),
-                    .ahead = prefetch_of(call, LANES)};
+                    .ahead = prefetch_of(call, LANES, 2 * sizeof(float))};
     size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
