@@ -39,11 +39,16 @@ typedef struct usual_range {
     float weight_end; /* 0: where the largest metric would overflow f16 */
 } usual_range;
 
-static const usual_range usual_range_s8 = {0, 0x40000000u, 0.0f, 0x1p19f};
-static const usual_range usual_range_f16 = {0, 0x40000000u, 0x1p-40f, 0.0f};
-static const usual_range usual_range_f32 = {0x20000000u, 0x60000000u, 0x1p-40f, 0x1p100f};
+#define COMPONENT_FROM_2     0x40000000u
+#define COMPONENT_BELOW_2_63 0x20000000u /* the complement of the bit; zeros too, which are as usual as others */
+
+static const usual_range usual_range_s8 = {0, COMPONENT_FROM_2, 0.0f, 0x1p19f};
+static const usual_range usual_range_f16 = {0, COMPONENT_FROM_2, 0x1p-40f, 0.0f};
+static const usual_range usual_range_f32 = {COMPONENT_BELOW_2_63, COMPONENT_FROM_2 | COMPONENT_BELOW_2_63, 0x1p-40f,
+                                            0x1p100f};
 /* Of BPSK's sum zeros of either sign may be what is left of smaller components: they are none of usual_range_f16. */
-static const usual_range usual_range_bpsk_f16 = {0x20000000u, 0x60000000u, 0x1p-40f, 0.0f};
+static const usual_range usual_range_bpsk_f16 = {COMPONENT_BELOW_2_63, COMPONENT_FROM_2 | COMPONENT_BELOW_2_63,
+                                                 0x1p-40f, 0.0f};
 
 /* The largest metric of components below 2, with m bits an axis (0: BPSK), rounded up. */
 static inline float largest_usual_metric(int m)

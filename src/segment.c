@@ -285,7 +285,9 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
     bool fits = out_range(&out, params, segment), overlaps = false;
     for (unsigned k = 0; k < n_layers && fits; k++) {
         memory_range inputs[3];
-        const int n = layer_ranges(inputs, params, segment, &segment->layers[k], segment->n_symbols / n_layers);
+        /* A division that is not needed takes as long as two symbols. */
+        const size_t n_symbols = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
+        const int n = layer_ranges(inputs, params, segment, &segment->layers[k], n_symbols);
         fits = n > 0;
         for (int j = 0; j < n; j++)
             overlaps = overlaps || overlap(&inputs[j], &out);

@@ -21,6 +21,55 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
     }
 }
 
+/* A step's components. */
+typedef struct step_input {
+    vec_f32 a; /* I and Q in turns: the first LANES / 2 symbols */
+    vec_f32 b; /* the others */
+} step_input;
+
+/* How a loop reads its symbols: as floats, or converting them. */
+typedef struct symbol_reader {
+    bool converts;
+    softqam_input_format format;
+    size_t symbol_nbytes;
+    vec_f32 scale;
+} symbol_reader;
+
+VEC symbol_reader symbol_reader_of(const softqam_loop_call *call, bool converts)
+{
+    if (!converts)
+        return (symbol_reader){.symbol_nbytes = 2 * sizeof(float)};
+    return (symbol_reader){true, call->params->input_format, call->params->input_nbytes, vec_splat(call->input_scale)};
+}
+
+/* A reader whose format is known at compile time. */
+VEC symbol_reader reader_of_format(softqam_input_format format, size_t symbol_nbytes, symbol_reader reader)
+{
+    return (symbol_reader){true, format, symbol_nbytes, reader.scale};
+}
+
+VEC step_input convert_step(softqam_input_format format, size_t nbytes, vec_f32 scale, const unsigned char *from)
+{
+    return (step_input){vec_mul(load_components(format, from), scale),
+                        vec_mul(load_components(format, from + LANES * nbytes), scale)};
+}
+
+VEC step_input read_step(symbol_reader reader, const unsigned char *from)
+{
+    if (!reader.converts)
+        return (step_input){vec_load_f32(from), vec_load_f32(from + LANES * sizeof(float))};
+    switch (reader.format) {
+    case SOFTQAM_INPUT_CS16:
+        return convert_step(SOFTQAM_INPUT_CS16, 2, reader.scale, from);
+    case SOFTQAM_INPUT_CS8:
+        return convert_step(SOFTQAM_INPUT_CS8, 1, reader.scale, from);
+    case SOFTQAM_INPUT_CF16:
+        return convert_step(SOFTQAM_INPUT_CF16, 2, reader.scale, from);
+    default:
+        return convert_step(SOFTQAM_INPUT_CF32, 4, reader.scale, from);
+    }
+}
+
 /* Fewer than a register takes are copied to its front; else the last register goes back to be a whole one. */
 VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n,
                  float *to)

@@ -18,6 +18,7 @@
  * or converted, and noise that must be brought together. */
 enum {
     TILE_SYMBOLS = 1024,
+    LOOP_CONVERTS_SYMBOLS = 512, /* fewer take a tile: it is quicker begun than a loop that converts */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = 40,
     LARGEST_STEP = 32,
@@ -55,9 +56,8 @@ typedef struct span {
     const float *noise;           /* likewise */
     unsigned char *out;
     softqam_loop *loop;
-    const softqam_llr_table *table;
+    softqam_loop_call call; /* what it is to do: the same for all pieces, and of the piece in hand */
     softqam_noise_kind noise_kind;
-    softqam_llr_scale llr_scale;
     float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
     float input_scale;
     unsigned output_nbytes; /* of a symbol */
@@ -66,6 +66,7 @@ typedef struct span {
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
     bool is_converted;      /* and scaled */
+    bool loop_converts;     /* the loop does that */
     bool is_noise_gathered; /* noise must be brought together */
     bool is_codeword_order; /* descrambled or in planes */
     size_t piece_symbols;   /* at most */
@@ -77,6 +78,12 @@ typedef struct span {
 static bool is_scale_for_flushing(float scale)
 {
     return vec_bits(scale) == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
+}
+
+/* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
+static bool has_no_small_components(softqam_input_format format, float scale)
+{
+    return format != SOFTQAM_INPUT_CF32 && scale >= 0x1p-39f;
 }
 
 /* Whether subnormal numbers may be flushed to zero. */
@@ -92,7 +99,7 @@ static void take_noise(span *s)
     const softqam_segment *segment = s->segment;
     const float *noise = segment->layers[0].noise_var;
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
-    s->llr_scale = softqam_params_llr_scale(params, segment);
+    s->call.scale = softqam_params_llr_scale(params, segment);
     s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
     s->is_noise_gathered = segment->n_layers > 1 || segment->noise_stride > 1;
@@ -100,7 +107,7 @@ static void take_noise(span *s)
         s->is_noise_gathered = true;
     } else if (segment->noise_stride == 0 && segment->n_layers <= 1) {
         s->noise_kind = SOFTQAM_ONE_WEIGHT;
-        s->weight = llr_weight(s->llr_scale.steps_per_nat, *noise, inverse);
+        s->weight = llr_weight(s->call.scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
     }
     if (s->is_noise_gathered)
@@ -155,7 +162,7 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
-    s->n_bits = s->output_nbytes / (unsigned)params->value_nbytes;
+    s->n_bits = axis_bits > 0 ? 2 * (unsigned)axis_bits : 1;
     s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
     s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
     s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
@@ -164,15 +171,23 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
+    const bool loop_converts = is_converted && !is_gathered && loops->converts;
+    const bool needs_tile = is_gathered || (is_converted && !loop_converts);
     s->is_converted = is_converted;
+    s->loop_converts = loop_converts;
     s->is_gathered = is_gathered;
     s->is_codeword_order = is_codeword_order;
-    s->piece_symbols = is_converted || is_gathered ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
+    s->piece_symbols = needs_tile ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
-    s->llr_scale = (softqam_llr_scale){0};
     s->is_noise_gathered = false;
+    s->call = (softqam_loop_call){
+        .params = params,
+        .table = params->llrs[axis_bits],
+        .input_scale = s->input_scale,
+        .has_no_small_components = has_no_small_components(params->input_format, s->input_scale),
+    };
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->n_layers_taken = 0;
@@ -180,7 +195,6 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
         s->n_layers_taken = segment->n_layers;
         s->piece_symbols = DESCRAMBLED_SYMBOLS;
     }
-    s->table = params->llrs[axis_bits];
     s->loop =
         s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
@@ -190,19 +204,21 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
 typedef struct piece {
     size_t n_symbols;
     bool streaming;
+    bool loop_converts;
 } piece;
 
 static piece next_piece(const span *s, size_t first)
 {
     const size_t step = s->demodulator->loops.min_symbols;
     const size_t left = s->n_symbols - first;
-    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false};
+    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false, false};
     if (first < s->n_unstreamed) {
         p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
     } else if (p.n_symbols >= step) {
         p.n_symbols -= p.n_symbols % step;
         p.streaming = true;
     }
+    p.loop_converts = s->loop_converts && p.n_symbols >= LOOP_CONVERTS_SYMBOLS;
     return p;
 }
 
@@ -263,8 +279,8 @@ static const softqam_loop_layers *take_layers(const span *s, size_t first, piece
     return layers;
 }
 
-/* The components of a piece of a span, side by side as floats. */
-static const float *load_components(const span *s, size_t first, piece p, tile_memory *tile)
+/* The symbols of a piece of a span, side by side, as floats unless the loop converts them. */
+static const void *load_symbols(const span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const void *symbols = s->symbols + first * params->input_nbytes;
@@ -273,7 +289,7 @@ static const float *load_components(const span *s, size_t first, piece p, tile_m
         gather_symbols(s, s->first + first, p.n_symbols, gathered);
         symbols = gathered;
     }
-    if (!s->is_converted)
+    if (!s->is_converted || p.loop_converts)
         return symbols;
     s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components);
     return tile->components;
@@ -299,8 +315,9 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
 }
 
 /* Fewer symbols than a loop takes, with the last one again behind them: no other way to compute them is looked for. */
-static void demodulate_few(const span *s, softqam_loop_call *call, tile_memory *tile)
+static void demodulate_few(span *s, tile_memory *tile)
 {
+    softqam_loop_call *call = &s->call;
     float padded[2 * LARGEST_STEP];
     float padded_noise[LARGEST_STEP];
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
@@ -334,35 +351,35 @@ static const unsigned char *load_sequence(const span *s, uint64_t position, piec
                              tile->sequence);
 }
 
-static void demodulate_piece(const span *s, size_t first, piece p, tile_memory *tile)
+static void demodulate_piece(span *s, size_t first, piece p, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
     const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
     softqam_loop_layers in_layers;
     const softqam_loop_layers *layers = take_layers(s, s->first + first, p, &in_layers);
-    softqam_loop_call call = {
-        .params = params,
-        .table = s->table,
-        .scale = s->llr_scale,
-        .components = layers ? layers->components[0] : load_components(s, first, p, tile),
-        .noise = layers ? layers->noise[0] : load_noise(s, first, p, tile),
-        .n_symbols = p.n_symbols,
-        .out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes),
-        .streaming = p.streaming,
-        .sequence = s->segment->descramble ? load_sequence(s, position, p, tile) : NULL,
-        .plane_nbytes = s->plane_nbytes,
-        .layers = layers,
-    };
-    if (s->is_converted && !s->is_gathered) {
-        call.ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
-        call.ahead_nbytes = params->input_nbytes;
+    softqam_loop_call *call = &s->call;
+    call->components = layers ? layers->components[0] : load_symbols(s, first, p, tile);
+    call->converts = p.loop_converts;
+    call->noise = layers ? layers->noise[0] : load_noise(s, first, p, tile);
+    call->n_symbols = p.n_symbols;
+    call->out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
+    call->streaming = p.streaming;
+    call->plane_nbytes = s->plane_nbytes;
+    call->layers = layers;
+    if (s->is_converted && !p.loop_converts && !s->is_gathered) {
+        call->ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
+        call->ahead_nbytes = params->input_nbytes;
     }
-    if (s->turns_odd_symbols)
-        call.turn[position % 2 ? 0 : 1] = 0x80000000u;
+    if (s->segment->descramble)
+        call->sequence = load_sequence(s, position, p, tile);
+    if (s->turns_odd_symbols) {
+        call->turn[position % 2] = 0;
+        call->turn[1 - position % 2] = 0x80000000u;
+    }
     if (p.n_symbols < min_symbols_of(s))
-        demodulate_few(s, &call, tile);
+        demodulate_few(s, tile);
     else
-        s->loop(&call);
+        s->loop(call);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -421,5 +438,5 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
     }
     call.streaming = list->out_nbytes >= context->streaming_nbytes;
-    softqam_pool_run(pool, demodulate_part, &call, (n - 1) / call.part + 1);
+    softqam_pool_run(pool, demodulate_part, &call, pool ? (n - 1) / call.part + 1 : 1);
 }

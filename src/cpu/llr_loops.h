@@ -101,7 +101,8 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     constants.least = vec_splat_u8(-largest);
     constants.most = vec_splat_u8(largest);
     constants.is_limited = largest < 127;
-    constants.component_mask = vec_splat_u32(usual.component_mask);
+    constants.component_mask =
+        vec_splat_u32(usual.component_mask & ~(call->has_no_small_components ? COMPONENT_BELOW_2_63 : 0));
     constants.least_weight =
         vec_splat_u32(float_bits(usual.least_weight) | (float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.weight_span = vec_splat_u32(float_bits(weight_end) - float_bits(usual.least_weight));
@@ -718,7 +719,7 @@ VEC void load_double_step(const llr_constants *constants, llr_place *place, step
             step->components[2 + k] = vec_odd_symbols(a, b);
             noise[k] = vec_load_f32(at.noise + k * LANES);
         }
-        prefetch_step(&place->ahead, at.components, PLANE_SYMBOLS, false);
+        prefetch_step(&place->ahead, at.components, PLANE_SYMBOLS * 2 * sizeof(float), false);
     }
 }
 
@@ -792,7 +793,7 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
         const vec_f32 a = vec_load_f32(at.components);
         const vec_f32 b = vec_load_f32(at.components + LANES);
         components_seen = see_components(m, output, components_seen, a);
@@ -878,7 +879,7 @@ VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, floa
             double_step(m, output, WAY_FAR, constants, at, &step);
             continue;
         }
-        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
             weight = usual_weight(kind, constants, noise);
@@ -905,7 +906,7 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
             double_step(m, output, WAY_FULL, constants, at, &step);
             continue;
         }
-        prefetch_step(&at.ahead, at.components, LANES, constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), is_inverse);
@@ -939,7 +940,7 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
                     .noise = call->noise,
                     .out = call->out,
                     .symbol_nbytes = constants.in_planes ? value_nbytes : llr_symbol_nbytes(m, output),
-                    .ahead = prefetch_of(call, (unsigned)step_symbols(output, &constants))};
+                    .ahead = prefetch_of(call, (unsigned)step_symbols(output, &constants), 2 * sizeof(float))};
     size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {

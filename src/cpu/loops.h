@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address.
+ * symbols that lie side by side, as pairs of floats at any address. Those of soft bits, which take little longer than
+ * reading and writing, take symbols of any format where softqam_cpu_variant.soft_bits_convert is set.
  *
  * Streaming: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes
  * then and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence
@@ -33,14 +34,17 @@ typedef struct softqam_loop_layers {
 
 /* What a loop is to do. */
 typedef struct softqam_loop_call {
-    const softqam_params *params;   /* for soft bits */
+    const softqam_params *params;
     const softqam_llr_table *table; /* for LLRs, with their scale */
     softqam_llr_scale scale;
     /* BPSK: the sign that I takes at the first symbol and every other one after it, and at those between: bit 31. */
     uint32_t turn[2];
-    const float *components;
-    const float *noise; /* softqam_noise_kind */
-    size_t n_symbols;   /* softqam_cpu_variant.min_symbols at least, twice as many in bit planes */
+    const void *components; /* pairs of floats; or of params->input_format, times input_scale */
+    bool converts;          /* the latter */
+    float input_scale;
+    bool has_no_small_components; /* none but zeros is below 2^-63 in magnitude */
+    const float *noise;           /* softqam_noise_kind */
+    size_t n_symbols;             /* softqam_cpu_variant.min_symbols at least, twice as many in bit planes */
     unsigned char *out;
     const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
     size_t ahead_nbytes; /* of a symbol there */
@@ -80,6 +84,7 @@ typedef struct softqam_cpu_loops {
     softqam_gold_loops gold;
     softqam_interleave_loop *interleave;
     size_t min_symbols;
+    bool converts;           /* the loops are those of soft bits, and take symbols of any format */
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

@@ -59,7 +59,7 @@ static void soft_bits_of_symbols(const softqam_loop_call *call)
     const softqam_soft_table *table = &call->params->soft_bits;
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2];
-        memcpy(symbol, call->components + 2 * k, sizeof symbol);
+        memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
         const symbol_distances distances = symbol_distances_of(table, symbol[0], symbol[1]);
         const soft_bits bits = soft_bits_from_distances(table, &distances);
         const uint64_t bytes = spread_bytes(vec_soft_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
@@ -117,7 +117,7 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
     const size_t symbol_step = call->plane_nbytes ? nbytes : n_bits * nbytes;
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
-        memcpy(symbol, call->components + 2 * k, sizeof symbol);
+        memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
         const float weight = kind == SOFTQAM_ONE_WEIGHT
                                  ? call->noise[0]
                                  : llr_weight(call->scale.steps_per_nat, call->noise[k], kind == SOFTQAM_NOISE_INVERSE);

@@ -10,16 +10,7 @@
 #include "prefetch.h"
 #include "variant.h"
 
-/* A step's components. */
-typedef struct step_input {
-    vec_f32 a; /* I and Q in turns: the first LANES / 2 symbols */
-    vec_f32 b; /* the others */
-} step_input;
-
-VEC step_input load_step(const float *components)
-{
-    return (step_input){vec_load_f32(components), vec_load_f32(components + LANES)};
-}
+#include "convert_loops.h"
 
 /* arithmetic.h's way. */
 
@@ -42,9 +33,8 @@ VEC vec_u32 soft_select(const vec_soft_table *table, const soft_axis *axis, vec_
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
 }
 
-VEC symbol_distances step_distances(const vec_soft_table *table, const float *components)
+VEC symbol_distances step_distances(const vec_soft_table *table, step_input in)
 {
-    const step_input in = load_step(components);
     return symbol_distances_of(table, vec_firsts(in.a, in.b), vec_seconds(in.a, in.b));
 }
 
@@ -62,17 +52,18 @@ VEC void store_soft_bits(const vec_soft_table *table, const symbol_distances *sy
 
 /* Where a step's symbols lie and where its bytes go. */
 typedef struct step_place {
-    const float *in;
+    const unsigned char *in;
     unsigned char *out;
 } step_place;
 
 /* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
-VEC void exact_steps(const softqam_params *params, const step_place *places, size_t n_steps, bool streaming)
+VEC void exact_steps(const softqam_params *params, symbol_reader reader, const step_place *places, size_t n_steps,
+                     bool streaming)
 {
     const vec_soft_table table = vec_load_soft_table(&params->soft_bits);
     for (size_t k = 0; k < n_steps; k += 2) {
-        const symbol_distances a = step_distances(&table, places[k].in);
-        const symbol_distances b = step_distances(&table, places[k + 1].in);
+        const symbol_distances a = step_distances(&table, read_step(reader, places[k].in));
+        const symbol_distances b = step_distances(&table, read_step(reader, places[k + 1].in));
         store_soft_bits(&table, &a, places[k].out, streaming);
         store_soft_bits(&table, &b, places[k + 1].out, streaming);
     }
@@ -178,21 +169,42 @@ VEC bool special_step(const linear_constants *constants, bool positive_is_1, ste
 typedef enum soft_path { PATH_LINEAR, PATH_SPECIAL, PATH_EXACT } soft_path;
 
 /* Steps by the linear functions; returns how many are undecided, and which. */
-VEC size_t linear_steps(soft_path path, bool positive_is_1, const softqam_params *params, step_place at, prefetch ahead,
-                        size_t n_steps, step_place *undecided, bool streaming)
+VEC size_t linear_steps(soft_path path, bool positive_is_1, const softqam_params *params, symbol_reader reader,
+                        step_place at, prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
 {
     const linear_constants constants = load_linear(&params->soft_linear);
     size_t n_undecided = 0;
     for (size_t k = 0; k < n_steps; k++) {
-        prefetch_step(&ahead, at.in, LANES, streaming);
+        prefetch_step(&ahead, at.in, LANES * reader.symbol_nbytes, streaming);
         undecided[n_undecided] = at;
-        const step_input in = load_step(at.in);
+        const step_input in = read_step(reader, at.in);
         n_undecided += path == PATH_LINEAR ? linear_step(&constants, positive_is_1, in, at.out, streaming)
                                            : special_step(&constants, positive_is_1, in, at.out, streaming);
-        at.in += 2 * LANES;
+        at.in += LANES * reader.symbol_nbytes;
         at.out += 8 * LANES;
     }
     return n_undecided;
+}
+
+/* The usual steps, with the format as a constant of theirs. */
+VEC size_t usual_steps(bool positive_is_1, const softqam_params *params, symbol_reader reader, step_place at,
+                       prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
+{
+#define STEPS_OF(reader)                                                                                               \
+    linear_steps(PATH_LINEAR, positive_is_1, params, reader, at, ahead, n_steps, undecided, streaming)
+    if (!reader.converts)
+        return STEPS_OF(reader);
+    switch (reader.format) {
+    case SOFTQAM_INPUT_CS16:
+        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CS16, 4, reader));
+    case SOFTQAM_INPUT_CS8:
+        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CS8, 2, reader));
+    case SOFTQAM_INPUT_CF16:
+        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF16, 4, reader));
+    default:
+        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF32, 8, reader));
+    }
+#undef STEPS_OF
 }
 
 /* Symbols are taken in tiles of so many steps, which stay in the nearest cache: first all by the linear functions, then
@@ -206,50 +218,51 @@ typedef struct path_choice {
 } path_choice;
 
 /* The steps of a tile; returns those that must be taken as arithmetic.h has it. */
-VEC size_t tile_steps(bool positive_is_1, const softqam_params *params, path_choice *choice, step_place at,
-                      prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
+VEC size_t tile_steps(bool positive_is_1, const softqam_params *params, symbol_reader reader, path_choice *choice,
+                      step_place at, prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
 {
     while (choice->path < PATH_EXACT) {
         size_t n;
         if (choice->path == PATH_SPECIAL)
-            n = linear_steps(PATH_SPECIAL, positive_is_1, params, at, ahead, n_steps, undecided, streaming);
+            n = linear_steps(PATH_SPECIAL, positive_is_1, params, reader, at, ahead, n_steps, undecided, streaming);
         else
-            n = linear_steps(PATH_LINEAR, positive_is_1, params, at, ahead, n_steps, undecided, streaming);
+            n = usual_steps(positive_is_1, params, reader, at, ahead, n_steps, undecided, streaming);
         if (n <= (choice->path == PATH_LINEAR ? n_steps / 8 : n_steps / 2))
             return n;
         *choice = (path_choice){choice->path + 1, SOFT_TILES_BEFORE_RETRY};
     }
     for (size_t k = 0; k < n_steps; k++)
-        undecided[k] = (step_place){at.in + k * 2 * LANES, at.out + k * 8 * LANES};
+        undecided[k] = (step_place){at.in + k * LANES * reader.symbol_nbytes, at.out + k * 8 * LANES};
     return n_steps;
 }
 
-VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool streaming)
+VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool streaming, bool converts)
 {
     const softqam_params *params = call->params;
     step_place at = {call->components, call->out};
-    prefetch ahead = prefetch_of(call, LANES);
+    const symbol_reader reader = symbol_reader_of(call, converts);
+    prefetch ahead = prefetch_of(call, LANES, reader.symbol_nbytes);
     size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
     step_place again[TILE_STEPS + 2];
     size_t n_again = 0;
     path_choice choice = {PATH_LINEAR, 0};
     while (n_steps > 0) {
         const size_t n = n_steps < TILE_STEPS ? n_steps : TILE_STEPS;
-        n_again += tile_steps(positive_is_1, params, &choice, at, ahead, n, again + n_again, streaming);
+        n_again += tile_steps(positive_is_1, params, reader, &choice, at, ahead, n, again + n_again, streaming);
         choice = choice.n_tiles == 0 ? (path_choice){PATH_LINEAR, 0} : (path_choice){choice.path, choice.n_tiles - 1};
         /* An odd one waits for the next tile. */
         if (n_again > 1) {
-            exact_steps(params, again, n_again / 2 * 2, streaming);
+            exact_steps(params, reader, again, n_again / 2 * 2, streaming);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
         ahead.at += n * ahead.step_nbytes;
-        at.in += n * 2 * LANES;
+        at.in += n * LANES * reader.symbol_nbytes;
         at.out += n * 8 * LANES;
         n_steps -= n;
         if (n_steps == 0 && n_left > 0) {
             /* The last step goes back to be a whole one. */
-            at.in -= (LANES - n_left) * 2;
+            at.in -= (LANES - n_left) * reader.symbol_nbytes;
             at.out -= (LANES - n_left) * 8;
             n_steps = 1;
             n_left = 0;
@@ -257,22 +270,36 @@ VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool s
     }
     if (n_again > 0) {
         again[1] = again[0];
-        exact_steps(params, again, 2, streaming);
+        exact_steps(params, reader, again, 2, streaming);
     }
 }
 
-/* The sign and streaming as constants of the loops: a branch at each store takes a tenth of the time. */
-static void soft_bits_of_symbols(const softqam_loop_call *call)
+/* The sign, streaming and converting as constants of the loops: a branch at each store takes a tenth of the time. */
+VEC void soft_bit_loops(const softqam_loop_call *call, bool converts)
 {
     const bool positive_is_1 = call->params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
     if (positive_is_1 && call->streaming)
-        soft_bit_loop(true, call, true);
+        soft_bit_loop(true, call, true, converts);
     else if (positive_is_1)
-        soft_bit_loop(true, call, false);
+        soft_bit_loop(true, call, false, converts);
     else if (call->streaming)
-        soft_bit_loop(false, call, true);
+        soft_bit_loop(false, call, true, converts);
     else
-        soft_bit_loop(false, call, false);
+        soft_bit_loop(false, call, false, converts);
+}
+
+/* A function of its own, because what it keeps on the stack would cost a short call of floats some nanoseconds. */
+static __attribute__((noinline)) void soft_bits_of_samples(const softqam_loop_call *call)
+{
+    soft_bit_loops(call, true);
+}
+
+static void soft_bits_of_symbols(const softqam_loop_call *call)
+{
+    if (call->converts)
+        soft_bits_of_samples(call);
+    else
+        soft_bit_loops(call, false);
 }
 
 #endif
