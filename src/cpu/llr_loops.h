@@ -379,8 +379,7 @@ VEC llr_registers usual_llrs(int m, llr_output output, const llr_constants *cons
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
         const vec_f32 metric = flipped(m, output, constants, metrics[k], flips, k);
-        llrs.bits[k] =
-            output <= LLRS_S8 ? vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)) : vec_mul(metric, weight);
+        llrs.bits[k] = output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight);
     }
     return llrs;
 }
@@ -612,8 +611,7 @@ VEC void usual_step(int m, llr_output output, bool narrow, const llr_constants *
             flipped(m, output, constants,
                     usual_bpsk_metric(&constants->table, vec_evens(a, b), vec_odds(a, b), constants->turns[at.odd]),
                     flips_at(m, output, constants, at.bit), 0);
-        store_bpsk(output, rule, at.out,
-                   output <= LLRS_S8 ? vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)) : vec_mul(metric, weight));
+        store_bpsk(output, rule, at.out, output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight));
         return;
     }
     const vec_llr_row row_a = usual_row(m, &constants->table, a);
@@ -677,7 +675,7 @@ VEC llr_registers far_llrs(int m, llr_output output, const llr_constants *consta
     far_metrics(m, &constants->table, valid, components, most, metrics);
     VEC_UNROLL
     for (int k = 0; k < m; k++)
-        llrs.bits[k] = vec_fma(flipped(m, output, constants, metrics[k], flips, k), kept, vec_splat(ROUNDING_CONSTANT));
+        llrs.bits[k] = llr_sum(flipped(m, output, constants, metrics[k], flips, k), kept);
     return llrs;
 }
 
