@@ -147,6 +147,23 @@ static softqam_status run_auto(softqam_demodulator *demodulator, const softqam_s
     return SOFTQAM_OK;
 }
 
+/* A checked list on the context's backend. */
+static softqam_status run(softqam_demodulator *demodulator, const softqam_segment_list *list)
+{
+    size_t n_done;
+    if (list->n_symbols == 0)
+        return SOFTQAM_OK;
+    switch (demodulator->context->config.backend) {
+    case SOFTQAM_BACKEND_CUDA:
+        return run_on_gpu(demodulator, list, &n_done);
+    case SOFTQAM_BACKEND_AUTO:
+        return run_auto(demodulator, list);
+    default:
+        softqam_cpu_demodulate(demodulator, list, 0);
+        return SOFTQAM_OK;
+    }
+}
+
 softqam_status softqam_demodulate_segments_nbytes(softqam_demodulator *demodulator, const softqam_segment *segments,
                                                   size_t n_segments, size_t segment_nbytes)
 {
@@ -154,18 +171,7 @@ softqam_status softqam_demodulate_segments_nbytes(softqam_demodulator *demodulat
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments, segment_nbytes);
     const softqam_status status = softqam_segment_list_check(&list);
-    if (status != SOFTQAM_OK || list.n_symbols == 0)
-        return status;
-    size_t n_done;
-    switch (demodulator->context->config.backend) {
-    case SOFTQAM_BACKEND_CUDA:
-        return run_on_gpu(demodulator, &list, &n_done);
-    case SOFTQAM_BACKEND_AUTO:
-        return run_auto(demodulator, &list);
-    default:
-        softqam_cpu_demodulate(demodulator, &list, 0);
-        return SOFTQAM_OK;
-    }
+    return status == SOFTQAM_OK ? run(demodulator, &list) : status;
 }
 
 softqam_status softqam_demodulate(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
@@ -174,7 +180,9 @@ softqam_status softqam_demodulate(softqam_demodulator *demodulator, const void *
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     const softqam_segment segment = softqam_segment_of_call(&demodulator->params, symbols, noise_var, n_symbols, out);
-    return softqam_demodulate_segments(demodulator, &segment, 1);
+    softqam_segment_list list = softqam_segment_list_of(&demodulator->params, &segment, 1, sizeof segment);
+    const softqam_status status = softqam_segment_list_check_call(&list, &segment);
+    return status == SOFTQAM_OK ? run(demodulator, &list) : status;
 }
 
 /* Whether host-memory calls may go to a GPU, as far as is known. */

@@ -362,6 +362,14 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     return SOFTQAM_OK;
 }
 
+softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment)
+{
+    softqam_status status = check_pointers(list->params, segment);
+    if (status == SOFTQAM_OK && segment->n_symbols > 0)
+        status = check_memory(list->params, segment);
+    return status == SOFTQAM_OK ? count_segment(list, segment) : status;
+}
+
 softqam_status softqam_segment_list_check(softqam_segment_list *list)
 {
     list->n_symbols = 0;

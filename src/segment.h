@@ -41,6 +41,9 @@ const softqam_segment *softqam_segment_read(const softqam_segment_list *list, si
  * to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
+/* The same of softqam_segment_of_call()'s segment, all of the list. */
+softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment);
+
 /* The same of the structure's size alone, and of the fields and pointers of the first segment, which need not hold its
  * output: what a segment is cut of. */
 softqam_status softqam_segment_list_check_size(const softqam_segment_list *list);

@@ -399,7 +399,9 @@ static void demodulate_part(void *context, size_t number)
     const size_t rest = call->list->n_symbols - first_of_part;
     size_t left = rest < call->part ? rest : call->part;
     const bool is_worth_flushing = left >= WORTH_FLUSHING_SYMBOLS;
-    softqam_cursor cursor = softqam_cursor_at(call->list, first_of_part);
+    softqam_cursor cursor = {call->list, 0, 0};
+    if (first_of_part > 0)
+        cursor = softqam_cursor_at(call->list, first_of_part);
     softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
     tile.is_gold_open = false;
@@ -438,5 +440,8 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
     }
     call.streaming = list->out_nbytes >= context->streaming_nbytes;
-    softqam_pool_run(pool, demodulate_part, &call, pool ? (n - 1) / call.part + 1 : 1);
+    if (pool)
+        softqam_pool_run(pool, demodulate_part, &call, (n - 1) / call.part + 1);
+    else
+        demodulate_part(&call, 0);
 }
