@@ -221,7 +221,7 @@ struct symbol_scale {
     __device__ __forceinline__ void take_noise(float steps_per_nat, float noise, bool is_inverse)
     {
         weight = is_inverse ? llr_weight(steps_per_nat, noise, 1) : llr_weight(steps_per_nat, noise, 0);
-        most = FAR_LIMIT * vec_reciprocal(vec_abs(weight));
+        most = vec_mul(FAR_LIMIT, vec_reciprocal(vec_abs(weight)));
     }
 };
 
@@ -295,7 +295,7 @@ llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale,
         valid = vec_both(valid, vec_is_finite(scale.weight));
         metrics_of<M, false>(table, i, q, scale, metrics);
         if (LIMITS_PAIRS) {
-            const float most = 0x1p14f * vec_reciprocal(vec_abs(scale.weight));
+            const float most = vec_mul(0x1p14f, vec_reciprocal(vec_abs(scale.weight)));
 #pragma unroll
             for (int k = 0; k < BITS; k++)
                 metrics[k] = vec_limit(metrics[k], most);
