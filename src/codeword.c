@@ -51,7 +51,9 @@ typedef struct block_lengths {
 static block_lengths lengths_of(const softqam_codeword *codeword, size_t n_elements)
 {
     block_lengths self = {0};
-    for (size_t r = 0; r < codeword->n_code_blocks; r++)
+    if (!codeword->transmitted)
+        self.n_blocks = codeword->n_code_blocks;
+    for (size_t r = 0; codeword->transmitted && r < codeword->n_code_blocks; r++)
         self.n_blocks += is_transmitted(codeword, r);
     if (self.n_blocks > 0) {
         self.floor = n_elements / self.n_blocks;
@@ -141,6 +143,20 @@ static void write_segment(const softqam_segment_list *list, const softqam_segmen
     memcpy(to, &segment, nbytes < sizeof segment ? nbytes : sizeof segment);
 }
 
+/* The code block that a symbol of the codeword lies in, where all are transmitted, and the block's first symbol. */
+static size_t block_at(const block_lengths *lengths, size_t n_layers, uint64_t symbol, size_t *first)
+{
+    const size_t element = (size_t)symbol / n_layers, longer = lengths->floor + 1;
+    const size_t n_elements_floor = lengths->n_floor * lengths->floor; /* of the blocks of that length */
+    if (element < n_elements_floor) {
+        *first = element / lengths->floor * lengths->floor * n_layers;
+        return element / lengths->floor;
+    }
+    const size_t further = (element - n_elements_floor) / longer;
+    *first = (n_elements_floor + further * longer) * n_layers;
+    return lengths->n_floor + further;
+}
+
 /* Writes the segments of the range, at most `capacity`; how many there are. */
 static size_t cut_range(const softqam_segment_list *list, const softqam_codeword *codeword,
                         const block_lengths *lengths, unsigned char *segments, size_t capacity)
@@ -148,8 +164,11 @@ static size_t cut_range(const softqam_segment_list *list, const softqam_codeword
     const softqam_segment range = softqam_segment_at(list, 0);
     const size_t n_bits = softqam_bits_per_symbol(range.modulation);
     const size_t range_end = (size_t)range.first_symbol + range.n_symbols;
-    size_t count = 0, first = 0, n_before = 0;
-    for (size_t r = 0; r < codeword->n_code_blocks && first < range_end; r++) {
+    size_t count = 0, first = 0, begin = 0;
+    if (!codeword->transmitted)
+        begin = block_at(lengths, range.n_layers, range.first_symbol, &first);
+    size_t n_before = begin; /* blocks that are transmitted */
+    for (size_t r = begin; r < codeword->n_code_blocks && first < range_end; r++) {
         if (!is_transmitted(codeword, r))
             continue;
         const size_t n = (lengths->floor + (n_before++ >= lengths->n_floor)) * range.n_layers;
