@@ -4,16 +4,12 @@
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 
-#include <immintrin.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
+#include "simd_x86.h"
 #include "tables.h"
-
-#define VEC        static inline __attribute__((always_inline))
-#define VEC_UNROLL _Pragma("GCC unroll 8")
 
 enum { LANES = 16 };
 
@@ -511,40 +507,6 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
            : n == 4 ? _mm512_alignr_epi32(second, first, 4)
            : n == 6 ? _mm512_alignr_epi32(second, first, 6)
                     : _mm512_alignr_epi32(second, first, 8);
-}
-
-/* 16 bytes. */
-typedef __m128i vec_part;
-
-VEC vec_part vec_part_of(uint64_t low, uint64_t high)
-{
-    return _mm_set_epi64x((long long)high, (long long)low);
-}
-
-/* The bytes from n on, 1 to 4, of two that follow on one another. */
-VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
-{
-    return n == 1   ? _mm_alignr_epi8(second, first, 1)
-           : n == 2 ? _mm_alignr_epi8(second, first, 2)
-           : n == 3 ? _mm_alignr_epi8(second, first, 3)
-                    : _mm_alignr_epi8(second, first, 4);
-}
-
-VEC vec_part vec_part_xor(vec_part a, vec_part b)
-{
-    return _mm_xor_si128(a, b);
-}
-
-/* Aligned. */
-VEC void vec_part_store(uint32_t *to, vec_part a)
-{
-    _mm_store_si128((void *)to, a);
-}
-
-/* Of polynomials over two elements. */
-VEC uint64_t carryless_product(uint32_t a, uint32_t b)
-{
-    return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128(a), _mm_cvtsi64_si128(b), 0));
 }
 
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
