@@ -138,7 +138,52 @@ PTX_TRAPS = {
 }
 
 
+OUTPUT_U8, OUTPUT_S8 = 0, 1
+FUSED_OF_DIVISION = 4
+
+
+def fused_of(output, axis_bits, pairs):
+    """Fused multiply-adds of a symbol: one for each metric of a table's line, and one for each LLR of s8, for what is left
+    of a word together one more; BPSK has no lines. Where pairs are limited, lines are there twice. Soft bits have two."""
+    lines = 2 * axis_bits
+    if output == OUTPUT_U8:
+        return 2
+    sums = max(lines, 1) + (lines > 4 and lines % 4 != 0) if output == OUTPUT_S8 else 0
+    return lines * (2 if pairs else 1) + sums
+
+
+def check_fused(name, kernel, target):
+    """A kernel, from its name on; the last symbol of a group that is not whole is zero, which may save its lines."""
+    title = kernel.split("(", 1)[0].strip()
+    found = len(re.findall(r"\bfma\.rn\.f32", kernel))
+    n_reciprocals = len(re.findall(r"\brcp\.approx\.ftz\.f32", kernel))
+    plain = re.search(r"plain_kernelI.*L13output_format(\d)ELi(\d)E", title)
+    segments = re.search(r"segment_kernelIL13output_format(\d)E", title)
+    if not plain and not segments:
+        return
+    output = int((plain or segments)[1])
+    pairs_from = 2 if target >= 90 and output == OUTPUT_S8 else 6
+    if plain:
+        axis_bits = int(plain[2])
+        pairs = axis_bits >= pairs_from
+        divisions = n_reciprocals // 3 if pairs else n_reciprocals
+        expected = fused_of(output, axis_bits, pairs)
+        saved = 2 * axis_bits * (2 if pairs else 1)
+    else:  # every modulation, descrambled and not, each with a noise value and with one a symbol
+        divisions = 0 if output == OUTPUT_U8 else 24
+        all_bits = [4] if output == OUTPUT_U8 else range(6)
+        expected = sum(fused_of(output, bits, bits >= pairs_from) for bits in all_bits) * (1 if output == OUTPUT_U8 else 2)
+        saved = 0
+    left = found - FUSED_OF_DIVISION * divisions
+    if not (-left % expected <= saved and left > 0 if expected else left == 0):
+        fail(f"{name}: {found} fused operations in {title} for sm_{target}, {divisions} divisions, not {expected} a symbol")
+
+
 def check_ptx(name, ptx):
+    for module in re.split(r"^\s*(?=\.target\b)", ptx, flags=re.MULTILINE)[1:]:
+        target = int(re.match(r"\.target\s+sm_(\d+)", module)[1])
+        for kernel in re.split(r"^\s*\.?(?:visible |weak )*\.entry\b", module, flags=re.MULTILINE)[1:]:
+            check_fused(name, kernel, target)
     if not re.search(r"^\s*\.?(?:visible |weak )*\.entry\b", ptx, flags=re.MULTILINE):
         fail(f"{name}: no kernel in its PTX")
     for what in ("mul", "fma"):
