@@ -168,7 +168,7 @@ def check_fused(name, kernel, target):
         pairs = axis_bits >= pairs_from
         divisions = n_reciprocals // 3 if pairs else n_reciprocals
         expected = fused_of(output, axis_bits, pairs)
-        saved = 2 * axis_bits * (2 if pairs else 1)
+        saved = 0 if output == OUTPUT_U8 else 2 * axis_bits * (2 if pairs else 1)
     else:  # every modulation, descrambled and not, each with a noise value and with one a symbol
         divisions = 0 if output == OUTPUT_U8 else 24
         all_bits = [4] if output == OUTPUT_U8 else range(6)
