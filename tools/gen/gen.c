@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +63,19 @@ static void set_slice(const struct run *run, uint64_t first, size_t n_symbols, u
     slice->bits = run->bits ? run->bits + run->transmitter.modulation->n_bits * begin : NULL;
 }
 
-/* The calling thread takes the first slice, and any for which the system has no thread. */
+/* The calling thread takes the first slice, and any for which the system has no thread. The others inherit a mask of all
+ * signals, so that those of the process are this thread's. */
 static void fill_block(struct run *run, uint64_t first, size_t n_symbols)
 {
     const unsigned n_slices = run->options->n_threads;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     for (unsigned i = n_slices; i-- > 0;) {
         struct slice *slice = &run->slices[i];
         set_slice(run, first, n_symbols, i, slice);
+        if (i == 0)
+            pthread_sigmask(SIG_SETMASK, &before, NULL);
         slice->is_running = i > 0 && !pthread_create(&slice->thread, NULL, fill_slice, slice);
         if (!slice->is_running)
             fill_slice(slice);
