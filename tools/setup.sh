@@ -10,7 +10,7 @@ packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev lib
 case "${1-}" in
 "") ;;
 tests)
-    packages+=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
+    packages+=(ccache clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
         abigail-tools doxygen locales man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
         libcmocka-dev:arm64)
     ;;
