@@ -3,7 +3,7 @@
 # CMake package, pkg-config file) and tools.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS softqam_static softqam_shared EXPORT softqam-targets
+install(TARGETS ${installed_libraries} EXPORT softqam-targets
   ARCHIVE COMPONENT development
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
