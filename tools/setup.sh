@@ -5,12 +5,12 @@
 # not among them: where nvcc is found it is used.
 set -euo pipefail
 
-packages=(gcc g++ libc6-dev cmake ninja-build dpkg-dev file libliquid-dev librandom123-dev libcjson-dev libssl-dev libopenmpi-dev
+packages=(gcc g++ libc6-dev cmake ninja-build dpkg-dev file pkg-config libliquid-dev librandom123-dev libcjson-dev libssl-dev libopenmpi-dev
     openmpi-bin help2man python3 python3-dev python3-pip python3-venv gnuplot-nox)
 case "${1-}" in
 "") ;;
 tests)
-    packages+=(ccache clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
+    packages+=(ccache clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils
         abigail-tools doxygen locales man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
         libcmocka-dev:arm64 libpython3-dev:arm64 libstdc++6:arm64 patchelf)
     ;;
