@@ -36,11 +36,19 @@ if(SOFTQAM_SANITIZE MATCHES "." AND CMAKE_C_COMPILER_ID MATCHES Clang)
   target_link_options(softqam_shared PRIVATE -Wl,-z,undefs)
 endif()
 
-# What a project that adds this one links; an installed package chooses in the same way (package/softqam-config.cmake.in).
-if(PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
-  add_library(softqam::softqam ALIAS softqam_static)
+# What the tools link, and a project that adds this one; an installed package chooses in the same way
+# (package/softqam-config.cmake.in). In another project the other library is there for who names it, and is not installed.
+if(BUILD_SHARED_LIBS)
+  set(linked_library softqam_shared)
 else()
-  add_library(softqam::softqam ALIAS softqam_shared)
+  set(linked_library softqam_static)
+endif()
+add_library(softqam::softqam ALIAS ${linked_library})
+set(installed_libraries softqam_static softqam_shared)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set_target_properties(${installed_libraries} PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(${linked_library} PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set(installed_libraries ${linked_library})
 endif()
 # What it links besides to include softqam_cuda.h.
 if(have_cuda)

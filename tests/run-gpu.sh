@@ -62,7 +62,7 @@ run_step() {
 }
 
 echo "== build"
-cmake --preset cuda -B build/gpu "$@" >"$results/configure.log"
+cmake --preset cuda -DSOFTQAM_WERROR=ON -B build/gpu "$@" >"$results/configure.log"
 cmake --build build/gpu -j "$(nproc)" >"$results/build.log" || { tail -50 "$results/build.log"; exit 1; }
 for step in ${STEPS:-tests compare memcheck initcheck racecheck synccheck bench receiver}; do
     echo "== $step ($SECONDS s)"

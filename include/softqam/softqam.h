@@ -376,8 +376,9 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  *
  * **LLRs, SOFTQAM_OUTPUT_S8, _F16, _F32.** Exact max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, as a piecewise linear
- * function of each component; of BPSK and pi/2-BPSK, of the sum of both. src/README.md derives it, reference/README.md
- * bounds its rounding.
+ * function of each component; of BPSK and pi/2-BPSK, of the sum of both. In nats, before it is rounded to the format,
+ * it is within 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| of that, v being the bit's component; BPSK's within 6 * 2^-24
+ * |LLR|.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, gives zeros: an erasure.
  * - A component smaller than 2^-63 in magnitude counts as zero of its sign.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts where, in three components: runtime (the shared library), development (headers, archive,
-# CMake package, pkg-config file) and tools.
+# What `cmake --install` puts where, in four components: runtime (the shared library), development (headers, archive,
+# CMake package, pkg-config file), tools and mpi.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS softqam_static softqam_shared EXPORT softqam-targets
+install(TARGETS ${installed_libraries} EXPORT softqam-targets
   ARCHIVE COMPONENT development
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
@@ -42,3 +42,7 @@ foreach(name IN LISTS softqam_private_libraries)
 endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/softqam.pc.in ${package_build_dir}/softqam.pc @ONLY)
 install(FILES ${package_build_dir}/softqam.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(${CMAKE_CURRENT_LIST_DIR}/debian.cmake)
+endif()

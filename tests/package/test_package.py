@@ -88,7 +88,9 @@ class Install(unittest.TestCase):
         self.assertIn("bin/softqam-demod", tools)
         self.assertTrue(all(f.startswith(("bin/softqam-", "share/man/man1/softqam-", "share/bash-completion/completions/softqam-"))
                             for f in tools), tools)
-        self.assertEqual(self.installed(), sorted(runtime + development + tools))
+        mpi = self.installed("--component", "mpi")
+        self.assertTrue(all("softqam-demod-mpi" in f for f in mpi), mpi)
+        self.assertEqual(self.installed(), sorted(runtime + development + tools + mpi))
 
     def test_shared_library_is_named_by_its_major_version(self):
         listing = dynamic_section(os.path.join(PREFIX, ARGUMENTS.libdir, "libsoftqam.so"))
@@ -103,6 +105,11 @@ class Install(unittest.TestCase):
                 self.assertNotIn(path.encode(), content, name)
             if b"\0" not in content and not name.endswith(("softqam_cuda.h", "softqam-config.cmake")):
                 self.assertIsNone(TRACE_OF_CUDA.search(content.decode()), name)
+
+    def test_documents_that_are_named_are_installed(self):
+        for name in files_below(PREFIX):
+            with open(os.path.join(PREFIX, name), "rb") as file:
+                self.assertNotRegex(file.read(), rb"\w\.md\b", name)
 
 
 def softqam_version():
@@ -199,7 +206,7 @@ class PkgConfig(unittest.TestCase):
 class Subproject(unittest.TestCase):
     def consume(self, name, *definitions):
         build, done = configure(os.path.join(HERE, "subproject"), name, f"-DSOFTQAM_SOURCE={ARGUMENTS.source}",
-                                "-DCMAKE_BUILD_TYPE=Debug", *definitions, env=dict(os.environ))
+                                "-DSOFTQAM_WERROR=ON", *definitions, env=dict(os.environ))
         self.assertNotIn("leak:", done.stdout)
         return build
 
@@ -213,8 +220,12 @@ class Subproject(unittest.TestCase):
             self.assertIsNone(TRACE_OF_CUDA.search(command), command)
 
     def test_add_subdirectory(self):
-        build = self.consume("subdirectory", "-DSOFTQAM_CUDA=OFF")
+        """What is linked is built, and nothing else; the parent's program alone is installed."""
+        build = self.consume("subdirectory")
         self.check_commands(build_project(build))
+        built = files_below(os.path.join(build, "softqam"))
+        self.assertEqual([f for f in built if "CMakeFiles" not in f and not f.endswith(".cmake")], ["libsoftqam.a"])
+        self.assertFalse([f for f in built if "cuda" in f and not f.endswith("no_cuda.c.o")])
         for program in ("consumer_c", "consumer_cpp"):
             run(os.path.join(build, program))
         prefix = os.path.join(WORK, "subdirectory_installed")
@@ -222,13 +233,23 @@ class Subproject(unittest.TestCase):
         self.assertEqual(files_below(prefix), ["bin/consumer_c"])
         self.assertIn("No tests were found", run("ctest", "--test-dir", build).stdout)
 
+        # The parent exports a library made with softqam's, which it installs too: again only the one that is linked.
+        self.consume("subdirectory", "-DEXPORTED=ON", "-DSOFTQAM_INSTALL=ON")
+        build_project(build)
+        run(ARGUMENTS.cmake, "--install", build, "--prefix", prefix)
+        self.assertEqual([f for f in files_below(prefix) if "libsoftqam" in f], [f"{ARGUMENTS.libdir}/libsoftqam.a"])
+        user, _ = configure(os.path.join(HERE, "project"), "user", f"-DCMAKE_PREFIX_PATH={prefix}", "-DFRONTEND=ON")
+        build_project(user)
+        run(os.path.join(user, "consumer_c"))
+
     def test_fetch_content_shared(self):
         """Only configured, and what would be run: the compiling is the same."""
-        build = self.consume("fetched", "-DSOFTQAM_CUDA=OFF", "-DFETCH=ON", "-DBUILD_SHARED_LIBS=ON")
+        build = self.consume("fetched", "-DFETCH=ON", "-DBUILD_SHARED_LIBS=ON")
         if ARGUMENTS.generator == "Ninja":
             commands = run("ninja", "-C", build, "-t", "commands", "consumer_c", "consumer_cpp").stdout
             self.check_commands(commands)
             self.assertRegex(commands, r"-o consumer_c .*libsoftqam\.so")
+            self.assertNotRegex(run("ninja", "-C", build, "-t", "commands", "all").stdout, r"libsoftqam\.a|\.cu\.o")
 
     def test_cuda_stays_inside(self):
         if not ARGUMENTS.cuda or ARGUMENTS.generator != "Ninja":

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The Debian packages: made by the preset debian, with what belongs in each, its dependencies, and nothing that lintian calls
+an error; unpacked into a folder, the library serves a program and the tools work.
+
+    test_debian.py SOURCE_DIR CMAKE
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE, CMAKE = sys.argv[1:]
+WORK = tempfile.TemporaryDirectory(prefix="softqam-debian-")
+ROOT = os.path.join(WORK.name, "root")
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=SOURCE, check=False,
+                          env={**os.environ, **environment})
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def setUpModule():
+    build = os.path.join(WORK.name, "build")
+    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF")
+    run(CMAKE, "--build", build, "--target", "package", "-j", "2")
+    for name in os.listdir(build):
+        if name.endswith(".deb"):
+            os.rename(os.path.join(build, name), os.path.join(WORK.name, name))
+            run("dpkg-deb", "-x", os.path.join(WORK.name, name), ROOT)
+
+
+def package(name):
+    files = [os.path.join(WORK.name, f) for f in os.listdir(WORK.name) if f.startswith(name + "_") and f.endswith(".deb")]
+    assert len(files) == 1, (name, os.listdir(WORK.name))
+    return files[0]
+
+
+def major_version():
+    with open(os.path.join(SOURCE, "include/softqam/softqam.h"), encoding="utf-8") as file:
+        return re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
+
+
+LIBRARY = "libsoftqam" + major_version()
+# Files in /usr as patterns, and what is depended on, without versions.
+PACKAGES = {
+    LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{major_version()}(\.\d+\.\d+)?", {"libc6"}),
+    "libsoftqam-dev": (r"include/softqam/softqam(_cuda)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
+                       {LIBRARY}),
+    "softqam-tools": (r"(bin/|share/(man/man1|bash-completion/completions)/)softqam-(demod|gen|plot|bench)(\.1\.gz)?",
+                      {LIBRARY, "libc6", "libcjson1", "libliquid1", "libssl3", "python3"}),
+    "softqam-mpi": (r"(bin/|share/(man/man1|bash-completion/completions)/)softqam-demod-mpi(\.1\.gz)?",
+                    {LIBRARY, "libc6", "libcjson1", "libliquid1", "libopenmpi3", "libssl3"}),
+}
+
+
+class Packages(unittest.TestCase):
+    def test_contents(self):
+        for name, (pattern, _) in PACKAGES.items():
+            lines = [line.split(None, 5) for line in run("dpkg-deb", "-c", package(name)).splitlines()]
+            self.assertEqual({line[1] for line in lines}, {"root/root"})
+            files = [line[5].split(" -> ")[0].removeprefix("./usr/") for line in lines if not line[5].endswith("/")]
+            own = [f for f in files if not f.startswith("share/doc/")]
+            self.assertEqual([f for f in own if not re.fullmatch(pattern, f)], [], name)
+            self.assertGreater(len(own), 1, name)
+            self.assertEqual(sorted(set(files) - set(own)),
+                             [f"share/doc/{name}/{f}" for f in ("changelog.Debian.gz", "copyright")])
+
+    def test_dependencies(self):
+        version = run("dpkg-deb", "-f", package(LIBRARY), "Version").strip()
+        for name, (_, expected) in PACKAGES.items():
+            depends = run("dpkg-deb", "-f", package(name), "Depends").strip().split(", ")
+            self.assertEqual({d.split(" ")[0] for d in depends}, expected, name)
+            if name != LIBRARY:
+                self.assertIn(f"{LIBRARY} (= {version})", depends)
+
+    def test_shared_library_is_announced(self):
+        control = os.path.join(WORK.name, "control")
+        run("dpkg-deb", "-e", package(LIBRARY), control)
+        for name, line in (("shlibs", f"libsoftqam {major_version()} {LIBRARY} (>= "), ("triggers", "activate-noawait ldconfig")):
+            with open(os.path.join(control, name), encoding="utf-8") as file:
+                self.assertIn(line, file.read())
+
+    @unittest.skipUnless(shutil.which("lintian"), "no lintian")
+    def test_lintian(self):
+        run("lintian", "--allow-root", "--fail-on", "error", *map(package, PACKAGES))
+
+
+class Unpacked(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = os.path.join(ROOT, "usr/lib")
+        cls.libdir = os.path.join(folder, os.listdir(folder)[0])
+
+    def test_library(self):
+        program = os.path.join(WORK.name, "consumer")
+        flags = run("pkg-config", "--cflags", "--libs", "softqam", PKG_CONFIG_PATH=os.path.join(self.libdir, "pkgconfig")).split()
+        run("cc", os.path.join(HERE, "consumer.c"), "-o", program, *flags)
+        run(program, LD_LIBRARY_PATH=self.libdir)
+
+    def test_tools(self):
+        capture, soft = (os.path.join(WORK.name, f) for f in ("x.cf32", "x.u8"))
+        tools = os.path.join(ROOT, "usr/bin/softqam-")
+        run(tools + "gen", "--symbols", "1000", capture, LD_LIBRARY_PATH=self.libdir)
+        run(tools + "demod", "--verify", capture, soft, LD_LIBRARY_PATH=self.libdir)
+        run(tools + "plot", "--version", LD_LIBRARY_PATH=self.libdir)
+
+
+if __name__ == "__main__":
+    if not shutil.which("dpkg-shlibdeps") or not shutil.which("file"):
+        print("skipped, no dpkg-dev or no file")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

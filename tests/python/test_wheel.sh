@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A wheel is made, is a manylinux wheel, and its bytes are softqam-demod's: for this machine, or for 64-bit Arm under qemu.
+# SOFTQAM_TOOLS is the folder of softqam-demod.
+#
+#   test_wheel.sh SOURCE_DIR [aarch64]
+set -euo pipefail
+cd "$1"
+machine=${2-$(uname -m)}
+environment=$PWD/.cache/python
+python=("$environment/bin/python3")
+modules=$("${python[0]}" -c "import sysconfig, scikit_build_core, auditwheel; print(sysconfig.get_path('purelib'))") ||
+    { echo "skipped, no scikit-build-core or no auditwheel"; exit 77; }
+if [ -n "${2-}" ]; then
+    python=(qemu-aarch64 ".cache/aarch64/usr/bin/$(basename "$(realpath "${python[0]}")")")
+    modules=.cache/aarch64/site:$modules
+    "${python[@]}" --version || { echo "skipped, no qemu or no Python for aarch64"; exit 77; }
+fi
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+rm -f build/wheels/softqam-*_"$machine".whl
+CMAKE_ARGS="-DSOFTQAM_WERROR=ON -DSOFTQAM_CUDA=OFF" tools/python/wheel.sh "${@:2}"
+wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
+"$environment/bin/python3" -m zipfile -e "$wheel" "$folder"
+[ ! -e "$folder/softqam.libs" ] || { echo "auditwheel had to add $(ls "$folder/softqam.libs")"; exit 1; }
+PYTHONPATH=$folder:$modules SOFTQAM_PYTHON_PACKAGE=$folder \
+    "${python[@]}" -B -m pytest -q -p no:cacheprovider tests/python/test_demod.py
