@@ -23,6 +23,8 @@ template <typename Component, output_format FORMAT, int M> struct plain_shape {
         DEPTH = sizeof(Component) < 4 && !IS_STAGED ? 4 : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
+        /* Symbols whose instructions are mixed: where registers allow it and it is faster. */
+        MIXED = FORMAT == OUTPUT_S8 && M == 3 ? 2 : 1,
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
         MIN_BLOCKS = 8
     };
@@ -94,19 +96,23 @@ template <int WORDS> static __device__ __forceinline__ void store_words(void *to
             out[k] = values.word[k];
 }
 
-/* Copies words that lie in shared memory to 16-byte aligned memory, a warp together. */
-template <int MOST_WORDS>
+/* Copies words that lie in shared memory to 16-byte aligned memory, a warp together, WORDS at most. */
+template <int WORDS>
 static __device__ __forceinline__ void copy_staged(unsigned char *out, const uint32_t *staged, unsigned n_words)
 {
+    enum { UNIT_WORDS = 4, AT_ONCE = UNIT_WORDS * WARP_THREADS };
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const unsigned n_whole = WORDS % AT_ONCE == 0 || n_words == WORDS ? n_words : 0; /* of them, in whole units */
 #pragma unroll
-    for (int k = 0; k < MOST_WORDS; k += 4 * WARP_THREADS) {
-        const unsigned at = k + 4 * (threadIdx.x % WARP_THREADS);
-        if (at + 4 <= n_words)
+    for (int k = 0; k < WORDS; k += AT_ONCE) {
+        const unsigned at = k + UNIT_WORDS * lane;
+        if (at < n_whole)
             *reinterpret_cast<uint4 *>(out + 4 * at) = *reinterpret_cast<const uint4 *>(staged + at);
-        else
-            for (unsigned word = at; word < n_words; word++)
-                reinterpret_cast<uint32_t *>(out)[word] = staged[word];
     }
+    if (n_whole < n_words)
+#pragma unroll 1
+        for (unsigned at = lane; at < n_words; at += WARP_THREADS)
+            reinterpret_cast<uint32_t *>(out)[at] = staged[at];
 }
 
 /* Stores less than a group, value by value. */
@@ -142,7 +148,7 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     uint32_t *staged; /* this thread's place in its warp's */
     int n_left;       /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
-    symbol_scale scale;
+    symbol_scale scales[shape::MIXED];
 
     /* The group that is k * BLOCK_THREADS after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
@@ -159,15 +165,21 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     template <typename Table>
     __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in)
     {
+        enum { N = shape::MIXED };
         packed_values<size::WORDS> symbols[G];
 #pragma unroll
-        for (int g = 0; g < G; g++) {
-            scale.turn = g % 2 ? segment.other_turn : segment.turn;
-            if (has_noise_each)
-                scale.take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-            symbols[g] =
-                values_of<FORMAT, M, false>(table, in.symbols.component(2 * g, segment.input_scale),
-                                            in.symbols.component(2 * g + 1, segment.input_scale), scale, segment.limit);
+        for (int first = 0; first < G; first += N) {
+            float2 components[N];
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+                const int g = first + n;
+                scales[n].turn = g % 2 ? segment.other_turn : segment.turn;
+                if (has_noise_each)
+                    scales[n].take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
+                components[n] = make_float2(in.symbols.component(2 * g, segment.input_scale),
+                                            in.symbols.component(2 * g + 1, segment.input_scale));
+            }
+            values_of<FORMAT, M, false>(symbols + first, table, components, scales, segment.limit);
         }
         return join<G, size::NBYTES>(symbols);
     }
@@ -245,7 +257,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     __syncthreads();
     const auto shared = memory.read(table);
     if (FORMAT != OUTPUT_U8)
-        self.scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
+#pragma unroll
+        for (symbol_scale &scale : self.scales)
+            scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
 
     const int n_tiles = static_cast<int>((n_groups + BLOCK_THREADS - 1) / BLOCK_THREADS);
     int tile = 0;

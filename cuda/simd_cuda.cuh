@@ -324,16 +324,18 @@ VEC vec_u32 vec_lowest_bytes(vec_u32 a, vec_u32 b, vec_u32 c, vec_u32 d)
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/* Four LLRs of s8, each plus 128, in the bytes of a word, the first in the lowest; from llr_sum()s of LLRs within
- * +-2^15. The limit in each half of a word, twice that, and in each byte what is left to 128. */
-VEC vec_u32 vec_limited_bytes(const vec_f32 sums[4], vec_u32 limits, vec_u32 two_limits, vec_u32 rest)
+/* N LLRs of s8, two or four, each plus 128, in the bytes of a word, the first in the lowest; from llr_sum()s of LLRs
+ * within +-2^15. The limit in each half of a word, twice that, and in each byte what is left to 128. */
+template <int N>
+static __device__ __forceinline__ vec_u32 vec_limited_bytes(const vec_f32 sums[N], vec_u32 limits, vec_u32 two_limits,
+                                                            vec_u32 rest)
 {
-    const vec_u32 first = __byte_perm(vec_bits(sums[0]), vec_bits(sums[1]), 0x5410);
-    const vec_u32 second = __byte_perm(vec_bits(sums[2]), vec_bits(sums[3]), 0x5410);
-    /* In each half, min(max(llr + limit, 0), 2 * limit). */
-    const vec_u32 bytes = __byte_perm(__viaddmin_s16x2_relu(first, limits, two_limits),
-                                      __viaddmin_s16x2_relu(second, limits, two_limits), 0x6420);
-    return bytes + rest;
+    vec_u32 halves[2] = {};
+    VEC_UNROLL
+    for (int k = 0; k < N; k += 2) /* In each half, min(max(llr + limit, 0), 2 * limit). */
+        halves[k / 2] =
+            __viaddmin_s16x2_relu(__byte_perm(vec_bits(sums[k]), vec_bits(sums[k + 1]), 0x5410), limits, two_limits);
+    return __byte_perm(halves[0], halves[1], 0x6420) + rest;
 }
 
 /* Bytes of LLRs plus 128 whose bit k of `signs` is set change their LLR's sign. Neither is 0, so no byte overflows. */

@@ -210,10 +210,16 @@ enum { HAS_PAIR_LIMITS = 1 };
 enum { HAS_PAIR_LIMITS = 0 };
 #endif
 
+/* Whether LLRs are limited so, two or more of them. */
+template <output_format FORMAT, int M> static __device__ __forceinline__ constexpr bool limits_pairs()
+{
+    return HAS_PAIR_LIMITS && FORMAT == OUTPUT_S8 && M > 1;
+}
+
 /* How a symbol's LLRs are scaled. */
 struct symbol_scale {
     float weight;   /* NaN: an erasure */
-    float most;     /* HAS_PAIR_LIMITS, s8: of far_metrics() */
+    float most;     /* limits_pairs(): of far_metrics() */
     uint32_t turn;  /* pi/2-BPSK: bit 31 is set where I changes its sign */
     uint32_t signs; /* bit k is set where LLR k changes its sign */
 
@@ -271,40 +277,27 @@ static __device__ __forceinline__ uint32_t s8_bytes_of(const float metrics[], fl
 #pragma unroll
     for (int k = 0; k < N; k++)
         sums[k] = LIMITS_PAIRS ? llr_sum(metrics[k], weight) : llr_rounded(metrics[k], weight, least, most);
-    if (LIMITS_PAIRS)
-        return vec_limited_bytes(sums, limit.halves, limit.two_halves, limit.rest);
+    if constexpr (LIMITS_PAIRS)
+        return vec_limited_bytes<N>(sums, limit.halves, limit.two_halves, limit.rest);
     return (N == 1   ? vec_bits(sums[0])
             : N == 2 ? __byte_perm(vec_bits(sums[0]), vec_bits(sums[1]), 0x0040)
                      : vec_lowest_bytes(vec_bits(sums[0]), vec_bits(sums[1]), vec_bits(sums[2]), vec_bits(sums[3]))) ^
            0x80808080;
 }
 
-/* The values of a symbol. IS_DESCRAMBLED: scale.signs counts. */
+/* A symbol's LLRs from its metrics. IS_DESCRAMBLED: scale.signs counts. */
 template <output_format FORMAT, int M, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
+llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
-    enum { BITS = symbol_size<FORMAT, M>::BITS, LIMITS_PAIRS = HAS_PAIR_LIMITS && FORMAT == OUTPUT_S8 && M > 1 };
+    enum { BITS = symbol_size<FORMAT, M>::BITS, REST = BITS % 4 != 0 ? BITS % 4 : 4 };
     packed_values<symbol_size<FORMAT, M>::WORDS> packed;
-    float metrics[(BITS + 3) / 4 * 4] = {};
-    /* An infinite weight there is not: the weight is NaN or a number. */
-    vec_mask valid = vec_both(vec_is_finite(i), vec_is_finite(q));
-    if (LIMITS_PAIRS && __builtin_expect(vec_abs(scale.weight) < far_weight_end, 1)) {
-        metrics_of<M, true>(table, i, q, scale, metrics);
-    } else {
-        valid = vec_both(valid, vec_is_finite(scale.weight));
-        metrics_of<M, false>(table, i, q, scale, metrics);
-        if (LIMITS_PAIRS) {
-            const float most = vec_mul(0x1p14f, vec_reciprocal(vec_abs(scale.weight)));
-#pragma unroll
-            for (int k = 0; k < BITS; k++)
-                metrics[k] = vec_limit(metrics[k], most);
-        }
-    }
     if (FORMAT == OUTPUT_S8) {
 #pragma unroll
         for (int k = 0; k < BITS; k += 4) {
-            uint32_t bytes = s8_bytes_of<(BITS < 4 ? BITS : 4), LIMITS_PAIRS>(metrics + k, scale.weight, limit);
+            uint32_t bytes = k + 4 <= BITS
+                                 ? s8_bytes_of<4, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit)
+                                 : s8_bytes_of<REST, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit);
             if (IS_DESCRAMBLED)
                 bytes = vec_flip_bytes(bytes, scale.signs >> k);
             packed.word[k / 4] = valid & (bytes ^ 0x80808080);
@@ -326,15 +319,56 @@ llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale,
     return packed;
 }
 
-/* Of soft bits or LLRs. */
-template <output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
-static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-values_of(const Table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
+/* The LLRs of N symbols, whose instructions may be mixed. */
+template <output_format FORMAT, int M, bool IS_DESCRAMBLED, int N>
+static __device__ __forceinline__ void llrs_of(packed_values<symbol_size<FORMAT, M>::WORDS> packed[],
+                                               const vec_llr_table &table, const float2 (&components)[N],
+                                               const symbol_scale scales[], const softqam_llr_limit &limit)
 {
-    if constexpr (FORMAT == OUTPUT_U8)
-        return soft_bytes_of(table, i, q);
+    enum { BITS = symbol_size<FORMAT, M>::BITS };
+    float metrics[N][BITS];
+    vec_mask valid[N];
+    bool are_far = limits_pairs<FORMAT, M>();
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        valid[n] = vec_both(vec_is_finite(components[n].x), vec_is_finite(components[n].y));
+        are_far = are_far && vec_abs(scales[n].weight) < far_weight_end;
+    }
+    if (__builtin_expect(are_far, limits_pairs<FORMAT, M>())) {
+#pragma unroll
+        for (int n = 0; n < N; n++)
+            metrics_of<M, true>(table, components[n].x, components[n].y, scales[n], metrics[n]);
+    } else {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            /* An infinite weight there is not: the weight is NaN or a number. */
+            valid[n] = vec_both(valid[n], vec_is_finite(scales[n].weight));
+            metrics_of<M, false>(table, components[n].x, components[n].y, scales[n], metrics[n]);
+            if (limits_pairs<FORMAT, M>()) {
+                const float most = vec_mul(0x1p14f, vec_reciprocal(vec_abs(scales[n].weight)));
+#pragma unroll
+                for (int k = 0; k < BITS; k++)
+                    metrics[n][k] = vec_limit(metrics[n][k], most);
+            }
+        }
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        packed[n] = llrs_of<FORMAT, M, IS_DESCRAMBLED>(metrics[n], valid[n], scales[n], limit);
+}
+
+/* The values of N symbols, soft bits or LLRs. */
+template <output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table>
+static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> values[],
+                                                 const Table &table, const float2 (&components)[N],
+                                                 const symbol_scale scales[], const softqam_llr_limit &limit)
+{
+    if constexpr (FORMAT != OUTPUT_U8)
+        llrs_of<FORMAT, M, IS_DESCRAMBLED, N>(values, table, components, scales, limit);
     else
-        return llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, i, q, scale, limit);
+#pragma unroll
+        for (int n = 0; n < N; n++)
+            values[n] = soft_bytes_of(table, components[n].x, components[n].y);
 }
 
 /* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and
