@@ -143,12 +143,12 @@ FUSED_OF_DIVISION = 4
 
 
 def fused_of(output, axis_bits, pairs):
-    """Fused multiply-adds of a symbol: one for each metric of a table's line, and one for each LLR of s8, for what is left
-    of a word together one more; BPSK has no lines. Where pairs are limited, lines are there twice. Soft bits have two."""
+    """Fused multiply-adds of a symbol: one for each metric of a table's line, and one for each LLR of s8; BPSK has no lines.
+    Where pairs are limited, lines are there twice. Soft bits have two."""
     lines = 2 * axis_bits
     if output == OUTPUT_U8:
         return 2
-    sums = max(lines, 1) + (lines > 4 and lines % 4 != 0) if output == OUTPUT_S8 else 0
+    sums = max(lines, 1) if output == OUTPUT_S8 else 0
     return lines * (2 if pairs else 1) + sums
 
 
