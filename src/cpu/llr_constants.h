@@ -3,7 +3,7 @@
 #ifndef SOFTQAM_CPU_LLR_CONSTANTS_H
 #define SOFTQAM_CPU_LLR_CONSTANTS_H
 
-#include "loops.h"
+#include "convert_loops.h"
 
 /* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
 typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
@@ -12,6 +12,7 @@ typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output
 typedef enum llr_layout { LLRS_AS_SENT, LLRS_DESCRAMBLED, LLRS_IN_PLANES } llr_layout;
 
 typedef struct llr_constants {
+    symbol_reader reader;
     vec_llr_table table;
     vec_f32 steps_per_nat; /* with the LLRs' sign */
     vec_f32 limit;
@@ -79,6 +80,11 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     const float weight_end = output == LLRS_F16 ? 65504.0f / largest_usual_metric(m) : usual.weight_end;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
     llr_constants constants;
+    const bool converts = output == LLRS_F32 && streaming && layout == LLRS_AS_SENT && call->converts;
+    constants.reader.converts = converts;
+    constants.reader.format = call->params->input_format;
+    constants.reader.symbol_nbytes = converts ? call->params->input_nbytes : 2 * sizeof(float);
+    constants.reader.scale = vec_splat(call->input_scale);
     constants.table = vec_load_llr_table(m > 0 ? m : 1, call->table);
     constants.turns[0] = vec_splat_pair(call->turn[0], call->turn[1]);
     constants.turns[1] = vec_splat_pair(call->turn[1], call->turn[0]);
