@@ -39,8 +39,7 @@ VEC symbol_reader symbol_reader_of(const softqam_loop_call *call, bool converts)
 {
     if (!converts)
         return (symbol_reader){.symbol_nbytes = 2 * sizeof(float)};
-    return (symbol_reader){converts, call->params->input_format, call->params->input_nbytes,
-                           vec_splat(call->input_scale)};
+    return (symbol_reader){true, call->params->input_format, call->params->input_nbytes, vec_splat(call->input_scale)};
 }
 
 /* A reader whose format is known at compile time. */
@@ -55,16 +54,7 @@ VEC vec_f32 read_register(symbol_reader reader, const unsigned char *from, int s
     if (!reader.converts)
         return vec_load_f32(from + (size_t)second * LANES * sizeof(float));
     const unsigned char *at = from + (size_t)second * (LANES / 2) * reader.symbol_nbytes;
-    switch (reader.format) {
-    case SOFTQAM_INPUT_CS16:
-        return vec_mul(vec_load_s16(at), reader.scale);
-    case SOFTQAM_INPUT_CS8:
-        return vec_mul(vec_load_s8(at), reader.scale);
-    case SOFTQAM_INPUT_CF16:
-        return vec_mul(vec_load_f16(at), reader.scale);
-    default:
-        return vec_mul(vec_load_f32(at), reader.scale);
-    }
+    return vec_mul(load_components(reader.format, at), reader.scale);
 }
 
 VEC step_input read_step(symbol_reader reader, const unsigned char *from)
