@@ -171,9 +171,10 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
-    const bool loop_converts = is_converted && !is_gathered && !is_codeword_order &&
-                               (loops->converts == SOFTQAM_CONVERTS_ALWAYS ||
-                                (loops->converts == SOFTQAM_CONVERTS_STREAMED && s->n_unstreamed < s->n_symbols));
+    const bool loop_converts =
+        is_converted && !is_gathered && !is_codeword_order &&
+        (loops->converts == SOFTQAM_CONVERTS_ALWAYS || (loops->converts == SOFTQAM_CONVERTS_STREAMED &&
+                                                        s->n_bits >= CONVERTED_BITS && s->n_unstreamed < s->n_symbols));
     const bool needs_tile = is_gathered || (is_converted && !loop_converts);
     s->is_converted = is_converted;
     s->loop_converts = loop_converts;

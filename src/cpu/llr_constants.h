@@ -72,6 +72,13 @@ VEC usual_range usual_range_of(int m, llr_output output)
     return output <= LLRS_S8 ? usual_range_s8 : usual_range_f32;
 }
 
+/* Whether loops convert their symbols where they stream (softqam_converts). Shorter outputs, and registers of 8 floats,
+ * are quicker with tiles. */
+VEC bool converts_streamed(int m, llr_output output, llr_layout layout)
+{
+    return LANES == 16 && 2 * m >= CONVERTED_BITS && output == LLRS_F32 && layout == LLRS_AS_SENT;
+}
+
 VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kind kind, const softqam_loop_call *call,
                                      bool streaming, llr_layout layout)
 {
@@ -80,7 +87,7 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     const float weight_end = output == LLRS_F16 ? 65504.0f / largest_usual_metric(m) : usual.weight_end;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
     llr_constants constants;
-    const bool converts = output == LLRS_F32 && streaming && layout == LLRS_AS_SENT && call->converts;
+    const bool converts = converts_streamed(m, output, layout) && streaming && call->converts;
     constants.reader.converts = converts;
     constants.reader.format = call->params->input_format;
     constants.reader.symbol_nbytes = converts ? call->params->input_nbytes : 2 * sizeof(float);

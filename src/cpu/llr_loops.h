@@ -474,11 +474,12 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
 }
 
 /* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time, and
- * of f32, whose streaming loops convert their symbols themselves: while a tile is converted nothing is stored. */
+ * of those of f32 that convert their symbols themselves where they stream: while a tile is converted nothing is stored.
+ */
 #define DEFINE_LLR_LOOP(name, m, output, kind)                                                                         \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        if ((output) == LLRS_S8 || (output) == LLRS_F16)                                                               \
+        if ((output) != LLRS_S8_FULL && !converts_streamed(m, output, LLRS_AS_SENT))                                   \
             llr_loop(m, output, kind, call, call->streaming, LLRS_AS_SENT);                                            \
         else if (call->streaming)                                                                                      \
             llr_loop(m, output, kind, call, true, LLRS_AS_SENT);                                                       \

@@ -76,12 +76,15 @@ typedef void softqam_interleave_loop(const unsigned char *const from[], size_t n
                                      void *to);
 
 /* When loops convert symbols themselves. All of soft bits, which take little longer than reading and writing; of f32,
- * the longest output, when they stream and each symbol's LLRs lie together in the order that they were sent in. */
+ * the longest output, those of so many bits a symbol when they stream, where each symbol's LLRs lie together in the
+ * order that they were sent in. */
 typedef enum softqam_converts {
     SOFTQAM_CONVERTS_NEVER,
     SOFTQAM_CONVERTS_STREAMED,
     SOFTQAM_CONVERTS_ALWAYS
 } softqam_converts;
+
+enum { CONVERTED_BITS = 8 };
 
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {

@@ -145,9 +145,9 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->interleave = variant->interleave;
     loops->min_symbols = variant->min_symbols;
     loops->converts = SOFTQAM_CONVERTS_NEVER;
-    if (variant->convert_themselves && params->output_format == SOFTQAM_OUTPUT_U8)
+    if (variant->soft_bits_convert && params->output_format == SOFTQAM_OUTPUT_U8)
         loops->converts = SOFTQAM_CONVERTS_ALWAYS;
-    if (variant->convert_themselves && params->output_format == SOFTQAM_OUTPUT_F32)
+    if (variant->f32_converts && params->output_format == SOFTQAM_OUTPUT_F32)
         loops->converts = SOFTQAM_CONVERTS_STREAMED;
     loops->flushes_subnormals = variant->flushes_subnormals;
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
