@@ -112,35 +112,21 @@ static softqam_status read_range(softqam_segment_list *list, const softqam_param
     return softqam_segment_list_check_size(list);
 }
 
-/* The part of the range that lies in a code block of n symbols from symbol `first` of the codeword on, whose output
- * begins at value out_at. */
-static softqam_segment block_segment(const softqam_params *params, const softqam_codeword *codeword,
-                                     const softqam_segment *range, size_t first, size_t n, size_t out_at)
+/* Makes of the caller's range, whose own zeros stand for defaults in what it gets, too, the part that lies in a code
+ * block of n symbols from symbol `first` of the codeword on, whose output begins at value out_at. */
+static void take_block(softqam_segment *part, const softqam_params *params, const softqam_codeword *codeword,
+                       const softqam_segment *range, size_t first, size_t n, size_t out_at)
 {
     const size_t range_end = (size_t)range->first_symbol + range->n_symbols;
     const size_t begin = first > range->first_symbol ? first : (size_t)range->first_symbol;
     const size_t end = first + n < range_end ? first + n : range_end;
     const size_t into = begin - first;
     const size_t value = codeword->planes ? into : into * softqam_bits_per_symbol(range->modulation);
-    softqam_segment part = softqam_segment_span(params, range, begin - (size_t)range->first_symbol, end - begin);
-    part.out = (unsigned char *)range->out + (out_at + value) * params->value_nbytes;
-    part.plane_stride = codeword->planes ? n : 0;
-    return part;
-}
-
-/* The caller's own zeros stand for defaults in what it gets, too. */
-static void write_segment(const softqam_segment_list *list, const softqam_segment *part, unsigned char *to)
-{
-    softqam_segment copy;
-    softqam_segment segment = *softqam_segment_read(list, 0, &copy);
-    const size_t nbytes = list->segment_nbytes;
-    segment.n_symbols = part->n_symbols;
-    segment.first_symbol = part->first_symbol;
-    segment.out = part->out;
-    segment.plane_stride = part->plane_stride;
-    memcpy(segment.layers, part->layers, sizeof segment.layers);
-    memset(to, 0, nbytes);
-    memcpy(to, &segment, nbytes < sizeof segment ? nbytes : sizeof segment);
+    part->n_symbols = end - begin;
+    part->first_symbol = begin;
+    part->out = (unsigned char *)range->out + (out_at + value) * params->value_nbytes;
+    part->plane_stride = codeword->planes ? n : 0;
+    softqam_segment_layers_at(params, range, begin - (size_t)range->first_symbol, part->layers);
 }
 
 /* The code block that a symbol of the codeword lies in, where all are transmitted, and the block's first symbol. */
@@ -161,7 +147,10 @@ static size_t block_at(const block_lengths *lengths, size_t n_layers, uint64_t s
 static size_t cut_range(const softqam_segment_list *list, const softqam_codeword *codeword,
                         const block_lengths *lengths, unsigned char *segments, size_t capacity)
 {
+    softqam_segment copy;
+    softqam_segment part = *softqam_segment_read(list, 0, &copy);
     const softqam_segment range = softqam_segment_at(list, 0);
+    const size_t nbytes = list->segment_nbytes, known_nbytes = nbytes < sizeof part ? nbytes : sizeof part;
     const size_t n_bits = softqam_bits_per_symbol(range.modulation);
     const size_t range_end = (size_t)range.first_symbol + range.n_symbols;
     size_t count = 0, first = 0, begin = 0;
@@ -175,8 +164,10 @@ static size_t cut_range(const softqam_segment_list *list, const softqam_codeword
         if (n > 0 && first + n > range.first_symbol && range.n_symbols > 0) {
             const size_t out_at = codeword->block_stride > 0 ? r * codeword->block_stride : first * n_bits;
             if (count < capacity) {
-                const softqam_segment part = block_segment(list->params, codeword, &range, first, n, out_at);
-                write_segment(list, &part, segments + count * list->segment_nbytes);
+                unsigned char *to = segments + count * nbytes;
+                take_block(&part, list->params, codeword, &range, first, n, out_at);
+                memcpy(to, &part, known_nbytes);
+                memset(to + known_nbytes, 0, nbytes - known_nbytes);
             }
             count++;
         }

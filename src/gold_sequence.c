@@ -56,11 +56,11 @@ void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops)
     self->is_placed = false;
 }
 
-/* The windows' first n_bits, and some more: whole blocks of words. */
-static void take_front(const softqam_gold_windows *windows, size_t n_bits, uint32_t *words)
+/* The windows' bits from `first` to `end`, to where they belong in `words`, and some more: whole blocks of words. */
+static void take_front(const softqam_gold_windows *windows, size_t first, size_t end, uint32_t *words)
 {
     enum { BLOCK = 16 };
-    for (size_t k = 0; k < n_bits; k += 32 * BLOCK)
+    for (size_t k = first / (32 * BLOCK) * (32 * BLOCK); k < end; k += 32 * BLOCK)
         for (size_t j = k / 32; j < k / 32 + BLOCK; j++)
             words[j] = windows->x1[j] ^ windows->x2[j];
 }
@@ -80,7 +80,8 @@ const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint
     if (n_windows > 0)
         self->loops.take(&self->windows, n_windows, words);
     self->position += n_windows * GOLD_WINDOW_BITS;
-    take_front(&self->windows, (ahead + n_bits) % GOLD_WINDOW_BITS, words + n_windows * GOLD_WINDOW);
+    take_front(&self->windows, n_windows > 0 ? 0 : ahead, (ahead + n_bits) % GOLD_WINDOW_BITS,
+               words + n_windows * GOLD_WINDOW);
     return (const unsigned char *)words + ahead / 8;
 }
 
@@ -115,7 +116,7 @@ softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t
         loops.take(&windows, n_windows, bits);
     if (n_left == 0)
         return SOFTQAM_OK;
-    take_front(&windows, n_left, words);
+    take_front(&windows, 0, n_left, words);
     if (n_left % 32)
         words[n_left / 32] &= ~(~(uint32_t)0 << n_left % 32);
     memcpy((unsigned char *)bits + n_windows * sizeof words, words, (n_left + 7) / 8);

@@ -83,18 +83,23 @@ static softqam_layer layer_from(const softqam_params *params, const softqam_segm
     return layer;
 }
 
-/* The span's first layer is the one that its first symbol lies in. */
+void softqam_segment_layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
+                               softqam_layer layers[SOFTQAM_MAX_LAYERS])
+{
+    const size_t n_layers = segment->n_layers, element = first / n_layers, of_first = first % n_layers;
+    for (size_t k = 0; k < n_layers; k++) {
+        const size_t of_segment = of_first + k, wraps = of_segment >= n_layers;
+        layers[k] = layer_from(params, segment, segment->layers[of_segment - (wraps ? n_layers : 0)], element + wraps);
+    }
+}
+
 softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
                                      size_t n_symbols)
 {
     softqam_segment span = *segment;
     span.n_symbols = n_symbols;
     span.first_symbol += first;
-    for (size_t k = 0; k < span.n_layers; k++) {
-        const size_t of_segment = first + k;
-        span.layers[k] =
-            layer_from(params, segment, segment->layers[of_segment % span.n_layers], of_segment / span.n_layers);
-    }
+    softqam_segment_layers_at(params, segment, first, span.layers);
     span.out =
         (unsigned char *)span.out +
         first * (span.plane_stride ? params->value_nbytes : softqam_params_output_nbytes(params, span.modulation));
@@ -261,36 +266,35 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
            range_of(range, segment->out, n_values, 1, params->value_nbytes);
 }
 
-/* The ranges of a layer of n symbols; how many there are, or 0 where they are larger than memory. */
-static int layer_ranges(memory_range ranges[3], const softqam_params *params, const softqam_segment *segment,
-                        const softqam_layer *layer, size_t n)
+/* Of n items of an input; false where they are larger than memory. */
+static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
+                               size_t nbytes)
 {
-    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
-    const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
-    int n_ranges = 0;
-    bool fits = range_of(&ranges[n_ranges++], layer->symbols, n, stride, nbytes);
-    if (fits && layer->symbols_q)
-        fits = range_of(&ranges[n_ranges++], layer->symbols_q, n, stride, nbytes);
-    if (fits && layer->noise_var)
-        fits = range_of(&ranges[n_ranges++], layer->noise_var, segment->noise_stride ? n : 1,
-                        segment->noise_stride ? segment->noise_stride : 1, sizeof(float));
-    return fits ? n_ranges : 0;
+    memory_range input;
+    if (!range_of(&input, first, n, stride, nbytes))
+        return false;
+    *overlaps |= overlap(&input, out);
+    return true;
 }
 
 /* Of a segment with symbols. */
 static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    /* A division that is not needed takes as long as two symbols. */
+    const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    const size_t noise_stride = segment->noise_stride;
     memory_range out;
     bool fits = out_range(&out, params, segment), overlaps = false;
     for (unsigned k = 0; k < n_layers && fits; k++) {
-        memory_range inputs[3];
-        /* A division that is not needed takes as long as two symbols. */
-        const size_t n_symbols = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
-        const int n = layer_ranges(inputs, params, segment, &segment->layers[k], n_symbols);
-        fits = n > 0;
-        for (int j = 0; j < n; j++)
-            overlaps = overlaps || overlap(&inputs[j], &out);
+        const softqam_layer *layer = &segment->layers[k];
+        const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+        fits = check_input(&overlaps, &out, layer->symbols, n, stride, nbytes);
+        if (layer->symbols_q)
+            fits &= check_input(&overlaps, &out, layer->symbols_q, n, stride, nbytes);
+        if (layer->noise_var)
+            fits &= check_input(&overlaps, &out, layer->noise_var, noise_stride ? n : 1, noise_stride, sizeof(float));
     }
     if (!fits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",

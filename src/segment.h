@@ -60,6 +60,10 @@ softqam_segment softqam_segment_of_call(const softqam_params *params, const void
 softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
                                      size_t n_symbols);
 
+/* That span's layers: the first is the one that its first symbol lies in. Those that it has not are left alone. */
+void softqam_segment_layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
+                               softqam_layer layers[SOFTQAM_MAX_LAYERS]);
+
 /* A place in the run of a checked list. */
 typedef struct softqam_cursor {
     const softqam_segment_list *list;

@@ -48,26 +48,18 @@ VEC symbol_reader reader_of_format(softqam_input_format format, size_t symbol_nb
     return (symbol_reader){true, format, symbol_nbytes, reader.scale};
 }
 
-VEC step_input convert_step(softqam_input_format format, size_t nbytes, vec_f32 scale, const unsigned char *from)
+/* A step's first register, or the second. */
+VEC vec_f32 read_register(symbol_reader reader, const unsigned char *from, int second)
 {
-    return (step_input){vec_mul(load_components(format, from), scale),
-                        vec_mul(load_components(format, from + LANES * nbytes), scale)};
+    if (!reader.converts)
+        return vec_load_f32(from + (size_t)second * LANES * sizeof(float));
+    const unsigned char *at = from + (size_t)second * (LANES / 2) * reader.symbol_nbytes;
+    return vec_mul(load_components(reader.format, at), reader.scale);
 }
 
 VEC step_input read_step(symbol_reader reader, const unsigned char *from)
 {
-    if (!reader.converts)
-        return (step_input){vec_load_f32(from), vec_load_f32(from + LANES * sizeof(float))};
-    switch (reader.format) {
-    case SOFTQAM_INPUT_CS16:
-        return convert_step(SOFTQAM_INPUT_CS16, 2, reader.scale, from);
-    case SOFTQAM_INPUT_CS8:
-        return convert_step(SOFTQAM_INPUT_CS8, 1, reader.scale, from);
-    case SOFTQAM_INPUT_CF16:
-        return convert_step(SOFTQAM_INPUT_CF16, 2, reader.scale, from);
-    default:
-        return convert_step(SOFTQAM_INPUT_CF32, 4, reader.scale, from);
-    }
+    return (step_input){read_register(reader, from, 0), read_register(reader, from, 1)};
 }
 
 /* Fewer than a register takes are copied to its front; else the last register goes back to be a whole one. */

@@ -171,7 +171,10 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
     const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
-    const bool loop_converts = is_converted && !is_gathered && loops->converts;
+    const bool loop_converts =
+        is_converted && !is_gathered && !is_codeword_order &&
+        (loops->converts == SOFTQAM_CONVERTS_ALWAYS || (loops->converts == SOFTQAM_CONVERTS_STREAMED &&
+                                                        s->n_bits >= CONVERTED_BITS && s->n_unstreamed < s->n_symbols));
     const bool needs_tile = is_gathered || (is_converted && !loop_converts);
     s->is_converted = is_converted;
     s->loop_converts = loop_converts;
@@ -218,7 +221,8 @@ static piece next_piece(const span *s, size_t first)
         p.n_symbols -= p.n_symbols % step;
         p.streaming = true;
     }
-    p.loop_converts = s->loop_converts && p.n_symbols >= LOOP_CONVERTS_SYMBOLS;
+    p.loop_converts = s->loop_converts && p.n_symbols >= LOOP_CONVERTS_SYMBOLS &&
+                      (p.streaming || s->demodulator->loops.converts == SOFTQAM_CONVERTS_ALWAYS);
     return p;
 }
 
@@ -366,6 +370,7 @@ static void demodulate_piece(span *s, size_t first, piece p, tile_memory *tile)
     call->streaming = p.streaming;
     call->plane_nbytes = s->plane_nbytes;
     call->layers = layers;
+    call->ahead = NULL;
     if (s->is_converted && !p.loop_converts && !s->is_gathered) {
         call->ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
         call->ahead_nbytes = params->input_nbytes;

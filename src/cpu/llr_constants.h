@@ -3,7 +3,7 @@
 #ifndef SOFTQAM_CPU_LLR_CONSTANTS_H
 #define SOFTQAM_CPU_LLR_CONSTANTS_H
 
-#include "loops.h"
+#include "convert_loops.h"
 
 /* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
 typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
@@ -12,6 +12,7 @@ typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output
 typedef enum llr_layout { LLRS_AS_SENT, LLRS_DESCRAMBLED, LLRS_IN_PLANES } llr_layout;
 
 typedef struct llr_constants {
+    symbol_reader reader;
     vec_llr_table table;
     vec_f32 steps_per_nat; /* with the LLRs' sign */
     vec_f32 limit;
@@ -71,6 +72,13 @@ VEC usual_range usual_range_of(int m, llr_output output)
     return output <= LLRS_S8 ? usual_range_s8 : usual_range_f32;
 }
 
+/* Whether loops convert their symbols where they stream (softqam_converts). Shorter outputs, and registers of 8 floats,
+ * are quicker with tiles. */
+VEC bool converts_streamed(int m, llr_output output, llr_layout layout)
+{
+    return LANES == 16 && 2 * m >= CONVERTED_BITS && output == LLRS_F32 && layout == LLRS_AS_SENT;
+}
+
 VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kind kind, const softqam_loop_call *call,
                                      bool streaming, llr_layout layout)
 {
@@ -79,6 +87,11 @@ VEC llr_constants load_llr_constants(int m, llr_output output, softqam_noise_kin
     const float weight_end = output == LLRS_F16 ? 65504.0f / largest_usual_metric(m) : usual.weight_end;
     const int largest = output <= LLRS_S8 ? (int)scale.limit : 0;
     llr_constants constants;
+    const bool converts = converts_streamed(m, output, layout) && streaming && call->converts;
+    constants.reader.converts = converts;
+    constants.reader.format = call->params->input_format;
+    constants.reader.symbol_nbytes = converts ? call->params->input_nbytes : 2 * sizeof(float);
+    constants.reader.scale = vec_splat(call->input_scale);
     constants.table = vec_load_llr_table(m > 0 ? m : 1, call->table);
     constants.turns[0] = vec_splat_pair(call->turn[0], call->turn[1]);
     constants.turns[1] = vec_splat_pair(call->turn[1], call->turn[0]);

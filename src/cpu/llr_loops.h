@@ -20,9 +20,10 @@ enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 
 
 /* Where a tile's symbols and noise lie and where its LLRs go. */
 typedef struct llr_place {
-    const float *components;
+    const unsigned char *components;
     const float *noise;
     unsigned char *out;
+    size_t input_nbytes;  /* from a symbol to the next one */
     unsigned odd;         /* 1 where an odd number of symbols lies between this place and the loop's first symbol */
     size_t symbol_nbytes; /* from a symbol's first LLR to the next one's */
     size_t bit;           /* of the scrambling sequence */
@@ -42,9 +43,10 @@ VEC size_t llr_symbol_nbytes(int m, llr_output output)
 
 VEC llr_place llr_place_after(int m, softqam_noise_kind kind, llr_place at, size_t n)
 {
-    return (llr_place){at.components + 2 * n,
+    return (llr_place){at.components + n * at.input_nbytes,
                        at.noise + (kind == SOFTQAM_ONE_WEIGHT ? 0 : n),
                        at.out + n * at.symbol_nbytes,
+                       at.input_nbytes,
                        (at.odd + (unsigned)n) % 2,
                        at.symbol_nbytes,
                        at.bit + n * llr_symbol_bits(m),
@@ -87,7 +89,7 @@ VEC bool next_step(int m, softqam_noise_kind kind, size_t n_step, llr_place *at,
     *at = llr_place_after(m, kind, *at, n_step);
     if (__builtin_expect(*n_left < n_step, 0)) {
         const size_t back = n_step - *n_left;
-        at->components -= 2 * back;
+        at->components -= back * at->input_nbytes;
         at->noise -= kind == SOFTQAM_ONE_WEIGHT ? 0 : back;
         at->out -= back * at->symbol_nbytes;
         at->bit -= back * llr_symbol_bits(m);
@@ -199,7 +201,8 @@ VEC void load_double_step(const llr_constants *constants, llr_place *place, step
     vec_f32 from[4];
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        from[k] = vec_load_f32(n_layers > 1 ? constants->layers[k] + 2 * element : at.components + k * LANES);
+        from[k] = vec_load_f32(n_layers > 1 ? constants->layers[k] + 2 * element
+                                            : (const float *)(const void *)at.components + k * LANES);
     if (n_layers > 1) {
         const float *const *of = constants->layers_noise;
         VEC_UNROLL
@@ -290,9 +293,9 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
     if (kind == SOFTQAM_ONE_WEIGHT)
         weights_seen = vec_sub_u32(vec_bits(weight), constants->least_weight);
     do {
-        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
-        const vec_f32 a = vec_load_f32(at.components);
-        const vec_f32 b = vec_load_f32(at.components + LANES);
+        prefetch_step(&at.ahead, at.components, LANES * at.input_nbytes, constants->streaming);
+        const vec_f32 a = read_register(constants->reader, at.components, 0);
+        const vec_f32 b = read_register(constants->reader, at.components, 1);
         components_seen = see_components(m, output, components_seen, a);
         components_seen = see_components(m, output, components_seen, b);
         if (kind != SOFTQAM_ONE_WEIGHT) {
@@ -331,7 +334,8 @@ VEC void far_step(int m, llr_output output, const llr_constants *constants, llr_
 {
     shifted_bits shifted;
     const s8_rule rule = {true, false, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
-    const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
+    const vec_f32 a = read_register(constants->reader, at.components, 0);
+    const vec_f32 b = read_register(constants->reader, at.components, 1);
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
     const llr_registers of_a =
@@ -376,7 +380,7 @@ VEC tile_values far_tile(int m, llr_output output, softqam_noise_kind kind, floa
             double_step(m, output, WAY_FAR, constants, at, &step);
             continue;
         }
-        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * at.input_nbytes, constants->streaming);
         if (kind != SOFTQAM_ONE_WEIGHT) {
             const vec_f32 noise = vec_load_f32(at.noise);
             weight = usual_weight(kind, constants, noise);
@@ -403,11 +407,12 @@ VEC void full_tile(int m, llr_output output, softqam_noise_kind kind, const llr_
             double_step(m, output, WAY_FULL, constants, at, &step);
             continue;
         }
-        prefetch_step(&at.ahead, at.components, LANES * 2 * sizeof(float), constants->streaming);
+        prefetch_step(&at.ahead, at.components, LANES * at.input_nbytes, constants->streaming);
         vec_f32 weight = constants->weight;
         if (kind != SOFTQAM_ONE_WEIGHT)
             weight = llr_weight(constants->steps_per_nat, vec_load_f32(at.noise), is_inverse);
-        full_step(m, output, constants, at, vec_load_f32(at.components), vec_load_f32(at.components + LANES), weight);
+        full_step(m, output, constants, at, read_register(constants->reader, at.components, 0),
+                  read_register(constants->reader, at.components, 1), weight);
     } while (next_step(m, kind, step_symbols(output, constants), &at, &n_symbols));
 }
 
@@ -436,8 +441,10 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
     llr_place at = {.components = call->components,
                     .noise = call->noise,
                     .out = call->out,
+                    .input_nbytes = constants.reader.symbol_nbytes,
                     .symbol_nbytes = constants.in_planes ? value_nbytes : llr_symbol_nbytes(m, output),
-                    .ahead = prefetch_of(call, (unsigned)step_symbols(output, &constants), 2 * sizeof(float))};
+                    .ahead =
+                        prefetch_of(call, (unsigned)step_symbols(output, &constants), constants.reader.symbol_nbytes)};
     size_t n_symbols = call->n_symbols;
     tile_values values = VALUES_ANY; /* of the tile before */
     for (unsigned number = 0; n_symbols > 0; number++) {
@@ -466,11 +473,13 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
     }
 }
 
-/* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time. */
+/* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time, and
+ * of those of f32 that convert their symbols themselves where they stream: while a tile is converted nothing is stored.
+ */
 #define DEFINE_LLR_LOOP(name, m, output, kind)                                                                         \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        if ((output) != LLRS_S8_FULL)                                                                                  \
+        if ((output) != LLRS_S8_FULL && !converts_streamed(m, output, LLRS_AS_SENT))                                   \
             llr_loop(m, output, kind, call, call->streaming, LLRS_AS_SENT);                                            \
         else if (call->streaming)                                                                                      \
             llr_loop(m, output, kind, call, true, LLRS_AS_SENT);                                                       \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address. Those of soft bits, which take little longer than
- * reading and writing, take symbols of any format where softqam_cpu_variant.soft_bits_convert is set.
+ * symbols that lie side by side, as pairs of floats at any address, or, where softqam_converts says so, of any format.
  *
  * Streaming: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes
  * then and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence
@@ -76,6 +75,17 @@ typedef struct softqam_llr_loops {
 typedef void softqam_interleave_loop(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n,
                                      void *to);
 
+/* When loops convert symbols themselves. All of soft bits, which take little longer than reading and writing; of f32,
+ * the longest output, those of so many bits a symbol when they stream, where each symbol's LLRs lie together in the
+ * order that they were sent in. */
+typedef enum softqam_converts {
+    SOFTQAM_CONVERTS_NEVER,
+    SOFTQAM_CONVERTS_STREAMED,
+    SOFTQAM_CONVERTS_ALWAYS
+} softqam_converts;
+
+enum { CONVERTED_BITS = 8 };
+
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
@@ -84,7 +94,7 @@ typedef struct softqam_cpu_loops {
     softqam_gold_loops gold;
     softqam_interleave_loop *interleave;
     size_t min_symbols;
-    bool converts;           /* the loops are those of soft bits, and take symbols of any format */
+    softqam_converts converts;
     bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

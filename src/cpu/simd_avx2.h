@@ -644,11 +644,10 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
-/* Bytes with the opposite sign whose bit in `of`, which is one, is 1. */
+/* Bytes with the opposite sign whose bit in `of`, which is one, is 1: with 127 it is negative. */
 VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
-    const __m256i are_flipped = _mm256_cmpeq_epi8(_mm256_and_si256(bits, of), of);
-    return _mm256_sub_epi8(_mm256_xor_si256(a, are_flipped), are_flipped);
+    return _mm256_sign_epi8(a, _mm256_add_epi8(_mm256_and_si256(bits, of), vec_splat_u8(127)));
 }
 
 /* Bytes in the order of the bits that flip them, one a byte; NULL: none. */

@@ -144,7 +144,11 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->gold = variant->gold;
     loops->interleave = variant->interleave;
     loops->min_symbols = variant->min_symbols;
-    loops->converts = variant->soft_bits_convert && params->output_format == SOFTQAM_OUTPUT_U8;
+    loops->converts = SOFTQAM_CONVERTS_NEVER;
+    if (variant->soft_bits_convert && params->output_format == SOFTQAM_OUTPUT_U8)
+        loops->converts = SOFTQAM_CONVERTS_ALWAYS;
+    if (variant->f32_converts && params->output_format == SOFTQAM_OUTPUT_F32)
+        loops->converts = SOFTQAM_CONVERTS_STREAMED;
     loops->flushes_subnormals = variant->flushes_subnormals;
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
         loops->by_noise[axis_bits] = loops_of(variant, params, &variant->llrs[axis_bits]);

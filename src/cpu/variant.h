@@ -13,7 +13,8 @@ typedef struct softqam_cpu_variant {
     bool (*runs_here)(void);
     softqam_convert_loop *convert[4]; /* by input format */
     softqam_loop *soft_bits[1];
-    bool soft_bits_convert;
+    bool soft_bits_convert;        /* softqam_converts */
+    bool f32_converts;             /* likewise */
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loops gold;
     softqam_interleave_loop *interleave;

@@ -502,9 +502,10 @@ static void test_far(void **state)
 
 /* Through the API, on a variant. */
 static softqam_demodulator *create(const softqam_cpu_variant *variant, softqam_modulation modulation,
-                                   softqam_output_format output, unsigned n_threads)
+                                   softqam_input_format input, softqam_output_format output, unsigned n_threads)
 {
     harness_setup setup = harness_format_setup(output, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.demodulator.input_format = input;
     setup.demodulator.modulation = modulation;
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.cpu_variant = variant->name;
@@ -530,7 +531,7 @@ static void test_rounding_mode(void **state)
             const int mode = modes[k / softqam_n_cpu_variants];
             fesetround(mode);
             softqam_demodulator *demodulator =
-                create(variant, SOFTQAM_MODULATION_256QAM, (softqam_output_format)output, 2);
+                create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, (softqam_output_format)output, 2);
             harness_poison(self.got, self.expected, self.n_symbols * call.nbytes);
             harness_demodulate_llrs(demodulator, self.components, output ? self.noise : NULL, self.n_symbols, self.got);
             const int mode_after = fegetround();
@@ -641,7 +642,7 @@ static void check_large_call(const softqam_cpu_variant *variant, softqam_modulat
     harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, n, self.components);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, n, self.noise);
     variants_run(variant, VARIANTS_FLUSHED, &call, self.components, self.noise, n, self.expected);
-    softqam_demodulator *demodulator = create(variant, modulation, output, n_threads);
+    softqam_demodulator *demodulator = create(variant, modulation, SOFTQAM_INPUT_CF32, output, n_threads);
     for (size_t k = 0; k < HARNESS_COUNT(gaps); k++) {
         const size_t n_streamed = streamed_by(demodulator, &call, &self, n, gaps[k], 1 + k % 2);
         bool begins_line = false;
@@ -655,32 +656,39 @@ static void check_large_call(const softqam_cpu_variant *variant, softqam_modulat
     variants_close_data(&self);
 }
 
-/* Descrambled, a large call gives what small ones give, which are not stored past the caches: from a line on, and from
- * any byte. */
-static void check_large_descrambled(const softqam_cpu_variant *variant, softqam_modulation modulation,
-                                    softqam_output_format output)
+/* A large call that is descrambled, or whose samples are converted, gives what small ones give, which are not stored
+ * past the caches: from a line on, and from any byte. The first half is usual in every format. */
+static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_modulation modulation,
+                                  softqam_input_format input, softqam_output_format output, bool descramble)
 {
     enum { PIECE = 5003, C_INIT = 0x2b67a5c1 };
     const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
     const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes + 77;
+    const size_t input_nbytes = softqam_input_symbol_nbytes(input);
     variants_data self = variants_open_data(n + 64);
+    uint8_t *samples = (uint8_t *)self.components;
     harness_random random = harness_random_stream(STREAM_LARGE);
-    harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, n, self.components);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, n, self.noise);
-    softqam_demodulator *demodulator = create(variant, modulation, output, 2);
-    softqam_segment segment = harness_segment(self.components, self.noise, 1, 0, self.expected);
-    segment.descramble = 1;
-    segment.c_init = C_INIT;
+    harness_random_fill(&random, samples, n * input_nbytes);
+    for (size_t k = 0; k < n / 2 * input_nbytes; k++)
+        if (input != SOFTQAM_INPUT_CF32 || k % sizeof(float) == 3)
+            samples[k] = (uint8_t)((input == SOFTQAM_INPUT_CF32 ? 0x38 : 0x20) + samples[k] % 8);
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, n / 2, self.noise);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n - n / 2, self.noise + n / 2);
+    softqam_demodulator *demodulator = create(variant, modulation, input, output, 2);
+    softqam_segment segment = harness_segment(samples, self.noise, 1, 0, self.expected);
+    segment.input_scale = 1.3F * softqam_input_default_scale(input);
+    segment.descramble = descramble;
+    segment.c_init = descramble ? C_INIT : 0;
     for (size_t first = 0; first < n; first += PIECE) {
         segment.first_symbol = 7 + first;
         segment.n_symbols = n - first < PIECE ? n - first : PIECE;
-        segment.layers[0] = (softqam_layer){.symbols = self.components + 2 * first, .noise_var = self.noise + first};
+        segment.layers[0] = (softqam_layer){.symbols = samples + input_nbytes * first, .noise_var = self.noise + first};
         segment.out = self.expected + first * call.nbytes;
         harness_demodulate_segments(demodulator, &segment, 1);
     }
     segment.first_symbol = 7;
     segment.n_symbols = n;
-    segment.layers[0] = (softqam_layer){.symbols = self.components, .noise_var = self.noise};
+    segment.layers[0] = (softqam_layer){.symbols = samples, .noise_var = self.noise};
     for (size_t gap = 0; gap < 3; gap++) {
         segment.out = self.got + 32 * gap + gap / 2;
         harness_poison(segment.out, self.expected, n * call.nbytes);
@@ -703,14 +711,17 @@ static size_t list_vector_variants(const softqam_cpu_variant *variants[VARIANTS_
     return n;
 }
 
-static void test_large_descrambled(void **state)
+static void test_large_in_pieces(void **state)
 {
     (void)state;
     const softqam_cpu_variant *variants[VARIANTS_MAX];
     const size_t n_variants = list_vector_variants(variants);
     for (int k = 0; k < N_MODULATIONS && n_variants > 0; k++)
-        check_large_descrambled(variants[(size_t)k % n_variants], (softqam_modulation)(1 + k),
-                                (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)));
+        check_large_in_pieces(variants[(size_t)k % n_variants], (softqam_modulation)(1 + k), SOFTQAM_INPUT_CF32,
+                              (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), true);
+    for (size_t k = 0; k < N_INPUT_FORMATS * n_variants; k++)
+        check_large_in_pieces(variants[k % n_variants], (softqam_modulation)(1 + k % N_MODULATIONS),
+                              (softqam_input_format)(k / n_variants), SOFTQAM_OUTPUT_F32, false);
 }
 
 static void test_large_calls(void **state)
@@ -780,7 +791,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_rounding_mode),
         cmocka_unit_test(test_flushing_caller),
         cmocka_unit_test(test_large_calls),
-        cmocka_unit_test(test_large_descrambled),
+        cmocka_unit_test(test_large_in_pieces),
         cmocka_unit_test(test_copy_streaming),
         cmocka_unit_test(test_far),
         cmocka_unit_test(test_unknown_names),
