@@ -63,8 +63,8 @@ static void set_slice(const struct run *run, uint64_t first, size_t n_symbols, u
     slice->bits = run->bits ? run->bits + run->transmitter.modulation->n_bits * begin : NULL;
 }
 
-/* The calling thread takes the first slice, and any for which the system has no thread. The others inherit a mask of all
- * signals, so that those of the process are this thread's. */
+/* The calling thread takes the first slice, and any for which the system has no thread. The others inherit a mask of
+ * all signals, so that those of the process are this thread's. */
 static void fill_block(struct run *run, uint64_t first, size_t n_symbols)
 {
     const unsigned n_slices = run->options->n_threads;
