@@ -23,8 +23,8 @@ template <typename Component, output_format FORMAT, int M> struct plain_shape {
         DEPTH = sizeof(Component) < 4 && !IS_STAGED ? 4 : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
-        /* Symbols whose instructions are mixed: where registers allow it and it is faster. */
-        MIXED = FORMAT == OUTPUT_S8 && M == 3 ? 2 : 1,
+        /* Whether a group's two symbols are taken together: where registers allow it and it is faster. */
+        IS_MIXED = FORMAT == OUTPUT_S8 && M == 3,
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
         MIN_BLOCKS = 8
     };
@@ -148,7 +148,7 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     uint32_t *staged; /* this thread's place in its warp's */
     int n_left;       /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
-    symbol_scale scales[shape::MIXED];
+    symbol_scale scale;
 
     /* The group that is k * BLOCK_THREADS after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
@@ -165,21 +165,27 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     template <typename Table>
     __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in)
     {
-        enum { N = shape::MIXED };
         packed_values<size::WORDS> symbols[G];
+        if constexpr (shape::IS_MIXED && HAS_PAIR_LIMITS) {
+            const float components[] = {
+                in.symbols.component(0, segment.input_scale), in.symbols.component(1, segment.input_scale),
+                in.symbols.component(2, segment.input_scale), in.symbols.component(3, segment.input_scale)};
+            symbol_scale scales[] = {scale, scale};
+            if (has_noise_each)
 #pragma unroll
-        for (int first = 0; first < G; first += N) {
-            float2 components[N];
+                for (int g = 0; g < G; g++)
+                    scales[g].take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
+            llrs_of_two<FORMAT, M>(symbols, table, components, scales, segment.limit);
+        } else {
 #pragma unroll
-            for (int n = 0; n < N; n++) {
-                const int g = first + n;
-                scales[n].turn = g % 2 ? segment.other_turn : segment.turn;
+            for (int g = 0; g < G; g++) {
+                scale.turn = g % 2 ? segment.other_turn : segment.turn;
                 if (has_noise_each)
-                    scales[n].take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-                components[n] = make_float2(in.symbols.component(2 * g, segment.input_scale),
-                                            in.symbols.component(2 * g + 1, segment.input_scale));
+                    scale.take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
+                symbols[g] = values_of<FORMAT, M, false>(table, in.symbols.component(2 * g, segment.input_scale),
+                                                         in.symbols.component(2 * g + 1, segment.input_scale), scale,
+                                                         segment.limit);
             }
-            values_of<FORMAT, M, false>(symbols + first, table, components, scales, segment.limit);
         }
         return join<G, size::NBYTES>(symbols);
     }
@@ -257,9 +263,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     __syncthreads();
     const auto shared = memory.read(table);
     if (FORMAT != OUTPUT_U8)
-#pragma unroll
-        for (symbol_scale &scale : self.scales)
-            scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
+        self.scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
 
     const int n_tiles = static_cast<int>((n_groups + BLOCK_THREADS - 1) / BLOCK_THREADS);
     int tile = 0;

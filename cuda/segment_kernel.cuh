@@ -308,10 +308,8 @@ template <output_format FORMAT, int M> struct segment_run {
             }
             if (IS_DESCRAMBLED)
                 scale.signs = sequence.template take<BITS>(n_now);
-            const float2 components[] = {convert(raw, input_format, input_scale)};
-            values symbol;
-            values_of<FORMAT, M, IS_DESCRAMBLED>(&symbol, table, components, &scale, limit);
-            store(n_now, symbol);
+            const float2 components = convert(raw, input_format, input_scale);
+            store(n_now, values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale, limit));
         }
     }
 

@@ -319,56 +319,64 @@ llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const 
     return packed;
 }
 
-/* The LLRs of N symbols, whose instructions may be mixed. */
-template <output_format FORMAT, int M, bool IS_DESCRAMBLED, int N>
-static __device__ __forceinline__ void llrs_of(packed_values<symbol_size<FORMAT, M>::WORDS> packed[],
-                                               const vec_llr_table &table, const float2 (&components)[N],
-                                               const symbol_scale scales[], const softqam_llr_limit &limit)
+/* Metrics of a symbol whose weight is none of far_metrics(): it may be NaN, which is not valid. An infinite weight
+ * there is not. */
+template <output_format FORMAT, int M>
+static __device__ __forceinline__ void steep_metrics_of(const vec_llr_table &table, float i, float q,
+                                                        const symbol_scale &scale, float metrics[], vec_mask &valid)
 {
-    enum { BITS = symbol_size<FORMAT, M>::BITS };
-    float metrics[N][BITS];
-    vec_mask valid[N];
-    bool are_far = limits_pairs<FORMAT, M>();
+    valid = vec_both(valid, vec_is_finite(scale.weight));
+    metrics_of<M, false>(table, i, q, scale, metrics);
+    if (limits_pairs<FORMAT, M>()) {
+        const float most = vec_mul(0x1p14f, vec_reciprocal(vec_abs(scale.weight)));
 #pragma unroll
-    for (int n = 0; n < N; n++) {
-        valid[n] = vec_both(vec_is_finite(components[n].x), vec_is_finite(components[n].y));
-        are_far = are_far && vec_abs(scales[n].weight) < far_weight_end;
+        for (int k = 0; k < symbol_size<FORMAT, M>::BITS; k++)
+            metrics[k] = vec_limit(metrics[k], most);
     }
-    if (__builtin_expect(are_far, limits_pairs<FORMAT, M>())) {
-#pragma unroll
-        for (int n = 0; n < N; n++)
-            metrics_of<M, true>(table, components[n].x, components[n].y, scales[n], metrics[n]);
-    } else {
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            /* An infinite weight there is not: the weight is NaN or a number. */
-            valid[n] = vec_both(valid[n], vec_is_finite(scales[n].weight));
-            metrics_of<M, false>(table, components[n].x, components[n].y, scales[n], metrics[n]);
-            if (limits_pairs<FORMAT, M>()) {
-                const float most = vec_mul(0x1p14f, vec_reciprocal(vec_abs(scales[n].weight)));
-#pragma unroll
-                for (int k = 0; k < BITS; k++)
-                    metrics[n][k] = vec_limit(metrics[n][k], most);
-            }
-        }
-    }
-#pragma unroll
-    for (int n = 0; n < N; n++)
-        packed[n] = llrs_of<FORMAT, M, IS_DESCRAMBLED>(metrics[n], valid[n], scales[n], limit);
 }
 
-/* The values of N symbols, soft bits or LLRs. */
-template <output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table>
-static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> values[],
-                                                 const Table &table, const float2 (&components)[N],
-                                                 const symbol_scale scales[], const softqam_llr_limit &limit)
+/* The values of a symbol, soft bits or LLRs. */
+template <output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
+static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
+values_of(const Table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
-    if constexpr (FORMAT != OUTPUT_U8)
-        llrs_of<FORMAT, M, IS_DESCRAMBLED, N>(values, table, components, scales, limit);
-    else
+    if constexpr (FORMAT == OUTPUT_U8) {
+        return soft_bytes_of(table, i, q);
+    } else {
+        float metrics[symbol_size<FORMAT, M>::BITS];
+        vec_mask valid = vec_both(vec_is_finite(i), vec_is_finite(q));
+        if (limits_pairs<FORMAT, M>() && __builtin_expect(vec_abs(scale.weight) < far_weight_end, 1))
+            metrics_of<M, true>(table, i, q, scale, metrics);
+        else
+            steep_metrics_of<FORMAT, M>(table, i, q, scale, metrics, valid);
+        return llrs_of<FORMAT, M, IS_DESCRAMBLED>(metrics, valid, scale, limit);
+    }
+}
+
+/* The LLRs of two symbols where pairs are limited, their instructions mixed. */
+template <output_format FORMAT, int M>
+static __device__ __forceinline__ void llrs_of_two(packed_values<symbol_size<FORMAT, M>::WORDS> packed[2],
+                                                   const vec_llr_table &table, const float components[4],
+                                                   const symbol_scale scales[2], const softqam_llr_limit &limit)
+{
+    float metrics[2][symbol_size<FORMAT, M>::BITS];
+    vec_mask valid[2];
 #pragma unroll
-        for (int n = 0; n < N; n++)
-            values[n] = soft_bytes_of(table, components[n].x, components[n].y);
+    for (int n = 0; n < 2; n++)
+        valid[n] = vec_both(vec_is_finite(components[2 * n]), vec_is_finite(components[2 * n + 1]));
+    if (__builtin_expect(vec_abs(scales[0].weight) < far_weight_end && vec_abs(scales[1].weight) < far_weight_end, 1)) {
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            metrics_of<M, true>(table, components[2 * n], components[2 * n + 1], scales[n], metrics[n]);
+    } else {
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            steep_metrics_of<FORMAT, M>(table, components[2 * n], components[2 * n + 1], scales[n], metrics[n],
+                                        valid[n]);
+    }
+#pragma unroll
+    for (int n = 0; n < 2; n++)
+        packed[n] = llrs_of<FORMAT, M, false>(metrics[n], valid[n], scales[n], limit);
 }
 
 /* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and
