@@ -18,6 +18,7 @@ from softqam import _core, _names
 _CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _NO_SYNCHRONISATION = -1  # a stream of DLPack's
 _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
+_NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
 class _Torch:
@@ -26,9 +27,13 @@ class _Torch:
     def __init__(self) -> None:
         self.module = sys.modules["torch"]
         self.array_type = self.module.Tensor
+        # What the public functions call, which ask first whether CUDA is there: a tensor on a GPU says so. 3 us a call.
+        inner = self.module._C
+        self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", self.module.cuda.current_device)
+        self.raw_stream: Callable[[int], int] | None = getattr(inner, "_cuda_getCurrentRawStream", None)
 
     def device_of(self, array: Any) -> int | None:
-        return array.device.index if array.device.type == "cuda" else None
+        return array.get_device() if array.is_cuda else None
 
     def capsule(self, array: Any) -> Any:
         """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
@@ -40,10 +45,11 @@ class _Torch:
 
     def on_device(self, device: int) -> ContextManager[Any]:
         """PyTorch exports an array only where its GPU is the current one."""
-        same = self.module.cuda.current_device() == device
-        return contextlib.nullcontext() if same else self.module.cuda.device(device)
+        return _NOTHING if self.current_device() == device else self.module.cuda.device(device)
 
     def current_stream(self, device: int) -> int:
+        if self.raw_stream is not None:
+            return self.raw_stream(device)
         return self.module.cuda.current_stream(device).cuda_stream
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
@@ -77,7 +83,7 @@ class _CuPy:
 
     def on_device(self, device: int) -> ContextManager[Any]:
         same = self.module.cuda.runtime.getDevice() == device
-        return contextlib.nullcontext() if same else self.module.cuda.Device(device)
+        return _NOTHING if same else self.module.cuda.Device(device)
 
     def current_stream(self, device: int) -> int:
         return self.module.cuda.get_current_stream(device).ptr
@@ -155,9 +161,9 @@ def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
 
 
 def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current: int) -> Any:
-    if noise_var is None or hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
+    if noise_var is None or is_on_gpu(noise_var):
         return noise_var
-    if is_on_gpu(noise_var):
+    if hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
         return noise_var
     try:
         value = float(noise_var)
@@ -183,9 +189,10 @@ def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> N
 
 def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
     """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
-    if not is_on_gpu(array):
+    of = _library_of(array)
+    if (of.device_of(array) if of is not None else _device_of(array)) is None:
         raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
-    if _library_of(array) is library and stream == current:
+    if of is library and stream == current:
         return library.capsule(array)
     return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
@@ -235,7 +242,7 @@ def demodulate(
         number = current if stream is None else _stream_number(stream)
         noise = _noise_array(library, noise_var, device, number, current)
         result = _enqueue(core, output, library, (symbols, noise, out), options, device, number, current)
-        foreign = any(_library_of(array) is not library for array in (symbols, noise) if array is not None)
+        foreign = _library_of(symbols) is not library or noise is not None and _library_of(noise) is not library
         if (foreign or number != current) and not library.is_capturing():
             _keep_while_in_use(library.passed(number, device), (symbols, noise, result))
     return result
