@@ -16,7 +16,8 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    for (unsigned k = 0; k < segment->n_layers; k++) {
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    for (unsigned k = 0; k < n_layers; k++) {
         const softqam_layer *layer = &segment->layers[k];
         const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
         if ((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0)
@@ -52,8 +53,8 @@ softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demo
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
     for (size_t k = 0; k < n_segments; k++) {
-        const softqam_segment segment = softqam_segment_at(&list, k);
-        TRY(check_alignment(params, &segment));
+        softqam_segment copy;
+        TRY(check_alignment(params, softqam_segment_read(&list, k, &copy)));
     }
     if (list.n_symbols == 0)
         return SOFTQAM_OK;

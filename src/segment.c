@@ -114,15 +114,18 @@ typedef struct memory_range {
     size_t nbytes;
 } memory_range;
 
-/* The range of n items of nbytes, `stride` items apart; false when it is larger than memory. */
-static bool range_of(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
+/* The bytes that n items of nbytes span, `stride` items apart; false when they are more than memory has. */
+static bool span_of(size_t *span, size_t n, size_t stride, size_t nbytes)
 {
-    size_t spanned;
-    range->first = (uintptr_t)first;
-    if (__builtin_mul_overflow(n - 1, stride, &spanned) || __builtin_add_overflow(spanned, 1, &spanned) ||
-        __builtin_mul_overflow(spanned, nbytes, &range->nbytes))
-        return false;
-    return range->nbytes <= PTRDIFF_MAX && range->first <= UINTPTR_MAX - range->nbytes;
+    return !__builtin_mul_overflow(n - 1, stride, span) && !__builtin_add_overflow(*span, 1, span) &&
+           !__builtin_mul_overflow(*span, nbytes, span) && *span <= PTRDIFF_MAX;
+}
+
+/* The range of a span; false when it goes beyond memory's end. */
+static bool range_at(memory_range *range, const void *first, size_t nbytes)
+{
+    *range = (memory_range){(uintptr_t)first, nbytes};
+    return range->first <= UINTPTR_MAX - nbytes;
 }
 
 static bool overlap(const memory_range *a, const memory_range *b)
@@ -258,23 +261,21 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
 {
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const size_t symbol_nbytes = softqam_params_output_nbytes(params, modulation);
-    size_t n_values;
+    size_t n_values, span;
     if (segment->plane_stride == 0)
-        return range_of(range, segment->out, segment->n_symbols, 1, symbol_nbytes);
+        return span_of(&span, segment->n_symbols, 1, symbol_nbytes) && range_at(range, segment->out, span);
     return !__builtin_mul_overflow(segment->plane_stride, symbol_nbytes / params->value_nbytes - 1, &n_values) &&
            !__builtin_add_overflow(n_values, segment->n_symbols, &n_values) &&
-           range_of(range, segment->out, n_values, 1, params->value_nbytes);
+           span_of(&span, n_values, 1, params->value_nbytes) && range_at(range, segment->out, span);
 }
 
-/* Of n items of an input; false where they are larger than memory. */
-static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
-                               size_t nbytes)
+/* Of an input of so many bytes; false where it goes beyond memory's end. */
+static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t nbytes)
 {
     memory_range input;
-    if (!range_of(&input, first, n, stride, nbytes))
-        return false;
+    const bool fits = range_at(&input, first, nbytes);
     *overlaps |= overlap(&input, out);
-    return true;
+    return fits;
 }
 
 /* Of a segment with symbols. */
@@ -285,16 +286,20 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
     const size_t noise_stride = segment->noise_stride;
+    size_t symbols_span, noise_span = 0;
     memory_range out;
-    bool fits = out_range(&out, params, segment), overlaps = false;
+    bool overlaps = false;
+    bool fits =
+        out_range(&out, params, segment) && span_of(&symbols_span, n, stride, params->input_nbytes) &&
+        (!segment->layers[0].noise_var || span_of(&noise_span, noise_stride ? n : 1, noise_stride, sizeof(float)));
     for (unsigned k = 0; k < n_layers && fits; k++) {
         const softqam_layer *layer = &segment->layers[k];
-        const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
-        fits = check_input(&overlaps, &out, layer->symbols, n, stride, nbytes);
+        const size_t span = layer->symbols_q ? symbols_span / 2 : symbols_span;
+        fits = check_input(&overlaps, &out, layer->symbols, span);
         if (layer->symbols_q)
-            fits &= check_input(&overlaps, &out, layer->symbols_q, n, stride, nbytes);
+            fits &= check_input(&overlaps, &out, layer->symbols_q, span);
         if (layer->noise_var)
-            fits &= check_input(&overlaps, &out, layer->noise_var, noise_stride ? n : 1, noise_stride, sizeof(float));
+            fits &= check_input(&overlaps, &out, layer->noise_var, noise_span);
     }
     if (!fits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
