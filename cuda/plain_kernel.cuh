@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order and not
- * descrambled. A thread takes several symbols side by side, and two or three groups of these are on their way from
+ * descrambled. A thread takes several symbols side by side, and three or four groups of these are on their way from
  * memory while it computes. */
 #ifndef SOFTQAM_PLAIN_KERNEL_CUH
 #define SOFTQAM_PLAIN_KERNEL_CUH

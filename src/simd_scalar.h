@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations that arithmetic.h is written in, for one symbol at a time in portable C. An instruction set that works
- * on several symbols at once brings a header of its own with the same names; Every operation on
- * floats is one IEEE-754 binary32 operation, rounded to nearest even. */
+ * on several symbols at once brings a header of its own with the same names. Every operation on floats is one IEEE-754
+ * binary32 operation, rounded to nearest even. */
 #ifndef SOFTQAM_SIMD_SCALAR_H
 #define SOFTQAM_SIMD_SCALAR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the LLRs of a step, or of two, leave a vector loop: from metrics to sums, bytes or halves, their signs changed,
- * in the order of memory or as bit planes. Included by llr_loops.h. */
+/* The LLRs of a step, or of two, from their metrics (usual_llrs(), full_llrs()), and how they leave a vector loop: as
+ * sums, bytes or halves, their signs changed, in the order of memory or as bit planes. Included by llr_loops.h. */
 #ifndef SOFTQAM_CPU_LLR_STORES_H
 #define SOFTQAM_CPU_LLR_STORES_H
 
