@@ -6,10 +6,10 @@
     abi.py update core|cuda  --source DIR [...]    writes what is there into this folder; refuses what breaks callers
                                                    unless the major version was raised
 
-core is softqam.h, of a debug build made here; cuda what softqam_cuda.h adds, of the one file that has it. Both are of
-x86-64, where the files in this folder come from.
+core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, where the files in this folder come from.
 """
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -30,27 +30,28 @@ def run(*command):
     return done.stdout
 
 
-def build_core(arguments, work):
-    run(arguments.cmake, "-S", arguments.source, "-B", work, "-G", arguments.generator, "-DCMAKE_BUILD_TYPE=Debug",
-        f"-DCMAKE_C_COMPILER={arguments.cc}", "-DSOFTQAM_TESTS=OFF", "-DSOFTQAM_TOOLS=OFF", "-DSOFTQAM_CUDA=OFF")
-    run(arguments.cmake, "--build", work, "-j", "2", "--target", "softqam_shared")
-    return os.path.join(work, "libsoftqam.so")
-
-
 def major_version(arguments):
     with open(f"{arguments.source}/include/softqam/softqam.h", encoding="utf-8") as file:
         return re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
 
 
-def build_cuda(arguments, work):
-    """Without the rest of the library, which holds nothing of this interface."""
-    library = os.path.join(work, "libsoftqam_cuda.so")
-    folders = [f"-I{arguments.source}/{f}" for f in ("include", "src", "cuda")] + [f"-I{arguments.cuda_include}"]
-    run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *folders,
-        f"{arguments.source}/cuda/device_calls.c", f"-Wl,--version-script={arguments.source}/cuda/softqam_cuda.map",
-        f"-Wl,--version-script={arguments.source}/src/softqam.map",
+def build(arguments, work, sources, *options):
+    """The files that have the interface, without the rest, whose loops take minutes to compile: what they call is left
+    undefined."""
+    library = os.path.join(work, "libsoftqam.so")
+    run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{arguments.source}/include",
+        f"-I{arguments.source}/src", '-DSOFTQAM_VERSION=""', *options, *sources, f"-Wl,--version-script={arguments.source}/src/softqam.map",
         f"-Wl,-soname,libsoftqam.so.{major_version(arguments)}", "-o", library)
     return library
+
+
+def build_core(arguments, work):
+    return build(arguments, work, sorted(glob.glob(f"{arguments.source}/src/*.c")))
+
+
+def build_cuda(arguments, work):
+    return build(arguments, work, [f"{arguments.source}/cuda/device_calls.c"], f"-I{arguments.source}/cuda",
+                 f"-I{arguments.cuda_include}", f"-Wl,--version-script={arguments.source}/cuda/softqam_cuda.map")
 
 
 def dump(arguments, library, path):
@@ -107,8 +108,6 @@ def main():
     parser.add_argument("part", choices=["core", "cuda"])
     parser.add_argument("--source", required=True)
     parser.add_argument("--cc", default="cc")
-    parser.add_argument("--cmake", default="cmake")
-    parser.add_argument("--generator", default="Ninja")
     parser.add_argument("--cuda-include", default="/usr/local/cuda/include")
     arguments = parser.parse_args()
     if not shutil.which("abidiff"):
