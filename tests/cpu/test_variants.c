@@ -1,45 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly: lengths and
- * misalignments, between guard pages, floats compared to the last bit; and which calls are stored past the caches. What
- * the loops are worth is test_llr_specified.c's and the oracle's; measure_variants.c says how fast they are. */
+/* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly, floats
+ * compared to the last bit: symbols, noise and settings of all kinds here; lengths and misalignments in
+ * variants_memory.c, stores past the caches in variants_streaming.c. What the loops are worth is test_llr_specified.c's
+ * and the oracle's; measure_variants.c says how fast they are. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/float_environment.h"
-#include "cpu/streaming.h"
-#include "demodulator.h"
 #include "variants_fixture.h"
-
-/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
-enum {
-    STREAM_SETS = 1,
-    STREAM_SCALES,
-    STREAM_LENGTHS,
-    STREAM_PLACES,
-    STREAM_CONVERT,
-    STREAM_WORST,
-    STREAM_ENVIRONMENT,
-    STREAM_NOISES,
-    STREAM_INTEGERS,
-    STREAM_LARGE,
-    STREAM_COPY,
-    STREAM_ZEROS,
-    STREAM_FAR,
-};
-
-static variants_data open_mixture(uint32_t stream, size_t n_symbols)
-{
-    variants_data self = variants_open_data(n_symbols);
-    harness_random random = harness_random_stream(stream);
-    harness_fill_mixture(&random, n_symbols, self.components);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise);
-    return self;
-}
+#include "variants_tests.h"
 
 /* All of the data, by every variant, in every way. */
 static void check_data(const variants_call *call, variants_data *self)
@@ -60,34 +32,10 @@ static void check_data(const variants_call *call, variants_data *self)
     }
 }
 
-/* Soft bits; LLRs of 256QAM by format and kind of noise; those of the others by format, with each kind in turn. */
-enum {
-    N_KINDS = (N_OUTPUT_FORMATS - 1) * SOFTQAM_NOISE_KINDS,
-    N_OTHERS = (N_MODULATIONS - 1) * (N_OUTPUT_FORMATS - 1),
-    N_CALLS = 1 + N_KINDS + N_OTHERS
-};
-
-static variants_call call_at(int k)
-{
-    static const softqam_modulation others[] = {SOFTQAM_MODULATION_BPSK,  SOFTQAM_MODULATION_PI2_BPSK,
-                                                SOFTQAM_MODULATION_QPSK,  SOFTQAM_MODULATION_16QAM,
-                                                SOFTQAM_MODULATION_64QAM, SOFTQAM_MODULATION_1024QAM};
-    const int kind = k - 1, other = kind - N_KINDS;
-    if (k == 0)
-        return variants_default_call(SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT);
-    if (other < 0)
-        return variants_default_call(SOFTQAM_MODULATION_256QAM,
-                                     (softqam_output_format)(SOFTQAM_OUTPUT_S8 + kind / SOFTQAM_NOISE_KINDS),
-                                     (softqam_noise_kind)(kind % SOFTQAM_NOISE_KINDS));
-    return variants_default_call(others[other / (N_OUTPUT_FORMATS - 1)],
-                                 (softqam_output_format)(SOFTQAM_OUTPUT_S8 + other % (N_OUTPUT_FORMATS - 1)),
-                                 (softqam_noise_kind)((other + other / 3) % SOFTQAM_NOISE_KINDS));
-}
-
 static void check_calls(int first, variants_data *self)
 {
-    for (int k = first; k < N_CALLS; k++) {
-        const variants_call call = call_at(k);
+    for (int k = first; k < VARIANTS_CALLS; k++) {
+        const variants_call call = variants_call_at(k);
         check_data(&call, self);
     }
 }
@@ -116,7 +64,7 @@ static void test_signs_scales_and_limits(void **state)
         float scale;
         int limit;
     } scales[] = {{0, 0}, {0, 1}, {6, 120}, {1, 63}, {0x1p-10F, 127}, {0x1p20F, 64}, {20, 31}};
-    variants_data self = open_mixture(STREAM_SCALES, harness_symbol_count(20011));
+    variants_data self = variants_open_mixture(STREAM_SCALES, harness_symbol_count(20011));
     for (size_t k = 0; k < HARNESS_COUNT(scales) * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
         softqam_config config;
@@ -136,174 +84,6 @@ static void test_signs_scales_and_limits(void **state)
         }
     }
     variants_close_data(&self);
-}
-
-/* Buffers of a call between guard pages. */
-typedef struct buffers {
-    harness_buffer in;
-    harness_buffer noise;
-    harness_buffer out;
-} buffers;
-
-static buffers open_buffers(size_t max_symbols)
-{
-    buffers self;
-    harness_buffer_open(&self.in, max_symbols * 2 * sizeof(float));
-    harness_buffer_open(&self.noise, max_symbols * sizeof(float));
-    harness_buffer_open(&self.out, max_symbols * MAX_OUT_NBYTES);
-    return self;
-}
-
-static void close_buffers(buffers *self)
-{
-    harness_buffer_close(&self->out);
-    harness_buffer_close(&self->noise);
-    harness_buffer_close(&self->in);
-}
-
-/* Where a buffer begins: so many bytes off a guard page. */
-static void place(harness_buffer *buffer, size_t nbytes, size_t gap, bool at_end)
-{
-    if (at_end)
-        harness_buffer_place_at_end(buffer, nbytes, gap);
-    else
-        harness_buffer_place_at_start(buffer, nbytes, gap);
-}
-
-/* The first n symbols of the data, against what is expected of them. */
-static void check_guarded(const softqam_cpu_variant *variant, const variants_call *call, const variants_data *self,
-                          size_t n, buffers *memory, size_t in_gap, size_t out_gap, bool at_end)
-{
-    const size_t n_noise = call->noise == SOFTQAM_ONE_WEIGHT ? 1 : n;
-    place(&memory->in, n * 2 * sizeof(float), in_gap, at_end);
-    place(&memory->noise, n_noise * sizeof(float), in_gap / 4 * 4, at_end);
-    place(&memory->out, n * call->nbytes, out_gap, at_end);
-    memcpy(memory->in.data, self->components, n * 2 * sizeof(float));
-    memcpy(memory->noise.data, self->noise, n_noise * sizeof(float));
-    harness_poison(memory->out.data, self->expected, n * call->nbytes);
-    variants_run(variant, VARIANTS_FLUSHED, call, (const float *)(const void *)memory->in.data,
-                 (const float *)(const void *)memory->noise.data, n, memory->out.data);
-    assert_true(variants_equal(variant->name, call, self->components, self->expected, memory->out.data, n));
-    harness_buffer_check(&memory->out);
-}
-
-/* Calls `check` for every variant and call, with what the portable loop gives. */
-static void for_all_calls(uint32_t stream, size_t max_symbols,
-                          void (*check)(const softqam_cpu_variant *, const variants_call *, const variants_data *,
-                                        buffers *))
-{
-    const softqam_cpu_variant *variants[VARIANTS_MAX];
-    const size_t n_variants = variants_list(variants);
-    variants_data self = open_mixture(stream, max_symbols);
-    buffers memory = open_buffers(max_symbols);
-    for (int k = 0; k < N_CALLS; k++) {
-        const variants_call call = call_at(k);
-        variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, &call, self.components, self.noise, max_symbols,
-                     self.expected);
-        for (size_t i = 0; i < n_variants; i++)
-            check(variants[i], &call, &self, &memory);
-    }
-    close_buffers(&memory);
-    variants_close_data(&self);
-}
-
-static void check_lengths(const softqam_cpu_variant *variant, const variants_call *call, const variants_data *self,
-                          buffers *memory)
-{
-    for (size_t n = variant->min_symbols; n <= self->n_symbols; n += n < 100 || n % 16 == 1 ? 1 : 14) {
-        check_guarded(variant, call, self, n, memory, 0, 0, true);
-        check_guarded(variant, call, self, n, memory, n % 64, 0, false);
-        check_guarded(variant, call, self, n, memory, 1, n % 64, true);
-    }
-}
-
-static void test_lengths(void **state)
-{
-    (void)state;
-    for_all_calls(STREAM_LENGTHS, 300, check_lengths);
-}
-
-static void check_places(const softqam_cpu_variant *variant, const variants_call *call, const variants_data *self,
-                         buffers *memory)
-{
-    for (size_t gap = 0; gap < 64; gap++)
-        for (size_t other = 0; other < 64; other += 1 + gap % 7)
-            check_guarded(variant, call, self, self->n_symbols - other % 3, memory, gap, other, gap % 2);
-}
-
-static void test_misalignment(void **state)
-{
-    (void)state;
-    for_all_calls(STREAM_PLACES, 45, check_places);
-}
-
-/* Components of the input formats to floats: all 16-bit patterns, or random bits. */
-static void check_convert(const softqam_cpu_variant *variant, int format, float scale, const uint8_t *samples, size_t n)
-{
-    const size_t nbytes = softqam_input_symbol_nbytes((softqam_input_format)format) / 2;
-    float *expected = harness_alloc(n * sizeof(float)), *got = harness_alloc(n * sizeof(float));
-    softqam_cpu_portable.convert[format](samples, scale, n, expected);
-    harness_poison((uint8_t *)got, (const uint8_t *)expected, n * sizeof(float));
-    variant->convert[format](samples, scale, n, got);
-    for (size_t i = 0; i < n; i++) {
-        /* Any NaN is one. */
-        if (memcmp(&expected[i], &got[i], sizeof(float)) != 0 && !(isnan(expected[i]) && isnan(got[i])))
-            fail_msg("%s: component %zu of %zu in %s of %zu bytes, scale %a: %a, not %a", variant->name, i, n,
-                     harness_input_names[format], nbytes, (double)scale, (double)got[i], (double)expected[i]);
-    }
-    free(got);
-    free(expected);
-}
-
-static void check_convert_lengths(const softqam_cpu_variant *variant, int format, const uint8_t *samples)
-{
-    enum { MOST = 150 };
-    const size_t nbytes = softqam_input_symbol_nbytes((softqam_input_format)format) / 2;
-    const float scale = softqam_input_default_scale((softqam_input_format)format);
-    harness_buffer in, out;
-    harness_buffer_open(&in, MOST * nbytes);
-    harness_buffer_open(&out, MOST * sizeof(float));
-    for (size_t n = 0; n <= MOST; n++) {
-        for (size_t gap = 0; gap < 4; gap++) {
-            float expected[MOST];
-            place(&in, n * nbytes, gap, n % 2);
-            place(&out, n * sizeof(float), 4 * gap, n % 2);
-            memcpy(in.data, samples, n * nbytes);
-            softqam_cpu_portable.convert[format](in.data, scale, n, expected);
-            harness_poison(out.data, (const uint8_t *)expected, n * sizeof(float));
-            variant->convert[format](in.data, scale, n, (float *)(void *)out.data);
-            assert_memory_equal(out.data, expected, n * sizeof(float));
-            harness_buffer_check(&out);
-        }
-    }
-    harness_buffer_close(&out);
-    harness_buffer_close(&in);
-}
-
-static void test_convert(void **state)
-{
-    (void)state;
-    static const float scales[] = {1, 1.0F / 32768, 1.0F / 128, 1.3F / 32768, 0.37F, 1e36F, 1e-42F};
-    const size_t n = (size_t)1 << 16;
-    const softqam_cpu_variant *variants[VARIANTS_MAX];
-    const size_t n_variants = variants_list(variants);
-    harness_random random = harness_random_stream(STREAM_CONVERT);
-    uint8_t *samples = harness_alloc(n * sizeof(float)), usual[150 * sizeof(float)];
-    harness_random_fill(&random, samples, n * sizeof(float));
-    for (size_t i = 0; i < n; i++) {
-        const uint16_t pattern = (uint16_t)i;
-        memcpy(samples + 2 * i, &pattern, sizeof pattern);
-    }
-    for (size_t i = 0; i < sizeof usual; i++)
-        usual[i] = (uint8_t)(0x20 + i % 0x18); /* a number in every format */
-    for (size_t k = 0; k < n_variants; k++) {
-        for (int format = 0; format < N_INPUT_FORMATS; format++) {
-            for (size_t i = 0; i < HARNESS_COUNT(scales); i++)
-                check_convert(variants[k], format, scales[i], samples, n);
-            check_convert_lengths(variants[k], format, usual);
-        }
-    }
-    free(samples);
 }
 
 /* Symbols on which no shortcut may be taken, alone, and one among symbols on which it may. */
@@ -409,7 +189,7 @@ static void test_noise_of_call(void **state)
     (void)state;
     static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
                                    FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
-    variants_data self = open_mixture(STREAM_NOISES, 3003);
+    variants_data self = variants_open_mixture(STREAM_NOISES, 3003);
     for (size_t k = 0; k < HARNESS_COUNT(noises) * (N_OUTPUT_FORMATS - 1) * 2; k++) {
         softqam_config config;
         softqam_config_init(&config);
@@ -500,25 +280,12 @@ static void test_far(void **state)
     variants_close_data(&self);
 }
 
-/* Through the API, on a variant. */
-static softqam_demodulator *create(const softqam_cpu_variant *variant, softqam_modulation modulation,
-                                   softqam_input_format input, softqam_output_format output, unsigned n_threads)
-{
-    harness_setup setup = harness_format_setup(output, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.demodulator.input_format = input;
-    setup.demodulator.modulation = modulation;
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    setup.context.cpu_variant = variant->name;
-    setup.context.n_threads = n_threads;
-    return harness_create(&setup);
-}
-
 /* The caller's rounding mode does not matter, to the tables neither, and is left alone. */
 static void test_rounding_mode(void **state)
 {
     (void)state;
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    variants_data self = open_mixture(STREAM_ENVIRONMENT, 20000);
+    variants_data self = variants_open_mixture(STREAM_ENVIRONMENT, 20000);
     for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
         const variants_call call =
             variants_default_call(SOFTQAM_MODULATION_256QAM, (softqam_output_format)output, SOFTQAM_NOISE_N0);
@@ -530,8 +297,8 @@ static void test_rounding_mode(void **state)
                 continue;
             const int mode = modes[k / softqam_n_cpu_variants];
             fesetround(mode);
-            softqam_demodulator *demodulator =
-                create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, (softqam_output_format)output, 2);
+            softqam_demodulator *demodulator = variants_create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32,
+                                                               (softqam_output_format)output, 2);
             harness_poison(self.got, self.expected, self.n_symbols * call.nbytes);
             harness_demodulate_llrs(demodulator, self.components, output ? self.noise : NULL, self.n_symbols, self.got);
             const int mode_after = fegetround();
@@ -572,190 +339,6 @@ static void test_flushing_caller(void **state)
                 memcpy(expected, got, nbytes);
             assert_memory_equal(got, expected, nbytes);
         }
-    }
-}
-
-/* The library ends what it has stored past the caches with softqam_streaming_fence(), whose calls come by here: the
- * linker wraps it. */
-static atomic_size_t n_fences;
-
-void __real_softqam_streaming_fence(void);
-void __wrap_softqam_streaming_fence(void);
-void __wrap_softqam_streaming_fence(void)
-{
-    n_fences++;
-    __real_softqam_streaming_fence();
-}
-
-/* In place of a demodulator's loop: counts what is stored past the caches, and what loops.h does not allow for that. */
-static softqam_loop *watched_loop;
-static size_t watched_step;
-static atomic_size_t n_streamed_symbols, n_not_allowed;
-
-static void watch(const softqam_loop_call *call)
-{
-    n_streamed_symbols += call->streaming ? call->n_symbols : 0;
-    n_not_allowed += call->n_symbols < watched_step ||
-                     (call->streaming && ((uintptr_t)call->out % 64 || call->n_symbols % watched_step));
-    watched_loop(call);
-}
-
-/* A call for the first n symbols of the data to `gap` bytes into its output, in two segments or one; returns how many
- * symbols were stored past the caches. */
-static size_t streamed_by(softqam_demodulator *demodulator, const variants_call *call, const variants_data *data,
-                          size_t n, size_t gap, size_t n_segments)
-{
-    const bool takes_noise = call->params.output_format != SOFTQAM_OUTPUT_U8;
-    const int axis_bits = softqam_axis_bits(call->params.modulation);
-    softqam_loop *const *own = demodulator->loops.by_noise[axis_bits];
-    softqam_loop *const watching[SOFTQAM_NOISE_KINDS] = {watch, watch, watch};
-    uint8_t *out = data->got + gap;
-    softqam_segment segments[2];
-    for (size_t k = 0; k < n_segments; k++) {
-        const size_t first = k * (n / 3), end = k + 1 == n_segments ? n : n / 3;
-        segments[k] = harness_segment(data->components + 2 * first, takes_noise ? data->noise + first : NULL,
-                                      takes_noise, end - first, out + first * call->nbytes);
-    }
-    harness_poison(out, data->expected, n * call->nbytes);
-    watched_loop = own[takes_noise ? SOFTQAM_NOISE_N0 : SOFTQAM_ONE_WEIGHT];
-    watched_step = demodulator->loops.min_symbols;
-    n_streamed_symbols = n_fences = n_not_allowed = 0;
-    demodulator->loops.by_noise[axis_bits] = watching;
-    harness_demodulate_segments(demodulator, segments, n_segments);
-    demodulator->loops.by_noise[axis_bits] = own;
-    assert_int_equal(n_not_allowed, 0);
-    assert_true(n_streamed_symbols == 0 || n_fences > 0);
-    assert_true(variants_equal(softqam_backend_detail(demodulator), call, data->components, data->expected, out, n));
-    return n_streamed_symbols;
-}
-
-/* From softqam_streaming_nbytes() on nearly all of a call's output is stored past the caches, unless no line of it
- * begins with a symbol's; one symbol less is not. */
-static void check_large_call(const softqam_cpu_variant *variant, softqam_modulation modulation,
-                             softqam_output_format output, unsigned n_threads)
-{
-    static const size_t gaps[] = {0, 1, 8, 13, 32, 40, 63};
-    const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
-    const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes;
-    variants_data self = variants_open_data(n + 64);
-    harness_random random = harness_random_stream(STREAM_LARGE);
-    harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, n, self.components);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, n, self.noise);
-    variants_run(variant, VARIANTS_FLUSHED, &call, self.components, self.noise, n, self.expected);
-    softqam_demodulator *demodulator = create(variant, modulation, SOFTQAM_INPUT_CF32, output, n_threads);
-    for (size_t k = 0; k < HARNESS_COUNT(gaps); k++) {
-        const size_t n_streamed = streamed_by(demodulator, &call, &self, n, gaps[k], 1 + k % 2);
-        bool begins_line = false;
-        for (size_t i = 0; i < 64; i++)
-            begins_line = begins_line || (gaps[k] + i * call.nbytes) % 64 == 0;
-        assert_true(begins_line ? n_streamed > n / 100 * 98 : n_streamed == 0);
-    }
-    assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 1), 0);
-    assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 2), 0);
-    softqam_destroy(demodulator);
-    variants_close_data(&self);
-}
-
-/* A large call that is descrambled, or whose samples are converted, gives what small ones give, which are not stored
- * past the caches: from a line on, and from any byte. The first half is usual in every format. */
-static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_modulation modulation,
-                                  softqam_input_format input, softqam_output_format output, bool descramble)
-{
-    enum { PIECE = 5003, C_INIT = 0x2b67a5c1 };
-    const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
-    const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes + 77;
-    const size_t input_nbytes = softqam_input_symbol_nbytes(input);
-    variants_data self = variants_open_data(n + 64);
-    uint8_t *samples = (uint8_t *)self.components;
-    harness_random random = harness_random_stream(STREAM_LARGE);
-    harness_random_fill(&random, samples, n * input_nbytes);
-    for (size_t k = 0; k < n / 2 * input_nbytes; k++)
-        if (input != SOFTQAM_INPUT_CF32 || k % sizeof(float) == 3)
-            samples[k] = (uint8_t)((input == SOFTQAM_INPUT_CF32 ? 0x38 : 0x20) + samples[k] % 8);
-    harness_fill_noise(&random, HARNESS_NOISE_USUAL, n / 2, self.noise);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, n - n / 2, self.noise + n / 2);
-    softqam_demodulator *demodulator = create(variant, modulation, input, output, 2);
-    softqam_segment segment = harness_segment(samples, self.noise, 1, 0, self.expected);
-    segment.input_scale = 1.3F * softqam_input_default_scale(input);
-    segment.descramble = descramble;
-    segment.c_init = descramble ? C_INIT : 0;
-    for (size_t first = 0; first < n; first += PIECE) {
-        segment.first_symbol = 7 + first;
-        segment.n_symbols = n - first < PIECE ? n - first : PIECE;
-        segment.layers[0] = (softqam_layer){.symbols = samples + input_nbytes * first, .noise_var = self.noise + first};
-        segment.out = self.expected + first * call.nbytes;
-        harness_demodulate_segments(demodulator, &segment, 1);
-    }
-    segment.first_symbol = 7;
-    segment.n_symbols = n;
-    segment.layers[0] = (softqam_layer){.symbols = samples, .noise_var = self.noise};
-    for (size_t gap = 0; gap < 3; gap++) {
-        segment.out = self.got + 32 * gap + gap / 2;
-        harness_poison(segment.out, self.expected, n * call.nbytes);
-        n_fences = 0;
-        harness_demodulate_segments(demodulator, &segment, 1);
-        assert_true(n_fences > 0);
-        assert_memory_equal(segment.out, self.expected, n * call.nbytes);
-    }
-    softqam_destroy(demodulator);
-    variants_close_data(&self);
-}
-
-/* The vector loops, of which each machine runs one at least: the others would take long. */
-static size_t list_vector_variants(const softqam_cpu_variant *variants[VARIANTS_MAX])
-{
-    const size_t n_variants = variants_list(variants);
-    size_t n = 0;
-    while (n < n_variants && variants[n]->min_symbols > 1)
-        n++;
-    return n;
-}
-
-static void test_large_in_pieces(void **state)
-{
-    (void)state;
-    const softqam_cpu_variant *variants[VARIANTS_MAX];
-    const size_t n_variants = list_vector_variants(variants);
-    for (int k = 0; k < N_MODULATIONS && n_variants > 0; k++)
-        check_large_in_pieces(variants[(size_t)k % n_variants], (softqam_modulation)(1 + k), SOFTQAM_INPUT_CF32,
-                              (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), true);
-    for (size_t k = 0; k < N_INPUT_FORMATS * n_variants; k++)
-        check_large_in_pieces(variants[k % n_variants], (softqam_modulation)(1 + k % N_MODULATIONS),
-                              (softqam_input_format)(k / n_variants), SOFTQAM_OUTPUT_F32, false);
-}
-
-static void test_large_calls(void **state)
-{
-    (void)state;
-    const softqam_cpu_variant *variants[VARIANTS_MAX];
-    const size_t n_variants = variants_list(variants);
-    for (size_t k = 0; k < n_variants; k++)
-        check_large_call(variants[k], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_F32, 1 + (unsigned)k % 2);
-    check_large_call(variants[0], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_U8, 2);
-    check_large_call(variants[0], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_S8, 1);
-    check_large_call(variants[0], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_F16, 2);
-    const size_t n_vector = list_vector_variants(variants);
-    for (int k = 0; k < N_MODULATIONS && n_vector > 0; k++)
-        check_large_call(variants[(size_t)k % n_vector], (softqam_modulation)(1 + k),
-                         (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), 1);
-}
-
-/* What is staged for the caller of a large call, from any address to any, and not a byte beside it. */
-static void test_copy_streaming(void **state)
-{
-    (void)state;
-    enum { LARGEST = 700, MARGIN = 64 };
-    harness_random random = harness_random_stream(STREAM_COPY);
-    for (size_t nbytes = 0; nbytes <= LARGEST; nbytes++) {
-        uint8_t from[LARGEST + MARGIN], to[LARGEST + 2 * MARGIN], expected[LARGEST + 2 * MARGIN];
-        const size_t from_offset = harness_random_below(&random, MARGIN);
-        const size_t to_offset = harness_random_below(&random, MARGIN);
-        harness_random_fill(&random, from, sizeof from);
-        harness_random_fill(&random, to, sizeof to);
-        memcpy(expected, to, sizeof to);
-        memcpy(expected + to_offset, from + from_offset, nbytes);
-        softqam_copy_streaming(to + to_offset, from + from_offset, nbytes);
-        assert_memory_equal(to, expected, sizeof to);
     }
 }
 

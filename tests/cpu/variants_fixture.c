@@ -44,6 +44,23 @@ variants_call variants_default_call(softqam_modulation modulation, softqam_outpu
     return variants_call_of(&config, noise);
 }
 
+variants_call variants_call_at(int k)
+{
+    static const softqam_modulation others[] = {SOFTQAM_MODULATION_BPSK,  SOFTQAM_MODULATION_PI2_BPSK,
+                                                SOFTQAM_MODULATION_QPSK,  SOFTQAM_MODULATION_16QAM,
+                                                SOFTQAM_MODULATION_64QAM, SOFTQAM_MODULATION_1024QAM};
+    const int kind = k - 1, other = kind - N_KINDS;
+    if (k == 0)
+        return variants_default_call(SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT);
+    if (other < 0)
+        return variants_default_call(SOFTQAM_MODULATION_256QAM,
+                                     (softqam_output_format)(SOFTQAM_OUTPUT_S8 + kind / SOFTQAM_NOISE_KINDS),
+                                     (softqam_noise_kind)(kind % SOFTQAM_NOISE_KINDS));
+    return variants_default_call(others[other / (N_OUTPUT_FORMATS - 1)],
+                                 (softqam_output_format)(SOFTQAM_OUTPUT_S8 + other % (N_OUTPUT_FORMATS - 1)),
+                                 (softqam_noise_kind)((other + other / 3) % SOFTQAM_NOISE_KINDS));
+}
+
 static void run_loop(const softqam_cpu_variant *variant, bool streaming, const variants_call *call,
                      const float *components, const float *noise, size_t n, void *out)
 {
@@ -98,6 +115,15 @@ variants_data variants_open_data(size_t n_symbols)
                            alloc_lines(n_symbols * MAX_OUT_NBYTES), alloc_lines(n_symbols * MAX_OUT_NBYTES), n_symbols};
 }
 
+variants_data variants_open_mixture(uint32_t stream, size_t n_symbols)
+{
+    variants_data self = variants_open_data(n_symbols);
+    harness_random random = harness_random_stream(stream);
+    harness_fill_mixture(&random, n_symbols, self.components);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise);
+    return self;
+}
+
 void variants_close_data(variants_data *self)
 {
     free(self->got);
@@ -116,4 +142,16 @@ bool variants_equal(const char *what, const variants_call *call, const float *co
     fprintf(stderr, "%s: to %s, %s, %zu symbols\n", what, harness_output_names[call->params.output_format],
             noises[call->noise], n_symbols);
     return false;
+}
+
+softqam_demodulator *variants_create(const softqam_cpu_variant *variant, softqam_modulation modulation,
+                                     softqam_input_format input, softqam_output_format output, unsigned n_threads)
+{
+    harness_setup setup = harness_format_setup(output, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.demodulator.input_format = input;
+    setup.demodulator.modulation = modulation;
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    setup.context.cpu_variant = variant->name;
+    setup.context.n_threads = n_threads;
+    return harness_create(&setup);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests and the measurement of the CPU's inner loops share: the variants that this machine runs, called
- * directly, parameters for them, buffers for their data, and a comparison to the last bit. */
+ * directly or through the API, parameters for them, buffers for their data, and a comparison to the last bit. */
 #ifndef SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 #define SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 
@@ -25,6 +25,15 @@ variants_call variants_call_of(const softqam_config *config, softqam_noise_kind 
 variants_call variants_default_call(softqam_modulation modulation, softqam_output_format output,
                                     softqam_noise_kind noise);
 
+/* One of these: soft bits; LLRs of 256QAM by format and kind of noise; those of the others by format, with each kind in
+ * turn. */
+enum {
+    N_KINDS = (N_OUTPUT_FORMATS - 1) * SOFTQAM_NOISE_KINDS,
+    N_OTHERS = (N_MODULATIONS - 1) * (N_OUTPUT_FORMATS - 1),
+    VARIANTS_CALLS = 1 + N_KINDS + N_OTHERS
+};
+variants_call variants_call_at(int k);
+
 typedef enum variants_way {
     VARIANTS_PLAIN,
     VARIANTS_FLUSHED,   /* as the library does it: with subnormal numbers as zeros, where the variant wants that */
@@ -48,10 +57,16 @@ typedef struct variants_data {
 } variants_data;
 
 variants_data variants_open_data(size_t n_symbols);
+/* Some of every set of symbols, with any noise. */
+variants_data variants_open_mixture(uint32_t stream, size_t n_symbols);
 void variants_close_data(variants_data *self);
 
 /* Prints what differs, and returns false, where a byte does. Any thread. */
 bool variants_equal(const char *what, const variants_call *call, const float *components, const uint8_t *expected,
                     const uint8_t *got, size_t n_symbols);
+
+/* A demodulator for LLRs with a noise value for each symbol, or soft bits, on a variant, through the API. */
+softqam_demodulator *variants_create(const softqam_cpu_variant *variant, softqam_modulation modulation,
+                                     softqam_input_format input, softqam_output_format output, unsigned n_threads);
 
 #endif

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Each fuzzer has its own, which libFuzzer calls. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
+
 /* Ends the program with its core where the condition does not hold. */
 void require(bool condition);
 

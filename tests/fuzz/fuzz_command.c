@@ -11,8 +11,6 @@
 
 enum { MAX_ARGUMENTS = 40 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-
 static void parse_for_demod(int argc, char **argv, bool is_mpi)
 {
     struct demod_options options;

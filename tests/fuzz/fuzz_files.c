@@ -8,8 +8,6 @@
 #include "demod_call.h"
 #include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-
 /* A file in memory, and its path. */
 static int make_file(const uint8_t *data, size_t nbytes, char path[32])
 {

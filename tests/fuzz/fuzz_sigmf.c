@@ -23,8 +23,6 @@
 
 enum { MAX_TEXT = 4096, SHA512_NBYTES = 64 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-
 /* How softqam-demod is called. */
 typedef struct command {
     softqam_output_format format;

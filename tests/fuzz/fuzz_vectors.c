@@ -29,8 +29,6 @@ static entry entries[N_STEMS][N_SUFFIXES];
 static oracle *reference;
 static softqam_demodulator *demodulators[N_INPUT_FORMATS][N_VARIANTS]; /* NULL where the processor has it not */
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-
 static void set_up(void)
 {
     static const char *const variants[N_VARIANTS] = {"portable", "avx2", "avx512", "neon", "generic"};

@@ -73,3 +73,29 @@ double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
     memcpy(&llr, out + i * sizeof llr, sizeof llr);
     return (double)llr;
 }
+
+llr_contexts llr_open_contexts(unsigned n_threads)
+{
+    static const char *const variants[LLR_MAX_CONTEXTS] = {"portable", "generic", "avx2", "avx512", "neon"};
+    llr_contexts self = {0};
+    harness_setup setup = harness_default_setup();
+    const char *pinned = getenv("SOFTQAM_CPU_VARIANT");
+    setup.context.n_threads = n_threads;
+    if (setup.context.backend != SOFTQAM_BACKEND_CPU || (pinned && *pinned)) {
+        self.names[0] = "as the environment says";
+        self.items[self.n++] = harness_create_context(&setup);
+        return self;
+    }
+    for (size_t k = 0; k < LLR_MAX_CONTEXTS; k++) {
+        setup.context.cpu_variant = self.names[self.n] = variants[k];
+        self.n += softqam_context_create(&self.items[self.n], &setup.context) == SOFTQAM_OK;
+    }
+    assert_true(self.n >= 2); /* portable and generic run everywhere */
+    return self;
+}
+
+void llr_close_contexts(llr_contexts *self)
+{
+    for (size_t k = 0; k < self->n; k++)
+        softqam_context_destroy(self->items[k]);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of LLRs share: inputs of symbols with a noise variance for each, what a demodulator makes of them, and
- * an LLR of any format as a number. */
+/* What the tests of LLRs share: inputs of symbols with a noise variance for each, what a demodulator makes of them, an
+ * LLR of any format as a number, and contexts of all variants. */
 #ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
 
@@ -32,5 +32,18 @@ const nr_constellation *llr_constellation(softqam_modulation modulation);
 
 /* LLR i, counted in values. */
 double llr_at(softqam_output_format format, const uint8_t *out, size_t i);
+
+/* Contexts of all that is to be compared: on the CPU every variant of the loops that runs here, unless
+ * SOFTQAM_CPU_VARIANT says which; else the backend under test. */
+enum { LLR_MAX_CONTEXTS = 5 };
+
+typedef struct llr_contexts {
+    size_t n;
+    const char *names[LLR_MAX_CONTEXTS];
+    softqam_context *items[LLR_MAX_CONTEXTS];
+} llr_contexts;
+
+llr_contexts llr_open_contexts(unsigned n_threads);
+void llr_close_contexts(llr_contexts *self);
 
 #endif

@@ -13,44 +13,26 @@
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
 enum { STREAM_COMBINATIONS = 1, STREAM_LENGTHS, STREAM_CUTS, STREAM_THREADS };
 
-enum { MAX_CONTEXTS = 5, N_MODULATIONS = 7, CANARY = 0x5A };
+enum { N_MODULATIONS = 7, CANARY = 0x5A };
 
 /* Contexts of all that is to be compared, and one of the portable loops. */
 typedef struct contexts {
-    size_t n;
-    const char *names[MAX_CONTEXTS];
-    softqam_context *items[MAX_CONTEXTS];
+    llr_contexts all;
     softqam_context *portable;
 } contexts;
 
 static contexts open_contexts(unsigned n_threads)
 {
-    static const char *const variants[MAX_CONTEXTS] = {"portable", "generic", "avx2", "avx512", "neon"};
-    contexts self = {0};
     harness_setup setup = harness_default_setup();
-    const char *pinned = getenv("SOFTQAM_CPU_VARIANT");
-    setup.context.n_threads = n_threads;
-    if (setup.context.backend != SOFTQAM_BACKEND_CPU || (pinned && *pinned)) {
-        self.names[0] = "as the environment says";
-        self.items[self.n++] = harness_create_context(&setup);
-    } else {
-        for (size_t k = 0; k < MAX_CONTEXTS; k++) {
-            setup.context.cpu_variant = self.names[self.n] = variants[k];
-            self.n += softqam_context_create(&self.items[self.n], &setup.context) == SOFTQAM_OK;
-        }
-        assert_true(self.n >= 2); /* portable and generic run everywhere */
-    }
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.n_threads = 1;
     setup.context.cpu_variant = "portable";
-    self.portable = harness_create_context(&setup);
-    return self;
+    return (contexts){llr_open_contexts(n_threads), harness_create_context(&setup)};
 }
 
 static void close_contexts(contexts *self)
 {
-    for (size_t k = 0; k < self->n; k++)
-        softqam_context_destroy(self->items[k]);
+    llr_close_contexts(&self->all);
     softqam_context_destroy(self->portable);
 }
 
@@ -266,10 +248,10 @@ static void check_segments(const contexts *on, const codeword *self, size_t gap,
     uint8_t *const base = segments[0].out;
     harness_buffer out;
     harness_buffer_open(&out, self->out_nbytes);
-    for (size_t c = 0; c < 2 * on->n; c++) {
+    for (size_t c = 0; c < 2 * on->all.n; c++) {
         softqam_demodulator *demodulator = NULL;
         softqam_config config = self->config;
-        config.context = on->items[c / 2];
+        config.context = on->all.items[c / 2];
         if (c % 2)
             harness_buffer_place_at_start(&out, self->out_nbytes, gap);
         else
@@ -289,7 +271,7 @@ static void check_segments(const contexts *on, const codeword *self, size_t gap,
                 fail_msg(
                     "%s, %s to %s, modulation %d, %u layers, plane stride %zu%s: byte %zu of %zu is %d, not %d; %zu "
                     "symbols in %zu segments, strides %zu and %zu",
-                    on->names[c / 2], harness_input_names[self->of.input], harness_output_names[self->of.format],
+                    on->all.names[c / 2], harness_input_names[self->of.input], harness_output_names[self->of.format],
                     (int)self->of.modulation, self->of.n_layers, self->segment.plane_stride,
                     self->of.descrambled ? ", descrambled" : "", i, self->out_nbytes, out.data[i], self->expected[i],
                     self->segment.n_symbols, n, self->segment.symbol_stride, self->segment.noise_stride);

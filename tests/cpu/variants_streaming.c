@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of test_variants for what is stored past the caches: which symbols of which calls, with a fence after them, and
+ * with the bytes of what is not. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "cpu/streaming.h"
+#include "demodulator.h"
+#include "variants_fixture.h"
+#include "variants_tests.h"
+
+/* The library ends what it has stored past the caches with softqam_streaming_fence(), whose calls come by here: the
+ * linker wraps it. */
+static atomic_size_t n_fences;
+
+void __real_softqam_streaming_fence(void);
+void __wrap_softqam_streaming_fence(void);
+void __wrap_softqam_streaming_fence(void)
+{
+    n_fences++;
+    __real_softqam_streaming_fence();
+}
+
+/* In place of a demodulator's loop: counts what is stored past the caches, and what loops.h does not allow for that. */
+static softqam_loop *watched_loop;
+static size_t watched_step;
+static atomic_size_t n_streamed_symbols, n_not_allowed;
+
+static void watch(const softqam_loop_call *call)
+{
+    n_streamed_symbols += call->streaming ? call->n_symbols : 0;
+    n_not_allowed += call->n_symbols < watched_step ||
+                     (call->streaming && ((uintptr_t)call->out % 64 || call->n_symbols % watched_step));
+    watched_loop(call);
+}
+
+/* A call for the first n symbols of the data to `gap` bytes into its output, in two segments or one; returns how many
+ * symbols were stored past the caches. */
+static size_t streamed_by(softqam_demodulator *demodulator, const variants_call *call, const variants_data *data,
+                          size_t n, size_t gap, size_t n_segments)
+{
+    const bool takes_noise = call->params.output_format != SOFTQAM_OUTPUT_U8;
+    const int axis_bits = softqam_axis_bits(call->params.modulation);
+    softqam_loop *const *own = demodulator->loops.by_noise[axis_bits];
+    softqam_loop *const watching[SOFTQAM_NOISE_KINDS] = {watch, watch, watch};
+    uint8_t *out = data->got + gap;
+    softqam_segment segments[2];
+    for (size_t k = 0; k < n_segments; k++) {
+        const size_t first = k * (n / 3), end = k + 1 == n_segments ? n : n / 3;
+        segments[k] = harness_segment(data->components + 2 * first, takes_noise ? data->noise + first : NULL,
+                                      takes_noise, end - first, out + first * call->nbytes);
+    }
+    harness_poison(out, data->expected, n * call->nbytes);
+    watched_loop = own[takes_noise ? SOFTQAM_NOISE_N0 : SOFTQAM_ONE_WEIGHT];
+    watched_step = demodulator->loops.min_symbols;
+    n_streamed_symbols = n_fences = n_not_allowed = 0;
+    demodulator->loops.by_noise[axis_bits] = watching;
+    harness_demodulate_segments(demodulator, segments, n_segments);
+    demodulator->loops.by_noise[axis_bits] = own;
+    assert_int_equal(n_not_allowed, 0);
+    assert_true(n_streamed_symbols == 0 || n_fences > 0);
+    assert_true(variants_equal(softqam_backend_detail(demodulator), call, data->components, data->expected, out, n));
+    return n_streamed_symbols;
+}
+
+/* From softqam_streaming_nbytes() on nearly all of a call's output is stored past the caches, unless no line of it
+ * begins with a symbol's; one symbol less is not. */
+static void check_large_call(const softqam_cpu_variant *variant, softqam_modulation modulation,
+                             softqam_output_format output, unsigned n_threads)
+{
+    static const size_t gaps[] = {0, 1, 8, 13, 32, 40, 63};
+    const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
+    const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes;
+    variants_data self = variants_open_data(n + 64);
+    harness_random random = harness_random_stream(STREAM_LARGE);
+    harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, n, self.components);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n, self.noise);
+    variants_run(variant, VARIANTS_FLUSHED, &call, self.components, self.noise, n, self.expected);
+    softqam_demodulator *demodulator = variants_create(variant, modulation, SOFTQAM_INPUT_CF32, output, n_threads);
+    for (size_t k = 0; k < HARNESS_COUNT(gaps); k++) {
+        const size_t n_streamed = streamed_by(demodulator, &call, &self, n, gaps[k], 1 + k % 2);
+        bool begins_line = false;
+        for (size_t i = 0; i < 64; i++)
+            begins_line = begins_line || (gaps[k] + i * call.nbytes) % 64 == 0;
+        assert_true(begins_line ? n_streamed > n / 100 * 98 : n_streamed == 0);
+    }
+    assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 1), 0);
+    assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 2), 0);
+    softqam_destroy(demodulator);
+    variants_close_data(&self);
+}
+
+/* A large call that is descrambled, or whose samples are converted, gives what small ones give, which are not stored
+ * past the caches: from a line on, and from any byte. The first half is usual in every format. */
+static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_modulation modulation,
+                                  softqam_input_format input, softqam_output_format output, bool descramble)
+{
+    enum { PIECE = 5003, C_INIT = 0x2b67a5c1 };
+    const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
+    const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes + 77;
+    const size_t input_nbytes = softqam_input_symbol_nbytes(input);
+    variants_data self = variants_open_data(n + 64);
+    uint8_t *samples = (uint8_t *)self.components;
+    harness_random random = harness_random_stream(STREAM_LARGE);
+    harness_random_fill(&random, samples, n * input_nbytes);
+    for (size_t k = 0; k < n / 2 * input_nbytes; k++)
+        if (input != SOFTQAM_INPUT_CF32 || k % sizeof(float) == 3)
+            samples[k] = (uint8_t)((input == SOFTQAM_INPUT_CF32 ? 0x38 : 0x20) + samples[k] % 8);
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, n / 2, self.noise);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n - n / 2, self.noise + n / 2);
+    softqam_demodulator *demodulator = variants_create(variant, modulation, input, output, 2);
+    softqam_segment segment = harness_segment(samples, self.noise, 1, 0, self.expected);
+    segment.input_scale = 1.3F * softqam_input_default_scale(input);
+    segment.descramble = descramble;
+    segment.c_init = descramble ? C_INIT : 0;
+    for (size_t first = 0; first < n; first += PIECE) {
+        segment.first_symbol = 7 + first;
+        segment.n_symbols = n - first < PIECE ? n - first : PIECE;
+        segment.layers[0] = (softqam_layer){.symbols = samples + input_nbytes * first, .noise_var = self.noise + first};
+        segment.out = self.expected + first * call.nbytes;
+        harness_demodulate_segments(demodulator, &segment, 1);
+    }
+    segment.first_symbol = 7;
+    segment.n_symbols = n;
+    segment.layers[0] = (softqam_layer){.symbols = samples, .noise_var = self.noise};
+    for (size_t gap = 0; gap < 3; gap++) {
+        segment.out = self.got + 32 * gap + gap / 2;
+        harness_poison(segment.out, self.expected, n * call.nbytes);
+        n_fences = 0;
+        harness_demodulate_segments(demodulator, &segment, 1);
+        assert_true(n_fences > 0);
+        assert_memory_equal(segment.out, self.expected, n * call.nbytes);
+    }
+    softqam_destroy(demodulator);
+    variants_close_data(&self);
+}
+
+/* The vector loops, of which each machine runs one at least: the others would take long. */
+static size_t list_vector_variants(const softqam_cpu_variant *variants[VARIANTS_MAX])
+{
+    const size_t n_variants = variants_list(variants);
+    size_t n = 0;
+    while (n < n_variants && variants[n]->min_symbols > 1)
+        n++;
+    return n;
+}
+
+void test_large_in_pieces(void **state)
+{
+    (void)state;
+    const softqam_cpu_variant *variants[VARIANTS_MAX];
+    const size_t n_variants = list_vector_variants(variants);
+    for (int k = 0; k < N_MODULATIONS && n_variants > 0; k++)
+        check_large_in_pieces(variants[(size_t)k % n_variants], (softqam_modulation)(1 + k), SOFTQAM_INPUT_CF32,
+                              (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), true);
+    for (size_t k = 0; k < N_INPUT_FORMATS * n_variants; k++)
+        check_large_in_pieces(variants[k % n_variants], (softqam_modulation)(1 + k % N_MODULATIONS),
+                              (softqam_input_format)(k / n_variants), SOFTQAM_OUTPUT_F32, false);
+}
+
+void test_large_calls(void **state)
+{
+    (void)state;
+    const softqam_cpu_variant *variants[VARIANTS_MAX];
+    const size_t n_variants = variants_list(variants);
+    for (size_t k = 0; k < n_variants; k++)
+        check_large_call(variants[k], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_F32, 1 + (unsigned)k % 2);
+    check_large_call(variants[0], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_U8, 2);
+    check_large_call(variants[0], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_S8, 1);
+    check_large_call(variants[0], SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_F16, 2);
+    const size_t n_vector = list_vector_variants(variants);
+    for (int k = 0; k < N_MODULATIONS && n_vector > 0; k++)
+        check_large_call(variants[(size_t)k % n_vector], (softqam_modulation)(1 + k),
+                         (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), 1);
+}
+
+/* What is staged for the caller of a large call, from any address to any, and not a byte beside it. */
+void test_copy_streaming(void **state)
+{
+    (void)state;
+    enum { LARGEST = 700, MARGIN = 64 };
+    harness_random random = harness_random_stream(STREAM_COPY);
+    for (size_t nbytes = 0; nbytes <= LARGEST; nbytes++) {
+        uint8_t from[LARGEST + MARGIN], to[LARGEST + 2 * MARGIN], expected[LARGEST + 2 * MARGIN];
+        const size_t from_offset = harness_random_below(&random, MARGIN);
+        const size_t to_offset = harness_random_below(&random, MARGIN);
+        harness_random_fill(&random, from, sizeof from);
+        harness_random_fill(&random, to, sizeof to);
+        memcpy(expected, to, sizeof to);
+        memcpy(expected + to_offset, from + from_offset, nbytes);
+        softqam_copy_streaming(to + to_offset, from + from_offset, nbytes);
+        assert_memory_equal(to, expected, sizeof to);
+    }
+}

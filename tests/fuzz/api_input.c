@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "api_input.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STRIDE = 4 };
+
+void take(source *self, void *to, size_t nbytes)
+{
+    const size_t n = nbytes < self->left ? nbytes : self->left;
+    memset(to, 0, nbytes);
+    memcpy(to, self->at, n);
+    self->at += n;
+    self->left -= n;
+}
+
+uint8_t take_byte(source *self)
+{
+    uint8_t byte;
+    take(self, &byte, sizeof byte);
+    return byte;
+}
+
+int take_choice(source *self, int n_valid)
+{
+    const uint8_t byte = take_byte(self);
+    int32_t any;
+    if (byte < 0xf0)
+        return byte % n_valid;
+    take(self, &any, sizeof any);
+    return any;
+}
+
+void *take_alloc(source *self, size_t nbytes)
+{
+    uint8_t *memory = malloc(nbytes);
+    require(memory || nbytes == 0);
+    if (memory)
+        take(self, memory, nbytes);
+    return memory;
+}
+
+void check_refusal(softqam_status status)
+{
+    const char *message = softqam_error_message();
+    require(status > SOFTQAM_OK && status <= SOFTQAM_ERROR_CUDA && *message);
+    for (; *message; message++)
+        require((unsigned char)*message >= 0x20 && *message != 0x7f);
+}
+
+void require_invalid(softqam_status status)
+{
+    require(status == SOFTQAM_ERROR_INVALID_ARGUMENT);
+    check_refusal(status);
+}
+
+static bool is_scale(float scale)
+{
+    return scale >= 0.0f && isfinite(scale);
+}
+
+static bool is_llr_scale(float scale, softqam_output_format format)
+{
+    if (scale == 0.0f)
+        return true;
+    return format == SOFTQAM_OUTPUT_S8 ? scale >= 0x1p-10f && scale <= 0x1p20f : scale == 1.0f;
+}
+
+softqam_modulation modulation_of(const softqam_segment *segment, const softqam_config *config)
+{
+    return segment->modulation ? segment->modulation : config->modulation;
+}
+
+/* Whether what is set for it is in order. */
+static bool is_descrambling(const softqam_segment *segment, const softqam_config *config)
+{
+    const uint64_t n_bits = softqam_bits_per_symbol(modulation_of(segment, config));
+    return segment->descramble == 1 && config->output_format != SOFTQAM_OUTPUT_U8 && segment->c_init <= 0x7fffffff &&
+           segment->first_symbol <= UINT64_MAX - segment->n_symbols && n_bits > 0 &&
+           segment->first_symbol + segment->n_symbols <= UINT64_MAX / n_bits;
+}
+
+/* More often than not as many symbols as all layers take. */
+static void take_layers(source *self, piece *p, const softqam_config *config)
+{
+    softqam_segment *segment = &p->segment;
+    segment->n_layers = (unsigned)take_choice(self, 6);
+    if (segment->n_layers <= 1)
+        return;
+    if (segment->n_layers <= SOFTQAM_MAX_LAYERS && take_byte(self) % 8) {
+        segment->n_symbols -= segment->n_symbols % segment->n_layers;
+        segment->first_symbol -= segment->first_symbol % segment->n_layers;
+    }
+    p->is_good = p->is_good && segment->n_layers <= SOFTQAM_MAX_LAYERS && config->output_format != SOFTQAM_OUTPUT_U8 &&
+                 modulation_of(segment, config) != SOFTQAM_MODULATION_PI2_BPSK &&
+                 segment->n_symbols % segment->n_layers == 0 && segment->first_symbol % segment->n_layers == 0;
+}
+
+/* A plane stride past what memory holds is refused but of one plane; any is of what softqam_codeword_segments() cuts.
+ */
+static void take_planes(source *self, piece *p, const softqam_config *config, bool is_range)
+{
+    softqam_segment *segment = &p->segment;
+    const uint8_t how = take_byte(self);
+    if (is_range) {
+        segment->plane_stride = how % 8 ? 0 : how;
+        p->is_good = p->is_good && segment->plane_stride == 0;
+        return;
+    }
+    segment->plane_stride = how < 0xf0 ? segment->n_symbols + how % 60 : how < 0xf8 ? how % 8 : SIZE_MAX - how;
+    if (segment->plane_stride == 0)
+        return;
+    p->is_good =
+        p->is_good && config->output_format != SOFTQAM_OUTPUT_U8 && segment->plane_stride >= segment->n_symbols &&
+        (how < 0xf8 || segment->n_symbols == 0 || softqam_bits_per_symbol(modulation_of(segment, config)) == 1);
+}
+
+/* Fields besides the memory: what is accepted, and what is not. */
+static void take_fields(source *self, piece *p, const softqam_config *config, bool is_range)
+{
+    enum { ANY_LAYERS = 12 };
+    softqam_segment *segment = &p->segment;
+    const uint8_t unusual = take_byte(self);
+    p->is_good = true;
+    if (is_range)
+        segment->first_symbol = (uint64_t)take_byte(self) * ANY_LAYERS;
+    take(self, &segment->first_symbol, unusual & 1 ? sizeof segment->first_symbol : 0);
+    if (unusual & 2) {
+        segment->modulation = (softqam_modulation)take_choice(self, 8);
+        const bool is_256qam =
+            segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
+        p->is_good =
+            config->output_format == SOFTQAM_OUTPUT_U8 ? is_256qam : softqam_bits_per_symbol(segment->modulation) > 0;
+    }
+    if (unusual & 4) {
+        segment->noise_form = (softqam_noise_form)take_choice(self, 3);
+        p->is_good = p->is_good && (unsigned)segment->noise_form <= SOFTQAM_NOISE_FORM_INVERSE;
+    }
+    if (unusual & 8) {
+        take(self, &segment->input_scale, sizeof segment->input_scale);
+        p->is_good = p->is_good && is_scale(segment->input_scale);
+    }
+    if (unusual & 16) {
+        take(self, &segment->llr_scale, sizeof segment->llr_scale);
+        p->is_good = p->is_good && is_llr_scale(segment->llr_scale, config->output_format);
+    }
+    if (unusual & 32)
+        take_layers(self, p, config);
+    if (unusual & 64)
+        take_planes(self, p, config, is_range);
+    if (unusual & 128) {
+        segment->descramble = (unsigned)take_choice(self, 3);
+        take(self, &segment->c_init, sizeof segment->c_init);
+        p->is_good = p->is_good && (segment->descramble == 0 ? segment->c_init == 0 : is_descrambling(segment, config));
+    }
+}
+
+unsigned layers_of(const piece *p)
+{
+    const unsigned n = p->segment.n_layers;
+    return n == 0 || n > SOFTQAM_MAX_LAYERS ? 1 : n;
+}
+
+/* Bytes from the first value to the end of the last. */
+static size_t spanned_by_output(const softqam_segment *segment, const softqam_config *config)
+{
+    const softqam_modulation modulation = modulation_of(segment, config);
+    const size_t n_bits = softqam_bits_per_symbol(modulation), n = segment->n_symbols;
+    const size_t nbytes = softqam_output_nbytes(config->output_format, modulation, n);
+    if (n == 0 || n_bits <= 1 || segment->plane_stride < n || segment->plane_stride > 2 * (MAX_SYMBOLS + 1))
+        return nbytes;
+    return nbytes / n / n_bits * ((n_bits - 1) * segment->plane_stride + n);
+}
+
+/* A layer's symbols and noise, no more than there must be, and where they stand in the codeword. */
+static void take_layer(source *self, piece *p, const softqam_config *config, unsigned k, bool apart)
+{
+    const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), half = in_nbytes / 2;
+    const unsigned n_layers = layers_of(p);
+    const size_t n = (p->segment.n_symbols + n_layers - 1 - k) / n_layers;
+    const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1, spanned = n ? (n - 1) * step + 1 : 0;
+    p->symbols[k] = take_alloc(self, spanned * (apart ? half : in_nbytes));
+    p->symbols_q[k] = apart ? take_alloc(self, spanned * half) : NULL;
+    if (config->output_format != SOFTQAM_OUTPUT_U8)
+        p->noise_var[k] = take_alloc(self, (n ? (n - 1) * p->segment.noise_stride + 1 : 1) * sizeof(float));
+    p->segment.layers[k] = (softqam_layer){p->symbols[k], p->symbols_q[k], p->noise_var[k]};
+    for (size_t j = 0; j < n; j++) {
+        const size_t i = j * n_layers + k;
+        const uint8_t *symbol = (const uint8_t *)p->symbols[k] + j * step * (apart ? half : in_nbytes);
+        const uint8_t *q = apart ? (const uint8_t *)p->symbols_q[k] + j * step * half : symbol + half;
+        memcpy(p->side_by_side + i * in_nbytes, symbol, half);
+        memcpy(p->side_by_side + i * in_nbytes + half, q, half);
+        if (p->noise_var[k])
+            p->noise_side_by_side[i] = p->noise_var[k][j * p->segment.noise_stride];
+    }
+}
+
+piece take_shape(source *self, const softqam_config *config, bool is_range)
+{
+    const uint8_t n = take_byte(self), shape = take_byte(self);
+    piece p = {.segment = {.n_symbols = n % (MAX_SYMBOLS + 1), .symbol_stride = shape % MAX_STRIDE},
+               .apart = shape >> 4};
+    take_fields(self, &p, config, is_range);
+    if (config->output_format != SOFTQAM_OUTPUT_U8)
+        p.segment.noise_stride = (shape >> 5) % 3;
+    return p;
+}
+
+void take_memory(source *self, piece *p, const softqam_config *config)
+{
+    const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    p->out_nbytes = spanned_by_output(&p->segment, config);
+    p->out = malloc(p->out_nbytes);
+    p->expected = malloc(p->out_nbytes);
+    p->side_by_side = malloc(p->segment.n_symbols * in_nbytes);
+    p->noise_side_by_side = malloc(p->segment.n_symbols * sizeof(float));
+    p->segment.out = p->out;
+    for (unsigned k = 0; k < layers_of(p); k++)
+        take_layer(self, p, config, k, p->apart >> k & 1);
+}
+
+void free_piece(piece *p)
+{
+    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
+        free(p->symbols[k]);
+        free(p->symbols_q[k]);
+        free(p->noise_var[k]);
+    }
+    free(p->out);
+    free(p->side_by_side);
+    free(p->noise_side_by_side);
+    free(p->expected);
+}
+
+uint8_t *define_values(const piece *p, softqam_demodulator *definition, const softqam_config *config)
+{
+    softqam_segment plain = p->segment;
+    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
+    uint8_t *values =
+        calloc(1, softqam_output_nbytes(config->output_format, modulation_of(&plain, config), plain.n_symbols));
+    require(values);
+    plain.layers[0] = (softqam_layer){p->side_by_side, NULL, takes_noise ? p->noise_side_by_side : NULL};
+    plain.symbol_stride = 1;
+    plain.noise_stride = takes_noise;
+    plain.n_layers = 1;
+    plain.plane_stride = 0;
+    plain.out = values;
+    require(softqam_demodulate_segments(definition, &plain, 1) == SOFTQAM_OK);
+    return values;
+}
