@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ. Long, since a set
- * of instructions is one file: who adds one writes one. */
+ * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ.
+ *
+ * Long, since a set of instructions is one file: who adds one writes one. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 

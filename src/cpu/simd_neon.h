@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_scalar.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that
- * the loops need besides. AArch64's Advanced SIMD, which every such processor has. Long, since a set
- * of instructions is one file: who adds one writes one. */
+ * the loops need besides. AArch64's Advanced SIMD, which every such processor has.
+ *
+ * Long, since a set of instructions is one file: who adds one writes one. */
 #ifndef SOFTQAM_SIMD_NEON_H
 #define SOFTQAM_SIMD_NEON_H
 

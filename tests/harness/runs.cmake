@@ -8,7 +8,7 @@ function(add_test_program name)
 endfunction()
 
 # What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
-set(slow_tests abi.core abi.cuda bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
+set(slow_tests bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
   exhaustive.cpu.qpsk exhaustive.cpu.16qam exhaustive.cpu.64qam exhaustive.cpu.1024qam faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
   faults.fake_three_cuda faults.mpi faults.tools flags.cuda load.fake_cuda package package.debian plot.command plot.pictures python.wheel
   python.wheel.aarch64 quality
