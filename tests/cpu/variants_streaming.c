@@ -153,9 +153,13 @@ void test_large_in_pieces(void **state)
     for (int k = 0; k < N_MODULATIONS && n_variants > 0; k++)
         check_large_in_pieces(variants[(size_t)k % n_variants], (softqam_modulation)(1 + k), SOFTQAM_INPUT_CF32,
                               (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), true);
-    for (size_t k = 0; k < N_INPUT_FORMATS * n_variants; k++)
-        check_large_in_pieces(variants[k % n_variants], (softqam_modulation)(1 + k % N_MODULATIONS),
-                              (softqam_input_format)(k / n_variants), SOFTQAM_OUTPUT_F32, false);
+    for (size_t k = 0; k < N_INPUT_FORMATS * n_variants; k++) {
+        const softqam_input_format format = (softqam_input_format)(k / n_variants);
+        /* Loops convert from 256QAM on. */
+        check_large_in_pieces(variants[k % n_variants], SOFTQAM_MODULATION_256QAM, format, SOFTQAM_OUTPUT_F32, false);
+        check_large_in_pieces(variants[k % n_variants], (softqam_modulation)(1 + k % N_MODULATIONS), format,
+                              SOFTQAM_OUTPUT_F32, false);
+    }
 }
 
 void test_large_calls(void **state)
