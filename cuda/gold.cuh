@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scrambling sequence of 3GPP TS 38.211 clause 5.2.1 for a warp: 32 words of it at a time, a word a thread, as the
- * two sequences that it is the sum of.
+/* The scrambling sequence of 3GPP TS 38.211 clause 5.2.1, made by a warp: 32 words of it at a time, a word a thread, as
+ * the two sequences that it is the sum of.
  *
  * A sequence's bit n + d is the sum of those of its next 31 bits n + b for which x^d modulo the sequence's polynomial
  * has x^b. So the word at any distance is a sum over the warp: thread b has the bits from b on where the polynomial has
@@ -112,59 +112,40 @@ static __device__ __forceinline__ uint32_t warp_sum(uint32_t a)
 #endif
 }
 
+/* The word whose distance from a window's begin is that of a power of x. */
+static __device__ __forceinline__ uint32_t word_at(uint64_t window, uint32_t power)
+{
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    return warp_sum((power >> lane & 1) != 0 ? static_cast<uint32_t>(window >> lane) : 0);
+}
+
+/* Both sequences' word threadIdx.x % 32 of 32 that follow each other. */
 struct warp_gold {
-    uint32_t words[GOLD_SEQUENCES]; /* word threadIdx.x % 32 from the window's first on */
-    unsigned taken;                 /* bits of it */
+    enum { STEP = 28 };
+    uint32_t words[GOLD_SEQUENCES];
 
-    /* The word whose distance from the window's begin is that of a power of x. */
-    static __device__ __forceinline__ uint32_t word_at(uint64_t window, uint32_t power, unsigned lane)
-    {
-        return warp_sum((power >> lane & 1) != 0 ? static_cast<uint32_t>(window >> lane) : 0);
-    }
-
-    /* BITS bits for each of the first n threads, one thread's after the other's, the lowest bit first; the bits behind
-     * them are undefined. */
-    template <int BITS> __device__ __forceinline__ uint32_t take(unsigned n)
-    {
-        if (taken + n * BITS > 32 * WARP_THREADS)
-            advance();
-        const uint32_t sum = words[0] ^ words[1];
-        const unsigned first = taken + threadIdx.x % WARP_THREADS * BITS;
-        const uint32_t low = __shfl_sync(0xffffffffu, sum, first / 32);
-        uint32_t high = 0;
-        if (32 % BITS != 0)
-            high = __shfl_sync(0xffffffffu, sum, first / 32 + 1);
-        taken += n * BITS;
-        return __funnelshift_r(low, high, first % 32);
-    }
-
-    /* Moves the window on to the first word of which bits are left: word i + 31 is the sum of words i + 3 and i in one
-     * sequence, of i + 3 to i in the other. */
+    /* Moves on by STEP words: word i + 31 is the sum of words i + 3 and i in one sequence, of i + 3 to i in the other.
+     */
     __device__ __forceinline__ void advance()
     {
-        enum { MOST = 28 };
         const unsigned all = 0xffffffffu;
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        while (taken >= 32) {
-            const unsigned step = min(taken / 32, MOST + 0u);
-            const unsigned from = lane + step;
-            const unsigned earlier = from < WARP_THREADS ? from : from - 31;
+        const unsigned from = lane + STEP;
+        const bool is_known = from < WARP_THREADS;
 #pragma unroll
-            for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-                const uint32_t word = words[sequence];
-                const uint32_t at = __shfl_sync(all, word, earlier);
-                uint32_t sum = at ^ __shfl_sync(all, word, earlier + 3);
-                if (sequence == 1)
-                    sum ^= __shfl_sync(all, word, earlier + 1) ^ __shfl_sync(all, word, earlier + 2);
-                words[sequence] = from < WARP_THREADS ? at : sum;
-            }
-            taken -= 32 * step;
+        for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+            const uint32_t word = words[sequence];
+            const uint32_t earlier = __shfl_sync(all, word, is_known ? from : from - 31);
+            uint32_t sum = word ^ earlier;
+            if (sequence == 1)
+                sum ^= __shfl_up_sync(all, word, 1) ^ __shfl_up_sync(all, word, 2);
+            words[sequence] = is_known ? earlier : sum;
         }
     }
 };
 
-/* The window at a bit of the sequence. */
-static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
+/* From a bit on. */
+static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
     /* Both sequences repeat after 2^31 - 1 bits. */
@@ -185,8 +166,8 @@ static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
 #pragma unroll
     for (int digit = 0; digit < GOLD_DIGITS; digit++)
         if (digits[digit] != 0) {
-            window[0] = gold_window(0, warp_gold::word_at(window[0], powers[digit].x, lane));
-            window[1] = gold_window(1, warp_gold::word_at(window[1], powers[digit].y, lane));
+            window[0] = gold_window(0, word_at(window[0], powers[digit].x));
+            window[1] = gold_window(1, word_at(window[1], powers[digit].y));
         }
     warp_gold at = {};
 #pragma unroll
@@ -197,6 +178,28 @@ static __device__ __noinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
             at.words[sequence] ^= words_of_gold.of_nibble[sequence][nibble][value][lane];
         }
     return at;
+}
+
+/* Writes n words of the sequence from a bit on, the first bit in the lowest place, by a warp. */
+static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint32_t c_init, uint64_t bit)
+{
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    warp_gold gold = gold_at(c_init, bit);
+#pragma unroll 1
+    for (unsigned first = 0;; first += warp_gold::STEP) {
+        if (first + lane < n)
+            to[first + lane] = gold.words[0] ^ gold.words[1];
+        if (first + WARP_THREADS >= n)
+            return;
+        gold.advance();
+    }
+}
+
+/* BITS bits from a bit of such words on; what is above them is undefined. A word behind the last one is read too. */
+template <int BITS> static __device__ __forceinline__ uint32_t gold_bits(const uint32_t *words, unsigned bit)
+{
+    const uint32_t high = 32 % BITS != 0 ? words[bit / 32 + 1] : 0;
+    return __funnelshift_r(words[bit / 32], high, bit % 32);
 }
 
 #endif

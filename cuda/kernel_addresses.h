@@ -11,6 +11,9 @@ extern "C" {
 
 enum { BLOCK_THREADS = 128, WARP_THREADS = 32, BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS };
 
+/* Steps that a warp of segment_kernel.cuh takes at most: so many that the begin of a block costs little. */
+enum { MOST_WARP_STEPS = 16 };
+
 #ifdef __CUDACC__
 #define HOST_AND_DEVICE __host__ __device__
 #else
@@ -21,7 +24,7 @@ enum { BLOCK_THREADS = 128, WARP_THREADS = 32, BLOCK_WARPS = BLOCK_THREADS / WAR
  * one layer. */
 HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
 {
-    return WARP_THREADS - WARP_THREADS % n_layers;
+    return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
 }
 
 /* What LLRs are limited to. */
@@ -62,6 +65,7 @@ typedef struct softqam_segment_launch {
     const unsigned *n_device_segments;
     unsigned n_segments;   /* with device_segments: at most */
     unsigned block_steps;  /* that a block's warps take, each the same number of them */
+    unsigned per_share;    /* with device_segments: the least integer above 2^32 / softqam_block_share() */
     unsigned input_format; /* softqam_input_format */
     softqam_llr_limit limit;
     /* What the zeros of device_segments stand for. */

@@ -230,10 +230,8 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     };
 }
 
-/* How many steps a warp of the kernel of segments takes: one, or so many more that the device holds all blocks at once,
- * up to a number with which the begin of a block costs little. */
-enum { MOST_WARP_STEPS = 16 };
-
+/* How many steps a warp of the kernel of segments takes: one, or so many more that the device holds all blocks at once.
+ */
 static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
 {
     const size_t steps = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
@@ -326,8 +324,10 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
     shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, answers.resident_blocks);
+    const unsigned share = softqam_block_share(shared.block_steps, 1, true);
+    shared.per_share = (unsigned)((UINT64_C(1) << 32) / share + 1);
     /* Each segment may have a last block that is not full. */
-    const size_t n_blocks = max_symbols / softqam_block_share(shared.block_steps, 1, true) + max_segments;
+    const size_t n_blocks = max_symbols / share + max_segments;
     const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
     void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, (void *)(uintptr_t)none,

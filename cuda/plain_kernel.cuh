@@ -11,9 +11,9 @@
 template <typename Component, output_format FORMAT, int M> struct plain_shape {
     enum {
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
-        /* Symbols that a thread takes side by side: as many as make the widest store, or four. */
+        /* Symbols that a thread takes side by side: whole words of output, and few, so that a slot is many threads. */
         GROUP = NBYTES > 12   ? 1
-                : NBYTES >= 6 ? 2
+                : NBYTES >= 2 ? 2
                               : 4,
         GROUP_NBYTES = GROUP * NBYTES,
         GROUP_WORDS = GROUP_NBYTES / 4,
@@ -24,7 +24,7 @@ template <typename Component, output_format FORMAT, int M> struct plain_shape {
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
         /* Whether a group's two symbols are taken together: where registers allow it and it is faster. */
-        IS_MIXED = FORMAT == OUTPUT_S8 && M == 3,
+        IS_MIXED = FORMAT == OUTPUT_S8 && (M == 2 || M == 3),
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
         MIN_BLOCKS = 8
     };

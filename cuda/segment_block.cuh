@@ -16,6 +16,9 @@ struct block_place {
 /* Of a warp's symbols of any modulation and output format. */
 enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
 
+/* Of the scrambling sequence for a block's symbols, of any modulation. */
+enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_STEPS * 2 * MAX_AXIS_BITS };
+
 /* Of the tables of soft bits. */
 struct soft_scalars {
     float levels_per_unit;
@@ -32,13 +35,15 @@ struct alignas(SOFT_ROW_NBYTES) segment_block {
         } llrs;
     } tables;
     uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word before and one behind */
+    uint32_t sequence[MOST_SEQUENCE_WORDS + 1];          /* for the block's symbols, from the first on; a word behind */
     softqam_kernel_segment segment;
     softqam_llr_lines lines[2];
     softqam_row_scalars of_rows[3];
     soft_scalars of_soft;
     unsigned input_format;
+    /* Of segments in device memory. */
+    unsigned n_blocks[BLOCK_WARPS]; /* of those that a warp's threads have counted */
     block_place place;
-    bool is_needed;
 };
 
 static __shared__ segment_block block;

@@ -15,6 +15,14 @@ template <typename Item, int N> struct array_of {
     Item at[N];
 };
 
+/* The symbols of the block's segment that a warp takes. */
+struct warp_share {
+    size_t first;
+    unsigned n;
+    unsigned before; /* symbols of the block's other warps before */
+    bool waits;      /* for the kernel before, which it has not yet */
+};
+
 /* A warp's work on the block's segment. */
 template <output_format FORMAT, int M> struct segment_run {
     typedef symbol_size<FORMAT, M> size;
@@ -71,41 +79,37 @@ template <output_format FORMAT, int M> struct segment_run {
         out += n * NBYTES;
     }
 
-    /* n symbols from `first` on, by a warp. */
     template <bool IS_DESCRAMBLED, typename Table>
-    __device__ __forceinline__ void demodulate(const Table &table, const softqam_llr_limit &limit, size_t first,
-                                               unsigned n, bool waits)
+    __device__ __forceinline__ void demodulate(const Table &table, const softqam_llr_limit &limit,
+                                               const warp_share &share)
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         const unsigned step = softqam_step_symbols(block.segment.n_layers);
         const unsigned input_format = block.input_format;
         const bool has_noise_each = FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0;
         const bool noise_is_inverse = block.segment.noise_is_inverse;
-        const uint64_t position = block.segment.first_symbol + first; /* in the codeword */
         const float steps_per_nat = block.segment.steps_per_nat;
         const float input_scale = block.segment.input_scale;
         symbol_scale scale = {};
+        unsigned bit = (share.before + lane) * BITS; /* of the block's sequence */
         uint32_t turn = 0;
         uint32_t turn_of_step = 0;
         if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK) {
-            turn = static_cast<uint32_t>(position + lane) << 31;
+            turn = static_cast<uint32_t>(block.segment.first_symbol + share.first + lane) << 31;
             turn_of_step = step << 31;
         }
         thread_source source;
-        warp_gold sequence;
-        source.open(block.segment, input_format, first + min(lane, step - 1));
-        open(first);
-        if (IS_DESCRAMBLED)
-            sequence = gold_at(block.segment.c_init, position * BITS);
-        if (waits)
+        source.open(block.segment, input_format, share.first + min(lane, step - 1));
+        open(share.first);
+        if (share.waits)
             wait_for_previous_kernel();
         raw_symbol next = {};
-        if (lane < min(n, step))
+        if (lane < min(share.n, step))
             next = source.load(input_format, has_noise_each);
         if (FORMAT != OUTPUT_U8 && !has_noise_each)
             scale.take_noise(steps_per_nat, source.noise ? *source.noise : block.segment.noise_value, noise_is_inverse);
 #pragma unroll 1
-        for (unsigned left = n; left > 0;) {
+        for (unsigned left = share.n; left > 0;) {
             const unsigned n_now = min(left, step);
             const raw_symbol raw = next;
             left -= n_now;
@@ -118,33 +122,34 @@ template <output_format FORMAT, int M> struct segment_run {
                 scale.turn = turn;
                 turn ^= turn_of_step;
             }
-            if (IS_DESCRAMBLED)
-                scale.signs = sequence.template take<BITS>(n_now);
+            if (IS_DESCRAMBLED) {
+                scale.signs = gold_bits<BITS>(block.sequence, bit);
+                bit += step * BITS;
+            }
             const float2 components = convert(raw, input_format, input_scale);
             store(n_now, values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale, limit));
         }
     }
 
     template <typename Table>
-    static __device__ __forceinline__ void run(const Table &table, const softqam_llr_limit &limit, size_t first,
-                                               unsigned n, bool waits)
+    static __device__ __forceinline__ void run(const Table &table, const softqam_llr_limit &limit,
+                                               const warp_share &share)
     {
         segment_run self;
         if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled)
-            self.template demodulate<FORMAT != OUTPUT_U8>(table, limit, first, n, waits);
+            self.template demodulate<FORMAT != OUTPUT_U8>(table, limit, share);
         else
-            self.template demodulate<false>(table, limit, first, n, waits);
+            self.template demodulate<false>(table, limit, share);
     }
 };
 
-/* n symbols from `first` on of the block's segment, by a warp, which waits for the kernel before if it has not yet. */
+/* A warp's share of the block's segment. */
 template <output_format FORMAT>
-static __device__ __forceinline__ void demodulate_run(const softqam_llr_limit &limit, size_t first, unsigned n,
-                                                      bool waits)
+static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit &limit, const warp_share &share)
 {
     if constexpr (FORMAT == OUTPUT_U8) {
         const auto *memory = reinterpret_cast<const table_memory<softqam_soft_table> *>(block.tables.soft);
-        return segment_run<FORMAT, 4>::run(memory->read(block.of_soft), limit, first, n, waits);
+        return segment_run<FORMAT, 4>::run(memory->read(block.of_soft), limit, share);
     } else {
         typedef const table_memory<softqam_llr_rows> rows_memory;
         const auto &rows = block.tables.llrs.rows;
@@ -154,19 +159,19 @@ static __device__ __forceinline__ void demodulate_run(const softqam_llr_limit &l
         switch (block.segment.modulation) {
         case SOFTQAM_MODULATION_BPSK:
         case SOFTQAM_MODULATION_PI2_BPSK:
-            return segment_run<FORMAT, 0>::run(lines.read(block.lines[0]), limit, first, n, waits);
+            return segment_run<FORMAT, 0>::run(lines.read(block.lines[0]), limit, share);
         case SOFTQAM_MODULATION_QPSK:
-            return segment_run<FORMAT, 1>::run(lines.read(block.lines[0]), limit, first, n, waits);
+            return segment_run<FORMAT, 1>::run(lines.read(block.lines[0]), limit, share);
         case SOFTQAM_MODULATION_16QAM:
-            return segment_run<FORMAT, 2>::run(lines.read(block.lines[1]), limit, first, n, waits);
+            return segment_run<FORMAT, 2>::run(lines.read(block.lines[1]), limit, share);
         case SOFTQAM_MODULATION_64QAM:
             return segment_run<FORMAT, 3>::run(reinterpret_cast<rows_memory *>(rows[0])->read(block.of_rows[0]), limit,
-                                               first, n, waits);
+                                               share);
         case SOFTQAM_MODULATION_256QAM:
             return segment_run<FORMAT, 4>::run(reinterpret_cast<rows_memory *>(rows[1])->read(block.of_rows[1]), limit,
-                                               first, n, waits);
+                                               share);
         default:
-            return segment_run<FORMAT, 5>::run(long_rows->read(block.of_rows[2]), limit, first, n, waits);
+            return segment_run<FORMAT, 5>::run(long_rows->read(block.of_rows[2]), limit, share);
         }
     }
 }
@@ -229,91 +234,134 @@ static __device__ __forceinline__ block_place find_place(const array_of<unsigned
     return {low, static_cast<size_t>(blockIdx.x - first_blocks.at[low])};
 }
 
-/* The same among segments in device memory, by a warp: a thread counts segments' blocks. False for a block that is not
- * needed. */
-static __device__ __forceinline__ bool find_place(block_place &place, const softqam_segment_launch &launch)
+/* Blocks that n symbols of a segment in device memory take: the quotient, rounded up, by a product that may be one too
+ * much. No more than of any segment that fits in memory, so that sums fit. */
+static __device__ __forceinline__ unsigned blocks_of(size_t n_symbols, const softqam_segment_launch &launch)
 {
-    enum : unsigned {
-        AT_ONCE = 8,
-        MOST_SYMBOLS = 1u << 31 /* of a segment, so that the sum of a warp's blocks fits */
-    };
+    enum : unsigned { MOST_SYMBOLS = 1u << 31, MOST_BLOCKS = (1u << 23) - 1 };
+    const unsigned share = softqam_block_share(launch.block_steps, 1, true);
+    const unsigned n = static_cast<unsigned>(min(n_symbols, size_t{MOST_SYMBOLS})) + share - 1;
+    const unsigned quotient = __umulhi(n, launch.per_share);
+    return min(quotient * share > n ? quotient - 1 : quotient, MOST_BLOCKS + 0u);
+}
+
+/* The same among segments in device memory, by a block: each thread counts the blocks of two segments. False for a
+ * block that is not needed. All threads return the same. */
+static __device__ __forceinline__ bool find_place(const softqam_segment_launch &launch)
+{
+    enum : unsigned { EACH = 2, AT_ONCE = EACH * BLOCK_THREADS };
     const unsigned all = 0xffffffffu;
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    const unsigned share = softqam_block_share(launch.block_steps, 1, true);
-    const unsigned n_segments = *launch.n_device_segments;
+    const unsigned n_segments = min(*launch.n_device_segments, launch.n_segments);
     unsigned before = 0;
-    for (unsigned first = 0; first < launch.n_segments; first += AT_ONCE * WARP_THREADS) {
-        size_t n_symbols[AT_ONCE] = {};
+    for (unsigned first = 0; first < launch.n_segments; first += AT_ONCE) {
+        size_t n_symbols[EACH] = {};
         /* What lies behind the segments that there are is read too: all loads are on their way at once. */
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
-            if (first + k * WARP_THREADS + lane < launch.n_segments)
-                n_symbols[k] = launch.device_segments[first + k * WARP_THREADS + lane].n_symbols;
+        for (unsigned k = 0; k < EACH; k++)
+            if (first + threadIdx.x * EACH + k < launch.n_segments)
+                n_symbols[k] = launch.device_segments[first + threadIdx.x * EACH + k].n_symbols;
+        unsigned n_blocks[EACH];
+        unsigned mine = 0;
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            const unsigned number = first + k * WARP_THREADS + lane;
-            const unsigned n = static_cast<unsigned>(min(n_symbols[k], size_t{MOST_SYMBOLS}));
-            const unsigned mine = number < n_segments ? (n + share - 1) / share : 0;
-            unsigned sum = mine; /* of the warp's up to this one */
-#pragma unroll
-            for (int distance = 1; distance < WARP_THREADS; distance *= 2) {
-                const unsigned other = __shfl_up_sync(all, sum, distance);
-                sum += lane >= distance ? other : 0;
-            }
-            const unsigned from = before + sum - mine;
-            const unsigned found = __ballot_sync(all, from <= blockIdx.x && blockIdx.x - from < mine);
-            if (found != 0) {
-                const int owner = __ffs(static_cast<int>(found)) - 1;
-                place.segment = first + k * WARP_THREADS + owner;
-                place.number = blockIdx.x - __shfl_sync(all, from, owner);
-                return true;
-            }
-            before += __shfl_sync(all, sum, WARP_THREADS - 1);
-            if (first + (k + 1) * WARP_THREADS >= n_segments)
-                return false;
+        for (unsigned k = 0; k < EACH; k++) {
+            n_blocks[k] = first + threadIdx.x * EACH + k < n_segments ? blocks_of(n_symbols[k], launch) : 0;
+            mine += n_blocks[k];
         }
+        unsigned sum = mine; /* of the warp's up to this thread's */
+#pragma unroll
+        for (unsigned distance = 1; distance < WARP_THREADS; distance *= 2) {
+            const unsigned other = __shfl_up_sync(all, sum, distance);
+            sum += lane >= distance ? other : 0;
+        }
+        if (lane == WARP_THREADS - 1)
+            block.n_blocks[threadIdx.x / WARP_THREADS] = sum;
+        __syncthreads();
+        unsigned number = blockIdx.x - (before + sum - mine); /* among this thread's */
+#pragma unroll
+        for (unsigned warp = 0; warp < BLOCK_WARPS; warp++) {
+            number -= warp < threadIdx.x / WARP_THREADS ? block.n_blocks[warp] : 0;
+            before += block.n_blocks[warp];
+        }
+        if (number < mine) {
+            const bool is_first = number < n_blocks[0];
+            block.place.segment = first + threadIdx.x * EACH + (is_first ? 0 : 1);
+            block.place.number = is_first ? number : number - n_blocks[0];
+        }
+        __syncthreads();
+        if (blockIdx.x < before)
+            return true;
+        if (first + AT_ONCE >= n_segments)
+            return false;
     }
     return false;
 }
 
-/* A segment of device memory to the block's, with what its zeros stand for. What no host could check is made harmless
- * as far as it can be: a modulation that is none has no symbols. */
+/* A segment of device memory to the block's, by a warp, with what its zeros stand for. What no host could check is made
+ * harmless as far as it can be: a modulation that is none has no symbols. */
 template <output_format FORMAT>
 static __device__ __forceinline__ void take_segment(const softqam_segment &from, const softqam_segment_launch &launch)
 {
-    enum { SAME_WORDS = offsetof(softqam_kernel_segment, input_scale) / sizeof(uint32_t) };
+    enum {
+        WORDS = sizeof(softqam_segment) / sizeof(uint32_t),
+        SAME_WORDS = offsetof(softqam_kernel_segment, input_scale) / sizeof(uint32_t)
+    };
     static_assert(offsetof(softqam_segment, n_layers) == offsetof(softqam_kernel_segment, input_scale) &&
                       offsetof(softqam_segment, layers) == offsetof(softqam_kernel_segment, layers) &&
                       offsetof(softqam_segment, symbol_stride) == offsetof(softqam_kernel_segment, symbol_stride),
                   "both begin with the same fields");
+    static_assert(SAME_WORDS >= WARP_THREADS && WORDS <= 2 * WARP_THREADS, "two words a thread");
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(&from);
+    const uint32_t low = words[lane];
+    const uint32_t high = WARP_THREADS + lane < WORDS ? words[WARP_THREADS + lane] : 0;
+    const auto field = [&](size_t offset) {
+        return __shfl_sync(0xffffffffu, offset / 4 < WARP_THREADS ? low : high, static_cast<int>(offset / 4));
+    };
     softqam_kernel_segment &to = block.segment;
-    if (threadIdx.x >= WARP_THREADS) {
-        const unsigned word = threadIdx.x - WARP_THREADS;
-        if (word < SAME_WORDS && word / 2 != offsetof(softqam_segment, symbol_stride) / 8 && word / 2 != 0)
-            reinterpret_cast<uint32_t *>(&to)[word] = reinterpret_cast<const uint32_t *>(&from)[word];
-        return;
-    }
-    if (threadIdx.x > 0)
-        return;
-    const unsigned modulation = from.modulation != 0 ? static_cast<unsigned>(from.modulation) : launch.modulation;
-    const unsigned noise_form = from.noise_form != 0 ? static_cast<unsigned>(from.noise_form) : launch.noise_form;
-    const float llr_scale = from.llr_scale != 0.0f ? from.llr_scale : launch.llr_scale;
+    reinterpret_cast<uint32_t *>(&to)[lane] = low;
+    if (WARP_THREADS + lane < SAME_WORDS)
+        reinterpret_cast<uint32_t *>(&to)[WARP_THREADS + lane] = high;
+    const unsigned own_modulation = field(offsetof(softqam_segment, modulation));
+    const unsigned modulation = own_modulation != 0 ? own_modulation : launch.modulation;
+    const unsigned own_noise_form = field(offsetof(softqam_segment, noise_form));
+    const unsigned noise_form = own_noise_form != 0 ? own_noise_form : launch.noise_form;
+    const float own_llr_scale = __uint_as_float(field(offsetof(softqam_segment, llr_scale)));
+    const float llr_scale = own_llr_scale != 0.0f ? own_llr_scale : launch.llr_scale;
+    const float own_input_scale = __uint_as_float(field(offsetof(softqam_segment, input_scale)));
+    const unsigned n_layers = field(offsetof(softqam_segment, n_layers));
+    const uint32_t c_init = field(offsetof(softqam_segment, c_init));
+    const uint32_t descramble = field(offsetof(softqam_segment, descramble));
     const bool is_known =
         FORMAT == OUTPUT_U8 ? modulation == SOFTQAM_MODULATION_256QAM : modulation <= SOFTQAM_MODULATION_1024QAM;
-    to.n_symbols = is_known ? from.n_symbols : 0;
-    to.symbol_stride = from.symbol_stride != 0 ? from.symbol_stride : 1;
-    to.input_scale = from.input_scale != 0.0f ? from.input_scale : launch.input_scale;
+    __syncwarp();
+    if (lane > 0)
+        return;
+    if (!is_known)
+        to.n_symbols = 0;
+    if (to.symbol_stride == 0)
+        to.symbol_stride = 1;
+    to.input_scale = own_input_scale != 0.0f ? own_input_scale : launch.input_scale;
     to.steps_per_nat = launch.is_negative ? -llr_scale : llr_scale;
     to.noise_value = 0.0f;
-    to.c_init = from.c_init & 0x7fffffff;
+    to.c_init = c_init & 0x7fffffff;
     to.modulation = static_cast<uint8_t>(modulation);
-    to.n_layers = static_cast<uint8_t>(min(max(from.n_layers, 1u), SOFTQAM_MAX_LAYERS + 0u));
+    to.n_layers = static_cast<uint8_t>(min(max(n_layers, 1u), SOFTQAM_MAX_LAYERS + 0u));
     to.noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
-    to.is_descrambled = from.descramble != 0;
+    to.is_descrambled = descramble != 0;
+}
+
+/* The scrambling sequence for n symbols from `first` on of the block's segment, by a warp. */
+static __device__ __forceinline__ void write_sequence(size_t first, unsigned n)
+{
+    const unsigned modulation = block.segment.modulation;
+    const unsigned bits =
+        modulation <= SOFTQAM_MODULATION_PI2_BPSK ? 1 : 2 * (modulation - SOFTQAM_MODULATION_PI2_BPSK);
+    write_gold(block.sequence, (n * bits + 31) / 32, block.segment.c_init, (block.segment.first_symbol + first) * bits);
 }
 
 template <output_format FORMAT, int N>
-static __global__ void __launch_bounds__(BLOCK_THREADS, 7)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     segment_kernel(const __grid_constant__ typename segment_tables<FORMAT>::type tables,
                    const __grid_constant__ softqam_segment_launch launch,
                    const __grid_constant__ array_of<softqam_kernel_segment, N> segments,
@@ -327,18 +375,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 7)
     if (launch.device_segments) {
         write_tables(tables, ALL_MODULATIONS);
         wait_for_previous_kernel();
-        if (threadIdx.x < WARP_THREADS) {
-            const bool is_needed = find_place(place, launch);
-            if (threadIdx.x == 0) {
-                block.place = place;
-                block.is_needed = is_needed;
-            }
-        }
-        __syncthreads();
-        if (!block.is_needed)
+        if (!find_place(launch))
             return;
         place = block.place;
-        take_segment<FORMAT>(launch.device_segments[place.segment], launch);
+        if (threadIdx.x < WARP_THREADS)
+            take_segment<FORMAT>(launch.device_segments[place.segment], launch);
     } else {
         place = find_place(first_blocks, launch);
         const softqam_kernel_segment &segment = segments.at[place.segment];
@@ -348,12 +389,20 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 7)
         write_tables(tables, segment.modulation);
     }
     __syncthreads();
-    const unsigned share =
-        softqam_block_share(launch.block_steps, block.segment.n_layers, launch.device_segments) / BLOCK_WARPS;
-    const size_t first = (place.number * BLOCK_WARPS + threadIdx.x / WARP_THREADS) * share;
-    if (first < block.segment.n_symbols)
-        demodulate_run<FORMAT>(launch.limit, first,
-                               static_cast<unsigned>(min(block.segment.n_symbols - first, share + size_t{0})), waits);
+    const unsigned of_block = softqam_block_share(launch.block_steps, block.segment.n_layers, launch.device_segments);
+    const size_t first = place.number * of_block;
+    if (first >= block.segment.n_symbols)
+        return;
+    const unsigned n = static_cast<unsigned>(min(block.segment.n_symbols - first, of_block + size_t{0}));
+    if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled) {
+        if (threadIdx.x < WARP_THREADS)
+            write_sequence(first, n);
+        __syncthreads();
+    }
+    const unsigned of_warp = of_block / BLOCK_WARPS;
+    const unsigned before = threadIdx.x / WARP_THREADS * of_warp;
+    if (before < n)
+        demodulate_share<FORMAT>(launch.limit, {first + before, min(n - before, of_warp), before, waits});
 }
 
 #endif
