@@ -69,42 +69,37 @@ class CuPy:
         self.cupy.cuda.Device().synchronize()
 
 
-class TorchByCapsules(Torch):
-    """As one before 2.10."""
-
-    in_c = False
-
-
 class TorchInC(Torch):
     """By the C exchange API."""
-
-    in_c = True
 
     def __init__(self):
         super().__init__()
         if not hasattr(self.torch.Tensor, "__dlpack_c_exchange_api__"):
             pytest.skip(f"PyTorch {self.torch.__version__} has no C exchange API, which 2.10 has")
+        _gpu._library_of_type(self.torch.Tensor)
+        assert self.torch.Tensor in _gpu.in_c
 
 
-@pytest.fixture(params=[TorchInC, TorchByCapsules, CuPy])
-def gpu(request, monkeypatch):
+@pytest.fixture(autouse=True)
+def built_with_cuda():
     if not softqam.built_with_cuda:
         pytest.skip("softqam was built without CUDA")
+
+
+@pytest.fixture(params=[TorchInC, Torch, CuPy])
+def gpu(request, monkeypatch):
     library = request.param()
-    if isinstance(library, Torch):
-        kind = library.torch.Tensor
-        in_c = {kind: _gpu.in_c[kind]} if _gpu._library_of_type(kind) and library.in_c else {}
-        monkeypatch.setattr(_gpu, "in_c", in_c)
+    if request.param is Torch:  # as one before 2.10
+        _gpu._library_of_type(library.torch.Tensor)
+        monkeypatch.setattr(_gpu, "in_c", {})
     return library
 
 
 @pytest.fixture
 def torch_in_c(monkeypatch):
     """PyTorch; fails where a call goes another way."""
-    gpu = TorchInC()
-    _gpu._library_of_type(gpu.torch.Tensor)
     monkeypatch.delattr(_gpu, "demodulate")
-    return gpu
+    return TorchInC()
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
