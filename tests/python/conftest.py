@@ -22,8 +22,9 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_sessionfinish(session, exitstatus):
     """Where nothing could be tested, that is a skip."""
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if exitstatus == 0 and not reporter.stats.get("passed"):
+    seen = session.config.pluginmanager.get_plugin("terminalreporter").stats
+    skipped = exitstatus == 0 or exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and seen.get("skipped")
+    if skipped and not seen.get("passed"):
         session.exitstatus = 77
 
 

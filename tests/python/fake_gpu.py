@@ -47,6 +47,27 @@ new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
+# int function(void *object, DLTensor *tensor) and int function(device_type, device_id, void **stream), with the GIL held
+DescribeArray = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+CurrentStream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+
+
+class ExchangeAPI(ctypes.Structure):
+    """DLPackExchangeAPI."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("not_called", ctypes.c_void_p * 3),
+        ("describe", DescribeArray),
+        ("current_stream", CurrentStream),
+    ]
+
+    def capsule(self, name=b"dlpack_exchange_api"):
+        return new_capsule(ctypes.addressof(self), name, None)
+
+
 def check(error):
     assert error == 0, f"CUDA error {error}"
 
@@ -65,6 +86,8 @@ class Memory:
 class Array:
     """A NumPy view of fake device memory, which NumPy itself does not get to see."""
 
+    plain = True
+
     def __init__(self, host, memory, device):
         self.host, self.memory, self.device = host, memory, device
         self.streams = []  # what __dlpack__() was called with
@@ -79,19 +102,49 @@ class Array:
     def __dlpack_device__(self):
         return 2, self.device
 
-    def __dlpack__(self, *, stream=None):
-        self.streams.append(stream)
+    def tensor(self):
+        """Its DLTensor: it begins at an offset, and has no strides where it is contiguous."""
         n = self.host.ndim
         shape = (ctypes.c_int64 * n)(*self.host.shape)
         strides = (ctypes.c_int64 * n)(*(s // self.host.itemsize for s in self.host.strides))
         dtype = self.host.dtype
-        tensor = DLTensor(
-            self.host.ctypes.data, 2, self.device, n, CODES[dtype.kind], 8 * dtype.itemsize, 1, shape, strides, 0
+        self.keep = shape, strides
+        return DLTensor(
+            self.host.ctypes.data - 8,
+            2,
+            self.device,
+            n,
+            CODES[dtype.kind],
+            8 * dtype.itemsize,
+            1,
+            shape,
+            None if self.host.flags.c_contiguous else strides,
+            8,
         )
-        managed = DLManagedTensor(tensor, None, forget)
+
+    def __dlpack__(self, *, stream=None):
+        self.streams.append(stream)
+        managed = DLManagedTensor(self.tensor(), None, forget)
         address = ctypes.addressof(managed)
-        exports[address] = (managed, shape, strides, self)
+        exports[address] = (managed, self.keep, self)
         return new_capsule(address, b"dltensor", None)
+
+
+@DescribeArray
+def describe(array, tensor):
+    tensor[0] = array.tensor()
+    return 0
+
+
+@CurrentStream
+def current_stream(device_type, device, stream):
+    assert device_type == 2
+    stream[0] = Library.current
+    return 0
+
+
+api = ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, current_stream)
+Array.__dlpack_c_exchange_api__ = api.capsule()
 
 
 class Foreign:
@@ -147,6 +200,9 @@ class Library:
     numbers = 0
 
     array_type = Array
+
+    def is_plain(self, array):
+        return array.plain
 
     def device_of(self, array):
         return array.device

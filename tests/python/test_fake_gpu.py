@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Arrays on a GPU, as far as no GPU is needed: what is passed on, in which order, on which stream, and what is refused.
 SOFTQAM_FAKE_CUDA says that the package is linked with the fake CUDA runtime."""
+import contextlib
+import ctypes
 import gc
 import os
 import re
+import sys
 import weakref
 
 import numpy as np
@@ -16,13 +19,18 @@ from softqam import _gpu
 if "SOFTQAM_FAKE_CUDA" not in os.environ:
     pytest.skip("not with the fake CUDA runtime", allow_module_level=True)
 import fake_gpu
-from fake_gpu import Library, Stream, empty, synchronize, to_gpu
+from fake_gpu import Array, Library, Stream, empty, synchronize, to_gpu
 
 
-@pytest.fixture(autouse=True)
-def library(monkeypatch):
+@pytest.fixture(autouse=True, params=["capsules", "exchange API"])
+def library(request, monkeypatch):
+    """How the library describes its arrays."""
     monkeypatch.setitem(_gpu.LIBRARIES, "fake_gpu", Library)
     monkeypatch.setattr(Library, "current", Stream().ptr)
+    monkeypatch.setattr(_gpu, "in_c", {})
+    if request.param == "exchange API":
+        _gpu.describe_in_c(_gpu._library_named("fake_gpu"))
+        assert Array in _gpu.in_c
     _gpu._in_flight.clear()
     yield
     gc.collect()
@@ -42,7 +50,7 @@ def test_bytes_are_those_of_host_memory(rng, dtype, output):
     noise = None if output == "u8" else make_noise(rng, 600).reshape(3, 200)
     expected = softqam.demodulate(symbols, noise_var=noise, output=output)
     got = softqam.demodulate(to_gpu(symbols), noise_var=None if noise is None else to_gpu(noise), output=output)
-    assert type(got) is fake_gpu.Array and got.shape == expected.shape
+    assert type(got) is Array and got.shape == expected.shape
     assert_bytes(result_of(got), expected)
 
 
@@ -50,9 +58,12 @@ def test_returns_before_the_stream_has_passed(rng):
     symbols = make_symbols(rng, 300)
     expected = softqam.demodulate(symbols, noise_var=0.1)
     on_gpu, noise, out = to_gpu(symbols), to_gpu(np.float32(0.1)), to_gpu(np.full(2400, 99, np.int8))
-    assert softqam.demodulate(on_gpu, noise_var=noise, out=out) is out
-    assert (out.host == 99).all()
-    assert_bytes(result_of(out), expected)
+    for other in (Stream().handle, None):
+        assert softqam.demodulate(on_gpu, noise_var=noise, out=out) is out
+        fake_gpu.check(fake_gpu.cuda.cudaStreamSynchronize(other))
+        assert (out.host == 99).all()
+    fake_gpu.check(fake_gpu.cuda.cudaStreamSynchronize(ctypes.c_void_p(Library.current)))
+    assert_bytes(out.host.copy(), expected)
 
 
 def test_views_and_broadcast_noise(rng):
@@ -80,8 +91,12 @@ def test_streams(rng):
         def __cuda_stream__(self):
             return 0, other.ptr
 
-    for stream, seen in [(None, -1), (Library.current, -1), (other, other.ptr), (OfTorch(), other.ptr),
-                         (OfCuda(), other.ptr), (other.ptr, other.ptr), (0, 1)]:  # fmt: skip
+    softqam.demodulate(symbols, noise_var=noise, out=out)
+    assert [a.streams for a in (symbols, noise, out)] == ([[]] if Array in _gpu.in_c else [[-1]]) * 3
+    for array in (symbols, noise, out):
+        array.streams.clear()
+    for stream, seen in [(Library.current, -1), (other, other.ptr), (OfTorch(), other.ptr), (OfCuda(), other.ptr),
+                         (other.ptr, other.ptr), (0, 1)]:  # fmt: skip
         softqam.demodulate(symbols, noise_var=noise, out=out, stream=stream)
         assert [a.streams.pop() for a in (symbols, noise, out)] == [seen] * 3
     for wrong in ("stream", 1.5, object()):
@@ -186,11 +201,111 @@ def test_wrong_calls(rng):
     fake_gpu.exports.clear()
 
 
-def test_second_device(rng):
+@pytest.mark.parametrize("arguments", [{}, {"stream": 0}])
+def test_second_device(rng, monkeypatch, arguments):
+    monkeypatch.setattr(Library, "current", 0)
     values = make_symbols(rng, 100)
-    got = softqam.demodulate(to_gpu(values, 1), noise_var=0.1, stream=0)
+    got = softqam.demodulate(to_gpu(values, 1), noise_var=0.1, **arguments)
     fake_gpu.check(fake_gpu.cuda.cudaSetDevice(1))
     synchronize()
     fake_gpu.check(fake_gpu.cuda.cudaSetDevice(0))
     assert got.device == 1
     assert_bytes(got.host.copy(), softqam.demodulate(values, noise_var=0.1))
+
+
+def test_numbers_are_the_nearest_that_float32_has(rng):
+    values = make_symbols(rng, 20)
+    for number in (1e-300, 1e300, 3, -1.0, float("inf"), np.float64(0.1), np.float32(0.1)):
+        got = softqam.demodulate(to_gpu(values), noise_var=number)
+        assert_bytes(result_of(got), softqam.demodulate(values, noise_var=float(number)))
+    with pytest.raises(ValueError, match="noise_var"):
+        softqam.demodulate(to_gpu(values), noise_var=10**400)
+
+
+def test_what_c_does_not_describe_goes_by_capsules(rng, monkeypatch):
+    class Derived(Array):
+        pass
+
+    def on_gpu(kind=Array):
+        return to_gpu(values, kind=kind), to_gpu(noise, kind=kind), empty((80,), np.int8, kind=kind)
+
+    values, noise = make_symbols(rng, 10), make_noise(rng, 10)
+    expected = softqam.demodulate(values, noise_var=noise)
+    for k in range(3):
+        arrays = list(on_gpu())
+        arrays[k] = on_gpu(Derived)[k]
+        assert_bytes(result_of(softqam.demodulate(arrays[0], noise_var=arrays[1], out=arrays[2])), expected)
+        assert arrays[k].streams == [-1]
+        arrays = on_gpu()
+        arrays[k].plain = False
+        assert_bytes(result_of(softqam.demodulate(arrays[0], noise_var=arrays[1], out=arrays[2])), expected)
+        assert arrays[k].streams == [-1]
+
+
+def test_versions_of_the_exchange_api(library):
+    def library_of(capsule):
+        kind = type("Kind", (), {} if capsule is None else {"__dlpack_c_exchange_api__": capsule})
+        return softqam._core.ArrayLibrary(kind, bool, bool, bool)
+
+    def table(major, minor, previous=None, describe=fake_gpu.describe, current_stream=fake_gpu.current_stream):
+        tables.append(fake_gpu.ExchangeAPI(major, minor, None, (ctypes.c_void_p * 3)(), describe, current_stream))
+        tables[-1].previous = previous and ctypes.addressof(previous)
+        return tables[-1]
+
+    tables = []
+    for good in (table(1, 2), table(1, 9), table(2, 0, table(1, 3)), table(3, 0, table(2, 1, table(1, 3)))):
+        library_of(good.capsule())
+    none = [fake_gpu.DescribeArray(), fake_gpu.CurrentStream()]
+    bad = [table(0, 9), table(2, 0), table(3, 0, table(2, 0)), table(2, 0, table(0, 9)), table(1, 3, None, none[0]),
+           table(1, 3, None, fake_gpu.describe, none[1])]  # fmt: skip
+    for capsule in (None, 0, 1, "text", table(1, 3).capsule(b"dltensor"), *(t.capsule() for t in bad)):
+        with pytest.raises(TypeError, match="exchange API"):
+            library_of(capsule)
+
+
+class Refused(Exception):
+    """The library's own error."""
+
+
+def test_errors_of_the_library(monkeypatch):
+    """What its functions raise comes out, and nothing is left behind."""
+
+    class Refusing(Array):
+        def __bool__(self):
+            raise Refused
+
+    # Returns -1 for such an array, with its error set.
+    refusing = ctypes.cast(ctypes.pythonapi.PyObject_IsTrue, fake_gpu.DescribeArray)
+    api = fake_gpu.ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), refusing, fake_gpu.current_stream)
+    Refusing.__dlpack_c_exchange_api__ = api.capsule()
+    symbols, out = empty((10,), "c8", kind=Refusing), empty((80,), "i1", kind=Refusing)
+
+    def raises(*arguments):
+        raise Refused
+
+    for plain in (lambda array: True, raises):
+        _gpu.in_c[Refusing] = softqam._core.ArrayLibrary(Refusing, plain, raises, raises)
+        with pytest.raises(Refused):
+            softqam.demodulate(symbols, noise_var=0.1, out=out)
+    for function in ("number", "empty"):
+        monkeypatch.setattr(Library, function, raises)
+        if Array in _gpu.in_c:
+            _gpu.describe_in_c(Library())
+        noise = 0.1 if function == "number" else to_gpu(np.ones(1, np.float32))
+        with pytest.raises(Refused):
+            softqam.demodulate(to_gpu(np.ones(7, np.complex64)), noise_var=noise)
+
+
+def test_no_reference_is_kept(rng):
+    symbols, noise, out = to_gpu(make_symbols(rng, 1)), to_gpu(np.ones(1, np.float32)), empty((8,), np.int8)
+    shared = (symbols, noise, out, Array, None, np.int8)
+    for arguments in ({"out": out}, {}, {"out": empty((9,), np.int8)}):
+        for n in (10, 1000):
+            before = [sys.getrefcount(thing) for thing in shared]
+            for _ in range(n):
+                with contextlib.suppress(ValueError):
+                    softqam.demodulate(symbols, noise_var=noise, **arguments)
+            synchronize()
+            gc.collect()
+            after = [sys.getrefcount(thing) for thing in shared]
+        assert all(abs(a - b) < 100 for a, b in zip(before, after)), (before, after)

@@ -7,6 +7,7 @@ import pytest
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
+from softqam import _gpu
 
 
 class Torch:
@@ -68,11 +69,37 @@ class CuPy:
         self.cupy.cuda.Device().synchronize()
 
 
-@pytest.fixture(params=[Torch, CuPy])
-def gpu(request):
+class TorchInC(Torch):
+    """By the C exchange API."""
+
+    def __init__(self):
+        super().__init__()
+        if not hasattr(self.torch.Tensor, "__dlpack_c_exchange_api__"):
+            pytest.skip(f"PyTorch {self.torch.__version__} has no C exchange API, which 2.10 has")
+        _gpu._library_of_type(self.torch.Tensor)
+        assert self.torch.Tensor in _gpu.in_c
+
+
+@pytest.fixture(autouse=True)
+def built_with_cuda():
     if not softqam.built_with_cuda:
         pytest.skip("softqam was built without CUDA")
-    return request.param()
+
+
+@pytest.fixture(params=[TorchInC, Torch, CuPy])
+def gpu(request, monkeypatch):
+    library = request.param()
+    if request.param is Torch:  # as one before 2.10
+        _gpu._library_of_type(library.torch.Tensor)
+        monkeypatch.setattr(_gpu, "in_c", {})
+    return library
+
+
+@pytest.fixture
+def torch_in_c(monkeypatch):
+    """PyTorch; fails where a call goes another way."""
+    monkeypatch.delattr(_gpu, "demodulate")
+    return TorchInC()
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
@@ -157,8 +184,9 @@ def test_wrong_calls(gpu, rng):
         softqam.demodulate(gpu.to_gpu(values.astype(complex)), noise_var=0.1)
 
 
-def test_graph_of_torch(rng):
-    gpu = Torch()
+def test_graph_of_torch(gpu, rng):
+    if not isinstance(gpu, Torch):
+        pytest.skip("not PyTorch")
     values = make_symbols(rng, 45864)
     symbols, out = gpu.to_gpu(np.zeros_like(values)), gpu.to_gpu(np.zeros(8 * 45864, np.int8))
     softqam.demodulate(symbols, noise_var=0.1, out=out)
@@ -169,6 +197,46 @@ def test_graph_of_torch(rng):
     graph.replay()
     gpu.synchronize()
     assert_bytes(gpu.to_host(out), softqam.demodulate(values, noise_var=0.1))
+
+
+def test_all_calls_of_torch_are_in_c(torch_in_c, rng):
+    """Bytes, streams and devices of what goes by the C exchange API alone."""
+    torch = torch_in_c.torch
+    values, noise = make_symbols(rng, 6000).reshape(20, 300), make_noise(rng, 6000).reshape(20, 300)
+    for device in range(torch.cuda.device_count()):
+        symbols, n0 = torch.from_numpy(values).cuda(device), torch.from_numpy(noise).cuda(device)
+        out = torch.empty((20, 2400), dtype=torch.int8, device=symbols.device)
+        for arguments in ({}, {"noise_var": 0.1}, {"first_symbol": 3, "c_init": list(range(20))}):
+            expected = softqam.demodulate(values, **{"noise_var": noise, **arguments})
+            for stream in (torch.cuda.current_stream(device), torch.cuda.Stream(device)):
+                with torch.cuda.stream(stream), torch.cuda.device(0):
+                    got = softqam.demodulate(symbols, **{"noise_var": n0, **arguments})
+                    assert softqam.demodulate(symbols, **{"noise_var": n0, **arguments}, out=out) is out
+                assert got.device == symbols.device and torch.cuda.current_device() == 0
+                stream.synchronize()
+                assert_bytes(got.cpu().numpy(), expected)
+                assert_bytes(out.cpu().numpy(), expected)
+        for view in (symbols[:, ::3], symbols.T, symbols[2:5, 7:9], symbols[0:0], symbols[0, 0].expand(1)):
+            assert_bytes(softqam.demodulate(view, noise_var=0.1).cpu().numpy(),
+                         softqam.demodulate(view.cpu().numpy(), noise_var=0.1))  # fmt: skip
+
+
+def test_tensors_that_torch_refuses(rng):
+    gpu = Torch()
+    symbols = gpu.to_gpu(make_symbols(rng, 100))
+    for wrong, words in [
+        ({"symbols": symbols.conj()}, "conjugate"),
+        ({"symbols": symbols.clone().requires_grad_()}, "gradient"),
+        ({"symbols": symbols.to_sparse()}, "layout|sparse"),
+        ({"noise_var": gpu.torch.ones(100, device="cuda", requires_grad=True)}, "gradient"),
+        ({"noise_var": symbols.conj().imag}, "negative"),
+        ({"out": gpu.torch.zeros(800, device="cuda").requires_grad_(), "output": "f32"}, "gradient"),
+    ]:
+        arguments = {"symbols": symbols, "noise_var": 0.1, **wrong}
+        with pytest.raises((TypeError, ValueError, BufferError), match=words):
+            softqam.demodulate(arguments.pop("symbols"), **arguments)
+    plain = softqam.demodulate(symbols.conj().resolve_conj(), noise_var=gpu.torch.tensor(0.1))
+    assert_bytes(gpu.to_host(plain), softqam.demodulate(symbols.cpu().numpy().conj(), noise_var=float(np.float32(0.1))))
 
 
 def test_symbols_of_jax(rng):

@@ -114,6 +114,14 @@ std::string describe_shape(const int64_t *shape, int n_axes)
     return text + (n_axes == 1 ? ",)" : ")");
 }
 
+nb::object shape_tuple(const int64_t *shape, int n_axes)
+{
+    nb::object tuple = nb::steal(PyTuple_New(n_axes));
+    for (int axis = 0; axis < n_axes; axis++)
+        PyTuple_SetItem(tuple.ptr(), axis, PyLong_FromLongLong(shape[axis]));
+    return tuple;
+}
+
 std::string array::describe() const
 {
     return (dtype.empty() ? element_name(type) : dtype) + " of shape " + describe_shape(shape, n_axes);
@@ -164,23 +172,41 @@ void host_array::release()
 
 void device_array::acquire(nb::handle capsule, const char *argument)
 {
+    if (!nb::try_cast(capsule, held))
+        throw nb::type_error((std::string(argument) + " has no DLPack tensor").c_str());
+    nb::dlpack::dltensor tensor{};
+    tensor.data = const_cast<void *>(held.data());
+    tensor.device = {held.device_type(), held.device_id()};
+    tensor.ndim = static_cast<int32_t>(held.ndim());
+    tensor.dtype = held.dtype();
+    tensor.shape = const_cast<int64_t *>(held.shape_ptr());
+    tensor.strides = const_cast<int64_t *>(held.stride_ptr());
+    read(tensor, argument);
+}
+
+void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument)
+{
     name = argument;
-    if (!nb::try_cast(capsule, tensor) || tensor.ndim() > MAX_AXES)
-        throw nb::type_error((std::string(argument) + " has no DLPack tensor of at most 64 axes").c_str());
-    type = element_of_dlpack(tensor.dtype());
-    dtype = type == element::other ? "dtype " + std::to_string(tensor.dtype().code) + " of DLPack with " +
-                                         std::to_string(tensor.dtype().bits) + " bits"
+    if (tensor.ndim > MAX_AXES)
+        throw nb::type_error((std::string(argument) + " has more than 64 axes").c_str());
+    type = element_of_dlpack(tensor.dtype);
+    dtype = type == element::other ? "dtype " + std::to_string(tensor.dtype.code) + " of DLPack with " +
+                                         std::to_string(tensor.dtype.bits) + " bits"
                                    : std::string();
-    data = static_cast<char *>(const_cast<void *>(tensor.data()));
-    n_axes = static_cast<int>(tensor.ndim());
-    const int64_t itemsize = (tensor.dtype().bits * tensor.dtype().lanes + 7) / 8;
-    for (int axis = 0; axis < n_axes; axis++) {
-        shape[axis] = static_cast<int64_t>(tensor.shape(axis));
-        strides[axis] = tensor.stride(axis) * itemsize;
+    data = static_cast<char *>(tensor.data) + tensor.byte_offset;
+    n_axes = tensor.ndim;
+    const int64_t itemsize = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+    for (int axis = n_axes - 1; axis >= 0; axis--) {
+        shape[axis] = tensor.shape[axis];
+        if (tensor.strides)
+            strides[axis] = tensor.strides[axis] * itemsize;
+        else /* contiguous */
+            strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
     }
     writable = true;
-    const int kind = tensor.device_type();
-    device = kind == nb::device::cuda::value || kind == nb::device::cuda_managed::value ? tensor.device_id() : HOST;
+    const int kind = tensor.device.device_type;
+    const bool on_gpu = kind == nb::device::cuda::value || kind == nb::device::cuda_managed::value;
+    device = on_gpu ? tensor.device.device_id : HOST;
 }
 
 void type_error(const array &argument, const std::string &what)

@@ -46,6 +46,7 @@ struct array {
 
 /* The same for a tuple of axes. */
 std::string describe_shape(const int64_t *shape, int n_axes);
+nb::object shape_tuple(const int64_t *shape, int n_axes);
 
 /* Host memory: holds the array's buffer while it lives, so nobody can free or resize it. */
 class host_array : public array
@@ -67,15 +68,17 @@ class host_array : public array
     bool held = false;
 };
 
-/* Device memory: what a DLPack capsule says. Holds the capsule's tensor while it lives. */
+/* Device memory: what DLPack says. */
 class device_array : public array
 {
   public:
-    /* Raises TypeError where `capsule` is none. */
+    /* Holds the capsule's tensor while it lives. Raises TypeError where `capsule` is none. */
     void acquire(nb::handle capsule, const char *name);
+    /* Holds nothing. Raises TypeError where the tensor has too many axes. */
+    void read(const nb::dlpack::dltensor &tensor, const char *name);
 
   private:
-    nb::ndarray<nb::ro> tensor;
+    nb::ndarray<nb::ro> held;
 };
 
 /* Raise, with the argument's name, dtype and shape before `what`. */

@@ -143,17 +143,21 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
 {
     if (c_init.is_none() || PyLong_Check(c_init.ptr()))
         return nb::none();
-    nb::list batch;
-    for (int axis = 0; axis < codewords.n_batch_axes(); axis++)
-        batch.append(codewords.out_shape[axis]);
-    nb::object values = nb::module_::import_("softqam._arrays").attr("usual_c_init")(c_init, nb::tuple(batch));
+    const nb::object batch = shape_tuple(codewords.out_shape, codewords.n_batch_axes());
+    nb::object values = nb::module_::import_("softqam._arrays").attr("usual_c_init")(c_init, batch);
     if (!view->acquire(values, "c_init") || view->type != element::uint32 || !view->is_contiguous())
         throw nb::type_error("c_init is no array of integers");
     options->c_inits = reinterpret_cast<const uint32_t *>(view->data);
     return values;
 }
 
-/* A Python number as a noise value: what a float does not hold counts as the nearest that it does. */
+float nearest_noise(double number)
+{
+    const double limited = number > 0 ? std::max(number, static_cast<double>(FLT_MIN)) : number;
+    return static_cast<float>(std::isfinite(number) ? std::clamp(limited, -double(FLT_MAX), double(FLT_MAX)) : number);
+}
+
+/* A Python number as a noise value. */
 static bool noise_number(nb::handle noise_var, float *value)
 {
     if (PyBool_Check(noise_var.ptr()) || !(PyFloat_Check(noise_var.ptr()) || PyLong_Check(noise_var.ptr())))
@@ -163,9 +167,7 @@ static bool noise_number(nb::handle noise_var, float *value)
         PyErr_Clear();
         throw nb::value_error("noise_var is an integer larger than any float");
     }
-    const double limited = number > 0 ? std::max(number, static_cast<double>(FLT_MIN)) : number;
-    *value =
-        static_cast<float>(std::isfinite(number) ? std::clamp(limited, -double(FLT_MAX), double(FLT_MAX)) : number);
+    *value = nearest_noise(number);
     return true;
 }
 
@@ -196,9 +198,6 @@ nb::object demodulator::output_array(const layout &codewords, nb::handle out, ho
 {
     nb::object result = nb::borrow(out);
     if (out.is_none()) {
-        nb::object shape = nb::steal(PyTuple_New(codewords.n_out_axes));
-        for (int axis = 0; axis < codewords.n_out_axes; axis++)
-            PyTuple_SetItem(shape.ptr(), axis, PyLong_FromLongLong(codewords.out_shape[axis]));
         /* Never freed: the interpreter may be gone before this module is. */
         static const nb::object &empty = *new nb::object(nb::module_::import_("numpy").attr("empty"));
         static const nb::object &type_of = *new nb::object(nb::module_::import_("numpy").attr("dtype"));
@@ -206,7 +205,7 @@ nb::object demodulator::output_array(const layout &codewords, nb::handle out, ho
         nb::object *&dtype = dtypes[config.output_format];
         if (!dtype)
             dtype = new nb::object(type_of(element_name(output_element())));
-        result = empty(shape, *dtype);
+        result = empty(shape_tuple(codewords.out_shape, codewords.n_out_axes), *dtype);
     }
     if (!PyObject_CheckBuffer(result.ptr()) || !view->acquire(result, "out"))
         throw nb::type_error("out is no NumPy array");
@@ -267,41 +266,79 @@ static void check_device(const array &argument, int device)
                                                                    ", the symbols on GPU " + std::to_string(device));
 }
 
-void demodulator::device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream)
+/* read_out(shape, n_axes, view) describes the output, once its shape is known. */
+template <typename ReadOut>
+void demodulator::on_device(const device_array &symbols, const device_array *noise, const call_arguments &arguments,
+                            ReadOut read_out, uintptr_t stream)
 {
-    const std::string strides = "its strides must be positive multiples of a symbol; make it contiguous";
-    check_noise_wanted(arguments.noise_var);
+    const char *strides = "its strides must be positive multiples of a symbol; make it contiguous";
+    const int device = symbols.device;
     call_options options = read_options(arguments);
     layout codewords(options, config.modulation);
-    device_array symbols_view, noise_view, out_view;
     host_array c_init_view;
-    symbols_view.acquire(symbols, "symbols");
-    const int device = symbols_view.device;
+    device_array out;
     if (device == array::HOST)
-        value_error(symbols_view, "it is not in the memory of a GPU");
-    if (!codewords.read_symbols(symbols_view))
-        value_error(symbols_view, strides);
+        value_error(symbols, "it is not in the memory of a GPU");
+    if (!codewords.read_symbols(symbols))
+        value_error(symbols, strides);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
-    if (!arguments.noise_var.is_none()) {
-        noise_view.acquire(arguments.noise_var, "noise_var");
-        check_device(noise_view, device);
-        if (!codewords.read_noise(noise_view))
-            value_error(noise_view, strides);
+    if (noise) {
+        check_device(*noise, device);
+        if (!codewords.read_noise(*noise))
+            value_error(*noise, strides);
     }
-    nb::list shape;
-    for (int axis = 0; axis < codewords.n_out_axes; axis++)
-        shape.append(codewords.out_shape[axis]);
-    out_view.acquire(make_out(nb::tuple(shape)), "out");
-    check_device(out_view, device);
-    codewords.check_out(out_view, output_element());
-    check_overlap(symbols_view, out_view);
-    if (!arguments.noise_var.is_none())
-        check_overlap(noise_view, out_view);
-    if (out_view.is_empty())
+    read_out(codewords.out_shape, codewords.n_out_axes, &out);
+    check_device(out, device);
+    codewords.check_out(out, output_element());
+    check_overlap(symbols, out);
+    if (noise)
+        check_overlap(*noise, out);
+    if (out.is_empty())
         return;
     codewords.merge();
     softqam_demodulator *handle = handle_for(codewords.format, device);
-    call_library(
-        &codewords, out_view.data, element_nbytes(out_view.type),
-        [&](const softqam_segment *segments, size_t n) { return cuda_demodulate(handle, segments, n, stream); });
+    call_library(&codewords, out.data, element_nbytes(out.type), [&](const softqam_segment *segments, size_t n) {
+        return cuda_demodulate(handle, segments, n, stream);
+    });
+}
+
+void demodulator::device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream)
+{
+    check_noise_wanted(arguments.noise_var);
+    const bool noisy = !arguments.noise_var.is_none();
+    device_array symbols_view, noise_view;
+    symbols_view.acquire(symbols, "symbols");
+    if (noisy)
+        noise_view.acquire(arguments.noise_var, "noise_var");
+    const auto read_out = [&](const int64_t *shape, int n_axes, device_array *view) {
+        view->acquire(make_out(shape_tuple(shape, n_axes)), "out");
+    };
+    on_device(symbols_view, noisy ? &noise_view : nullptr, arguments, read_out, stream);
+}
+
+nb::object demodulator::device_of_library(const array_library &library, nb::handle symbols,
+                                          const call_arguments &arguments, nb::handle out)
+{
+    device_array symbols_view, noise_view;
+    nb::object noise = nb::borrow(arguments.noise_var), result = nb::borrow(out);
+    float value;
+    if (!library.has(symbols) || !(out.is_none() || library.has(out)))
+        return nb::none();
+    library.read(symbols, "symbols", &symbols_view);
+    check_noise_wanted(noise);
+    const uintptr_t stream = library.current_stream(symbols_view);
+    const bool noisy = !noise.is_none();
+    if (noisy && noise_number(noise, &value))
+        noise = library.new_number(value, symbols_view.device, stream);
+    if (noisy && !library.has(noise))
+        return nb::none();
+    if (noisy)
+        library.read(noise, "noise_var", &noise_view);
+    const auto read_out = [&](const int64_t *shape, int n_axes, device_array *view) {
+        if (out.is_none())
+            result = library.new_array(shape, n_axes, output_element(), symbols_view.device);
+        library.read(result, "out", view);
+    };
+    on_device(symbols_view, noisy ? &noise_view : nullptr, arguments, read_out, stream);
+    return result;
 }

@@ -7,10 +7,14 @@
 
 #include <softqam/softqam.h>
 
+#include "array_library.h"
 #include "layout.h"
 
 /* Raises what stands for a status that is not SOFTQAM_OK. */
 [[noreturn]] void raise_status(softqam_status status);
+
+/* A noise value: what a float does not hold counts as the nearest that it does. */
+float nearest_noise(double number);
 
 class context
 {
@@ -45,6 +49,10 @@ class demodulator
     nb::object host(nb::handle symbols, const call_arguments &arguments, nb::handle out);
     /* DLPack capsules of arrays on one GPU. make_out(shape) gives the output's. */
     void device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream);
+    /* The library's arrays on one GPU, on its current stream: returns `out`, or a new array for None. Returns None, and
+     * has done nothing, where the library has not all of them; noise_var may be a number. */
+    nb::object device_of_library(const array_library &library, nb::handle symbols, const call_arguments &arguments,
+                                 nb::handle out);
     const char *backend_name() const;
     const char *backend_detail() const;
 
@@ -63,6 +71,9 @@ class demodulator
     element output_element() const;
     nb::object output_array(const layout &codewords, nb::handle out, host_array *view) const;
     void check_noise_wanted(nb::handle noise_var) const;
+    template <typename ReadOut>
+    void on_device(const device_array &symbols, const device_array *noise, const call_arguments &arguments,
+                   ReadOut read_out, uintptr_t stream);
 };
 
 /* In a build with CUDA: the library's context of a GPU, and its call on device memory. Raise without it. */

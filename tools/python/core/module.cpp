@@ -17,7 +17,13 @@ NB_MODULE(_core, module)
         return nb::bytes(bits.data(), bits.size());
     });
 
+    module.def("noise_value", &nearest_noise);
+
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
+
+    nb::class_<array_library>(module, "ArrayLibrary")
+        .def(nb::init<nb::handle, nb::object, nb::object, nb::object>(), nb::arg("array_type"), nb::arg("is_plain"),
+             nb::arg("empty"), nb::arg("number"));
 
     nb::class_<demodulator>(module, "Demodulator")
         .def(nb::init<nb::object, int, int, int, double, int, double, int>(), nb::arg("where").none(),
@@ -40,6 +46,14 @@ NB_MODULE(_core, module)
             nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
             nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("make_out"),
             nb::arg("stream"))
+        .def(
+            "device_of_library",
+            [](demodulator &self, const array_library &library, nb::handle symbols, nb::handle noise_var,
+               nb::handle c_init, nb::handle first_symbol, nb::handle layers, nb::handle planes, nb::handle out) {
+                return self.device_of_library(library, symbols, {noise_var, c_init, first_symbol, layers, planes}, out);
+            },
+            nb::arg("library"), nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
+            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("out").none())
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);
 }

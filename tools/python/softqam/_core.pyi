@@ -8,8 +8,20 @@ built_with_cuda: bool
 def bits_per_symbol(modulation: int, /) -> int: ...
 def gold_sequence(c_init: int, first: int, n: int, /) -> bytes: ...
 
+def noise_value(number: float, /) -> float: ...
+
 class Context:
     def __init__(self, backend: int, n_threads: int, device: int, /) -> None: ...
+
+class ArrayLibrary:
+    def __init__(
+        self,
+        array_type: type,
+        is_plain: Callable[[Any], bool],
+        empty: Callable[[tuple[int, ...], str, int], Any],
+        number: Callable[[float, int, int], Any],
+        /,
+    ) -> None: ...
 
 class Demodulator:
     def __init__(
@@ -47,6 +59,18 @@ class Demodulator:
         stream: int,
         /,
     ) -> None: ...
+    def device_of_library(
+        self,
+        library: ArrayLibrary,
+        symbols: Any,
+        noise_var: Any,
+        c_init: Any,
+        first_symbol: Any,
+        layers: Any,
+        planes: Any,
+        out: Any,
+        /,
+    ) -> Any: ...
     @property
     def backend(self) -> str: ...
     @property

@@ -134,6 +134,13 @@ class Demodulator:
         TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
         works.
         """
+        library = _gpu.in_c.get(type(symbols))
+        if library is not None and stream is None and self._on_gpu:
+            result = self._core.device_of_library(
+                library, symbols, noise_var, c_init, first_symbol, layers, planes, out
+            )
+            if result is not None:
+                return result
         if type(symbols) is not np.ndarray and _gpu.is_on_gpu(symbols):
             if not self._on_gpu:
                 raise ValueError('symbols is on a GPU, and backend="cpu" does not work there')

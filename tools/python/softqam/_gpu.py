@@ -6,6 +6,7 @@ nothing is waited for.
 """
 from __future__ import annotations
 
+import atexit
 import collections
 import contextlib
 import functools
@@ -31,15 +32,24 @@ class _Torch:
         inner = self.module._C
         self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", self.module.cuda.current_device)
         self.raw_stream: Callable[[int], int] | None = getattr(inner, "_cuda_getCurrentRawStream", None)
+        self.strided = self.module.strided
+        self.empty_of = functools.lru_cache(maxsize=None)(self._empty_of)
+        describe_in_c(self)
 
     def device_of(self, array: Any) -> int | None:
         return array.get_device() if array.is_cuda else None
+
+    def is_plain(self, array: Any) -> bool:
+        """Whether it is on a GPU, and DLPack can say all of it."""
+        if not array.is_cuda or array.layout is not self.strided:
+            return False
+        return not (array.requires_grad or array.is_conj() or array.is_neg())
 
     def capsule(self, array: Any) -> Any:
         """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
         if array.is_neg():
             raise ValueError("a tensor has its negative bit set, which DLPack cannot say: resolve_neg() makes a plain one")
-        if array.requires_grad or array.is_conj() or array.layout != self.module.strided:
+        if not self.is_plain(array):
             return array.__dlpack__(stream=_NO_SYNCHRONISATION)
         return self.module.utils.dlpack.to_dlpack(array)
 
@@ -52,8 +62,12 @@ class _Torch:
             return self.raw_stream(device)
         return self.module.cuda.current_stream(device).cuda_stream
 
+    def _empty_of(self, dtype: str, device: int) -> Callable[[tuple[int, ...]], Any]:
+        where = self.module.device("cuda", device)
+        return functools.partial(self.module.empty, dtype=getattr(self.module, dtype), device=where)
+
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
-        return self.module.empty(shape, dtype=getattr(self.module, dtype), device=f"cuda:{device}")
+        return self.empty_of(dtype, device)(shape)
 
     def number(self, value: float, device: int) -> Any:
         return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
@@ -101,6 +115,25 @@ class _CuPy:
         event = self.module.cuda.Event(disable_timing=True)
         event.record(self.module.cuda.ExternalStream(stream, device))
         return lambda: event.done
+
+
+# The types of arrays that the core takes without what follows here, which is several times as fast: PyTorch's, from 2.10 on.
+in_c: dict[type, _core.ArrayLibrary] = {}
+# They refer to functions of this module, which the garbage collector cannot see.
+atexit.register(in_c.clear)
+
+
+def describe_in_c(library: Any) -> None:
+    """Enters a library in in_c, if it has DLPack's C exchange API."""
+    if not _core.built_with_cuda:
+        return
+
+    def number(value: float, device: int, stream: int) -> Any:
+        with library.on_device(device):
+            return _number(library, value, device, stream)
+
+    with contextlib.suppress(TypeError):
+        in_c[library.array_type] = _core.ArrayLibrary(library.array_type, library.is_plain, library.empty, number)
 
 
 # By the module that the type of an array is of.
@@ -160,19 +193,23 @@ def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
     return library.number(value, device)
 
 
+def _number(library: Any, value: float, device: int, stream: int) -> Any:
+    """A noise value on the GPU, for the library's current stream. One of a captured graph belongs to it alone."""
+    return library.number(value, device) if library.is_capturing() else _kept_number(library, value, device, stream)
+
+
 def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current: int) -> Any:
     if noise_var is None or is_on_gpu(noise_var):
         return noise_var
     if hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
         return noise_var
     try:
-        value = float(noise_var)
+        value = _core.noise_value(float(noise_var))
+    except OverflowError:
+        raise ValueError("noise_var is an integer larger than any float") from None
     except (TypeError, ValueError):
         raise TypeError(f"noise_var is {type(noise_var).__name__}, neither a number nor an array on a GPU") from None
-    # A number of a captured graph belongs to it alone.
-    if library.is_capturing() or stream != current:
-        return library.number(value, device)
-    return _kept_number(library, value, device, stream)
+    return library.number(value, device) if stream != current else _number(library, value, device, stream)
 
 
 # What a stream works on that the arrays' own library does not know it works on: (has it passed, the arrays).
