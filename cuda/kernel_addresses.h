@@ -76,9 +76,10 @@ typedef struct softqam_segment_launch {
     bool is_negative; /* LLRs: positive means 1 */
 } softqam_segment_launch;
 
-/* A kernel of large plain calls. */
+/* A kernel of plain calls. */
 typedef struct softqam_plain_kernel {
     const void *address;
+    const void *small;      /* for calls of which the device holds all blocks at once, a tile each; NULL: none */
     unsigned group_symbols; /* that a thread takes side by side */
     unsigned most_tiles;    /* of BLOCK_THREADS groups, that a block takes one after the other */
 } softqam_plain_kernel;

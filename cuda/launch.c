@@ -9,8 +9,8 @@
 
 enum { INPUT_FORMATS = 4, OUTPUT_FORMATS = 4, REMEMBERED_DEVICES = 64 };
 
-/* The kernels for a pair of formats: of large plain calls by bits an axis, then of few and of many segments. */
-enum { PLAIN_KERNELS = MAX_AXIS_BITS + 1, OF_FEW = PLAIN_KERNELS, OF_MANY, KERNELS };
+/* The kernels for a pair of formats: of plain calls and of small ones by bits an axis, of few and of many segments. */
+enum { PLAIN_KERNELS = MAX_AXIS_BITS + 1, SMALL_PLAIN = PLAIN_KERNELS, OF_FEW = 2 * PLAIN_KERNELS, OF_MANY, KERNELS };
 
 /* What a device has said; 0: not asked yet. */
 typedef struct device_answers {
@@ -42,6 +42,7 @@ static void find_kernels(void)
             for (int m = 0; m < PLAIN_KERNELS; m++) {
                 kernels->plain[m] = by_input[in]((softqam_output_format)out, m);
                 kernels->addresses[m] = kernels->plain[m].address;
+                kernels->addresses[SMALL_PLAIN + m] = kernels->plain[m].small;
             }
             kernels->addresses[OF_FEW] = softqam_segment_kernel((softqam_output_format)out, false);
             kernels->addresses[OF_MANY] = softqam_segment_kernel((softqam_output_format)out, true);
@@ -113,7 +114,7 @@ cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capac
     cudaError_t error = cudaSuccess;
     for (int k = 0; k < KERNELS && error == cudaSuccess; k++) {
         kernel_answers ignored;
-        if (k != OF_MANY || capacity > FEW_SEGMENTS)
+        if (params->kernels->addresses[k] && (k != OF_MANY || capacity > FEW_SEGMENTS))
             error = ask(&ignored, params->kernels, k);
     }
     return error;
@@ -193,8 +194,15 @@ static cudaError_t launch_plain(softqam_launch *launch)
     const size_t n_groups = (segment->n_symbols - 1) / kernel->group_symbols + 1;
     const bool turns = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
     const uint32_t turn = turns ? (uint32_t)segment->first_symbol << 31 : 0;
-    kernel_answers answers;
-    const cudaError_t error = ask(&answers, launch->params->kernels, axis_bits);
+    kernel_answers answers = {0};
+    cudaError_t error = cudaSuccess;
+    int number = SMALL_PLAIN + axis_bits;
+    if (kernel->small)
+        error = ask(&answers, launch->params->kernels, number);
+    if (count_blocks(n_groups, BLOCK_THREADS) > answers.resident_blocks && error == cudaSuccess) {
+        number = axis_bits;
+        error = ask(&answers, launch->params->kernels, number);
+    }
     if (error != cudaSuccess)
         return error;
     const unsigned share = plain_share(n_groups, answers.resident_blocks, kernel->most_tiles);
@@ -214,7 +222,8 @@ static cudaError_t launch_plain(softqam_launch *launch)
         .noise_is_inverse = segment->noise_is_inverse,
     };
     void *arguments[] = {(void *)(uintptr_t)plain_table(launch->params, axis_bits), &argument};
-    return launch_kernel(kernel->address, &answers, count_blocks(n_groups, share), arguments, launch->stream);
+    return launch_kernel(launch->params->kernels->addresses[number], &answers, count_blocks(n_groups, share), arguments,
+                         launch->stream);
 }
 
 static softqam_segment_launch segment_launch_of(const softqam_params *params)

@@ -8,7 +8,9 @@
 #include "kernel_addresses.h"
 #include "symbol.cuh"
 
-template <typename Component, output_format FORMAT, int M> struct plain_shape {
+/* IS_SMALL: for calls of which the device holds all blocks at once, a tile each. A thread has one group then, and more
+ * registers. */
+template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct plain_shape {
     enum {
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
         /* Symbols that a thread takes side by side: whole words of output, and few, so that a slot is many threads. */
@@ -20,13 +22,19 @@ template <typename Component, output_format FORMAT, int M> struct plain_shape {
         /* What is no single store goes through shared memory, so that a warp's stores lie side by side. */
         IS_STAGED = GROUP_NBYTES > 16 || (GROUP_NBYTES & (GROUP_NBYTES - 1)) != 0,
         /* Groups on their way from memory at once. */
-        DEPTH = sizeof(Component) < 4 && !IS_STAGED ? 4 : 3,
+        DEPTH = IS_SMALL                              ? 1
+                : sizeof(Component) < 4 && !IS_STAGED ? 4
+                                                      : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
+        /* Where a kernel for small calls is faster. */
+        HAS_SMALL = (FORMAT == OUTPUT_S8 || FORMAT == OUTPUT_F16) && M >= 3,
         /* Whether a group's two symbols are taken together: where registers allow it and it is faster. */
-        IS_MIXED = FORMAT == OUTPUT_S8 && (M == 2 || M == 3),
+        IS_MIXED = FORMAT == OUTPUT_S8 && (M == 2 || M == 3 || IS_SMALL),
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = 8
+        MIN_BLOCKS = !IS_SMALL             ? 8
+                     : FORMAT == OUTPUT_S8 ? 6
+                                           : 4
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
@@ -131,8 +139,8 @@ static __device__ __forceinline__ void store_rest(unsigned char *out, const uint
 }
 
 /* A thread's groups, BLOCK_THREADS apart, from memory to memory. */
-template <typename Component, output_format FORMAT, int M> struct plain_thread {
-    typedef plain_shape<Component, FORMAT, M> shape;
+template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct plain_thread {
+    typedef plain_shape<Component, FORMAT, M, IS_SMALL> shape;
     typedef symbol_size<FORMAT, M> size;
     enum { G = shape::GROUP, WORDS = shape::GROUP_WORDS, DEPTH = shape::DEPTH };
     typedef symbol_group<Component, G> group;
@@ -229,12 +237,12 @@ template <typename Component, output_format FORMAT, int M> struct plain_thread {
     }
 };
 
-template <typename Component, output_format FORMAT, int M>
-static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M>::MIN_BLOCKS))
+template <typename Component, output_format FORMAT, int M, bool IS_SMALL>
+static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M, IS_SMALL>::MIN_BLOCKS))
     plain_kernel(const __grid_constant__ typename table_of<FORMAT, M>::type table,
                  const __grid_constant__ softqam_plain_segment segment)
 {
-    typedef plain_thread<Component, FORMAT, M> thread;
+    typedef plain_thread<Component, FORMAT, M, IS_SMALL> thread;
     enum { G = thread::G, DEPTH = thread::DEPTH };
     __shared__ alignas(SOFT_ROW_NBYTES) table_memory<typename table_of<FORMAT, M>::type> memory;
     __shared__ alignas(16) uint32_t stage[BLOCK_THREADS * thread::WORDS];
@@ -286,8 +294,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
 
 template <typename Component, output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
 {
-    typedef plain_shape<Component, FORMAT, M> shape;
-    return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M>), shape::GROUP, shape::MOST_TILES};
+    typedef plain_shape<Component, FORMAT, M, false> shape;
+    const void *small = nullptr;
+    if constexpr (shape::HAS_SMALL)
+        small = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, true>);
+    return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, false>), small, shape::GROUP,
+            shape::MOST_TILES};
 }
 
 template <typename Component, output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)
