@@ -147,21 +147,13 @@ static softqam_status run_auto(softqam_demodulator *demodulator, const softqam_s
     return SOFTQAM_OK;
 }
 
-/* A checked list on the context's backend. */
-static softqam_status run(softqam_demodulator *demodulator, const softqam_segment_list *list)
+/* A checked list, in a context that may use GPUs. */
+static softqam_status run_with_gpu(softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
     size_t n_done;
-    if (list->n_symbols == 0)
-        return SOFTQAM_OK;
-    switch (demodulator->context->config.backend) {
-    case SOFTQAM_BACKEND_CUDA:
-        return run_on_gpu(demodulator, list, &n_done);
-    case SOFTQAM_BACKEND_AUTO:
+    if (demodulator->context->config.backend == SOFTQAM_BACKEND_AUTO)
         return run_auto(demodulator, list);
-    default:
-        softqam_cpu_demodulate(demodulator, list, 0);
-        return SOFTQAM_OK;
-    }
+    return run_on_gpu(demodulator, list, &n_done);
 }
 
 softqam_status softqam_demodulate_segments_nbytes(softqam_demodulator *demodulator, const softqam_segment *segments,
@@ -171,7 +163,12 @@ softqam_status softqam_demodulate_segments_nbytes(softqam_demodulator *demodulat
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments, segment_nbytes);
     const softqam_status status = softqam_segment_list_check(&list);
-    return status == SOFTQAM_OK ? run(demodulator, &list) : status;
+    if (status != SOFTQAM_OK || list.n_symbols == 0)
+        return status;
+    if (demodulator->context->config.backend != SOFTQAM_BACKEND_CPU)
+        return run_with_gpu(demodulator, &list);
+    softqam_cpu_demodulate(demodulator, &list, 0);
+    return SOFTQAM_OK;
 }
 
 softqam_status softqam_demodulate(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
@@ -182,7 +179,12 @@ softqam_status softqam_demodulate(softqam_demodulator *demodulator, const void *
     const softqam_segment segment = softqam_segment_of_call(&demodulator->params, symbols, noise_var, n_symbols, out);
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, &segment, 1, sizeof segment);
     const softqam_status status = softqam_segment_list_check_call(&list, &segment);
-    return status == SOFTQAM_OK ? run(demodulator, &list) : status;
+    if (status != SOFTQAM_OK || list.n_symbols == 0)
+        return status;
+    if (demodulator->context->config.backend != SOFTQAM_BACKEND_CPU)
+        return run_with_gpu(demodulator, &list);
+    softqam_cpu_demodulate(demodulator, &list, 0);
+    return SOFTQAM_OK;
 }
 
 /* Whether host-memory calls may go to a GPU, as far as is known. */

@@ -14,16 +14,6 @@ enum { MAX_SEGMENT_NBYTES = 1024 };
 /* Size of the first version's structure: what every caller has. */
 #define MIN_SEGMENT_NBYTES (offsetof(softqam_segment, reserved) + sizeof(uint32_t))
 
-const softqam_segment *softqam_segment_read(const softqam_segment_list *list, size_t k, softqam_segment *copy)
-{
-    const unsigned char *at = list->first + k * list->segment_nbytes;
-    if (list->segment_nbytes >= sizeof *copy)
-        return (const softqam_segment *)(const void *)at;
-    *copy = (softqam_segment){0};
-    memcpy(copy, at, list->segment_nbytes);
-    return copy;
-}
-
 /* By its bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
 static bool is_zero(float a)
 {
@@ -133,9 +123,9 @@ static bool overlap(const memory_range *a, const memory_range *b)
     return a->first < b->first + b->nbytes && b->first < a->first + a->nbytes;
 }
 
-static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment)
+static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment,
+                                       softqam_modulation modulation)
 {
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     uint64_t end;
     if (segment->descramble > 1)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.descramble is %u, not 0 or 1",
@@ -159,9 +149,9 @@ static softqam_status check_scrambling(const softqam_params *params, const softq
     return SOFTQAM_OK;
 }
 
-static softqam_status check_layers(const softqam_params *params, const softqam_segment *segment)
+static softqam_status check_layers(const softqam_params *params, const softqam_segment *segment,
+                                   softqam_modulation modulation)
 {
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const unsigned n = segment->n_layers;
     if (n > SOFTQAM_MAX_LAYERS)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u, more than %d", n,
@@ -199,6 +189,7 @@ static softqam_status check_planes(const softqam_params *params, const softqam_s
 
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
         const softqam_status status =
             softqam_check_modulation("segment.modulation", segment->modulation, params->output_format);
@@ -210,11 +201,11 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     if (!(segment->input_scale >= 0.0f && isfinite(segment->input_scale)))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.input_scale is %g, not finite and positive",
                             (double)segment->input_scale);
-    softqam_status status = check_layers(params, segment);
+    softqam_status status = check_layers(params, segment, modulation);
     if (status == SOFTQAM_OK)
         status = check_planes(params, segment);
     if (status == SOFTQAM_OK)
-        status = check_scrambling(params, segment);
+        status = check_scrambling(params, segment, modulation);
     if (status != SOFTQAM_OK)
         return status;
     if (segment->reserved != 0)

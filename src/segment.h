@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <softqam/softqam.h>
 
@@ -35,7 +36,16 @@ static inline softqam_segment_list softqam_segment_list_of(const softqam_params 
 
 /* Segment k as the caller wrote it: in place, or, of an older version's structure, in *copy. Zeros stand for defaults.
  */
-const softqam_segment *softqam_segment_read(const softqam_segment_list *list, size_t k, softqam_segment *copy);
+static inline const softqam_segment *softqam_segment_read(const softqam_segment_list *list, size_t k,
+                                                          softqam_segment *copy)
+{
+    const unsigned char *at = list->first + k * list->segment_nbytes;
+    if (list->segment_nbytes >= sizeof *copy)
+        return (const softqam_segment *)(const void *)at;
+    memset(copy, 0, sizeof *copy);
+    memcpy(copy, at, list->segment_nbytes);
+    return copy;
+}
 
 /* Checks all segments and counts their symbols: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why. Pointers may be
  * to host or to device memory. */

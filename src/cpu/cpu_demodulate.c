@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu_demodulate.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -31,6 +30,7 @@ typedef struct tile_memory {
     _Alignas(64) unsigned char out[LARGEST_STEP * MAX_OUTPUT_NBYTES]; /* of few symbols */
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
+    softqam_loop_layers layers;
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     softqam_gold gold;
@@ -52,16 +52,16 @@ typedef struct span {
     size_t first; /* of the segment's symbols */
     size_t n_symbols;
     size_t n_unstreamed;          /* symbols before the first line that is stored past the caches; all where none is */
+    size_t min_symbols;           /* that its loop takes */
     const unsigned char *symbols; /* unless they are gathered */
     const float *noise;           /* likewise */
     unsigned char *out;
-    softqam_loop *loop;
+    softqam_loop *loop;     /* llr_loop() of its formats, modulation and kind of noise; of soft bits, soft_bit_loop() */
     softqam_loop_call call; /* what it is to do: the same for all pieces, and of the piece in hand */
     softqam_noise_kind noise_kind;
-    float weight; /* of all symbols, with SOFTQAM_ONE_WEIGHT */
-    float input_scale;
-    unsigned output_nbytes; /* of a symbol */
-    unsigned n_bits;        /* likewise */
+    float weight;           /* of all symbols, with SOFTQAM_ONE_WEIGHT */
+    unsigned n_bits;        /* of a symbol */
+    size_t out_nbytes;      /* from one symbol's first value to the next one's */
     size_t plane_nbytes;    /* from one bit plane to the next; 0: symbol order */
     bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
     bool is_gathered;       /* symbols must be brought together */
@@ -73,13 +73,6 @@ typedef struct span {
     size_t n_layers_taken;  /* by the loop, which brings them together itself; 0: none */
 } span;
 
-/* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
- * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
-static bool is_scale_for_flushing(float scale)
-{
-    return vec_bits(scale) == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
-}
-
 /* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
 static bool has_no_small_components(softqam_input_format format, float scale)
 {
@@ -89,8 +82,7 @@ static bool has_no_small_components(softqam_input_format format, float scale)
 /* Whether subnormal numbers may be flushed to zero. */
 static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *segment)
 {
-    return demodulator->loops.flushes_subnormals && softqam_params_take_noise(&demodulator->params) &&
-           is_scale_for_flushing(segment->input_scale) && is_scale_for_flushing(demodulator->params.input_scale);
+    return demodulator->loops.flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale);
 }
 
 static void take_noise(span *s)
@@ -115,18 +107,12 @@ static void take_noise(span *s)
 }
 
 /* Streamed are whole steps from the first symbol on whose output begins a line. */
-static size_t unstreamed_symbols(const span *s, bool streaming)
+static size_t unstreamed_symbols(const span *s)
 {
-    for (size_t n = 0; streaming && n < LINE_NBYTES && n < s->n_symbols; n++)
-        if (((uintptr_t)s->out + n * s->output_nbytes) % LINE_NBYTES == 0)
+    for (size_t n = 0; n < LINE_NBYTES && n < s->n_symbols; n++)
+        if (((uintptr_t)s->out + n * s->out_nbytes) % LINE_NBYTES == 0)
             return n;
     return s->n_symbols;
-}
-
-/* That a span's loop takes. */
-static size_t min_symbols_of(const span *s)
-{
-    return s->demodulator->loops.min_symbols << (s->plane_nbytes > 0);
 }
 
 /* Several layers, in each of which symbols lie side by side. */
@@ -148,29 +134,30 @@ static bool are_layers_taken(const span *s, const softqam_params *params)
            s->demodulator->loops.min_symbols > 1 && are_layers_dense(s->segment);
 }
 
-/* A segment's symbols from `first` on, n_symbols at most. */
-static void take_span(span *s, const cpu_call *call, const softqam_segment *segment, size_t first, size_t n_symbols)
+/* What is to be done with a segment's symbols from `first` on, n_symbols at most, and the loop for it. */
+static void take_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
 {
-    const softqam_params *params = &call->demodulator->params;
-    const softqam_cpu_loops *loops = &call->demodulator->loops;
+    const softqam_params *params = &s->demodulator->params;
+    const softqam_cpu_loops *loops = &s->demodulator->loops;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
     const bool has_layers = segment->n_layers > 1;
-    s->demodulator = call->demodulator;
+    const size_t plane_nbytes = axis_bits > 0 ? segment->plane_stride * params->value_nbytes : 0;
+    const float input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
     s->segment = segment;
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
-    s->output_nbytes = (unsigned)softqam_params_output_nbytes(params, modulation);
+    s->min_symbols = loops->min_symbols << (plane_nbytes > 0);
     s->n_bits = axis_bits > 0 ? 2 * (unsigned)axis_bits : 1;
-    s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
-    s->out = (unsigned char *)segment->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
-    s->n_unstreamed = unstreamed_symbols(s, call->streaming && s->plane_nbytes == 0);
-    s->input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
+    s->plane_nbytes = plane_nbytes;
+    s->out_nbytes = plane_nbytes > 0 ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
+    s->out = (unsigned char *)segment->out + first * s->out_nbytes;
+    s->n_unstreamed = streaming && plane_nbytes == 0 ? unstreamed_symbols(s) : s->n_symbols;
     /* Flags that are read together soon after they are stored one by one wait for the stores. */
-    const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || s->input_scale != 1.0f;
+    const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || input_scale != 1.0f;
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
-    const bool is_codeword_order = segment->descramble || s->plane_nbytes > 0;
+    const bool is_codeword_order = segment->descramble || plane_nbytes > 0;
     const bool loop_converts =
         is_converted && !is_gathered && !is_codeword_order &&
         (loops->converts == SOFTQAM_CONVERTS_ALWAYS || (loops->converts == SOFTQAM_CONVERTS_STREAMED &&
@@ -185,12 +172,11 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
     s->noise = NULL;
     s->noise_kind = SOFTQAM_ONE_WEIGHT;
     s->is_noise_gathered = false;
-    s->call = (softqam_loop_call){
-        .params = params,
-        .table = params->llrs[axis_bits],
-        .input_scale = s->input_scale,
-        .has_no_small_components = has_no_small_components(params->input_format, s->input_scale),
-    };
+    s->call.table = params->llrs[axis_bits];
+    s->call.turn[0] = s->call.turn[1] = 0;
+    s->call.input_scale = input_scale;
+    s->call.has_no_small_components = has_no_small_components(params->input_format, input_scale);
+    s->call.sequence = NULL;
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->n_layers_taken = 0;
@@ -198,32 +184,31 @@ static void take_span(span *s, const cpu_call *call, const softqam_segment *segm
         s->n_layers_taken = segment->n_layers;
         s->piece_symbols = DESCRAMBLED_SYMBOLS;
     }
-    s->loop =
-        s->is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
+    s->loop = is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
     s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
-/* What a loop takes next of a span: all of it, where it lies and goes as loops have it, else a tile. */
-typedef struct piece {
-    size_t n_symbols;
-    bool streaming;
-    bool loop_converts;
-} piece;
-
-static piece next_piece(const span *s, size_t first)
+/* Which of a span's symbols its loop takes next: all, where they lie and go as loops have it, else a tile of them.
+ * Returns how many. */
+static size_t take_piece(span *s, size_t first)
 {
-    const size_t step = s->demodulator->loops.min_symbols;
+    const softqam_cpu_loops *loops = &s->demodulator->loops;
     const size_t left = s->n_symbols - first;
-    piece p = {left > s->piece_symbols ? s->piece_symbols : left, false, false};
+    size_t n = left > s->piece_symbols ? s->piece_symbols : left;
+    bool streaming = false;
     if (first < s->n_unstreamed) {
-        p.n_symbols = p.n_symbols < s->n_unstreamed - first ? p.n_symbols : s->n_unstreamed - first;
-    } else if (p.n_symbols >= step) {
-        p.n_symbols -= p.n_symbols % step;
-        p.streaming = true;
+        n = n < s->n_unstreamed - first ? n : s->n_unstreamed - first;
+    } else if (n >= loops->min_symbols) {
+        n -= n % loops->min_symbols;
+        streaming = true;
     }
-    p.loop_converts = s->loop_converts && p.n_symbols >= LOOP_CONVERTS_SYMBOLS &&
-                      (p.streaming || s->demodulator->loops.converts == SOFTQAM_CONVERTS_ALWAYS);
-    return p;
+    s->call.n_symbols = n;
+    s->call.out = s->out + first * s->out_nbytes;
+    s->call.plane_nbytes = s->plane_nbytes;
+    s->call.streaming = streaming;
+    s->call.converts =
+        s->loop_converts && n >= LOOP_CONVERTS_SYMBOLS && (streaming || loops->converts == SOFTQAM_CONVERTS_ALWAYS);
+    return n;
 }
 
 /* n items of nbytes from the segment's item `first` on, of which each layer has its own at `items`. */
@@ -270,9 +255,9 @@ static const float *layer_at(const span *s, const void *items, size_t first, siz
 }
 
 /* NULL where they must be brought together before. */
-static const softqam_loop_layers *take_layers(const span *s, size_t first, piece p, softqam_loop_layers *layers)
+static const softqam_loop_layers *take_layers(const span *s, size_t first, softqam_loop_layers *layers)
 {
-    if (s->n_layers_taken == 0 || p.n_symbols < min_symbols_of(s))
+    if (s->n_layers_taken == 0 || s->call.n_symbols < s->min_symbols)
         return NULL;
     layers->n = (unsigned)s->n_layers_taken;
     for (size_t k = 0; k < layers->n; k++) {
@@ -283,30 +268,64 @@ static const softqam_loop_layers *take_layers(const span *s, size_t first, piece
     return layers;
 }
 
-/* The symbols of a piece of a span, side by side, as floats unless the loop converts them. */
-static const void *load_symbols(const span *s, size_t first, piece p, tile_memory *tile)
+/* The symbols of a piece, side by side, as floats unless the loop converts them. */
+static const void *load_symbols(span *s, size_t first, tile_memory *tile)
 {
     const softqam_params *params = &s->demodulator->params;
-    const void *symbols = s->symbols + first * params->input_nbytes;
+    const size_t n = s->call.n_symbols;
+    const unsigned char *symbols = s->symbols + first * params->input_nbytes;
     if (s->is_gathered) {
-        void *gathered = s->is_converted ? (void *)tile->symbols : (void *)tile->components;
-        gather_symbols(s, s->first + first, p.n_symbols, gathered);
+        unsigned char *gathered = s->is_converted ? tile->symbols : (unsigned char *)tile->components;
+        gather_symbols(s, s->first + first, n, gathered);
         symbols = gathered;
     }
-    if (!s->is_converted || p.loop_converts)
+    if (!s->is_converted || s->call.converts)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->input_scale, 2 * p.n_symbols, tile->components);
+    s->demodulator->loops.convert(symbols, s->call.input_scale, 2 * n, tile->components);
+    if (!s->is_gathered) {
+        s->call.ahead = symbols + n * params->input_nbytes;
+        s->call.ahead_nbytes = params->input_nbytes;
+    }
     return tile->components;
 }
 
-static const float *load_noise(const span *s, size_t first, piece p, tile_memory *tile)
+static const float *load_noise(const span *s, size_t first, tile_memory *tile)
 {
     if (s->noise_kind == SOFTQAM_ONE_WEIGHT)
         return s->noise;
     if (!s->is_noise_gathered)
         return s->noise + first;
-    gather_noise(s, s->first + first, p.n_symbols, tile->noise);
+    gather_noise(s, s->first + first, s->call.n_symbols, tile->noise);
     return tile->noise;
+}
+
+/* The scrambling sequence of a piece. */
+static const unsigned char *load_sequence(const span *s, uint64_t position, tile_memory *tile)
+{
+    if (!tile->is_gold_open) {
+        softqam_gold_open(&tile->gold, s->demodulator->loops.gold);
+        memset(tile->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
+        tile->is_gold_open = true;
+    }
+    return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, s->call.n_symbols * s->n_bits,
+                             tile->sequence);
+}
+
+/* What the loop reads of a piece. */
+static void load_piece(span *s, size_t first, tile_memory *tile)
+{
+    softqam_loop_call *call = &s->call;
+    const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
+    call->ahead = NULL;
+    call->layers = take_layers(s, s->first + first, &tile->layers);
+    call->components = call->layers ? call->layers->components[0] : load_symbols(s, first, tile);
+    call->noise = call->layers ? call->layers->noise[0] : load_noise(s, first, tile);
+    if (s->segment->descramble)
+        call->sequence = load_sequence(s, position, tile);
+    if (s->turns_odd_symbols) {
+        call->turn[position % 2] = 0;
+        call->turn[1 - position % 2] = 0x80000000u;
+    }
 }
 
 /* n items, and the last one again until they are so many. */
@@ -327,7 +346,7 @@ static void demodulate_few(span *s, tile_memory *tile)
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
     const size_t value_nbytes = s->demodulator->params.value_nbytes;
     unsigned char *out = call->out;
-    call->n_symbols = min_symbols_of(s);
+    call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
     call->components = padded;
     if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
@@ -338,53 +357,9 @@ static void demodulate_few(span *s, tile_memory *tile)
     call->plane_nbytes = plane_nbytes ? LARGEST_STEP * value_nbytes : 0;
     s->loop(call);
     if (plane_nbytes == 0)
-        memcpy(out, tile->out, n_symbols * s->output_nbytes);
+        memcpy(out, tile->out, n_symbols * s->out_nbytes);
     for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
         memcpy(out + k * plane_nbytes, tile->out + k * call->plane_nbytes, n_symbols * value_nbytes);
-}
-
-/* The scrambling sequence of a piece. */
-static const unsigned char *load_sequence(const span *s, uint64_t position, piece p, tile_memory *tile)
-{
-    if (!tile->is_gold_open) {
-        softqam_gold_open(&tile->gold, s->demodulator->loops.gold);
-        memset(tile->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
-        tile->is_gold_open = true;
-    }
-    return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, p.n_symbols * s->n_bits,
-                             tile->sequence);
-}
-
-static void demodulate_piece(span *s, size_t first, piece p, tile_memory *tile)
-{
-    const softqam_params *params = &s->demodulator->params;
-    const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
-    softqam_loop_layers in_layers;
-    const softqam_loop_layers *layers = take_layers(s, s->first + first, p, &in_layers);
-    softqam_loop_call *call = &s->call;
-    call->components = layers ? layers->components[0] : load_symbols(s, first, p, tile);
-    call->converts = p.loop_converts;
-    call->noise = layers ? layers->noise[0] : load_noise(s, first, p, tile);
-    call->n_symbols = p.n_symbols;
-    call->out = s->out + first * (s->plane_nbytes ? params->value_nbytes : s->output_nbytes);
-    call->streaming = p.streaming;
-    call->plane_nbytes = s->plane_nbytes;
-    call->layers = layers;
-    call->ahead = NULL;
-    if (s->is_converted && !p.loop_converts && !s->is_gathered) {
-        call->ahead = s->symbols + (first + p.n_symbols) * params->input_nbytes;
-        call->ahead_nbytes = params->input_nbytes;
-    }
-    if (s->segment->descramble)
-        call->sequence = load_sequence(s, position, p, tile);
-    if (s->turns_odd_symbols) {
-        call->turn[position % 2] = 0;
-        call->turn[1 - position % 2] = 0x80000000u;
-    }
-    if (p.n_symbols < min_symbols_of(s))
-        demodulate_few(s, tile);
-    else
-        s->loop(call);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -410,18 +385,23 @@ static void demodulate_part(void *context, size_t number)
     softqam_float_environment environment = softqam_float_enter(false);
     tile_memory tile;
     tile.is_gold_open = false;
+    span s;
+    s.demodulator = call->demodulator;
+    s.call.params = &call->demodulator->params;
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         softqam_segment copy;
         const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
         softqam_float_flush(&environment, is_worth_flushing && may_flush(call->demodulator, segment));
-        span s;
-        take_span(&s, call, segment, cursor.offset, left);
-        for (size_t first = 0; first < s.n_symbols;) {
-            const piece p = next_piece(&s, first);
-            demodulate_piece(&s, first, p, &tile);
-            first += p.n_symbols;
+        take_span(&s, segment, cursor.offset, left, call->streaming);
+        for (size_t first = 0, n; first < s.n_symbols; first += n) {
+            n = take_piece(&s, first);
+            load_piece(&s, first, &tile);
+            if (n < s.min_symbols)
+                demodulate_few(&s, &tile);
+            else
+                s.loop(&s.call);
         }
         left -= s.n_symbols;
     }

@@ -100,37 +100,6 @@ VEC bool next_step(int m, softqam_noise_kind kind, size_t n_step, llr_place *at,
     return true;
 }
 
-/* What is computed from a step's two registers of components, the first LANES / 2 symbols and the others. */
-VEC void usual_step(int m, llr_output output, bool narrow, const llr_constants *constants, llr_place at, vec_f32 a,
-                    vec_f32 b, vec_f32 weight)
-{
-    shifted_bits shifted;
-    const s8_rule rule = {narrow, false, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
-    const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
-    if (m == 0) {
-        const vec_f32 metric =
-            flipped(m, output, constants,
-                    usual_bpsk_metric(&constants->table, vec_evens(a, b), vec_odds(a, b), constants->turns[at.odd]),
-                    flips_at(m, output, constants, at.bit), 0);
-        store_bpsk(output, rule, at.out, output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight));
-        return;
-    }
-    const vec_llr_row row_a = usual_row(m, &constants->table, a);
-    const vec_llr_row row_b = usual_row(m, &constants->table, b);
-    const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
-                  flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
-    const llr_registers of_a = usual_llrs(m, output, constants, a, row_a, vec_twice_lower(weight), flips_a);
-    if (is_stored_alone(m, output) && !constants->in_planes)
-        store_alone(m, output, rule, at.out, &of_a, 0);
-    const llr_registers of_b = usual_llrs(m, output, constants, b, row_b, vec_twice_upper(weight), flips_b);
-    if (constants->in_planes)
-        store_planes(m, output, constants, at.out, &of_a, &of_b);
-    else if (is_stored_alone(m, output))
-        store_alone(m, output, rule, at.out + half, &of_b, 1);
-    else
-        store_both(m, output, rule, at.out, &of_a, &of_b);
-}
-
 VEC void full_step(int m, llr_output output, const llr_constants *constants, llr_place at, vec_f32 a, vec_f32 b,
                    vec_f32 weight)
 {
@@ -283,7 +252,8 @@ VEC vec_f32 usual_weight(softqam_noise_kind kind, const llr_constants *constants
                                          : vec_div(constants->steps_per_nat, noise);
 }
 
-/* A tile as if its values were usual, or narrow; returns what they are. */
+/* A tile as if its values were usual, or narrow; returns what they are. A step's two registers of components are of its
+ * first LANES / 2 symbols and of the others. */
 VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_kind kind,
                            const llr_constants *constants, llr_place at, size_t n_symbols)
 {
@@ -302,7 +272,32 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
             weight = usual_weight(kind, constants, vec_load_f32(at.noise));
             weights_seen = vec_max_u32(weights_seen, vec_sub_u32(vec_bits(weight), constants->least_weight));
         }
-        usual_step(m, output, narrow, constants, at, a, b, weight);
+        shifted_bits shifted;
+        const s8_rule rule = {narrow, false, output, constants, step_flips(m, output, constants, at.bit, &shifted)};
+        const size_t half = LANES / 2 * llr_symbol_nbytes(m, output);
+        if (m == 0) {
+            const vec_f32 metric =
+                flipped(m, output, constants,
+                        usual_bpsk_metric(&constants->table, vec_evens(a, b), vec_odds(a, b), constants->turns[at.odd]),
+                        flips_at(m, output, constants, at.bit), 0);
+            store_bpsk(output, rule, at.out, output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight));
+            continue;
+        }
+        /* Both rows first: one after the other they take 3 to 10 % longer. */
+        const vec_llr_row row_a = usual_row(m, &constants->table, a);
+        const vec_llr_row row_b = usual_row(m, &constants->table, b);
+        const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
+                      flips_b = flips_at(m, output, constants, at.bit + (size_t)LANES * m);
+        const llr_registers of_a = usual_llrs(m, output, constants, a, row_a, vec_twice_lower(weight), flips_a);
+        if (is_stored_alone(m, output) && !constants->in_planes)
+            store_alone(m, output, rule, at.out, &of_a, 0);
+        const llr_registers of_b = usual_llrs(m, output, constants, b, row_b, vec_twice_upper(weight), flips_b);
+        if (constants->in_planes)
+            store_planes(m, output, constants, at.out, &of_a, &of_b);
+        else if (is_stored_alone(m, output))
+            store_alone(m, output, rule, at.out + half, &of_b, 1);
+        else
+            store_both(m, output, rule, at.out, &of_a, &of_b);
     } while (next_step(m, kind, LANES, &at, &n_symbols));
     return values_seen(m, output, constants, components_seen, weights_seen);
 }

@@ -201,36 +201,6 @@ VEC void store_1024qam_s8(s8_rule rule, unsigned char *out, const vec_f32 a[5], 
                           rule.constants->streaming);
 }
 
-/* The sums of a step's first LANES / 2 symbols and of the others. */
-VEC void store_s8(int m, s8_rule rule, unsigned char *out, const vec_f32 a[], const vec_f32 b[])
-{
-    const bool streaming = rule.constants->streaming;
-    if (m == 1) {
-        const vec_bytes words = words_of(rule, a[0], b[0]);
-        vec_store_units_of_4(out, in_order(rule, bytes_of(rule, words, words), order_qpsk), rule.flips, streaming);
-    } else if (m == 2) {
-        const vec_bytes packed = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, b[0], b[1]));
-        vec_store_units_of_8(out, in_order(rule, packed, order_16qam), rule.flips, streaming);
-    } else if (m == 3) {
-        const vec_bytes last = words_of(rule, a[2], b[2]);
-        const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), last);
-        const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), last);
-        vec_store_units_of_12(out, in_order(rule, of_a, order_64qam_a), in_order(rule, of_b, order_64qam_b), rule.flips,
-                              streaming);
-    } else {
-        store_1024qam_s8(rule, out, a, b);
-    }
-}
-
-/* 256QAM alone: a register's units are a register. */
-VEC void store_256qam_s8(s8_rule rule, unsigned char *out, const vec_f32 sums[4], int is_b)
-{
-    const vec_bytes packed = bytes_of(rule, words_of(rule, sums[0], sums[1]), words_of(rule, sums[2], sums[3]));
-    const vec_bytes ordered = in_order(rule, packed, order_256qam);
-    const unsigned char *flips = rule.flips ? rule.flips + is_b * LANES / 2 : NULL;
-    vec_store(out, vec_flip_in_order(ordered, flips), rule.constants->streaming);
-}
-
 /* s8 in planes takes two steps at once. Their registers of components have I of half of the symbols, then their Q:
  * those of even number and those of odd number, which packing to words brings in order. */
 VEC bool is_double_step(llr_output output, const llr_constants *constants)
@@ -291,30 +261,52 @@ VEC llr_registers full_llrs(int m, llr_output output, const llr_constants *const
     return llrs;
 }
 
-/* A step whose two registers are stored together. */
-VEC void store_both(int m, llr_output output, s8_rule rule, unsigned char *out, const llr_registers *a,
-                    const llr_registers *b)
-{
-    if (output == LLRS_F16)
-        vec_store_both_f16(m, out, a->bits, b->bits, rule.constants->streaming);
-    else
-        store_s8(m, rule, out, a->bits, b->bits);
-}
-
-/* One register of a step whose registers are stored one by one: those of 256QAM, and f32's. */
+/* Whether a step's registers are stored one by one: those of 256QAM, and f32's. */
 VEC bool is_stored_alone(int m, llr_output output)
 {
     return m == 4 || output == LLRS_F32;
 }
 
+/* One register of such a step. */
 VEC void store_alone(int m, llr_output output, s8_rule rule, unsigned char *out, const llr_registers *llrs, int is_b)
 {
-    if (output == LLRS_F32)
-        vec_store_f32_pairs(m, out, llrs->bits, rule.constants->streaming);
-    else if (output == LLRS_F16)
-        vec_store_256qam_f16(out, llrs->bits, rule.constants->streaming);
-    else
-        store_256qam_s8(rule, out, llrs->bits, is_b);
+    const bool streaming = rule.constants->streaming;
+    const vec_f32 *bits = llrs->bits;
+    if (output == LLRS_F32) {
+        vec_store_f32_pairs(m, out, bits, streaming);
+    } else if (output == LLRS_F16) {
+        vec_store_256qam_f16(out, bits, streaming);
+    } else {
+        const vec_bytes packed = bytes_of(rule, words_of(rule, bits[0], bits[1]), words_of(rule, bits[2], bits[3]));
+        const vec_bytes ordered = in_order(rule, packed, order_256qam); /* a unit is two symbols, in a 128-bit part */
+        const unsigned char *flips = rule.flips ? rule.flips + is_b * LANES / 2 : NULL;
+        vec_store(out, vec_flip_in_order(ordered, flips), streaming);
+    }
+}
+
+/* A step whose registers are stored together. */
+VEC void store_both(int m, llr_output output, s8_rule rule, unsigned char *out, const llr_registers *llrs_a,
+                    const llr_registers *llrs_b)
+{
+    const bool streaming = rule.constants->streaming;
+    const vec_f32 *a = llrs_a->bits, *b = llrs_b->bits;
+    if (output == LLRS_F16) {
+        vec_store_both_f16(m, out, a, b, streaming);
+    } else if (m == 1) {
+        const vec_bytes words = words_of(rule, a[0], b[0]);
+        vec_store_units_of_4(out, in_order(rule, bytes_of(rule, words, words), order_qpsk), rule.flips, streaming);
+    } else if (m == 2) {
+        const vec_bytes packed = bytes_of(rule, words_of(rule, a[0], a[1]), words_of(rule, b[0], b[1]));
+        vec_store_units_of_8(out, in_order(rule, packed, order_16qam), rule.flips, streaming);
+    } else if (m == 3) {
+        const vec_bytes last = words_of(rule, a[2], b[2]);
+        const vec_bytes of_a = bytes_of(rule, words_of(rule, a[0], a[1]), last);
+        const vec_bytes of_b = bytes_of(rule, words_of(rule, b[0], b[1]), last);
+        vec_store_units_of_12(out, in_order(rule, of_a, order_64qam_a), in_order(rule, of_b, order_64qam_b), rule.flips,
+                              streaming);
+    } else {
+        store_1024qam_s8(rule, out, a, b);
+    }
 }
 
 /* A step's LLRs from its two registers, to planes of its symbols; not s8. */

@@ -8,9 +8,11 @@
 #ifndef SOFTQAM_CPU_LOOPS_H
 #define SOFTQAM_CPU_LOOPS_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "gold_sequence.h"
 #include "params.h"
@@ -86,6 +88,15 @@ typedef enum softqam_converts {
 
 enum { CONVERTED_BITS = 8 };
 
+/* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
+ * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
+static inline bool softqam_is_scale_for_flushing(float scale)
+{
+    uint32_t bits;
+    memcpy(&bits, &scale, sizeof bits);
+    return bits == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
+}
+
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
@@ -95,7 +106,7 @@ typedef struct softqam_cpu_loops {
     softqam_interleave_loop *interleave;
     size_t min_symbols;
     softqam_converts converts;
-    bool flushes_subnormals; /* its loops of LLRs want them flushed to zero, and are right then */
+    bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 
 #endif

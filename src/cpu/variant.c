@@ -149,7 +149,8 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
         loops->converts = SOFTQAM_CONVERTS_ALWAYS;
     if (variant->f32_converts && params->output_format == SOFTQAM_OUTPUT_F32)
         loops->converts = SOFTQAM_CONVERTS_STREAMED;
-    loops->flushes_subnormals = variant->flushes_subnormals;
+    loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_take_noise(params) &&
+                                softqam_is_scale_for_flushing(params->input_scale);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
         loops->by_noise[axis_bits] = loops_of(variant, params, &variant->llrs[axis_bits]);
         loops->codeword[axis_bits] = codeword_loops_of(params, &variant->llrs[axis_bits]);
