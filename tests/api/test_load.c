@@ -35,19 +35,6 @@ enum { DRIVER_GROWTH = 0, DEVICE_GROWTH = 0 };
 #endif
 enum { ALLOCATED_GROWTH = (16 << 10) + DRIVER_GROWTH, RESIDENT_GROWTH = 16 << 20 };
 
-/* A sanitizer holds on to memory that was freed. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
-
 /* Contexts and demodulators that all threads use. */
 enum { N_SHARED = 2 };
 
@@ -411,7 +398,7 @@ static void check_growth(const usage *before, const usage *after)
                   (double)before->allocated / 0x1p20, (double)after->allocated / 0x1p20,
                   (double)before->resident / 0x1p20, (double)after->resident / 0x1p20, (double)before->device / 0x1p20,
                   (double)after->device / 0x1p20);
-    if (!SANITIZED) {
+    if (!HARNESS_SANITIZED) {
         assert_true(after->allocated <= before->allocated + ALLOCATED_GROWTH);
         assert_true(after->resident <= before->resident + RESIDENT_GROWTH);
     }
