@@ -121,19 +121,15 @@ static const struct option long_options[] = {{"modulation", required_argument, N
 
 static bool parse_sections(const char *list, unsigned *chosen)
 {
+    char name[ARGUMENTS_NAME_NBYTES];
+    int section;
     *chosen = 0;
-    for (;;) {
-        char name[32];
-        int section;
-        const size_t length = strcspn(list, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+    while (arguments_next_name(&list, name)) {
         if (!arguments_parse_choice("--section", name, sections, &section))
             return false;
         *chosen |= 1u << section;
-        if (!list[length])
-            return true;
-        list += length + 1;
     }
+    return true;
 }
 
 static bool take_option(struct options *options, int option)
