@@ -121,7 +121,7 @@ static uint64_t at_most(uint64_t n, uint64_t other)
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
     if (run->symbols.n_symbols < 0) {
-        message_print(run->symbols.file.name, "not a regular file, a part of which could be read");
+        message_print(run->symbols.file.name, "not a regular file, so no part of it can be chosen");
         return false;
     }
     if (run->options->output_kind == OUTPUT_BITS && demod_options_output_bits(run->options) % 8 > 0) {
@@ -161,7 +161,7 @@ bool demod_run_is_small(const struct demod_run *run)
     return run->symbols.n_symbols >= 0 && run->symbols.n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS;
 }
 
-/* AUTO does without a GPU, but not without one that was named: what nobody notices may not be what was meant. */
+/* AUTO falls back to the CPU, but not from a GPU that the user named: it would go unnoticed. */
 static softqam_status find_named_devices(const struct demod_run *run)
 {
     softqam_context_config config = run->options->context_config;
