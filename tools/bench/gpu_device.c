@@ -190,78 +190,7 @@ void gpu_bench_objects(struct gpu_bench *bench)
         bench_objects(bench->report, &uses[k]);
 }
 
-/* Slots in a CUDA graph, replayed one graph after the other. */
-enum { GRAPH_REPLAYS = 100 };
-
-struct graph_case {
-    struct gpu_bench *bench;
-    cudaGraphExec_t graph;
-};
-
-static double run_graph(void *context)
-{
-    const struct graph_case *c = context;
-    struct gpu_bench *bench = c->bench;
-    if (!gpu_clock_start(bench))
-        return -1;
-    for (int k = 0; k < GRAPH_REPLAYS; k++)
-        if (!gpu_good(bench, cudaGraphLaunch(c->graph, bench->streams[0]), "cudaGraphLaunch"))
-            return -1;
-    return gpu_clock_stop(bench) / GRAPH_REPLAYS;
-}
-
-static bool capture_slots(struct gpu_bench *bench, softqam_demodulator *demodulator, size_t n_slots,
-                          cudaGraphExec_t *executable)
-{
-    cudaGraph_t graph = NULL;
-    if (!gpu_good(bench, cudaStreamBeginCapture(bench->streams[0], cudaStreamCaptureModeThreadLocal),
-                  "cudaStreamBeginCapture"))
-        return false;
-    softqam_status status = SOFTQAM_OK;
-    for (size_t k = 0; k < n_slots && status == SOFTQAM_OK; k++)
-        status = softqam_cuda_demodulate(demodulator, bench->d_in + 8 * k * SLOT_SYMBOLS, NULL, SLOT_SYMBOLS,
-                                         bench->d_out + 8 * k * SLOT_SYMBOLS, bench->streams[0]);
-    const bool captured = gpu_good(bench, cudaStreamEndCapture(bench->streams[0], &graph), "cudaStreamEndCapture") &&
-                          gpu_softqam_good(bench, status, "capturing slots") &&
-                          gpu_good(bench, cudaGraphInstantiate(executable, graph, 0), "cudaGraphInstantiate");
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return captured;
-}
-
-/* Soft bits, data in the second cache. */
-static void measure_graphs(struct gpu_bench *bench)
-{
-    static const size_t counts[] = {1, 20};
-    softqam_demodulator *demodulator;
-    if (!gpu_create(bench, &demodulator, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8,
-                    SOFTQAM_NOISE_PER_CALL))
-        return;
-    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
-        struct graph_case run = {.bench = bench};
-        char what[64];
-        snprintf(what, sizeof what, "cuda: graph of %zu slot%s, replayed", counts[k], counts[k] == 1 ? "" : "s");
-        if (counts[k] * SLOT_SYMBOLS > bench->input->n_symbols ||
-            !capture_slots(bench, demodulator, counts[k], &run.graph))
-            continue;
-        (void)cudaMemset(bench->d_out, 1, 8 * counts[k] * SLOT_SYMBOLS);
-        report_measure(bench->report, what, counts[k] * SLOT_SYMBOLS, 16 * counts[k] * SLOT_SYMBOLS, -1, run_graph,
-                       &run);
-        if (!gpu_good(bench,
-                      cudaMemcpy(bench->pinned_out, bench->d_out, 8 * counts[k] * SLOT_SYMBOLS, cudaMemcpyDeviceToHost),
-                      "cudaMemcpy") ||
-            memcmp(bench->pinned_out, bench->input->expected, 8 * counts[k] * SLOT_SYMBOLS) != 0) {
-            message_print(what, "wrong bytes");
-            bench->report->failed = true;
-        }
-        (void)cudaGraphExecDestroy(run.graph);
-    }
-    softqam_destroy(demodulator);
-}
-
 void gpu_bench_graph(struct gpu_bench *bench)
 {
-    if (bench->modulation == SOFTQAM_MODULATION_256QAM && gpu_fill_input(bench))
-        measure_graphs(bench);
     gpu_measure_formats(bench, true);
 }
