@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Load: eight threads, each of which makes demodulators of random settings, on contexts of their own, on some that all
- * threads share and on the default one, calls them with random sizes, kinds of memory and segments, checks every byte
- * against the definition (the portable loop), and ends them again, in any order; in between all use demodulators that
- * they share. No error may come, and memory may not grow, that of the device neither.
+/* Load: eight threads. Each makes demodulators of random settings, on contexts of its own, on some that all
+ * threads share and on the default one. It calls them with random sizes, kinds of memory and segments, checks every
+ * byte against the definition (the portable loop), and ends them, in any order; in between all threads use demodulators
+ * that they share. No error may come, and neither the memory of the process nor that of the device may grow.
  *
  * It runs for SOFTQAM_TEST_SECONDS, 3 without it; 600 is the long test. */
 #define _GNU_SOURCE /* pthread_barrier_t */
