@@ -8,53 +8,44 @@
 #ifndef SOFTQAM_GOLD_CUH
 #define SOFTQAM_GOLD_CUH
 
+#include "gold_polynomials.h"
 #include "symbol.cuh"
 
 enum {
     GOLD_SEQUENCES = 2,
-    GOLD_DIGITS = 3, /* of a distance below 2^31 */
-    GOLD_FIRST_DIGIT_BITS = 11,
-    GOLD_DIGIT_BITS = 10,
     GOLD_NIBBLES = 8, /* of a sequence's next 31 bits */
-    GOLD_SKIPPED_BITS = 1600
+    GOLD_ONE = 1 << 30,
+    GOLD_X = 1 << 29 /* as gold_polynomials.h has polynomials */
 };
 
-/* x^31 modulo each polynomial. */
-static constexpr uint32_t gold_reduced(int sequence)
+static constexpr uint32_t gold_multiply(int sequence, uint32_t a, uint32_t b)
 {
-    return sequence == 0 ? 0x9 : 0xf;
+    return gold_modulo(static_cast<gold_register>(sequence), gold_product(a, b));
 }
 
-static constexpr uint32_t gold_times_x(int sequence, uint32_t a)
+/* The polynomial with x^k in bit k. */
+static constexpr uint32_t gold_reversed(uint32_t polynomial)
 {
-    return (a << 1 & 0x7fffffff) ^ (a >> 30 != 0 ? gold_reduced(sequence) : 0);
-}
-
-/* The product of two polynomials modulo a sequence's. */
-static constexpr uint32_t gold_product(int sequence, uint32_t a, uint32_t b)
-{
-    uint32_t product = 0;
-    for (; b != 0; b >>= 1) {
-        product ^= (b & 1) != 0 ? a : 0;
-        a = gold_times_x(sequence, a);
-    }
-    return product;
+    uint32_t reversed = 0;
+    for (int k = 0; k < 31; k++)
+        reversed |= (polynomial >> k & 1) << (30 - k);
+    return reversed;
 }
 
 /* Powers of x for the digits of a distance, the lowest first. */
 struct gold_powers {
-    uint2 of_digit[GOLD_DIGITS][1 << GOLD_FIRST_DIGIT_BITS]; /* x: of the first sequence, y: of the second */
+    uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: of the first sequence, y: of the second; x^k in bit k */
 
     constexpr gold_powers() : of_digit()
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-            uint32_t step = 2; /* x to the digit's unit */
+            uint32_t step = GOLD_X; /* x to the digit's unit */
             for (int digit = 0; digit < GOLD_DIGITS; digit++) {
-                const int values = 1 << (digit == 0 ? GOLD_FIRST_DIGIT_BITS : GOLD_DIGIT_BITS);
-                uint32_t power = 1;
+                const int values = 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2);
+                uint32_t power = GOLD_ONE;
                 for (int value = 0; value < values; value++) {
-                    (sequence == 0 ? of_digit[digit][value].x : of_digit[digit][value].y) = power;
-                    power = digit == 0 ? gold_times_x(sequence, power) : gold_product(sequence, power, step);
+                    (sequence == 0 ? of_digit[digit][value].x : of_digit[digit][value].y) = gold_reversed(power);
+                    power = gold_multiply(sequence, power, step);
                 }
                 step = power;
             }
@@ -69,11 +60,11 @@ struct gold_words {
     constexpr gold_words() : of_nibble()
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-            uint32_t power = 1; /* x to the bit's distance */
+            uint32_t power = GOLD_ONE; /* x to the bit's distance */
             for (int bit = 0; bit < 32 * WARP_THREADS; bit++) {
                 for (int from = 0; from < 31; from++)
-                    of_nibble[sequence][from / 4][1 << from % 4][bit / 32] |= (power >> from & 1) << bit % 32;
-                power = gold_times_x(sequence, power);
+                    of_nibble[sequence][from / 4][1 << from % 4][bit / 32] |= (power >> (30 - from) & 1) << bit % 32;
+                power = gold_multiply(sequence, power, GOLD_X);
             }
             for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
                 for (int value = 1; value < 1 << 4; value++)
@@ -89,15 +80,9 @@ static __device__ const gold_powers powers_of_gold;
 static __device__ const gold_words words_of_gold;
 
 /* 64 bits of a sequence from its next 31. */
-static __host__ __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
+static __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
 {
-    uint64_t window = next & 0x7fffffff;
-    for (int known = 31; known < 64; known += 28) {
-        const uint64_t from = window >> (known - 31);
-        const uint64_t sum = from ^ from >> 3 ^ (sequence == 0 ? 0 : from >> 1 ^ from >> 2);
-        window |= (sum & 0xfffffff) << known;
-    }
-    return window;
+    return gold_lengthened(static_cast<gold_register>(sequence), next & GOLD_PERIOD);
 }
 
 /* What is in the warp, of 32 bits each. */
@@ -149,16 +134,16 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
     /* Both sequences repeat after 2^31 - 1 bits. */
-    uint64_t distance = (bit & 0x7fffffff) + (bit >> 31 & 0x7fffffff) + (bit >> 62) + GOLD_SKIPPED_BITS;
-    distance = (distance & 0x7fffffff) + (distance >> 31);
-    constexpr uint64_t first_window = gold_window(0, 1);
+    uint64_t distance = (bit & GOLD_PERIOD) + (bit >> 31 & GOLD_PERIOD) + (bit >> 62) + GOLD_OFFSET;
+    distance = (distance & GOLD_PERIOD) + (distance >> 31);
+    constexpr uint64_t first_window = gold_lengthened(GOLD_X1, 1);
     uint64_t window[GOLD_SEQUENCES] = {first_window, gold_window(1, c_init)};
     unsigned digits[GOLD_DIGITS];
     uint2 powers[GOLD_DIGITS];
     unsigned left = static_cast<unsigned>(distance);
 #pragma unroll
     for (int digit = 0; digit < GOLD_DIGITS; digit++) {
-        const int bits = digit == 0 ? GOLD_FIRST_DIGIT_BITS : GOLD_DIGIT_BITS;
+        const int bits = digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2;
         digits[digit] = left & ((1 << bits) - 1);
         powers[digit] = powers_of_gold.of_digit[digit][digits[digit]];
         left >>= bits;

@@ -48,7 +48,8 @@ void softqam_context_hold(softqam_context *context);
 /* Frees the context with its last holder. */
 void softqam_context_release(softqam_context *context);
 
-/* The threads for a call that is worth them; NULL where there are none, or another thread is just starting them. */
+/* The threads for a call that is large enough for them; NULL where there are none, or while another thread starts them.
+ */
 softqam_pool *softqam_context_pool(softqam_context *context);
 
 /* The context's part of CUDA, looked for now if it has not been yet. */

@@ -10,6 +10,13 @@
 
 #include <stdint.h>
 
+/* Kernels have these functions too, and their tables are made of them when they are compiled. */
+#ifdef __CUDACC__
+#define GOLD_FUNCTION static __host__ __device__ __forceinline__ constexpr
+#else
+#define GOLD_FUNCTION static inline
+#endif
+
 typedef enum gold_register { GOLD_X1, GOLD_X2 } gold_register;
 
 /* The sequence begins so far into x1 and x2, whose period is GOLD_PERIOD. */
@@ -24,7 +31,7 @@ extern uint32_t softqam_gold_powers[GOLD_POWERS][2];
 enum { GOLD_BITS_1 = 11, GOLD_BITS_2 = 10, GOLD_BEGIN_2 = 2048, GOLD_BEGIN_3 = 3072 };
 
 /* The product before it is taken modulo a polynomial, four bits of b at a time. */
-static inline uint64_t gold_product(uint32_t a, uint32_t b)
+GOLD_FUNCTION uint64_t gold_product(uint32_t a, uint32_t b)
 {
     uint64_t multiples[16] = {0, a};
     for (unsigned k = 2; k < 16; k += 2) {
@@ -38,42 +45,42 @@ static inline uint64_t gold_product(uint32_t a, uint32_t b)
 }
 
 /* x^31 and higher, the lowest 30 bits, in lower terms: two of those may be higher ones again. */
-static inline uint64_t gold_folded(gold_register which, uint64_t a)
+GOLD_FUNCTION uint64_t gold_folded(gold_register which, uint64_t a)
 {
     const uint64_t high = a & 0x3fffffffu;
     return which == GOLD_X1 ? high << 31 ^ high << 28 : high << 31 ^ high << 30 ^ high << 29 ^ high << 28;
 }
 
-static inline uint32_t gold_modulo(gold_register which, uint64_t product)
+GOLD_FUNCTION uint32_t gold_modulo(gold_register which, uint64_t product)
 {
     const uint64_t once = gold_folded(which, product);
     return (uint32_t)((product ^ once ^ gold_folded(which, once)) >> 30);
 }
 
 /* What differs beside the rotation: the constant terms of x^59 and, x2, of x^60. */
-static inline uint32_t gold_correction(gold_register which, uint32_t rotated)
+GOLD_FUNCTION uint32_t gold_correction(gold_register which, uint32_t rotated)
 {
     return which == GOLD_X1 ? (rotated & 3) << 28 : (rotated & 3) << 28 ^ (rotated & 1) << 29;
 }
 
-static inline uint32_t gold_polynomial_of(gold_register which, uint32_t bits)
+GOLD_FUNCTION uint32_t gold_polynomial_of(gold_register which, uint32_t bits)
 {
     const uint32_t rotated = bits >> 1 | (bits & 1) << 30;
     return rotated ^ gold_correction(which, rotated);
 }
 
-static inline uint32_t gold_bits_of(gold_register which, uint32_t polynomial)
+GOLD_FUNCTION uint32_t gold_bits_of(gold_register which, uint32_t polynomial)
 {
     return (polynomial << 1 & GOLD_PERIOD) ^ gold_correction(which, polynomial) << 1 ^ polynomial >> 30;
 }
 
 /* Bits 0 to 63 of a sequence whose first 31 are given: 28 of the next ones depend on these alone, the last five on
  * those. */
-static inline uint64_t gold_lengthened(gold_register which, uint64_t bits)
+GOLD_FUNCTION uint64_t gold_lengthened(gold_register which, uint64_t bits)
 {
     for (int have = 31; have < 64; have += 28) {
         const uint64_t from = bits >> (have - 31);
-        const uint64_t next = which == GOLD_X1 ? from ^ from >> 3 : from ^ from >> 1 ^ from >> 2 ^ from >> 3;
+        const uint64_t next = from ^ from >> 3 ^ (which == GOLD_X1 ? 0 : from >> 1 ^ from >> 2);
         bits |= (next & 0xfffffffu) << have;
     }
     return bits;
@@ -81,7 +88,7 @@ static inline uint64_t gold_lengthened(gold_register which, uint64_t bits)
 
 /* The 64 bits after 64 bits, by the squared polynomials: 56 of them depend on these alone, the last 8 on the first of
  * those besides. */
-static inline uint64_t gold_next_64(gold_register which, uint64_t bits)
+GOLD_FUNCTION uint64_t gold_next_64(gold_register which, uint64_t bits)
 {
     if (which == GOLD_X1) {
         const uint64_t most = bits >> 2 ^ bits >> 8;

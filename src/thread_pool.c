@@ -14,7 +14,7 @@
 #include "signals.h"
 
 /* A worker sleeps at a semaphore of its own, and no lock is held by whoever works: a thread that was woken and then
- * finds a lock taken sleeps again and has to be woken again. README.md beside this has what that took. */
+ * finds a lock taken would sleep again and have to be woken again. */
 typedef struct pool_worker {
     softqam_pool *pool;
     pthread_t thread;

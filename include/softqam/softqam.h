@@ -2,7 +2,7 @@
 /**
  * @file softqam.h
  * softqam: the soft demapper of a 5G NR receiver. Equalised I/Q symbols in, soft bits or LLRs out, the same bytes from
- * every backend.
+ * every backend. This one header is the whole API, but for softqam_cuda.h, which passes pointers to device memory.
  *
  * The shortest program:
  *
@@ -18,13 +18,12 @@
  *
  * Three objects:
  *
- * | object                | answers | costs |
- * |-----------------------|---------|-------|
- * | `softqam_context`     | where the work is done: backend, CPU threads, GPUs, staging memory. One a process is enough
- * | what has been used: threads, streams and memory are made when first needed, or by softqam_context_prepare() | |
- * `softqam_demodulator` | what comes in and goes out: formats, scales, sign, the usual modulation | microseconds and a
- * few KiB | | `softqam_segment`     | which symbols: a run of one codeword's, with its modulation, layers, noise and
- * output | nothing: it is a struct |
+ * - `softqam_context` says where the work is done: backend, CPU threads, GPUs. One a process is enough. Its threads,
+ *   streams and memory are made when first needed, or by softqam_context_prepare().
+ * - `softqam_demodulator` says what comes in and goes out: formats, scales, sign, the usual modulation. It costs
+ *   microseconds and a few KiB.
+ * - `softqam_segment` says which symbols: a run of one codeword's, with its modulation, layers, noise and output. It is
+ *   a struct and costs nothing.
  *
  * Demodulators without a context of their own share one that the library makes for them.
  *

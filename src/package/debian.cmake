@@ -2,9 +2,17 @@
 # Debian packages, one a component of install.cmake. The preset debian has the prefix that they need.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME softqam)
-set(CPACK_PACKAGE_CONTACT "The softqam authors <authors@softqam.example>")
+# Who makes packages says so as for all Debian packages. Debian wants an address; this one is none that could be anyone's.
+if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
+  set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+else()
+  set(CPACK_PACKAGE_CONTACT "softqam developers <developers@softqam.invalid>")
+endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each has its own
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+if(have_cuda)
+  set(CPACK_SOFTQAM_NOTICE ${PROJECT_SOURCE_DIR}/cuda/NOTICE) # of every package: each has the CUDA runtime in a library or program
+endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SOURCE softqam)

@@ -6,7 +6,8 @@ include(CMakePackageConfigHelpers)
 install(TARGETS ${installed_libraries} EXPORT softqam-targets
   ARCHIVE COMPONENT development
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE $<$<BOOL:${have_cuda}>:${PROJECT_SOURCE_DIR}/cuda/NOTICE>
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 set(headers softqam.h)
 if(have_cuda)

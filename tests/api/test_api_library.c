@@ -181,6 +181,17 @@ static void test_messages_belong_to_threads(void **state)
     softqam_destroy(demodulator);
 }
 
+static void assert_works_on_cpu(const softqam_context_config *config)
+{
+    softqam_context *context = api_create_context(config);
+    softqam_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    assert_string_equal(softqam_backend_name(demodulator), "cpu");
+    api_assert_works(demodulator);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(context);
+}
+
 /* What a machine without a GPU, or a build without CUDA, must do. */
 static void test_cuda_unavailable(void **state)
 {
@@ -192,13 +203,7 @@ static void test_cuda_unavailable(void **state)
     api_assert_context_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CUDA without a device");
     config.backend = SOFTQAM_BACKEND_AUTO;
     config.device = 0;
-    softqam_context *context = api_create_context(&config);
-    softqam_demodulator *demodulator = api_create_in(context);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    assert_string_equal(softqam_backend_name(demodulator), "cpu");
-    api_assert_works(demodulator);
-    softqam_destroy(demodulator);
-    softqam_context_destroy(context);
+    assert_works_on_cpu(&config);
 }
 
 /* Of AUTO, a device that there is not is one more GPU that is not usable. */
@@ -211,13 +216,7 @@ static void test_absent_device(void **state)
         api_assert_context_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "device 100000");
         return;
     }
-    softqam_context *context = api_create_context(&config);
-    softqam_demodulator *demodulator = api_create_in(context);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    assert_string_equal(softqam_backend_name(demodulator), "cpu");
-    api_assert_works(demodulator);
-    softqam_destroy(demodulator);
-    softqam_context_destroy(context);
+    assert_works_on_cpu(&config);
 }
 
 /* Whether the driver's library is in this process. */

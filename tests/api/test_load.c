@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Load: eight threads, each of which makes demodulators of random settings, on contexts of their own, on some that all
- * threads share and on the default one, calls them with random sizes, kinds of memory and segments, checks every byte
- * against the definition (the portable loop), and ends them again, in any order; in between all use demodulators that
- * they share. No error may come, and memory may not grow, that of the device neither.
+/* Load: eight threads. Each makes demodulators of random settings, on contexts of its own, on some that all
+ * threads share and on the default one. It calls them with random sizes, kinds of memory and segments, checks every
+ * byte against the definition (the portable loop), and ends them, in any order; in between all threads use demodulators
+ * that they share. No error may come, and neither the memory of the process nor that of the device may grow.
  *
  * It runs for SOFTQAM_TEST_SECONDS, 3 without it; 600 is the long test. */
 #define _GNU_SOURCE /* pthread_barrier_t */
@@ -34,19 +34,6 @@ enum { DRIVER_GROWTH = 16 << 10, DEVICE_GROWTH = 0 };
 enum { DRIVER_GROWTH = 0, DEVICE_GROWTH = 0 };
 #endif
 enum { ALLOCATED_GROWTH = (16 << 10) + DRIVER_GROWTH, RESIDENT_GROWTH = 16 << 20 };
-
-/* A sanitizer holds on to memory that was freed. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
 
 /* Contexts and demodulators that all threads use. */
 enum { N_SHARED = 2 };
@@ -411,7 +398,7 @@ static void check_growth(const usage *before, const usage *after)
                   (double)before->allocated / 0x1p20, (double)after->allocated / 0x1p20,
                   (double)before->resident / 0x1p20, (double)after->resident / 0x1p20, (double)before->device / 0x1p20,
                   (double)after->device / 0x1p20);
-    if (!SANITIZED) {
+    if (!HARNESS_SANITIZED) {
         assert_true(after->allocated <= before->allocated + ALLOCATED_GROWTH);
         assert_true(after->resident <= before->resident + RESIDENT_GROWTH);
     }

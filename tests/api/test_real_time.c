@@ -406,15 +406,10 @@ static int call_in_many_threads(void *argument)
 /* Whether the kernel tells; else, and under sanitizers, which make calls of their own, a skip. */
 static void require_seccomp(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    print_message("not under a sanitizer, which makes system calls of its own\n");
-    skip();
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    print_message("not under a sanitizer, which makes system calls of its own\n");
-    skip();
-#endif
-#endif
+    if (HARNESS_SANITIZED) {
+        print_message("not under a sanitizer, which makes system calls of its own\n");
+        skip();
+    }
     const int status = status_without_system_calls(make_system_call, NULL);
     if (status == NO_SECCOMP) {
         print_message("this system lets no process forbid itself system calls (seccomp)\n");

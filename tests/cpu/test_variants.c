@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly, floats
  * compared to the last bit: symbols, noise and settings of all kinds here; lengths and misalignments in
- * variants_memory.c, stores past the caches in variants_streaming.c. What the loops are worth is test_llr_specified.c's
- * and the oracle's; measure_variants.c says how fast they are. */
+ * variants_memory.c, stores past the caches in variants_streaming.c. That the portable loop is right is for
+ * test_llr_specified.c and the oracle to say; measure_variants.c says how fast the loops are. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>

@@ -19,21 +19,8 @@
 
 enum { LARGE_SYMBOLS = 300000, SMALL_SYMBOLS = 1000, N_FORMATS = 6, N_TIMED = 200, MIB = 1 << 20 };
 
-/* A sanitizer's allocator holds on to what was freed and takes its time. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
-
 /* Seconds in which half of many demodulators must be made. */
-#define QUICK (SANITIZED ? 2e-3 : 100e-6)
+#define QUICK (HARNESS_SANITIZED ? 2e-3 : 100e-6)
 
 /* Counting. */
 
@@ -259,7 +246,7 @@ static void test_six_hold_what_one_does(void **state)
     }
     assert_true(six.device <= first.device + MIB);
     assert_true(six.pinned <= first.pinned + MIB);
-    assert_true(SANITIZED || six.allocated <= first.allocated + MIB);
+    assert_true(HARNESS_SANITIZED || six.allocated <= first.allocated + MIB);
     for (int k = 0; k < N_FORMATS; k++)
         softqam_destroy(demodulators[k]);
     softqam_context_destroy(context);
@@ -295,7 +282,7 @@ static void test_made_quickly(void **state)
     assert_int_equal(after.threads, before.threads);
     assert_int_equal(after.device, before.device);
     assert_int_equal(after.pinned, before.pinned);
-    assert_true(SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
+    assert_true(HARNESS_SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
     for (int k = 0; k < N_TIMED; k++)
         softqam_destroy(demodulators[k]);
     softqam_destroy(first);

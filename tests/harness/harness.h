@@ -23,6 +23,18 @@
 
 #define HARNESS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A sanitizer's allocator holds on to what was freed and takes its time; it makes system calls of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HARNESS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HARNESS_SANITIZED 1
+#endif
+#endif
+#ifndef HARNESS_SANITIZED
+#define HARNESS_SANITIZED 0
+#endif
+
 /* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
  * exit status. A pattern that matches nothing is a failure. With SOFTQAM_TEST_BACKEND=cuda on a machine without a
  * usable device it ends the program as harness_require_cuda() does; with a SOFTQAM_CPU_VARIANT that this processor does

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The labels of every modulation against liquid-dsp's: its points are those of TS 38.211, and its hard decisions are
- * the signs of the library's LLRs. liquid has no pi/2-BPSK, which is BPSK turned back, and no 1024QAM, each axis of
+ * the signs of the library's LLRs. liquid has no pi/2-BPSK, which is BPSK rotated back, and no 1024QAM, each axis of
  * which is its 32-ASK. */
 #include <complex.h>
 #include <math.h>

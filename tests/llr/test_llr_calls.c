@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How calls for LLRs are made must not show in a byte: noise variances given once or for each symbol, lengths,
- * alignments, splits, threads, chunks, memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; what the
- * LLRs are worth is test_llr_values.c's, and segments are test_llr_segments.c's. */
+ * alignments, splits, threads, chunks, memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names.
+ * test_llr_values.c tests the LLRs themselves, test_llr_segments.c segments. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

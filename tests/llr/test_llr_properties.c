@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is true of all LLRs, whatever they are worth, through the public API, on the backend that SOFTQAM_TEST_BACKEND
+/* What is true of all LLRs, whatever their values, through the public API, on the backend that SOFTQAM_TEST_BACKEND
  * names: erasures and special values, the opposite sign, symmetries of the constellation, powers of two. */
 #include <float.h>
 #include <math.h>

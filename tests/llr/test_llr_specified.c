@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* LLRs are the specified ones, reference/contract.h, to the last bit: through the public API, on the backend that
  * SOFTQAM_TEST_BACKEND names; on the CPU by every variant of the loops that runs here, so that what is expected is
- * computed once. The loops take usual values the short way: here is what these are, with values of all kinds; where in
- * a call others lie is in specified_calls.c. */
+ * computed once. Here are values of all kinds. The loops compute usual values in fewer steps than others:
+ * specified_calls.c has others at every place of a call. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the LLRs are worth, through the public API, on the backend that SOFTQAM_TEST_BACKEND names: brute force in
+/* The values of the LLRs, through the public API, on the backend that SOFTQAM_TEST_BACKEND names: brute force in
  * double within the bound of reference/, scales and limits, published values. test_llr_specified.c has the
  * specification to the last bit. */
 #include <float.h>

@@ -29,7 +29,8 @@ def run(*command, **environment):
 
 def setUpModule():
     build = os.path.join(WORK.name, "build")
-    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF")
+    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF",
+        DEBFULLNAME="Some Maintainer", DEBEMAIL="maintainer@softqam.example")
     run(CMAKE, "--build", build, "--target", "package", "-j", "2")
     for name in os.listdir(build):
         if name.endswith(".deb"):
@@ -43,9 +44,13 @@ def package(name):
     return files[0]
 
 
+def read(name):
+    with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
+        return file.read()
+
+
 def major_version():
-    with open(os.path.join(SOURCE, "include/softqam/softqam.h"), encoding="utf-8") as file:
-        return re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
+    return re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", read("include/softqam/softqam.h"), re.M).group(1)
 
 
 LIBRARY = "libsoftqam" + major_version()
@@ -80,6 +85,21 @@ class Packages(unittest.TestCase):
             self.assertEqual({d.split(" ")[0] for d in depends}, expected, name)
             if name != LIBRARY:
                 self.assertIn(f"{LIBRARY} (= {version})", depends)
+
+    def test_maintainer_and_licence(self):
+        for name in PACKAGES:
+            self.assertEqual(run("dpkg-deb", "-f", package(name), "Maintainer"), "Some Maintainer <maintainer@softqam.example>\n")
+            with open(os.path.join(ROOT, "usr/share/doc", name, "copyright"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), read("LICENSE"))
+
+    def test_licence_with_cuda(self):
+        """What CPack runs, with the notice that a build with CUDA has."""
+        folder = os.path.join(WORK.name, "cpack")
+        run(CMAKE, f"-DCPACK_TEMPORARY_DIRECTORY={folder}", "-DCPACK_COMPONENTS_ALL=tools", "-DCPACK_DEBIAN_TOOLS_PACKAGE_NAME=t",
+            f"-DCPACK_RESOURCE_FILE_LICENSE={SOURCE}/LICENSE", f"-DCPACK_SOFTQAM_NOTICE={SOURCE}/cuda/NOTICE",
+            "-P", "src/package/debian_files.cmake")  # fmt: skip
+        with open(os.path.join(folder, "tools/usr/share/doc/t/copyright"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), read("LICENSE") + "\n" + read("cuda/NOTICE"))
 
     def test_shared_library_is_announced(self):
         control = os.path.join(WORK.name, "control")

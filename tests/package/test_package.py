@@ -79,6 +79,7 @@ class Install(unittest.TestCase):
         lib, version = ARGUMENTS.libdir, softqam_version()
         headers = ["softqam.h"] + (["softqam_cuda.h"] if ARGUMENTS.cuda else [])
         runtime = [f"{lib}/libsoftqam.so.{major_version()}", f"{lib}/libsoftqam.so.{version}", "share/doc/softqam/LICENSE"]
+        runtime += ["share/doc/softqam/NOTICE"] if ARGUMENTS.cuda else []
         self.assertEqual(self.installed("--component", "runtime"), sorted(runtime))
         development = self.installed("--component", "development")
         self.assertEqual([f for f in development if not f.startswith(f"{lib}/cmake/softqam/")], sorted(
@@ -103,7 +104,7 @@ class Install(unittest.TestCase):
                 content = file.read()
             for path in (ARGUMENTS.source, ARGUMENTS.build):
                 self.assertNotIn(path.encode(), content, name)
-            if b"\0" not in content and not name.endswith(("softqam_cuda.h", "softqam-config.cmake")):
+            if b"\0" not in content and not name.endswith(("softqam_cuda.h", "softqam-config.cmake", "NOTICE")):
                 self.assertIsNone(TRACE_OF_CUDA.search(content.decode()), name)
 
     def test_documents_that_are_named_are_installed(self):

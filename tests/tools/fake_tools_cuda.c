@@ -160,54 +160,6 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
-/* Textures, of which there are none: what is done with them is done to nothing. */
-cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width, size_t height,
-                            unsigned flags)
-{
-    (void)format;
-    (void)width;
-    (void)height;
-    (void)flags;
-    *array = NULL;
-    return cudaSuccess;
-}
-
-cudaError_t cudaFreeArray(cudaArray_t array)
-{
-    (void)array;
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                size_t height, enum cudaMemcpyKind kind)
-{
-    (void)to;
-    (void)x;
-    (void)y;
-    (void)from;
-    (void)pitch;
-    (void)width;
-    (void)height;
-    (void)kind;
-    return cudaSuccess;
-}
-
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
-                                    const struct cudaTextureDesc *texture, const struct cudaResourceViewDesc *view)
-{
-    (void)resource;
-    (void)texture;
-    (void)view;
-    *object = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
-{
-    (void)object;
-    return cudaSuccess;
-}
-
 /* The kernels. */
 
 static void run_copy(void *argument)
@@ -281,24 +233,6 @@ cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[
     if (!fake_cuda_reaches(in, 16 * n_words) || !fake_cuda_reaches(sums, BENCH_CONSUMER_BLOCKS * sizeof *sums))
         return cudaErrorIllegalAddress;
     return launch_one(&kernel, &argument, stream);
-}
-
-cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const void *symbols, void *out,
-                                 size_t n_symbols, cudaStream_t stream)
-{
-    (void)end;
-    (void)weight;
-    return table && fake_cuda_reaches(symbols, 8 * n_symbols) && fake_cuda_reaches(out, 16 * n_symbols)
-               ? bench_empty_kernel(stream)
-               : cudaErrorIllegalAddress;
-}
-
-/* Writes nothing: the library's bytes are still there. */
-cudaError_t bench_branchy_kernel(const void *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream)
-{
-    return fake_cuda_reaches(symbols, 8 * n_symbols) && fake_cuda_reaches(out, 8 * n_symbols)
-               ? bench_empty_kernel(stream)
-               : cudaErrorIllegalAddress;
 }
 
 struct descrambling {

@@ -169,7 +169,7 @@ class BadInput(BadInputTest):
         self.row(DEMOD, ["-o", "hard", "--compare", "sent", "x.cf32", "sent"], 2,
                  "sent: is --compare's as well; give OUTPUT another name")  # fmt: skip
         self.row(DEMOD, ["--shard", "1/2", "--compare", "-", "x.cf32", "x.u8"], 1,
-                 "standard input: not a regular file, a part of which could be read")  # fmt: skip
+                 "standard input: not a regular file, so no part of it can be chosen")  # fmt: skip
 
     # Names.
 

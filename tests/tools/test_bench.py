@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 BENCH, BACKEND = sys.argv[1:]
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SKIPPED = 77
 MODULATIONS = ["BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"]
 SLOW = ["0 dB", "zeros", "subnormals", "smallest normals", "boundaries", "2.5 to 8", "1e30", "infinities", "NaN, all",
@@ -68,6 +69,19 @@ def check_measurements(measurements, n_samples):
             check(m["bytes"] == limit["bytes"], f"{m['what']} moves other bytes than its limit")
 
 
+def check_page(report, page, *replace):
+    """The tables that a page wants are among those of the run, whose sizes are others."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, name) for name in ("run.json", "page.md")]
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            text = file.read().replace(*replace)
+        for name, content in zip(names, (json.dumps(report), text)):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(content)
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tools/bench/markdown.py"), *names], capture_output=True, text=True)
+        check(done.returncode == 0, f"{page}: {done.stderr}")
+
+
 def check_variants(report, modulation, n_large):
     """Shares in the table are those of the measurements; every format and kind of noise has a row."""
     for n in SLOT, n_large:
@@ -84,6 +98,8 @@ def check_variants(report, modulation, n_large):
 
 def check_run(folder):
     report, out = run_to_json(folder, "--symbols", "65536", "--largest", "4096", "--samples", "3")
+    if report["cpu_loop"].startswith("avx512"):
+        check_page(report, "src/PERFORMANCE.md", "16777216 symbols", "65536 symbols")
     for fact in "softqam", "commit", "cpu", "kernel", "compiler", "cpu_loop":
         check(report.get(fact), f"no {fact} in the JSON")
     measurements, tables = report["measurements"], report["tables"]
@@ -165,7 +181,8 @@ def check_cuda_formats(folder, section, modulation="256QAM", option="256qam"):
 
 
 def check_cuda_modulations(folder):
-    report, _ = run_to_json(folder, *CUDA, "--section", "modulations")
+    report, _ = run_to_json(folder, *CUDA, "--section", "modulations,graph")
+    check_page(report, "cuda/PERFORMANCE.md", "268435456 symbols", "92160 symbols")
     check_measurements(report["measurements"], 1)
     there = [m for m in MODULATIONS if f"cuda: {m}" not in report["notes"]]
     expected = [f"{m} {i} to {o}, N0 a symbol" for m in there for i in ("cf32", "cf16") for o in ("s8", "f16", "f32")]

@@ -356,7 +356,7 @@ class Shards(ToolTest):
 
     def test_what_has_no_parts(self):
         data = self.read(self.make("x.cf32", "--symbols", "1000"))
-        message = "not a regular file, a part of which could be read"
+        message = "not a regular file, so no part of it can be chosen"
         self.fails(self.demod("--shard", "1/2", "-", "y.u8", data=data), 1, "standard input: " + message)
         os.mkfifo(self.path("n"))
         writer = threading.Thread(target=self.write, args=("n", bytes(4000)))

@@ -15,9 +15,9 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "\n"
                            "Measures how fast this machine demodulates, beside limits measured in the same\n"
                            "run: memcpy, loops that only read and write as many bytes, device-to-device\n"
-                           "memcpy, both directions of the bus together. Bytes are verified before they\n"
-                           "count. Prints a table; the last column is the rate in bytes relative to the\n"
-                           "limit's, or to that of the line that a section says below.\n"
+                           "memcpy, both directions of the bus together. Bytes are verified before they are\n"
+                           "timed. Prints a table, whose last column is the rate in bytes over that of the\n"
+                           "limit, or of the line that a section names below; then tables of each section.\n"
                            "\n"
                            "  -m, --modulation NAME   bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or\n"
                            "                          all; of variants, slow, formats, threads, sizes,\n"
@@ -34,9 +34,9 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "      --device-symbols N  symbols of the runs on device memory;\n"
                            "                          default: 268435456\n"
                            "      --samples N         runs of each measurement; default: 25\n"
-                           "      --quick             5 samples, a large run of 1 Mi symbols, sizes to\n"
-                           "                          1 Mi, unless given after it\n"
-                           "      --json FILE         all of it with every sample and the facts of the\n"
+                           "      --quick             5 samples, large runs and sizes of 1 Mi symbols, on\n"
+                           "                          the device 16 Mi, unless given after it\n"
+                           "      --json FILE         write all of it, every sample and the facts of the\n"
                            "                          machine\n"
                            "  -h, --help              this text\n"
                            "  -V, --version           the version\n"
@@ -45,24 +45,23 @@ static const char help[] = "Usage: softqam-bench [options]\n"
                            "  variants  every instruction set, one thread, one slot and large, beside loops\n"
                            "            that move as many bytes; of 256QAM liquid-dsp too\n"
                            "  modulations  all of them at a slot, to s8, in one table\n"
-                           "  slow      inputs that may be slow relative to 28 dB, beside their goals: zeros,\n"
+                           "  slow      inputs that may be slower than 28 dB, beside their goals: zeros,\n"
                            "            subnormals, boundaries, far, infinite, NaN; unusual noise variances\n"
                            "  formats   all inputs and outputs, bytes a second relative to cf32 to s8\n"
                            "  threads   1, 2, 4 ... threads relative to one\n"
                            "  sizes     1, 2, 4 ... symbols to --largest, by one thread and by all\n"
-                           "  calls     what calls with 1 to 1000 symbols take beyond these symbols' share of\n"
-                           "            a slot, and what each further segment takes\n"
-                           "  objects   a table of its own: what a context with one and with six\n"
-                           "            demodulators takes: time, threads, memory; and up to 16 threads\n"
-                           "            with calls of 1000 symbols on one demodulator, relative to as\n"
-                           "            many contexts\n"
+                           "  calls     what calls with 1 to 1000 symbols take beyond these symbols' share\n"
+                           "            of a slot, and what each further segment takes\n"
+                           "  objects   time, threads and memory of a context with one and with six\n"
+                           "            demodulators; and up to 16 threads with calls of 1000 symbols on\n"
+                           "            one demodulator, relative to as many contexts\n"
                            "\n"
                            "Sections of CUDA's:\n"
                            "  modulations, slow  the same with data on the device\n"
                            "  calls     one call on device memory from launch to synchronisation, beside an\n"
                            "            empty kernel\n"
                            "  objects   the same with AUTO, with CUDA, and for device memory alone\n"
-                           "  device    data on the device, all inputs and outputs, a peer, a baseline\n"
+                           "  device    data on the device: all inputs and outputs, calls of every size\n"
                            "  graph     slots on the device as a CUDA graph, data from memory\n"
                            "  segments  a slot cut into segments in a launch, beside one segment; codewords\n"
                            "            of all modulations in turns, beside one segment for each of them\n"
@@ -121,19 +120,15 @@ static const struct option long_options[] = {{"modulation", required_argument, N
 
 static bool parse_sections(const char *list, unsigned *chosen)
 {
+    char name[ARGUMENTS_NAME_NBYTES];
+    int section;
     *chosen = 0;
-    for (;;) {
-        char name[32];
-        int section;
-        const size_t length = strcspn(list, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+    while (arguments_next_name(&list, name)) {
         if (!arguments_parse_choice("--section", name, sections, &section))
             return false;
         *chosen |= 1u << section;
-        if (!list[length])
-            return true;
-        list += length + 1;
     }
+    return true;
 }
 
 static bool take_option(struct options *options, int option)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Inputs that may be slow, all in turns: their speed relative to 28 dB. */
-#include <math.h>
 #include <stdio.h>
 
 #include "common/modulation.h"
@@ -27,13 +26,9 @@ static void measure_output(struct cpu_bench *bench, const char *variant, softqam
 {
     struct cpu_run runs[N_SLOW_INPUTS];
     struct contender contenders[N_SLOW_INPUTS];
-    const int n = output == SOFTQAM_OUTPUT_U8 ? N_SLOW_SYMBOLS : N_SLOW_INPUTS;
+    const int n = slow_input_count(output, bench->modulation);
     bool all = true;
     int n_open = 0;
-    for (int input = 0; input < N_SLOW_INPUTS; input++)
-        ratios[input] = (double)NAN;
-    if (output == SOFTQAM_OUTPUT_U8 && bench->modulation != SOFTQAM_MODULATION_256QAM)
-        return;
     for (; n_open < n && all; n_open++) {
         struct cpu_case c = case_of(bench, variant, output, (enum slow_input)n_open);
         char what[64];
@@ -42,14 +37,9 @@ static void measure_output(struct cpu_bench *bench, const char *variant, softqam
         all = cpu_open(bench, &c, &runs[n_open]);
         contenders[n_open] = cpu_contender(&runs[n_open]);
     }
-    const int first = all ? report_measure_in_turns(bench->report, contenders, (size_t)n) : -1;
-    for (int input = 0; input < n_open; input++) {
-        if (first >= 0 && input != SLOW_NONE) {
-            report_set_limit(bench->report, first + input, first + SLOW_NONE);
-            ratios[input] = report_share(bench->report, first + input);
-        }
+    slow_input_measure(bench->report, contenders, all ? n : 0, ratios);
+    for (int input = 0; input < n_open; input++)
         cpu_close(&runs[input]);
-    }
 }
 
 static void measure_variant(struct cpu_bench *bench, const char *variant)

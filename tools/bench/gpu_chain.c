@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A slot in a chain: a producer's kernel, softqam, a consumer's kernel in one graph, data in the second cache. What
- * softqam adds to it, and what a copy kernel adds that moves the same bytes in its place. And one call from launch to
- * synchronisation, beside an empty kernel's. */
+ * softqam adds to it, and what a copy kernel adds that moves the same bytes in its place. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

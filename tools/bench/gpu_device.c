@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Data on the device: every format beside copies of the same bytes, and beside others' kernels. */
-#include <math.h>
-#include <stdint.h>
+/* Data on the device: integer formats, calls of every size, and what gpu_modulations.c has of every other format. */
 #include <stdio.h>
 #include <string.h>
 
 #include "common/message.h"
-#include "create.h"
 #include "gpu.h"
 #include "gpu_kernels.h"
 #include "objects.h"
@@ -76,26 +73,20 @@ static void verify_soft_bits(struct gpu_bench *bench, const char *what)
     }
 }
 
-/* What is measured, and which copy is its limit. The bits of cf16 and integer samples are those of the floats: anything
- * will do for the kernels' time. */
+/* What is measured, and which copy is its limit. The bits of integer samples are those of the floats: anything will do
+ * for the kernels' time. */
 enum limit { LIMIT_MEMCPY, LIMIT_2_TO_8, LIMIT_4_TO_8, N_LIMITS };
 
 static const struct device_case {
     const char *what;
     softqam_input_format input;
     softqam_output_format output;
-    softqam_noise noise;
     enum limit limit;
 } device_cases[] = {
-    {"cf32 to u8", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, LIMIT_MEMCPY},
-    {"cs16 to u8", SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, LIMIT_4_TO_8},
-    {"cf16 to u8", SOFTQAM_INPUT_CF16, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, LIMIT_4_TO_8},
-    {"cs8 to u8", SOFTQAM_INPUT_CS8, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, LIMIT_2_TO_8},
-    {"cf32 to s8", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL, LIMIT_MEMCPY},
-    {"cf32 to s8, noise per symbol", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL, LIMIT_MEMCPY},
-    {"cs16 to s8", SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL, LIMIT_4_TO_8},
-    {"cf32 to f16", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_CALL, LIMIT_MEMCPY},
-    {"cf32 to f32", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL, LIMIT_MEMCPY},
+    {"cf32 to u8", SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, LIMIT_MEMCPY},
+    {"cs16 to u8", SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, LIMIT_4_TO_8},
+    {"cs8 to u8", SOFTQAM_INPUT_CS8, SOFTQAM_OUTPUT_U8, LIMIT_2_TO_8},
+    {"cs16 to s8", SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, LIMIT_4_TO_8},
 };
 
 /* The index of the measurement; negative after a failure. */
@@ -103,12 +94,10 @@ static int measure_case(struct gpu_bench *bench, const struct device_case *c, co
 {
     char what[64];
     struct demodulator_case run = {.bench = bench, .n_symbols = bench->n_device_symbols, .n_calls = 1};
-    const bool per_symbol = c->noise == SOFTQAM_NOISE_PER_SYMBOL;
-    const size_t nbytes = softqam_input_symbol_nbytes(c->input) +
-                          softqam_output_nbytes(c->output, SOFTQAM_MODULATION_256QAM, 1) +
-                          (per_symbol ? sizeof(float) : 0);
+    const size_t nbytes =
+        softqam_input_symbol_nbytes(c->input) + softqam_output_nbytes(c->output, SOFTQAM_MODULATION_256QAM, 1);
     snprintf(what, sizeof what, "cuda: %s on the device", c->what);
-    if (!gpu_create(bench, &run.demodulator, SOFTQAM_MODULATION_256QAM, c->input, c->output, c->noise))
+    if (!gpu_create(bench, &run.demodulator, SOFTQAM_MODULATION_256QAM, c->input, c->output, SOFTQAM_NOISE_PER_CALL))
         return -1;
     run.d_noise_var = c->output == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var;
     const int index = report_measure(bench->report, what, bench->n_device_symbols, nbytes * bench->n_device_symbols,
@@ -117,112 +106,20 @@ static int measure_case(struct gpu_bench *bench, const struct device_case *c, co
     return index;
 }
 
-static int measure_copy(struct gpu_bench *bench, size_t in_nbytes, size_t noise_nbytes, size_t out_nbytes, int limit)
+/* So many bytes a symbol to eight. */
+static int measure_copy(struct gpu_bench *bench, size_t in_nbytes, int limit)
 {
     char what[64];
+    const size_t n = bench->n_device_symbols;
     struct copy_case run = {bench,
                             {.in = bench->d_in,
                              .in_nbytes = in_nbytes,
-                             .noise_var = noise_nbytes ? bench->d_noise_var : NULL,
                              .out = bench->d_out,
-                             .out_nbytes = out_nbytes,
-                             .n_symbols = bench->n_device_symbols,
+                             .out_nbytes = 8,
+                             .n_symbols = n,
                              .shape = BENCH_COPY_LONG}};
-    const size_t nbytes = (in_nbytes + noise_nbytes + out_nbytes) * bench->n_device_symbols;
-    snprintf(what, sizeof what, "cuda: copy kernel, %zu bytes to %zu", in_nbytes + noise_nbytes, out_nbytes);
-    return report_measure(bench->report, what, bench->n_device_symbols, nbytes, limit, run_copy, &run);
-}
-
-/* The table's LLRs for N0 = 1: the library's own f16, at the table's points. */
-static bool make_table(struct gpu_bench *bench, cudaArray_t *array, cudaTextureObject_t *table, float end)
-{
-    float points[2 * BENCH_TABLE_POINTS];
-    uint16_t llrs[BENCH_TABLE_POINTS][2 * BENCH_TABLE_BITS];
-    uint16_t texels[BENCH_TABLE_POINTS][BENCH_TABLE_BITS]; /* binary16 */
-    const float noise_var = 1.0f;
-    for (int k = 0; k < BENCH_TABLE_POINTS; k++)
-        points[2 * k] = points[2 * k + 1] = end * (2.0f * (float)k / (BENCH_TABLE_POINTS - 1) - 1.0f);
-    softqam_demodulator *demodulator;
-    const softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, 1);
-    softqam_config config;
-    softqam_config_init(&config);
-    config.output_format = SOFTQAM_OUTPUT_F16;
-    if (!gpu_softqam_good(bench, bench_create(&demodulator, &context_config, &config), "texture table"))
-        return false;
-    const softqam_status status = softqam_demodulate(demodulator, points, &noise_var, BENCH_TABLE_POINTS, llrs);
-    softqam_destroy(demodulator);
-    if (!gpu_softqam_good(bench, status, "texture table"))
-        return false;
-    for (int k = 0; k < BENCH_TABLE_POINTS; k++)
-        for (int bit = 0; bit < BENCH_TABLE_BITS; bit++)
-            texels[k][bit] = llrs[k][2 * bit];
-    const struct cudaChannelFormatDesc format = {16, 16, 16, 16, cudaChannelFormatKindFloat};
-    if (!gpu_good(bench, cudaMallocArray(array, &format, BENCH_TABLE_POINTS, 0, 0), "cudaMallocArray") ||
-        !gpu_good(bench,
-                  cudaMemcpy2DToArray(*array, 0, 0, texels, sizeof texels, sizeof texels, 1, cudaMemcpyHostToDevice),
-                  "cudaMemcpy2DToArray"))
-        return false;
-    const struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray, .res.array.array = *array};
-    const struct cudaTextureDesc texture = {
-        .addressMode = {cudaAddressModeClamp}, .filterMode = cudaFilterModeLinear, .readMode = cudaReadModeElementType};
-    return gpu_good(bench, cudaCreateTextureObject(table, &resource, &texture, NULL), "cudaCreateTextureObject");
-}
-
-struct texture_case {
-    struct gpu_bench *bench;
-    cudaTextureObject_t table;
-    float end;
-};
-
-static double run_texture(void *context)
-{
-    const struct texture_case *c = context;
-    struct gpu_bench *bench = c->bench;
-    if (!gpu_clock_start(bench) || !gpu_good(bench,
-                                             bench_texture_kernel(c->table, c->end, 350.0f, bench->d_in, bench->d_out,
-                                                                  bench->n_device_symbols, bench->streams[0]),
-                                             "texture kernel"))
-        return -1;
-    return gpu_clock_stop(bench);
-}
-
-static void measure_texture(struct gpu_bench *bench, int limit)
-{
-    cudaArray_t array = NULL;
-    struct texture_case run = {.bench = bench, .end = 16.0f / sqrtf(170.0f)};
-    if (make_table(bench, &array, &run.table, run.end))
-        report_measure(bench->report, "cuda peer: texture table, cf32 to f16", bench->n_device_symbols,
-                       24 * bench->n_device_symbols, limit, run_texture, &run);
-    if (run.table)
-        (void)cudaDestroyTextureObject(run.table);
-    (void)cudaFreeArray(array);
-}
-
-static double run_branchy(void *context)
-{
-    struct gpu_bench *bench = context;
-    if (!gpu_clock_start(bench) ||
-        !gpu_good(bench, bench_branchy_kernel(bench->d_in, bench->d_out, bench->n_device_symbols, bench->streams[0]),
-                  "branchy kernel"))
-        return -1;
-    return gpu_clock_stop(bench);
-}
-
-/* The baseline must do the work to count: its bytes are the library's, within a step. */
-static void verify_branchy(struct gpu_bench *bench)
-{
-    const size_t n = 8 * bench->input->n_symbols;
-    size_t n_off = 0;
-    if (!gpu_good(bench, cudaMemcpy(bench->pinned_out, bench->d_out, n, cudaMemcpyDeviceToHost), "cudaMemcpy"))
-        return;
-    for (size_t k = 0; k < n; k++) {
-        const int difference = (int)bench->pinned_out[k] - (int)bench->input->expected[k];
-        n_off += difference > 1 || difference < -1;
-    }
-    if (n_off > 0) {
-        message_print("branchy kernel", "%zu of %zu bytes are not the library's", n_off, n);
-        bench->report->failed = true;
-    }
+    snprintf(what, sizeof what, "cuda: copy kernel, %zu bytes to 8", in_nbytes);
+    return report_measure(bench->report, what, n, (in_nbytes + 8) * n, limit, run_copy, &run);
 }
 
 /* Calls of every size, short ones back to back. */
@@ -241,7 +138,7 @@ static void measure_sizes(struct gpu_bench *bench)
     softqam_destroy(run.demodulator);
 }
 
-/* 256QAM, with u8 and what others do. */
+/* 256QAM, all bytes of which are verified, and integer samples. */
 static void measure_soft_bits(struct gpu_bench *bench)
 {
     const size_t n = bench->n_device_symbols;
@@ -250,19 +147,12 @@ static void measure_soft_bits(struct gpu_bench *bench)
         report_measure(bench->report, "cuda: device-to-device memcpy", n, 16 * n, -1, run_memcpy, bench);
     if (limits[LIMIT_MEMCPY] < 0)
         return;
-    limits[LIMIT_4_TO_8] = measure_copy(bench, 4, 0, 8, limits[LIMIT_MEMCPY]);
-    limits[LIMIT_2_TO_8] = measure_copy(bench, 2, 0, 8, limits[LIMIT_MEMCPY]);
-    measure_copy(bench, 8, 0, 8, limits[LIMIT_MEMCPY]);
-    measure_copy(bench, 8, sizeof(float), 8, limits[LIMIT_MEMCPY]);
-    measure_copy(bench, 8, 0, 16, limits[LIMIT_MEMCPY]);
+    limits[LIMIT_4_TO_8] = measure_copy(bench, 4, limits[LIMIT_MEMCPY]);
+    limits[LIMIT_2_TO_8] = measure_copy(bench, 2, limits[LIMIT_MEMCPY]);
     for (size_t k = 0; k < sizeof device_cases / sizeof device_cases[0]; k++)
         if (measure_case(bench, &device_cases[k], limits) >= 0 && k == 0)
             verify_soft_bits(bench, device_cases[k].what);
     measure_sizes(bench);
-    measure_texture(bench, limits[LIMIT_MEMCPY]);
-    if (report_measure(bench->report, "cuda baseline: branchy, a byte a store, cf32 to u8", n, 16 * n,
-                       limits[LIMIT_MEMCPY], run_branchy, bench) >= 0)
-        verify_branchy(bench);
 }
 
 void gpu_bench_device(struct gpu_bench *bench)
@@ -300,78 +190,7 @@ void gpu_bench_objects(struct gpu_bench *bench)
         bench_objects(bench->report, &uses[k]);
 }
 
-/* Slots in a CUDA graph, replayed one graph after the other. */
-enum { GRAPH_REPLAYS = 100 };
-
-struct graph_case {
-    struct gpu_bench *bench;
-    cudaGraphExec_t graph;
-};
-
-static double run_graph(void *context)
-{
-    const struct graph_case *c = context;
-    struct gpu_bench *bench = c->bench;
-    if (!gpu_clock_start(bench))
-        return -1;
-    for (int k = 0; k < GRAPH_REPLAYS; k++)
-        if (!gpu_good(bench, cudaGraphLaunch(c->graph, bench->streams[0]), "cudaGraphLaunch"))
-            return -1;
-    return gpu_clock_stop(bench) / GRAPH_REPLAYS;
-}
-
-static bool capture_slots(struct gpu_bench *bench, softqam_demodulator *demodulator, size_t n_slots,
-                          cudaGraphExec_t *executable)
-{
-    cudaGraph_t graph = NULL;
-    if (!gpu_good(bench, cudaStreamBeginCapture(bench->streams[0], cudaStreamCaptureModeThreadLocal),
-                  "cudaStreamBeginCapture"))
-        return false;
-    softqam_status status = SOFTQAM_OK;
-    for (size_t k = 0; k < n_slots && status == SOFTQAM_OK; k++)
-        status = softqam_cuda_demodulate(demodulator, bench->d_in + 8 * k * SLOT_SYMBOLS, NULL, SLOT_SYMBOLS,
-                                         bench->d_out + 8 * k * SLOT_SYMBOLS, bench->streams[0]);
-    const bool captured = gpu_good(bench, cudaStreamEndCapture(bench->streams[0], &graph), "cudaStreamEndCapture") &&
-                          gpu_softqam_good(bench, status, "capturing slots") &&
-                          gpu_good(bench, cudaGraphInstantiate(executable, graph, 0), "cudaGraphInstantiate");
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return captured;
-}
-
-/* Soft bits, data in the second cache. */
-static void measure_graphs(struct gpu_bench *bench)
-{
-    static const size_t counts[] = {1, 20};
-    softqam_demodulator *demodulator;
-    if (!gpu_create(bench, &demodulator, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8,
-                    SOFTQAM_NOISE_PER_CALL))
-        return;
-    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
-        struct graph_case run = {.bench = bench};
-        char what[64];
-        snprintf(what, sizeof what, "cuda: graph of %zu slot%s, replayed", counts[k], counts[k] == 1 ? "" : "s");
-        if (counts[k] * SLOT_SYMBOLS > bench->input->n_symbols ||
-            !capture_slots(bench, demodulator, counts[k], &run.graph))
-            continue;
-        (void)cudaMemset(bench->d_out, 1, 8 * counts[k] * SLOT_SYMBOLS);
-        report_measure(bench->report, what, counts[k] * SLOT_SYMBOLS, 16 * counts[k] * SLOT_SYMBOLS, -1, run_graph,
-                       &run);
-        if (!gpu_good(bench,
-                      cudaMemcpy(bench->pinned_out, bench->d_out, 8 * counts[k] * SLOT_SYMBOLS, cudaMemcpyDeviceToHost),
-                      "cudaMemcpy") ||
-            memcmp(bench->pinned_out, bench->input->expected, 8 * counts[k] * SLOT_SYMBOLS) != 0) {
-            message_print(what, "wrong bytes");
-            bench->report->failed = true;
-        }
-        (void)cudaGraphExecDestroy(run.graph);
-    }
-    softqam_destroy(demodulator);
-}
-
 void gpu_bench_graph(struct gpu_bench *bench)
 {
-    if (bench->modulation == SOFTQAM_MODULATION_256QAM && gpu_fill_input(bench))
-        measure_graphs(bench);
     gpu_measure_formats(bench, true);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "gpu_kernels.h"
 
-enum { TEXTURE_THREADS = 256, BRANCHY_THREADS = 1024, CHAIN_THREADS = 256 };
+enum { CHAIN_THREADS = 256 };
 
 /* What a kernel that was launched programmatically must do before it reads what the one in front of it wrote. */
 static __device__ void wait_for_producer()
@@ -215,93 +214,5 @@ cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[
                                   cudaStream_t stream)
 {
     consumer_kernel<<<BENCH_CONSUMER_BLOCKS, CHAIN_THREADS, 0, stream>>>(static_cast<const uint4 *>(in), n_words, sums);
-    return cudaGetLastError();
-}
-
-static __device__ __half2 weighed(float i, float q, float weight)
-{
-    return __floats2half2_rn(i * weight, q * weight);
-}
-
-static __global__ void __launch_bounds__(TEXTURE_THREADS)
-    texture_kernel(cudaTextureObject_t table, float points_per_unit, float weight, const float2 *symbols, uint4 *out,
-                   size_t n_symbols)
-{
-    const size_t k = blockIdx.x * static_cast<size_t>(TEXTURE_THREADS) + threadIdx.x;
-    if (k >= n_symbols)
-        return;
-    const float2 symbol = symbols[k];
-    const float middle = 0.5f * BENCH_TABLE_POINTS; /* a texel's value is at its middle */
-    const float4 i = tex1D<float4>(table, symbol.x * points_per_unit + middle);
-    const float4 q = tex1D<float4>(table, symbol.y * points_per_unit + middle);
-    const __half2 llrs[4] = {weighed(i.x, q.x, weight), weighed(i.y, q.y, weight), weighed(i.z, q.z, weight),
-                             weighed(i.w, q.w, weight)};
-    out[k] = *reinterpret_cast<const uint4 *>(llrs);
-}
-
-cudaError_t bench_texture_kernel(cudaTextureObject_t table, float end, float weight, const void *symbols, void *out,
-                                 size_t n_symbols, cudaStream_t stream)
-{
-    const float points_per_unit = 0.5f * (BENCH_TABLE_POINTS - 1) / end;
-    const unsigned grid = static_cast<unsigned>((n_symbols - 1) / TEXTURE_THREADS + 1);
-    texture_kernel<<<grid, TEXTURE_THREADS, 0, stream>>>(
-        table, points_per_unit, weight, static_cast<const float2 *>(symbols), static_cast<uint4 *>(out), n_symbols);
-    return cudaGetLastError();
-}
-
-static __device__ float squared(float a)
-{
-    return a * a;
-}
-
-static __device__ unsigned char soften(float margin)
-{
-    const float value = margin * 4915.2f + 127.0f;
-    if (value <= 0.0f)
-        return 0;
-    if (value >= 255.0f)
-        return 255;
-    return static_cast<unsigned char>(value);
-}
-
-/* The axis's four soft bits, every second byte. The axis is folded, upper side up, at each edge where a bit flips: what
- * is left is one level and the next edge. */
-static __device__ void branchy_axis(float v, unsigned char *out)
-{
-    const float alpha = 0.0766965f;
-    const float edges[4] = {0.0f, 8.0f * alpha, 12.0f * alpha, 14.0f * alpha};
-    float level = -15.0f * alpha;
-    for (int k = 0; k < 15; k++)
-        if (v > level + alpha)
-            level += 2.0f * alpha;
-        else
-            break;
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        const float other = level > edges[k] ? edges[k] - alpha : edges[k] + alpha;
-        const float margin = squared(v - other) - squared(v - level);
-        const bool is_0 = (level > edges[k]) == (k == 0);
-        out[2 * k] = soften(is_0 ? margin : -margin);
-        if (level < edges[k]) {
-            v = 2.0f * edges[k] - v;
-            level = 2.0f * edges[k] - level;
-        }
-    }
-}
-
-static __global__ void __launch_bounds__(BRANCHY_THREADS)
-    branchy_kernel(const float *symbols, unsigned char *out, size_t n_symbols)
-{
-    const size_t k = blockIdx.x * static_cast<size_t>(BRANCHY_THREADS) + threadIdx.x;
-    if (k < n_symbols) {
-        branchy_axis(symbols[2 * k], out + 8 * k);
-        branchy_axis(symbols[2 * k + 1], out + 8 * k + 1);
-    }
-}
-
-cudaError_t bench_branchy_kernel(const void *symbols, unsigned char *out, size_t n_symbols, cudaStream_t stream)
-{
-    const unsigned grid = static_cast<unsigned>((n_symbols - 1) / BRANCHY_THREADS + 1);
-    branchy_kernel<<<grid, BRANCHY_THREADS, 0, stream>>>(static_cast<const float *>(symbols), out, n_symbols);
     return cudaGetLastError();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Inputs that may be slow, on the device, all in turns: their speed relative to 28 dB. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,27 +72,18 @@ static void measure_output(const struct slow *slow, softqam_output_format output
 {
     struct gpu_bench *bench = slow->bench;
     const struct gpu_case c = {bench->modulation, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_PER_SYMBOL};
-    const int n = output == SOFTQAM_OUTPUT_U8 ? N_SLOW_SYMBOLS : N_SLOW_INPUTS;
+    const int n = slow_input_count(output, bench->modulation);
     struct gpu_work works[N_SLOW_INPUTS];
     struct contender contenders[N_SLOW_INPUTS];
     bool all = true;
     int n_open = 0;
-    for (int input = 0; input < N_SLOW_INPUTS; input++)
-        ratios[input] = (double)NAN;
-    if (output == SOFTQAM_OUTPUT_U8 && bench->modulation != SOFTQAM_MODULATION_256QAM)
-        return;
     for (; n_open < n && all; n_open++) {
         all = open_input(slow, &c, (enum slow_input)n_open, &works[n_open]);
         contenders[n_open] = gpu_work_contender(&works[n_open]);
     }
-    const int first = all ? report_measure_in_turns(bench->report, contenders, (size_t)n) : -1;
-    for (int input = 0; input < n_open; input++) {
-        if (first >= 0 && input != SLOW_NONE) {
-            report_set_limit(bench->report, first + input, first + SLOW_NONE);
-            ratios[input] = report_share(bench->report, first + input);
-        }
+    slow_input_measure(bench->report, contenders, all ? n : 0, ratios);
+    for (int input = 0; input < n_open; input++)
         gpu_work_close(&works[input]);
-    }
 }
 
 void gpu_bench_slow(struct gpu_bench *bench)

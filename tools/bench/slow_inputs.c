@@ -75,6 +75,24 @@ void slow_input_fill_noise(enum slow_input input, float *noise_var, size_t n_sym
     }
 }
 
+int slow_input_count(softqam_output_format output, softqam_modulation modulation)
+{
+    if (output != SOFTQAM_OUTPUT_U8)
+        return N_SLOW_INPUTS;
+    return modulation == SOFTQAM_MODULATION_256QAM ? N_SLOW_SYMBOLS : 0;
+}
+
+void slow_input_measure(struct report *report, const struct contender *contenders, int n, double ratios[N_SLOW_INPUTS])
+{
+    for (int input = 0; input < N_SLOW_INPUTS; input++)
+        ratios[input] = (double)NAN;
+    const int first = n > 0 ? report_measure_in_turns(report, contenders, (size_t)n) : -1;
+    for (int input = SLOW_NONE + 1; input < n && first >= 0; input++) {
+        report_set_limit(report, first + input, first + SLOW_NONE);
+        ratios[input] = report_share(report, first + input);
+    }
+}
+
 /* The share of the usual speed that soft bits should reach; NAN where none is asked for. */
 static double goal_of_soft_bits(enum slow_input input)
 {

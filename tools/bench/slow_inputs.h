@@ -39,6 +39,14 @@ void slow_input_fill_noise(enum slow_input input, float *noise_var, size_t n_sym
 
 enum { SLOW_OUTPUTS = SOFTQAM_OUTPUT_F32 + 1 };
 
+/* How many inputs, from the first on, are measured of an output format: none of soft bits that the modulation has not.
+ */
+int slow_input_count(softqam_output_format output, softqam_modulation modulation);
+
+/* Measures the first n inputs in turns. The ratios are their rates relative to the usual one's; of it, of the other
+ * inputs and after a failure, NAN. */
+void slow_input_measure(struct report *report, const struct contender *contenders, int n, double ratios[N_SLOW_INPUTS]);
+
 /* The rows of all inputs beside their goals: rates relative to the usual input's, NAN where there is none. No
  * table where nothing was measured. */
 void slow_input_report(struct report *report, const char *title, double ratios[SLOW_OUTPUTS][N_SLOW_INPUTS]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How symbols lie in a file: as the library takes them, or in a form that is turned into one of those. */
+/* How symbols lie in a file: in one of the library's formats, or in one that is converted to those. */
 #ifndef SOFTQAM_TOOLS_COMMON_FILE_FORMAT_H
 #define SOFTQAM_TOOLS_COMMON_FILE_FORMAT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How noisy symbols are, told from the symbols alone. The mean squared distance to the nearest point is less
- * than the noise variance where noise moves symbols to the cell of a wrong point: with
- * 256QAM half of it at 20 dB. So the variance
- * is the one for which that distance is the expected one, all points being equally likely and the noise Gaussian. */
+/* How noisy symbols are, estimated from the symbols alone. The mean squared distance to the nearest point is less than
+ * the noise variance where noise moves symbols into the cell of a wrong point: half of it for 256QAM at 20 dB. So the
+ * estimate is the variance for which that distance is the expected one, if all points are equally likely and the noise
+ * is Gaussian. */
 #ifndef SOFTQAM_TOOLS_COMMON_NOISE_ESTIMATE_H
 #define SOFTQAM_TOOLS_COMMON_NOISE_ESTIMATE_H
 

@@ -48,7 +48,7 @@ bool bit_comparison_choose_part(struct bit_comparison *comparison, uint64_t firs
         return true;
     if (comparison->file.nbytes >= 0)
         return input_file_choose_part(&comparison->file, first * comparison->n_bits, n_symbols * comparison->n_bits);
-    message_print(comparison->file.name, "not a regular file, a part of which could be read");
+    message_print(comparison->file.name, "not a regular file, so no part of it can be chosen");
     return false;
 }
 

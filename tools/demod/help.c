@@ -14,7 +14,7 @@ static const struct {
      "\n"
      "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft\n"
      "bits or LLRs, one for each bit, b0 first, in OUTPUT. \"-\" is standard input or\n"
-     "output, where a reader that leaves ends the tool by SIGPIPE.\n"},
+     "output.\n"},
     {IN_MPI,
      "Usage: softqam-demod-mpi [options] INPUT OUTPUT\n"
      "\n"
@@ -26,8 +26,8 @@ static const struct {
     {IN_BOTH,
      "\n"
      "Sign: a positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1,\n"
-     "bit 1). A soft bit of format u8 is 255 when that is sure, 0 when the opposite\n"
-     "is, and 127 when nothing is known; from 127 on, the hard decision is that bit.\n"
+     "bit 1). In format u8, 255 is that bit for certain, 0 the other one for certain,\n"
+     "and 127 unknown; 127 and above decide for that bit.\n"
      "\n"
      "Algorithm: u8 is liquid-dsp's, byte for byte: hard decision and distances to\n"
      "the nearest neighbours, at a fixed scale. s8, f16 and f32 are exact max-log:\n"
@@ -35,12 +35,12 @@ static const struct {
      "\n"
      "Input and output:\n"
      "  -m, --modulation NAME       bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or\n"
-     "                              1024qam; default: 256qam. pi/2-BPSK is turned at\n"
-     "                              odd symbols, counted from INPUT's first, 0\n"
+     "                              1024qam; default: 256qam. pi/2-BPSK rotates odd\n"
+     "                              symbols; INPUT's first symbol is number 0\n"
      "      --c-init N              descramble with the sequence of this c_init, 0 to\n"
      "                              2147483647, decimal or 0x.. (clause 5.2.1);\n"
      "                              INPUT's first symbol is the codeword's first,\n"
-     "                              with --skip too\n"
+     "                              even with --skip\n"
      "      --planes N              bit planes: every N symbols are a code block (the\n"
      "                              last may be shorter), whose values come out as\n"
      "                              all b0, all b1, ..; 1 to 4194304\n"
@@ -56,18 +56,18 @@ static const struct {
      "                              (cs8, cu8), 1/2147483648 (cs32)\n"
      "      --input-scale auto      the factor that gives the first 262144 symbols the\n"
      "                              energy 1 + N0, N0 as given or else estimated\n"
-     "      --skip N                leave out the first N symbols, and their noise\n"
-     "                              variances in a noise file; default: 0\n"
-     "      --count N               leave out all but N symbols after these\n"
-     "      --partial error|ignore  what a part of a symbol at the end of INPUT is: an\n"
+     "      --skip N                skip the first N symbols, and their variances in a\n"
+     "                              noise file; default: 0\n"
+     "      --count N               demodulate only the N symbols after these\n"
+     "      --partial error|ignore  an incomplete symbol at the end of INPUT is an\n"
      "                              error, the default, or left out with a warning\n"
-     "      --sigmf, --no-sigmf     OUTPUT is a SigMF recording, or is none; default:\n"
-     "                              by INPUT and OUTPUT, see SigMF below\n"
+     "      --sigmf, --no-sigmf     OUTPUT is a SigMF recording, or a plain file;\n"
+     "                              default: by INPUT and OUTPUT, see SigMF below\n"
      "      --no-sync               do not wait until OUTPUT is on the disk: faster,\n"
      "                              but after a power cut it may be empty\n"},
     {IN_PLAIN,
-     "      --no-hash               leave the SHA-512 of INPUT and OUTPUT out of the\n"
-     "                              metadata of a recording, which is then faster\n"},
+     "      --no-hash               leave the SHA-512 of INPUT and OUTPUT out of a\n"
+     "                              recording's metadata, which saves time\n"},
     {IN_BOTH,
      "\n"
      "Formats of INPUT, for each symbol I then Q in this machine's byte order:\n"
@@ -75,31 +75,30 @@ static const struct {
      "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
      "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
      "  cf16  two 16-bit floats; .cf16\n"
-     "  cu8   two bytes, of which 128 is 0, as rtl_sdr writes them; .cu8\n"
-     "  cs32  two 32-bit integers, which are rounded to 32-bit floats; .cs32 .ci32\n"
-     "  cf64  two 64-bit floats, which are rounded to 32-bit floats; .cf64\n"
+     "  cu8   two bytes, 128 for 0, as rtl_sdr writes them; .cu8\n"
+     "  cs32  two 32-bit integers, rounded to 32-bit floats; .cs32 .ci32\n"
+     "  cf64  two 64-bit floats, rounded to 32-bit floats; .cf64\n"
      "\n"
      "Formats of OUTPUT, for each bit of a symbol:\n"
-     "  u8    soft bit, a byte, of 256qam without --c-init and --planes\n"
-     "        alone; .u8\n"
+     "  u8    soft bit, a byte; only for 256qam, without --c-init and --planes; .u8\n"
      "  s8    LLR, a signed byte; .s8\n"
      "  f16   LLR in nats, a 16-bit float; .f16\n"
      "  f32   LLR in nats, a 32-bit float; .f32\n"
-     "  hard  the bit that is decided for, a byte 0 or 1; .hard\n"
+     "  hard  hard decision, a byte 0 or 1; .hard\n"
      "  bits  the same, packed, the first bit highest in its byte; .bits\n"
      "\n"
      "An INPUT with any other suffix is refused without --input-format, an OUTPUT\n"
      "without --output-format; for SigMF's see below. A suffix is what follows the\n"
-     "last dot of a name, but for dots that it starts with. Suffixes are names of\n"
+     "last dot of a name; dots at its start do not count. Suffixes are names of\n"
      "formats too: -i sc16. An OUTPUT that is INPUT or the noise file, by whatever\n"
      "name or link, is always refused.\n"
      "\n"
-     "Noise variance (for s8, f16 and f32, just one of these):\n"
+     "Noise variance (s8, f16 and f32 need exactly one of these):\n"
      "      --noise-var X           N0, a number or a fraction A/B\n"
      "      --noise-var auto        N0 estimated from the first 262144 symbols: their\n"
      "                              mean squared distance to the nearest point,\n"
-     "                              corrected for how far wrong decisions lower it\n"
-     "                              where all points are equally likely\n"
+     "                              corrected for wrong decisions, which lower it, if\n"
+     "                              all points are equally likely\n"
      "      --snr-db X              N0 = 10^(-X/10), Es/N0 in dB, -200 to 200\n"
      "      --noise-file FILE       one N0 for each symbol of INPUT, 32-bit floats\n"
      "\n"
@@ -122,13 +121,13 @@ static const struct {
     {IN_PLAIN,
      "      --device LIST           CUDA devices: an ordinal, several with commas\n"
      "                              between them, or all; default: CUDA's choice.\n"
-     "                              One that is named must be there, with --backend\n"
-     "                              auto too\n"
+     "                              One that is named must be there, even with\n"
+     "                              --backend auto\n"
      "      --threads N             CPU threads, 1 to 1024; default: one per CPU\n"},
     {IN_MPI,
      "      --device LIST           CUDA devices of every rank; default: the ranks of\n"
      "                              a host take its devices in turn. One that is\n"
-     "                              named must be there, with --backend auto too\n"
+     "                              named must be there, even with --backend auto\n"
      "      --threads N             CPU threads of a rank, 1 to 1024; default: one per\n"
      "                              CPU that it may use\n"},
     {IN_BOTH,
@@ -136,10 +135,9 @@ static const struct {
      "      --chunk SYMBOLS         CUDA: most symbols in a chunk, 1 to 268435456;\n"
      "                              default: 1048576\n"},
     {IN_PLAIN,
-     "      --shard K/N             only part K, from 1, of N parts of INPUT, which\n"
-     "                              must be a regular file; the outputs of all\n"
-     "                              parts, one after the other (cat), are that of\n"
-     "                              the whole\n"},
+     "      --shard K/N             only part K, from 1 to N, of N parts of INPUT,\n"
+     "                              which must be a regular file; the outputs of\n"
+     "                              all parts, joined by cat, are that of the whole\n"},
     {IN_BOTH,
      "\n"
      "Reports, on standard error:\n"
@@ -147,37 +145,40 @@ static const struct {
      "                              first 16777216 symbols, or LLRs against max-log\n"
      "                              in double precision, of the first 262144; then\n"
      "                              one symbol in 256\n"
-     "      --compare BITS          how many hard decisions are wrong: BITS has a byte\n"
-     "                              0 or 1 for each bit that was sent, as softqam-gen\n"
-     "                              --bits and format hard write it\n"
+     "      --compare BITS          count wrong hard decisions: BITS has a byte 0 or 1\n"
+     "                              for each bit that was sent, as softqam-gen --bits\n"
+     "                              and format hard write it\n"
      "      --stats                 symbols, rates, backend, saturated share, erased\n"
      "                              symbols, energy, estimated N0 and EVM; warns\n"
      "                              when more than 5 % of s8's LLRs saturate at so\n"
      "                              few nats that it may cost the decoder more than\n"
      "                              0.01 bit a symbol\n"
      "      --stats=json            the same as one line of JSON\n"
-     "      --progress WHEN         auto, always or never; auto, the default, is on a\n"
-     "                              terminal\n"
-     "  -q, --quiet                 nothing but failures and what --stats and\n"
+     "      --progress WHEN         auto, always or never; default: auto, which shows\n"
+     "                              it on a terminal\n"
+     "  -q, --quiet                 print only failures, and what --stats and\n"
      "                              --progress always ask for\n"
      "  -h, --help                  this text\n"
      "  -V, --version               the version\n"
      "\n"
-     "A warning says so when the energy of the first 65536 symbols is more than 10 %\n"
-     "from 1 + N0, and when their noise is more than 2 dB from what was given: LLRs\n"
-     "are right only for the right scale and noise.\n"
+     "LLRs are right only for the right scale and noise. So there is a warning when\n"
+     "the energy of the first 65536 symbols is more than 10 % from 1 + N0, and when\n"
+     "their noise is more than 2 dB from what was given.\n"},
+    {IN_PLAIN,
      "\n"
-     "A pipe is not waited for: what has arrived is demodulated and written after a\n"
-     "pause of a millisecond, and without one after five. What \"auto\" estimates comes\n"
-     "first, after 262144 symbols or the end of INPUT.\n"
+     "From a pipe, what has arrived is demodulated and written as soon as nothing\n"
+     "more comes for a millisecond, or after five. Whatever \"auto\" estimates, it waits\n"
+     "for 262144 symbols or the end of INPUT first. A reader of standard output that\n"
+     "leaves ends the tool with SIGPIPE.\n"},
+    {IN_BOTH,
      "\n"
      "SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or\n"
      "NAME, or an archive of one, NAME.sigmf. Its metadata then give the format, of\n"
-     "one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8; with\n"
-     "--input-format NAME.sigmf-data is plain samples, and the others are refused.\n"
-     "OUTPUT becomes a recording in the first three ways, with a channel for each\n"
-     "bit, so that sample k is symbol k, and NAME may have any suffix: where its name\n"
-     "says so, and where INPUT is one unless\n"},
+     "one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8. With\n"
+     "--input-format, NAME.sigmf-data is plain samples, and the others are refused.\n"
+     "OUTPUT may be a recording, given in the first three ways; NAME may have any\n"
+     "suffix. It has a channel for each bit, so that sample k is symbol k. OUTPUT is a\n"
+     "recording where its name says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip, --count or --planes is given, OUTPUT is no regular file, or it\n"
      "ends in .u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
@@ -188,7 +189,7 @@ static const struct {
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"
      "infinite, is erased: its soft bits are 127, its LLRs 0. No NaN or infinity comes\n"
-     "out. OUTPUT appears complete or not at all; an older file of that name\n"},
+     "out. OUTPUT appears complete or not at all. An older file of that name\n"},
     {IN_PLAIN,
      "stays until then.\n"},
     {IN_MPI,

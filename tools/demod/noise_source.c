@@ -61,7 +61,7 @@ bool noise_source_choose_part(struct noise_source *source, uint64_t first, uint6
     if (source->kind != NOISE_FILE)
         return true;
     if (source->file.nbytes < 0) {
-        message_print(source->file.name, "not a regular file, a part of which could be read");
+        message_print(source->file.name, "not a regular file, so no part of it can be chosen");
         return false;
     }
     return input_file_choose_part(&source->file, first * sizeof(float), n_symbols * sizeof(float));

@@ -107,11 +107,9 @@ static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
 {
     static const char option[] = "--device";
     unsigned n = 0;
-    for (const char *rest = text; rest; n++) {
-        char one[16];
+    char one[ARGUMENTS_NAME_NBYTES];
+    for (const char *rest = text; arguments_next_name(&rest, one); n++) {
         uint64_t device = 0;
-        const size_t length = strcspn(rest, ",");
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), rest);
         if (!arguments_parse_count(option, one, 0, INT_MAX, &device))
             return 0;
         if (n == MAX_DEVICES) {
@@ -125,7 +123,6 @@ static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
             }
         }
         devices[n] = (int)device;
-        rest = rest[length] ? rest + length + 1 : NULL;
     }
     return n;
 }

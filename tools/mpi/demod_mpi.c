@@ -99,7 +99,8 @@ static bool check_is_regular(const char *path)
     if (file_name_descriptor(path, STDOUT_FILENO) < 0 &&
         (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
         return true;
-    message_print(file_name_shown(path, STDOUT_FILENO), "not a regular file, in which each rank could have its place");
+    message_print(file_name_shown(path, STDOUT_FILENO),
+                  "not a regular file, so ranks cannot write to their places in it");
     return false;
 }
 

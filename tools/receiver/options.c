@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include <stdio.h>
-#include <string.h>
 
 #include "common/arguments.h"
 #include "common/message.h"
@@ -81,20 +79,17 @@ static const struct option long_options[] = {{"backend", required_argument, NULL
 
 static bool parse_modulations(struct options *options, const char *list)
 {
-    for (options->n_modulations = 0;; list++) {
-        char name[32];
-        const size_t length = strcspn(list, ",");
+    char name[ARGUMENTS_NAME_NBYTES];
+    options->n_modulations = 0;
+    while (arguments_next_name(&list, name)) {
         if (options->n_modulations == MAX_MODULATIONS) {
             message_print("--modulation", "more than %d modulations", MAX_MODULATIONS);
             return false;
         }
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
         if (!modulation_parse(name, &options->modulations[options->n_modulations++]))
             return false;
-        list += length;
-        if (!*list)
-            return true;
     }
+    return true;
 }
 
 static bool take_option(struct options *options, int option)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of test_bad_calls for the settings of demodulators and contexts. */
+#include <math.h>
+#include <string.h>
+
+#include "api_fixture.h"
+#include "bad_calls.h"
+
+/* A demodulator's configuration that is wrong, and a context's. */
+typedef struct config_row {
+    softqam_config config;
+    const char *message; /* what it starts with */
+} config_row;
+
+typedef struct context_row {
+    softqam_context_config config;
+    const char *message;
+} context_row;
+
+#define WRONG(text, ...)                                                                                               \
+    {                                                                                                                  \
+        {.struct_nbytes = sizeof(softqam_config), __VA_ARGS__}, text                                                   \
+    }
+#define WRONG_CONTEXT(text, ...)                                                                                       \
+    {                                                                                                                  \
+        {.struct_nbytes = sizeof(softqam_context_config), .device = -1, __VA_ARGS__}, text                             \
+    }
+#define S8 .output_format = SOFTQAM_OUTPUT_S8
+
+static const config_row config_rows[] = {
+    WRONG("config.modulation is 8", .modulation = 8),
+    WRONG("config.modulation is -2147483648", .modulation = (softqam_modulation)INT32_MIN),
+    WRONG("config.modulation is BPSK: u8 soft bits are those of 256QAM alone", .modulation = 1),
+    WRONG("config.modulation is 1024QAM: u8 soft bits are those of 256QAM alone", .modulation = 7),
+    WRONG("config.input_format is 4", .input_format = 4),
+    WRONG("config.input_format is -1", .input_format = (softqam_input_format)-1),
+    WRONG("config.output_format is 4", .output_format = 4),
+    WRONG("config.output_format is 256", .output_format = 256),
+    WRONG("config.sign is 2", .sign = 2),
+    WRONG("config.sign is -1", .sign = (softqam_sign)-1),
+    WRONG("config.noise is 2", .noise = 2),
+    WRONG("config.noise is 65536", .noise = 65536),
+    WRONG("config.noise_form is 3", .noise_form = 3),
+    WRONG("config.noise_form is -1", S8, .noise_form = (softqam_noise_form)-1),
+    WRONG("config.input_scale is -1, not finite and positive", .input_scale = -1),
+    WRONG("config.input_scale is -1.4013e-45, not finite and positive", .input_scale = -0x1p-149F),
+    WRONG("config.input_scale is inf, not finite and positive", .input_scale = INFINITY),
+    WRONG("config.input_scale is -inf, not finite and positive", .input_scale = -INFINITY),
+    WRONG("config.input_scale is nan, not finite and positive", .input_scale = NAN),
+    WRONG("config.llr_scale is -6, not 2^-10 to 2^20", S8, .llr_scale = -6),
+    WRONG("config.llr_scale is 2.09715e+06, not 2^-10 to 2^20", S8, .llr_scale = 0x1p21F),
+    WRONG("config.llr_scale is 0.000488281, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-11F),
+    WRONG("config.llr_scale is nan, not 2^-10 to 2^20", S8, .llr_scale = NAN),
+    WRONG("config.llr_scale is inf, not 2^-10 to 2^20", S8, .llr_scale = INFINITY),
+    WRONG("config.llr_scale is 1.4013e-45, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-149F),
+    WRONG("config.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
+    WRONG("config.llr_scale is 6, not 1", .output_format = SOFTQAM_OUTPUT_F16, .llr_scale = 6),
+    WRONG("config.llr_scale is nan, not 1", .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = NAN),
+    WRONG("config.llr_limit is 128, not 1 to 127", S8, .llr_limit = 128),
+    WRONG("config.llr_limit is -1, not 1 to 127", S8, .llr_limit = -1),
+    WRONG("config.llr_limit is -2147483648, not 1 to 127", S8, .llr_limit = INT32_MIN),
+    WRONG("config.llr_limit is 127, not 0, as this output format has none", .llr_limit = 127),
+    WRONG("config.llr_limit is 1, not 0", .output_format = SOFTQAM_OUTPUT_F32, .llr_limit = 1),
+    {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_config_init()"},
+    {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_config_init()"},
+    {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_config_init()"},
+    {{.struct_nbytes = sizeof(softqam_config) - 1}, "config.struct_nbytes is "},
+    {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_config_init()"},
+};
+
+static const unsigned too_far[] = {0, 1, 1024};
+static const int twice[] = {5, 3, 5}, negative[] = {0, -1};
+
+static const context_row context_rows[] = {
+    WRONG_CONTEXT("config.backend is 3", .backend = 3),
+    WRONG_CONTEXT("config.backend is -1", .backend = (softqam_backend)-1),
+    WRONG_CONTEXT("config.backend is 2147483647", .backend = INT32_MAX),
+    WRONG_CONTEXT("config.n_threads is 1025, more than 1024", .n_threads = 1025),
+    WRONG_CONTEXT("config.n_threads is 4294967295, more than 1024", .n_threads = UINT32_MAX),
+    WRONG_CONTEXT("config.n_threads is 2147483648, more than 1024", .n_threads = 0x80000000U),
+    WRONG_CONTEXT("config.n_cpus is 0, but config.cpus is not NULL", .cpus = too_far),
+    WRONG_CONTEXT("config.n_cpus is 2, but config.cpus is NULL", .n_cpus = 2),
+    WRONG_CONTEXT("config.n_cpus is 1025, more than 1024", .cpus = too_far, .n_cpus = 1025),
+    WRONG_CONTEXT("config.n_cpus is 4294967295, more than 1024", .cpus = too_far, .n_cpus = UINT32_MAX),
+    WRONG_CONTEXT("config.cpus[2] is 1024, not 0 to 1023", .cpus = too_far, .n_cpus = 3),
+    WRONG_CONTEXT("config.thread_priority is -1, not 0 to 99", .thread_priority = -1),
+    WRONG_CONTEXT("config.thread_priority is 100, not 0 to 99", .thread_priority = 100),
+    WRONG_CONTEXT("config.thread_priority is -2147483648, not 0 to 99", .thread_priority = INT32_MIN),
+    {{.struct_nbytes = sizeof(softqam_context_config), .device = -2}, "config.device is -2"},
+    {{.struct_nbytes = sizeof(softqam_context_config), .device = INT32_MIN}, "config.device is -2147483648"},
+    {{.struct_nbytes = sizeof(softqam_context_config), .device = 0, .devices = twice, .n_devices = 2},
+     "config.device and config.n_devices exclude each other"},
+    WRONG_CONTEXT("config.devices needs config.n_devices", .devices = twice),
+    WRONG_CONTEXT("config.n_devices is 1, but config.devices is NULL", .n_devices = 1),
+    WRONG_CONTEXT("config.n_devices is 65, more than 64", .devices = twice, .n_devices = 65),
+    WRONG_CONTEXT("config.devices is given, but config.n_devices means all devices", .devices = twice,
+                  .n_devices = SOFTQAM_ALL_DEVICES),
+    WRONG_CONTEXT("config.devices names device 5 twice", .devices = twice, .n_devices = 3),
+    WRONG_CONTEXT("config.devices[1] is -1", .devices = negative, .n_devices = 2),
+    WRONG_CONTEXT("config.n_streams is 65, more than 64", .n_streams = 65),
+    WRONG_CONTEXT("config.n_streams is 4294967295, more than 64", .n_streams = UINT32_MAX),
+    WRONG_CONTEXT("config.chunk_symbols is 268435457, more than 268435456", .chunk_symbols = ((size_t)1 << 28) + 1),
+    WRONG_CONTEXT("config.chunk_symbols is 18446744073709551615, more than 268435456", .chunk_symbols = SIZE_MAX),
+    WRONG_CONTEXT("config.chunk_symbols is 4294967296, more than 268435456", .chunk_symbols = (size_t)1 << 32),
+    WRONG_CONTEXT("config.chunk_symbols is 2305843009213693952, more", .chunk_symbols = SIZE_MAX / 8 + 1),
+    WRONG_CONTEXT("config.cpu_variant is \"sse9\", not one of ", .cpu_variant = "sse9"),
+    WRONG_CONTEXT("config.cpu_variant is \"%s%n%n\", not one of ", .cpu_variant = "%s%n%n"),
+    WRONG_CONTEXT("config.cpu_variant is \"portable \", not one of ", .cpu_variant = "portable "),
+    WRONG_CONTEXT("config.cpu_variant is \"PORTABLE\", not one of ", .cpu_variant = "PORTABLE"),
+    {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_context_config_init()"},
+    {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_context_config_init()"},
+    {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_context_config_init()"},
+    {{.struct_nbytes = offsetof(softqam_context_config, cpu_variant) + 4, .cpu_variant = "avx2"},
+     "config.struct_nbytes is "},
+    {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_context_config_init()"},
+};
+
+void test_configurations(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
+        softqam_config config = config_rows[k].config;
+        config.context = api_shared_context();
+        const softqam_config before = config;
+        softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
+        check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
+        assert_null(demodulator);
+        assert_memory_equal(&config, &before, sizeof config);
+    }
+    print_message("%zu rows\n", HARNESS_COUNT(config_rows));
+}
+
+void test_context_configurations(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(context_rows); k++) {
+        softqam_context_config config = context_rows[k].config;
+        if (config.backend == SOFTQAM_BACKEND_AUTO)
+            config.backend = harness_backend();
+        const softqam_context_config before = config;
+        softqam_context *context = (softqam_context *)(void *)&config;
+        check_refusal(softqam_context_create(&context, &config), context_rows[k].message, "context", k);
+        assert_null(context);
+        assert_memory_equal(&config, &before, sizeof config);
+    }
+    print_message("%zu rows\n", HARNESS_COUNT(context_rows));
+}
+
+/* A name that is no text of one line. */
+void test_variant_with_control_characters(void **state)
+{
+    (void)state;
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = harness_backend();
+    softqam_context *context;
+    char name[2000];
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    config.cpu_variant = name;
+    check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
+    config.cpu_variant = "a\nb\x1b[2J";
+    check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
+                  "variant with controls", 0);
+}

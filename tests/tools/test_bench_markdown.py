@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/bench/markdown.py: the tables that it makes of a small report, in their places of a page and nowhere else; and
+reports that lack what the page wants, which change nothing.
+
+    test_bench_markdown.py
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "bench", "markdown.py")
+REPORT = {
+    "softqam": "1.2.3",
+    "cpu": "Some CPU",
+    "measurements": [],
+    "tables": [
+        {"title": "cpu: a slot, 45864 symbols", "rows": [{"what": "QPSK", "Msym/s": 4321.4, "share": 0.5549, "goal": None},
+                                                         {"what": "64QAM", "Msym/s": 99.94, "share": None, "goal": None}]},
+        {"title": "cuda: formats", "rows": [{"what": "cf32 to u8", "us": 1.766, "share": 0.914},
+                                            {"what": "cf32 to s8, one N0", "us": 12.34, "share": None},
+                                            {"what": "cf16 to u8", "us": 100, "share": 1}]},
+    ],
+    "notes": {},
+}  # fmt: skip
+PAGE = "before\n<!-- bench: {} -->\nold\n<!-- end -->\nafter\n"
+
+
+class Markdown(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page, self.report = os.path.join(folder.name, "page.md"), os.path.join(folder.name, "run.json")
+        with open(self.report, "w") as file:
+            json.dump(REPORT, file)
+
+    def convert(self, page, status=0):
+        """The page afterwards, and what was said."""
+        with open(self.page, "w") as file:
+            file.write(page)
+        done = subprocess.run([sys.executable, SCRIPT, self.report, self.page], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(sorted(os.listdir(os.path.dirname(self.page))), ["page.md", "run.json"])
+        with open(self.page) as file:
+            return file.read(), done.stderr
+
+    def makes(self, block, table):
+        self.assertEqual(self.convert(PAGE.format(block))[0], PAGE.format(block).replace("old\n", table))
+
+    def refuses(self, page, why):
+        self.assertEqual(self.convert(page, 1), (page, f"markdown.py: {why}\n"))
+
+    def test_tables(self):
+        self.makes("machine", "| | |\n| --- | --- |\n| softqam | 1.2.3 |\n| cpu | Some CPU |\n")
+        self.makes("machine [cpu, compiler]", "| | |\n| --- | --- |\n| cpu | Some CPU |\n")
+        self.makes("cpu: a slot", "| | Msym/s | share |\n| --- | ---: | ---: |\n| QPSK | 4,321 | 0.55 |\n| 64QAM | 99.9 | |\n")
+        self.makes("cpu: a slot [share]", "| | share |\n| --- | ---: |\n| QPSK | 0.55 |\n| 64QAM | |\n")
+
+    def test_inputs_and_outputs(self):
+        self.makes("cuda: formats", "| us (share) | u8 | s8, one N0 |\n| --- | ---: | ---: |\n"
+                                    "| cf32 | 1.77 (0.91) | 12.3 |\n| cf16 | 100 (1.00) | |\n")  # fmt: skip
+
+    def test_several_blocks(self):
+        block = PAGE.format("machine")
+        self.assertEqual(self.convert(block + "<!-- end -->\n" + block)[0].count("| cpu | Some CPU |"), 2)
+
+    def test_what_is_not_there(self):
+        self.refuses(PAGE.format("machine") + PAGE.format("cuda: slots"), "0 tables begin with 'cuda: slots'")
+        self.refuses(PAGE.format("c"), "2 tables begin with 'c'")
+        self.refuses(PAGE.format("cuda: formats [ms]"), "'cuda: formats' has the columns us, share")
+        self.refuses("no block\n", f"no '<!-- bench: ... -->' in {self.page}")
+
+
+if __name__ == "__main__":
+    unittest.main()

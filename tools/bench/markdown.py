@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the tables of softqam-bench's JSON into a page, so that its figures are those of one run.
+
+    softqam-bench --json run.json
+    markdown.py run.json PAGE.md
+
+What stands in PAGE.md between these two lines becomes the table whose title begins with TITLE, or only its COLUMNS:
+
+    <!-- bench: TITLE [COLUMN, COLUMN] -->
+    <!-- end -->
+
+TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Of a table whose
+rows are all named "INPUT to OUTPUT" each input becomes a row and each output a column, with the second and further
+figures in brackets. Where the run lacks a table or a column, nothing is written and the exit status is 1.
+"""
+import json
+import os
+import re
+import sys
+
+BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \[([^\n]+)\])? -->\n).*?(<!-- end -->)", re.S)
+
+
+def figure(value):
+    """Three digits that count, and thousands in full."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def lines_of(header, rows, numbers):
+    align = ["---"] + ["---:" if numbers else "---"] * (len(header) - 1)
+    return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in [header, align, *rows])
+
+
+def pivoted(rows, columns):
+    """Inputs down, outputs across."""
+    pairs = {tuple(row["what"].split(" to ", 1)): row for row in rows}
+    inputs, outputs = (list(dict.fromkeys(pair[k] for pair in pairs)) for k in (0, 1))
+    what = columns[0] + "".join(f" ({column})" for column in columns[1:])
+
+    def cell(pair):
+        shown = [figure(pairs[pair][column]) for column in columns] if pair in pairs else [""]
+        return shown[0] + "".join(f" ({text})" for text in shown[1:] if text)
+
+    return lines_of([what, *outputs], [[i, *(cell((i, o)) for o in outputs)] for i in inputs], True)
+
+
+def table(report, title, chosen):
+    if title == "machine":
+        wanted = chosen.split(", ") if chosen else list(report)
+        facts = [[name, text] for name, text in report.items() if isinstance(text, str) and name in wanted]
+        return lines_of(["", ""], facts, False)
+    found = [t for t in report["tables"] if t["title"].startswith(title)]
+    if len(found) != 1:
+        sys.exit(f"markdown.py: {len(found)} tables begin with '{title}'")
+    rows = found[0]["rows"]
+    there = [name for name in rows[0] if name != "what"]
+    columns = chosen.split(", ") if chosen else [name for name in there if any(row[name] is not None for row in rows)]
+    if not set(columns) <= set(there):
+        sys.exit(f"markdown.py: '{title}' has the columns {', '.join(there)}")
+    if all(" to " in row["what"] for row in rows):
+        return pivoted(rows, columns)
+    return lines_of(["", *columns], [[row["what"], *(figure(row[name]) for name in columns)] for row in rows], True)
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(sys.argv[1], encoding="utf-8") as file:
+        report = json.load(file)
+    with open(sys.argv[2], encoding="utf-8") as file:
+        page = file.read()
+    text, n = BLOCK.subn(lambda m: m[1] + table(report, m[2], m[3]) + m[4], page)
+    if n == 0:
+        sys.exit(f"markdown.py: no '<!-- bench: ... -->' in {sys.argv[2]}")
+    with open(sys.argv[2] + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(sys.argv[2] + ".new", sys.argv[2])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "stages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/message.h"
+#include "run.h"
+
+/* Whether blocks are still on their way, so that the next one may wait for more symbols. */
+static bool is_busy(void *ring)
+{
+    return !block_ring_is_idle(ring);
+}
+
+/* What a pipe has given may end within a code block, for the rest of which is waited. */
+static bool read_rest_of_code_block(struct demod_run *run, struct block *block, bool *last)
+{
+    const size_t unit = run->options->plane_symbols, begun = unit ? block->n_symbols % unit : 0;
+    unsigned char *end = block->samples;
+    size_t n = 0;
+    if (*last || begun == 0)
+        return true;
+    end += block->n_symbols * softqam_input_symbol_nbytes(run->config.input_format);
+    const bool read = symbol_source_read(&run->symbols, end, unit - begun, NULL, &n, last);
+    block->n_symbols += n;
+    return read;
+}
+
+/* Reads the next block; its whole symbols go on, whatever comes after them: *whole says whether nothing does. Returns
+ * false when they cannot. */
+static bool read_block(struct demod_run *run, struct block *block, bool *last, bool *whole)
+{
+    const struct input_taker taker = {is_busy, &run->ring};
+    *whole = symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, last) &&
+             read_rest_of_code_block(run, block, last);
+    *last = *last || !*whole;
+    block->is_last = *last;
+    /* Nothing to go on where that has a cause of its own, which is told already. */
+    return (*whole || block->n_symbols > 0) &&
+           noise_source_read(&run->noise, run->symbols.file.name, block->noise_vars, block->n_symbols);
+}
+
+void *demod_read_blocks(void *argument)
+{
+    struct demod_run *run = argument;
+    struct block *block;
+    bool last = false, whole = true, sound = true;
+    while (!last && sound && (block = block_ring_wait(&run->ring, STAGE_READ))) {
+        sound = read_block(run, block, &last, &whole);
+        if (sound)
+            block_ring_done(&run->ring, STAGE_READ);
+    }
+    if (last && whole && sound)
+        sound = noise_source_end(&run->noise, run->symbols.file.name) && symbol_source_end(&run->symbols);
+    block_ring_end(&run->ring, STAGE_READ, !whole || !sound);
+    return NULL;
+}
+
+/* Of the next symbol to be demodulated: the file's first symbol is the codeword's. */
+static uint64_t position(const struct demod_run *run)
+{
+    return run->options->skip + run->symbols.first_symbol + run->n_demodulated;
+}
+
+/* n of a block's symbols from `first` on, as symbols side by side or as a code block. */
+static softqam_segment segment_of(const struct demod_run *run, const struct block *block, const float *noise_var,
+                                  size_t first, size_t n)
+{
+    const bool own_noise = run->noise.kind == NOISE_FILE;
+    const char *samples = block->samples;
+    return (softqam_segment){
+        .n_symbols = n,
+        .first_symbol = position(run) + first,
+        .out = (char *)block->out + first * run->value_nbytes,
+        .plane_stride = run->options->plane_symbols ? n : 0,
+        .noise_stride = own_noise,
+        .layers = {{.symbols = samples + first * softqam_input_symbol_nbytes(run->config.input_format),
+                    .noise_var = own_noise ? noise_var + first : noise_var}},
+        .descramble = run->options->descrambles,
+        .c_init = run->options->c_init};
+}
+
+static softqam_status demodulate_segments(struct demod_run *run, const struct block *block, const float *noise_var)
+{
+    enum { MOST_SEGMENTS = 256 };
+    softqam_segment segments[MOST_SEGMENTS];
+    const size_t all = block->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : all;
+    softqam_status status = SOFTQAM_OK;
+    for (size_t first = 0; first < all && status == SOFTQAM_OK;) {
+        size_t n = 0;
+        for (; n < MOST_SEGMENTS && first < all; n++, first += unit)
+            segments[n] = segment_of(run, block, noise_var, first, all - first < unit ? all - first : unit);
+        status = softqam_demodulate_segments(run->demodulator, segments, n);
+    }
+    return status;
+}
+
+static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
+{
+    const char *backend = softqam_backend_name(run->demodulator);
+    const double started = clock_seconds();
+    const softqam_status status = demodulate_segments(run, block, noise_var);
+    run->seconds_in_library += clock_seconds() - started;
+    if (status != SOFTQAM_OK)
+        message_print(run->symbols.file.name, "%s", softqam_error_message());
+    else if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
+        message_print("warning", "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
+    return status == SOFTQAM_OK;
+}
+
+/* A block's values symbol by symbol, where they are looked at so. */
+static const void *in_symbol_order(struct demod_run *run, const struct block *block)
+{
+    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation), nbytes = run->value_nbytes / n_bits;
+    const char *from = block->out;
+    char *to = run->symbol_order;
+    if (!to)
+        return block->out;
+    for (size_t first = 0; first < block->n_symbols; first += run->options->plane_symbols) {
+        const size_t left = block->n_symbols - first, unit = run->options->plane_symbols;
+        const size_t n = left < unit ? left : unit;
+        for (size_t k = 0; k < n_bits; k++)
+            for (size_t i = 0; i < n; i++, from += nbytes)
+                memcpy(to + ((first + i) * n_bits + k) * nbytes, from, nbytes);
+    }
+    return to;
+}
+
+static bool verify(struct demod_run *run, const struct block *block, const float *noise_var, const void *values)
+{
+    struct verify_difference difference;
+    if (verify_next(&run->verifier, block->samples, noise_var, values, block->n_symbols, &difference))
+        return true;
+    char noise[32] = "", accepted[64] = "";
+    if (noise_var)
+        snprintf(noise, sizeof noise, ", N0 %.9g", (double)difference.noise_var);
+    if (difference.low < difference.high)
+        snprintf(accepted, sizeof accepted, " (%.9g to %.9g would do)", difference.low, difference.high);
+    message_print(run->symbols.file.name,
+                  "verify: symbol %" PRIu64 " (I %.9g, Q %.9g%s): b%u is %.9g, but %s has %.9g%s", difference.symbol,
+                  (double)difference.i, (double)difference.q, noise, difference.bit, difference.got,
+                  run->verifier.reference, difference.expected, accepted);
+    return false;
+}
+
+/* Makes what is written of what the library made, in its place. */
+static void finish_block(struct demod_run *run, struct block *block)
+{
+    const softqam_config *config = &run->config;
+    const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
+    const enum output_kind kind = run->options->output_kind;
+    block->out_nbytes = block->n_symbols * run->value_nbytes;
+    if (kind != OUTPUT_HARD && kind != OUTPUT_BITS)
+        return;
+    uint8_t *bits = block->out;
+    hard_bits_decide(config->output_format, config->sign, bits, n_bits, bits);
+    block->out_nbytes = kind == OUTPUT_HARD ? n_bits : hard_bits_pack(&run->packer, bits, n_bits, bits);
+    if (block->is_last)
+        block->out_nbytes += hard_bits_flush(&run->packer, bits + block->out_nbytes);
+}
+
+static bool process_block(struct demod_run *run, struct block *block)
+{
+    const struct demod_options *options = run->options;
+    const float *noise_var = noise_source_get(&run->noise, block->noise_vars);
+    if (!demodulate(run, block, noise_var))
+        return false;
+    const void *values = in_symbol_order(run, block);
+    if (options->verify && !verify(run, block, noise_var, values))
+        return false;
+    if (!options->quiet)
+        scale_check_add(&run->scale_check, &run->config, position(run), block->samples, block->noise_vars,
+                        block->n_symbols);
+    if (options->stats)
+        statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
+    run->n_demodulated += block->n_symbols;
+    if (!bit_comparison_add(&run->comparison, &run->config, values, block->n_symbols))
+        return false;
+    finish_block(run, block);
+    return true;
+}
+
+void *demod_process_blocks(void *argument)
+{
+    struct demod_run *run = argument;
+    struct block *block;
+    bool sound = true;
+    while (sound && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
+        sound = process_block(run, block);
+        if (sound)
+            block_ring_done(&run->ring, STAGE_DEMODULATE);
+    }
+    if (!sound || (!block_ring_failed(&run->ring) && !bit_comparison_end(&run->comparison)))
+        block_ring_end(&run->ring, STAGE_DEMODULATE, true);
+    return NULL;
+}
