@@ -7,7 +7,7 @@
 #   tests/run.sh all        lint, then every build with the tests that belong to it, the slow ones too; CUDA for all
 #                           architectures.
 #   tests/run.sh rest       all that the first command leaves out.
-#   tests/run.sh BUILD...   those builds: release clang asan tsan fuzz aarch64
+#   tests/run.sh BUILD...   those builds: release clang asan tsan aarch64
 #
 # GPU tests need a GPU and are skipped visibly without one; SOFTQAM_REQUIRE_GPU=1 makes them fail instead.
 set -euo pipefail
@@ -34,7 +34,7 @@ one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)
 quick() {
     build release "${one_architecture[@]}"
     pass release --label-exclude slow
-    echo "== left out, for tests/run.sh all: lint; the builds clang asan tsan fuzz aarch64; CUDA for other architectures; and"
+    echo "== left out, for tests/run.sh all: lint; the builds clang asan tsan aarch64; CUDA for other architectures; and"
     ctest --preset release -N --label-regex slow | sed -n 's/^ *Test *#[0-9]*: /     /p'
 }
 
@@ -53,7 +53,7 @@ rest() {
     tests/lint.sh
     build release "${one_architecture[@]}"
     pass release --label-regex slow
-    for name in clang asan tsan fuzz aarch64; do
+    for name in clang asan tsan aarch64; do
         build "$name"
         pass "$name"
     done
