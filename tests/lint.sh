@@ -13,6 +13,14 @@ find "${folders[@]}" \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.
 echo "== clang-tidy"
 cmake -S . -B build/lint -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DSOFTQAM_CUDA=OFF \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+# Each file once, however many programs it is in.
+python3 - build/lint/compile_commands.json <<'END'
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    commands = {command["file"]: command for command in reversed(json.load(file))}
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    json.dump(list(commands.values()), file)
+END
 log=build/lint/clang-tidy.log
 # Not the vector loops, on which it works for minutes: they are made of what it sees in portable.c.
 run-clang-tidy -quiet -j "$(nproc)" -p build/lint \

@@ -109,7 +109,7 @@ static void check_whole(const softqam_demodulator *demodulator, const random_cod
         softqam_segment expected = whole;
         expected.n_symbols = n_symbols;
         expected.first_symbol = first_bit / self->n_bits;
-        expected.out = out + at * value_nbytes;
+        expected.out = (uint8_t *)whole.out + at * value_nbytes;
         expected.plane_stride = self->codeword.planes ? n_symbols : 0;
         for (size_t layer = 0; layer < self->n_layers; layer++) {
             expected.layers[layer].symbols = (const float *)whole.layers[layer].symbols + 2 * element;

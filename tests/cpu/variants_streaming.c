@@ -21,6 +21,14 @@ void __wrap_softqam_streaming_fence(void)
     __real_softqam_streaming_fence();
 }
 
+/* From how many bytes on a call is large goes with SOFTQAM_TEST_PERCENT: where symbols take long there are fewer. */
+size_t __real_softqam_streaming_nbytes(void);
+size_t __wrap_softqam_streaming_nbytes(void);
+size_t __wrap_softqam_streaming_nbytes(void)
+{
+    return harness_symbol_count(__real_softqam_streaming_nbytes());
+}
+
 /* In place of a demodulator's loop: counts what is stored past the caches, and what loops.h does not allow for that. */
 static softqam_loop *watched_loop;
 static size_t watched_step;
@@ -45,8 +53,9 @@ static size_t streamed_by(softqam_demodulator *demodulator, const variants_call 
     softqam_loop *const watching[SOFTQAM_NOISE_KINDS] = {watch, watch, watch};
     uint8_t *out = data->got + gap;
     softqam_segment segments[2];
+    const size_t middle = n / 6 * 2; /* even: pi/2-BPSK turns from one symbol to the next */
     for (size_t k = 0; k < n_segments; k++) {
-        const size_t first = k * (n / 3), end = k + 1 == n_segments ? n : n / 3;
+        const size_t first = k * middle, end = k + 1 == n_segments ? n : middle;
         segments[k] = harness_segment(data->components + 2 * first, takes_noise ? data->noise + first : NULL,
                                       takes_noise, end - first, out + first * call->nbytes);
     }

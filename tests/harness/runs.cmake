@@ -14,14 +14,14 @@ set(slow_tests bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
   python.wheel.aarch64 quality
   second_witness tools.documents.cpu tools.mpi.cpu)
 
-# One run of a program or script. Exit status 77 is a skip.
+# One run of a program or script. Exit status 77 is a skip. What may take longest begins first, or it would end alone.
 function(add_test_run name)
   cmake_parse_arguments(PARSE_ARGV 1 run "" "TIMEOUT" "COMMAND;ENVIRONMENT;LABELS")
   if(name IN_LIST slow_tests)
     list(APPEND run_LABELS slow)
   endif()
   add_test(NAME ${name} COMMAND ${run_COMMAND})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${run_TIMEOUT}
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${run_TIMEOUT} COST ${run_TIMEOUT}
     ENVIRONMENT "${run_ENVIRONMENT}" LABELS "${run_LABELS}")
 endfunction()
 

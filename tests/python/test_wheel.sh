@@ -19,7 +19,8 @@ fi
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 rm -f build/wheels/softqam-*_"$machine".whl
-CMAKE_ARGS="-DSOFTQAM_WERROR=ON -DSOFTQAM_CUDA=OFF" tools/python/wheel.sh "${@:2}"
+# The compilers by the names that the build has them by: so ccache knows what was compiled there.
+CC=cc CXX=c++ CMAKE_ARGS="-DSOFTQAM_WERROR=ON -DSOFTQAM_CUDA=OFF" tools/python/wheel.sh "${@:2}"
 wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
 "$environment/bin/python3" -m zipfile -e "$wheel" "$folder"
 [ ! -e "$folder/softqam.libs" ] || { echo "auditwheel had to add $(ls "$folder/softqam.libs")"; exit 1; }

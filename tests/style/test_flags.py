@@ -234,7 +234,8 @@ def compile_to_ptx(name, directory, arguments, source_dir):
     texts = []
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "kernel.ptx")
-        for option in [f"-arch=compute_{pick(architectures)}" for pick in (min, max)] if architectures else [""]:
+        ends = sorted({min(architectures), max(architectures)}) if architectures else []
+        for option in [f"-arch=compute_{end}" for end in ends] or [""]:
             run([*kept, *option.split(), "--ptx", os.path.join(source_dir, name), "-o", path], directory)
             with open(path, encoding="utf-8") as file:
                 texts.append(file.read())
