@@ -105,17 +105,29 @@ static bool compare_specified(const job *self, worker *w, size_t n)
     return outputs_equal(self, w, "portable against the specification", n);
 }
 
-/* CUDA against the CPU, from pinned memory to pinned memory. */
-static bool compare_cuda(const job *self, worker *w, size_t n)
+/* CUDA against the CPU, from pinned memory to pinned memory: in calls of n_call symbols. */
+static bool compare_cuda_calls(const job *self, worker *w, size_t n, size_t n_call)
 {
-    const float *noise = takes_noise(self) ? w->noise : NULL;
-    softqam_status status = softqam_demodulate(w->cpu, w->in, noise, n, w->expected);
+    softqam_status status = SOFTQAM_OK;
     harness_poison(w->got, w->expected, n * self->call.nbytes);
-    if (status == SOFTQAM_OK)
-        status = softqam_demodulate(w->cuda, w->in, noise, n, w->got);
+    for (size_t at = 0; at < n && status == SOFTQAM_OK; at += n_call)
+        status = softqam_demodulate(w->cuda, (const char *)w->in + at * self->call.params.input_nbytes,
+                                    takes_noise(self) ? w->noise + at : NULL, n - at < n_call ? n - at : n_call,
+                                    w->got + at * self->call.nbytes);
     if (status != SOFTQAM_OK)
         fprintf(stderr, "softqam_demodulate: %s\n", softqam_error_message());
-    return status == SOFTQAM_OK && outputs_equal(self, w, "CUDA", n);
+    return status == SOFTQAM_OK && outputs_equal(self, w, n_call < n ? "CUDA, small calls" : "CUDA", n);
+}
+
+/* Small calls have kernels of their own. */
+static bool compare_cuda(const job *self, worker *w, size_t n)
+{
+    const softqam_status status =
+        softqam_demodulate(w->cpu, w->in, takes_noise(self) ? w->noise : NULL, n, w->expected);
+    if (status != SOFTQAM_OK)
+        fprintf(stderr, "softqam_demodulate: %s\n", softqam_error_message());
+    return status == SOFTQAM_OK && compare_cuda_calls(self, w, n, n) &&
+           compare_cuda_calls(self, w, n, CUDA_CHUNK_SYMBOLS / 8);
 }
 
 static void *work(void *argument)
