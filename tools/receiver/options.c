@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/modulation.h"
