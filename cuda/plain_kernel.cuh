@@ -246,9 +246,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     enum { G = thread::G, DEPTH = thread::DEPTH };
     __shared__ alignas(SOFT_ROW_NBYTES) table_memory<typename table_of<FORMAT, M>::type> memory;
     __shared__ alignas(16) uint32_t stage[BLOCK_THREADS * thread::WORDS];
-    let_next_kernel_begin();
     memory.write(table);
     wait_for_previous_kernel();
+    let_next_kernel_begin();
 
     const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
     const size_t n_whole = segment.n_symbols / G;

@@ -380,7 +380,8 @@ static __device__ __forceinline__ void llrs_of_two(packed_values<symbol_size<FOR
 }
 
 /* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and
- * writes memory only after it has waited. The next one may begin when all blocks have begun. */
+ * writes memory only after it has waited. The next one may begin when all blocks have said so: at once, it may be one
+ * of several that wait; behind the wait, it is the only one, and its blocks are spread over the device more evenly. */
 static __device__ __forceinline__ void let_next_kernel_begin()
 {
 #if __CUDA_ARCH__ >= 900
