@@ -102,16 +102,6 @@ static softqam_status check_range(const softqam_codeword *codeword, const softqa
     return SOFTQAM_OK;
 }
 
-/* A list of one: the range, whose structure may be of an older version. */
-static softqam_status read_range(softqam_segment_list *list, const softqam_params *params, const softqam_segment *range,
-                                 size_t segment_nbytes)
-{
-    if (!range)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "range is NULL");
-    *list = softqam_segment_list_of(params, range, 1, segment_nbytes);
-    return softqam_segment_list_check_size(list);
-}
-
 /* Makes of the caller's range, whose own zeros stand for defaults in what it gets, too, the part that lies in a code
  * block of n symbols from symbol `first` of the codeword on, whose output begins at value out_at. */
 static void take_block(softqam_segment *part, const softqam_params *params, const softqam_codeword *codeword,
@@ -182,14 +172,18 @@ softqam_status softqam_codeword_segments_nbytes(const softqam_demodulator *demod
                                                 size_t segment_nbytes, size_t *n_segments)
 {
     softqam_codeword codeword = {0};
-    softqam_segment_list list = {0};
     block_lengths lengths = {0};
-    if (!demodulator || !n_segments)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", demodulator ? "n_segments" : "demodulator");
+    if (!demodulator || !caller_range || !n_segments)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL",
+                            !demodulator    ? "demodulator"
+                            : !caller_range ? "range"
+                                            : "n_segments");
     const softqam_params *params = &demodulator->params;
+    /* Of one, whose structure may be of an older version. */
+    softqam_segment_list list = softqam_segment_list_of(params, caller_range, 1, segment_nbytes);
     softqam_status status = read_codeword(&codeword, caller_codeword, codeword_nbytes);
     if (status == SOFTQAM_OK)
-        status = read_range(&list, params, caller_range, segment_nbytes);
+        status = softqam_segment_list_check_size(&list);
     if (status != SOFTQAM_OK)
         return status;
     softqam_segment copy;

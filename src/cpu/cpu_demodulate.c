@@ -30,10 +30,10 @@ typedef struct tile_memory {
     _Alignas(64) unsigned char out[LARGEST_STEP * MAX_OUTPUT_NBYTES]; /* of few symbols */
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
-    softqam_loop_layers layers;
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     softqam_gold gold;
+    softqam_loop_layers layers;
     bool is_gold_open;
 } tile_memory;
 
