@@ -108,12 +108,13 @@ static bool compare_specified(const job *self, worker *w, size_t n)
 /* CUDA against the CPU, from pinned memory to pinned memory: in calls of n_call symbols. */
 static bool compare_cuda_calls(const job *self, worker *w, size_t n, size_t n_call)
 {
+    const size_t noise_step = self->config.noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0;
     softqam_status status = SOFTQAM_OK;
     harness_poison(w->got, w->expected, n * self->call.nbytes);
     for (size_t at = 0; at < n && status == SOFTQAM_OK; at += n_call)
         status = softqam_demodulate(w->cuda, (const char *)w->in + at * self->call.params.input_nbytes,
-                                    takes_noise(self) ? w->noise + at : NULL, n - at < n_call ? n - at : n_call,
-                                    w->got + at * self->call.nbytes);
+                                    takes_noise(self) ? w->noise + at * noise_step : NULL,
+                                    n - at < n_call ? n - at : n_call, w->got + at * self->call.nbytes);
     if (status != SOFTQAM_OK)
         fprintf(stderr, "softqam_demodulate: %s\n", softqam_error_message());
     return status == SOFTQAM_OK && outputs_equal(self, w, n_call < n ? "CUDA, small calls" : "CUDA", n);
