@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher for the fake runtime: the portable loops, enqueued like a kernel. */
+/* The launcher for the fake runtime: the CPU's fastest loops, enqueued like a kernel. */
 #include <math.h>
 #include <string.h>
 
@@ -55,10 +55,12 @@ static softqam_segment segment_of(const softqam_kernel_segment *from)
 static void run_kernel(void *context)
 {
     const kernel *self = context;
-    softqam_context where = {
-        .config = {.n_threads = 1}, .variant = &softqam_cpu_portable, .streaming_nbytes = SIZE_MAX};
+    const softqam_cpu_variant *variant = &softqam_cpu_portable;
+    const char *ignored;
+    (void)softqam_cpu_variant_choose(&variant, NULL, &ignored);
+    softqam_context where = {.config = {.n_threads = 1}, .variant = variant, .streaming_nbytes = SIZE_MAX};
     softqam_demodulator demodulator = {.context = &where, .params = self->params};
-    softqam_cpu_loops_choose(&demodulator.loops, &softqam_cpu_portable, &self->params);
+    softqam_cpu_loops_choose(&demodulator.loops, variant, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
         softqam_segment segment = segment_of(&self->segments[k]);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
