@@ -6,7 +6,9 @@
  *
  * Symbols are taken in tiles that stay in the first cache. A tile is first computed as if all of its values were usual,
  * and while that is done it is found out whether they are; if not, it is computed again in full. So no branch depends
- * on a symbol, and the usual way has two operations a step more for it. */
+ * on a symbol, and the usual way has two operations a step more for it.
+ *
+ * Long, since a tile's ways are parts of one loop; how values are stored is llr_stores.h. */
 #ifndef SOFTQAM_CPU_LLR_LOOPS_H
 #define SOFTQAM_CPU_LLR_LOOPS_H
 

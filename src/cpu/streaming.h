@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The bytes of a call's output from which on it is stored past the caches: an eighth of the last one, which the symbols
- * go through too and which other cores fill. README.md beside this has what it is worth. */
+ * go through too and which other cores fill. */
 size_t softqam_streaming_nbytes(void);
 
 /* After streaming: other threads see what was stored before they see what is stored from here on. */
