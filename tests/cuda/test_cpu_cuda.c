@@ -7,9 +7,9 @@
 
 #include "harness.h"
 
-/* Not a multiple of the chunk below. */
-#define MOST_SYMBOLS  (((size_t)1 << 20) + 4321)
-#define CHUNK_SYMBOLS 100003
+/* Not a multiple of the chunk below, which is more than the kernels of small calls take. */
+#define MOST_SYMBOLS  (((size_t)1 << 21) + 4321)
+#define CHUNK_SYMBOLS 300007
 
 /* What is compared. */
 static const struct {
@@ -129,7 +129,7 @@ static void test_cf32(void **state)
     (void)state;
     fixture self = open_fixture(SOFTQAM_INPUT_CF32);
     harness_random random = harness_random_stream(1);
-    size_t total = harness_symbol_count((size_t)1 << 22), n;
+    size_t total = harness_symbol_count((size_t)1 << 23), n;
     for (size_t done = 0, chunk = 0; done < total; done += n, chunk++) {
         const harness_symbol_set *set = &harness_symbol_sets[chunk % harness_n_symbol_sets];
         n = total - done < MOST_SYMBOLS ? total - done : MOST_SYMBOLS;
@@ -144,7 +144,7 @@ static void compare_samples(softqam_input_format format, const char *what)
 {
     fixture self = open_fixture(format);
     harness_random random = harness_random_stream(2 + (uint32_t)format);
-    size_t total = harness_symbol_count((size_t)1 << 22), n;
+    size_t total = harness_symbol_count((size_t)1 << 23), n;
     for (size_t done = 0, chunk = 0; done < total; done += n, chunk++) {
         n = total - done < MOST_SYMBOLS ? total - done : MOST_SYMBOLS;
         harness_random_fill(&random, self.in[memory_kind(chunk)], n * softqam_input_symbol_nbytes(format));
