@@ -239,6 +239,11 @@ def check_cuda_segments(folder):
     if mixed:
         one = "7 segments, 1 of each modulation"
         expected |= {one: None, "20 codewords, modulations in turns": one, "7 launches, 1 of each modulation": one}
+    expected |= {"1 segment, descrambled": "1 segment", "150 code blocks, descrambled": "150 code blocks"}
+    expected |= {what: "1 segment" for what in ("1 segment, bit planes", "1 segment, 4 layers, bit planes",
+                                                "the same, descrambled", "1 segment, descriptor in device memory")}
+    for what in "20 codewords", "150 code blocks":
+        expected[f"{what}, descriptors in device memory"] = what
     check(list(rows) == list(expected), f"segments: {list(rows)}")
     for what, other in expected.items():
         share = other and rows[other]["us"] / rows[what]["us"]
