@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel of segments: any number in a launch, each with its modulation, layers, strides, noise, scrambling and
- * layout of the output, from memory that need be aligned to components and values alone. A warp takes a run of a
- * segment's symbols, a symbol a thread at a time. */
+ * layout of the output, from memory that need be aligned to components and values alone. A warp takes a symbol a thread
+ * at a time. */
 #ifndef SOFTQAM_SEGMENT_KERNEL_CUH
 #define SOFTQAM_SEGMENT_KERNEL_CUH
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "gold.cuh"
@@ -15,11 +16,12 @@ template <typename Item, int N> struct array_of {
     Item at[N];
 };
 
-/* The symbols of the block's segment that a warp takes. */
+/* The symbols of the block's segment that a warp takes, in steps of a symbol a thread. */
 struct warp_share {
     size_t first;
-    unsigned n;
-    unsigned before; /* symbols of the block's other warps before */
+    unsigned before; /* symbols of the block before the first one */
+    int n;           /* to the end of the last step; the warp takes none where this is not above 0 */
+    unsigned stride; /* from a step to the next one, in steps */
     bool waits;      /* for the kernel before, which it has not yet */
 };
 
@@ -53,21 +55,18 @@ template <output_format FORMAT, int M> struct segment_run {
         out += plane_nbytes != 0 ? (first + threadIdx.x % WARP_THREADS) * VALUE : first * NBYTES;
     }
 
-    /* The next n symbols, a symbol a thread. */
-    __device__ __forceinline__ void store(unsigned n, const values &symbol)
+    /* The next n symbols, a symbol a thread; is_mine: this thread's is one of them. */
+    __device__ __forceinline__ void store(unsigned n, bool is_mine, const values &symbol) const
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         if (plane_nbytes != 0) {
             unsigned char *to = out;
-            if (lane < n)
+            if (is_mine)
 #pragma unroll
                 for (int k = 0; k < BITS; k++, to += plane_nbytes)
                     store_value<VALUE>(to, symbol, k);
-            out += n * VALUE;
-            return;
-        }
-        if (is_stored_at_once) {
-            if (lane < n)
+        } else if (is_stored_at_once) {
+            if (is_mine)
                 store_symbol<NBYTES, UNIT>(out + lane * NBYTES, symbol);
         } else {
             unsigned char *staged = reinterpret_cast<unsigned char *>(block.staged[threadIdx.x / WARP_THREADS] + 1);
@@ -76,59 +75,71 @@ template <output_format FORMAT, int M> struct segment_run {
             __syncwarp();
             copy_to_values<VALUE>(out, n * NBYTES);
         }
-        out += n * NBYTES;
     }
 
-    template <bool IS_DESCRAMBLED, typename Table>
+    __device__ __forceinline__ void advance(unsigned n)
+    {
+        out += n * (plane_nbytes != 0 ? VALUE + 0 : NBYTES + 0);
+    }
+
+    template <source_kind KIND, bool IS_DESCRAMBLED, typename Table>
     __device__ __forceinline__ void demodulate(const Table &table, const softqam_llr_limit &limit,
                                                const warp_share &share)
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        const unsigned step = softqam_step_symbols(block.segment.n_layers);
+        const int step = static_cast<int>(softqam_step_symbols(block.segment.n_layers));
+        const int stride = static_cast<int>(share.stride) * step;
+        const int place = lane < step ? static_cast<int>(lane) : INT_MAX;
         const unsigned input_format = block.input_format;
-        const bool has_noise_each = FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0;
+        const bool has_noise_each = FORMAT != OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
         const bool noise_is_inverse = block.segment.noise_is_inverse;
         const float steps_per_nat = block.segment.steps_per_nat;
         const float input_scale = block.segment.input_scale;
         symbol_scale scale = {};
         unsigned bit = (share.before + lane) * BITS; /* of the block's sequence */
-        uint32_t turn = 0;
-        uint32_t turn_of_step = 0;
-        if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK) {
-            turn = static_cast<uint32_t>(block.segment.first_symbol + share.first + lane) << 31;
-            turn_of_step = step << 31;
-        }
-        thread_source source;
-        source.open(block.segment, input_format, share.first + min(lane, step - 1));
+        /* A stride is even, so a thread's symbols all turn or none does. */
+        if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
+            scale.turn = static_cast<uint32_t>(block.segment.first_symbol + share.first + lane) << 31;
+        thread_source<KIND> source;
+        source.open(block.segment, input_format, share.first + min(lane, step - 1), share.stride);
         open(share.first);
+        const float *noise_of_all = source.noise;
         if (share.waits)
             wait_for_previous_kernel();
         raw_symbol next = {};
-        if (lane < min(share.n, step))
+        if (place < share.n)
             next = source.load(input_format, has_noise_each);
+        if (IS_DESCRAMBLED)
+            __syncthreads(); /* the block's sequence is written */
         if (FORMAT != OUTPUT_U8 && !has_noise_each)
-            scale.take_noise(steps_per_nat, source.noise ? *source.noise : block.segment.noise_value, noise_is_inverse);
+            scale.take_noise(steps_per_nat, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
 #pragma unroll 1
-        for (unsigned left = share.n; left > 0;) {
-            const unsigned n_now = min(left, step);
+        for (int left = share.n; left > 0; left -= stride) {
             const raw_symbol raw = next;
-            left -= n_now;
             source.advance();
-            if (lane < min(left, step))
+            if (place < left - stride)
                 next = source.load(input_format, has_noise_each);
             if (has_noise_each)
                 scale.take_noise(steps_per_nat, raw.noise, noise_is_inverse);
-            if (M == 0) {
-                scale.turn = turn;
-                turn ^= turn_of_step;
-            }
             if (IS_DESCRAMBLED) {
                 scale.signs = gold_bits<BITS>(block.sequence, bit);
-                bit += step * BITS;
+                bit += stride * BITS;
             }
-            const float2 components = convert(raw, input_format, input_scale);
-            store(n_now, values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale, limit));
+            const float2 components = convert<KIND>(raw, input_format, input_scale);
+            store(static_cast<unsigned>(min(left, step)), place < left,
+                  values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale, limit));
+            advance(static_cast<unsigned>(stride));
         }
+    }
+
+    template <source_kind KIND, typename Table>
+    __device__ __forceinline__ void run_from(const Table &table, const softqam_llr_limit &limit,
+                                             const warp_share &share)
+    {
+        if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled)
+            demodulate<KIND, FORMAT != OUTPUT_U8>(table, limit, share);
+        else
+            demodulate<KIND, false>(table, limit, share);
     }
 
     template <typename Table>
@@ -136,10 +147,14 @@ template <output_format FORMAT, int M> struct segment_run {
                                                const warp_share &share)
     {
         segment_run self;
-        if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled)
-            self.template demodulate<FORMAT != OUTPUT_U8>(table, limit, share);
+        const bool is_usual =
+            FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0 && !block.segment.layers[0].symbols_q;
+        if (is_usual && block.input_format == SOFTQAM_INPUT_CF32)
+            self.template run_from<CF32_SOURCE>(table, limit, share);
+        else if (is_usual && block.input_format == SOFTQAM_INPUT_CF16)
+            self.template run_from<CF16_SOURCE>(table, limit, share);
         else
-            self.template demodulate<false>(table, limit, share);
+            self.template run_from<ANY_SOURCE>(table, limit, share);
     }
 };
 
@@ -351,13 +366,28 @@ static __device__ __forceinline__ void take_segment(const softqam_segment &from,
     to.is_descrambled = descramble != 0;
 }
 
-/* The scrambling sequence for n symbols from `first` on of the block's segment, by a warp. */
-static __device__ __forceinline__ void write_sequence(size_t first, unsigned n)
+/* The scrambling sequence for n symbols from `first` on of the block's segment. One warp makes it: a jump to a place in
+ * it takes as long as some 300 words. All do, a part each, where these are more. */
+static __device__ __forceinline__ void write_sequence(size_t first, unsigned n, unsigned steps_of_warp)
 {
+    enum { MANY_STEPS = 4 };
     const unsigned modulation = block.segment.modulation;
     const unsigned bits =
         modulation <= SOFTQAM_MODULATION_PI2_BPSK ? 1 : 2 * (modulation - SOFTQAM_MODULATION_PI2_BPSK);
-    write_gold(block.sequence, (n * bits + 31) / 32, block.segment.c_init, (block.segment.first_symbol + first) * bits);
+    const unsigned n_words = (n * bits + 31) / 32;
+    const unsigned of_warp = steps_of_warp >= MANY_STEPS ? (n_words + BLOCK_WARPS - 1) / BLOCK_WARPS : n_words;
+    const unsigned word = threadIdx.x / WARP_THREADS * of_warp;
+    if (word < n_words)
+        write_gold(block.sequence + word, min(n_words - word, of_warp), block.segment.c_init,
+                   (block.segment.first_symbol + first) * bits + 32 * word);
+}
+
+/* From a step of a warp to its next one, in steps: the block's warps take steps in turns, so that they read and write
+ * side by side; but where a step reads less than 64 bytes of a layer, which memory gives at a time, a warp takes what
+ * follows too. */
+static __device__ __forceinline__ unsigned step_stride(unsigned n_layers)
+{
+    return n_layers > 2 && block.input_format != SOFTQAM_INPUT_CF32 ? 1 : BLOCK_WARPS;
 }
 
 template <output_format FORMAT, int N>
@@ -394,15 +424,16 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     if (first >= block.segment.n_symbols)
         return;
     const unsigned n = static_cast<unsigned>(min(block.segment.n_symbols - first, of_block + size_t{0}));
-    if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled) {
-        if (threadIdx.x < WARP_THREADS)
-            write_sequence(first, n);
-        __syncthreads();
-    }
-    const unsigned of_warp = of_block / BLOCK_WARPS;
-    const unsigned before = threadIdx.x / WARP_THREADS * of_warp;
-    if (before < n)
-        demodulate_share<FORMAT>(launch.limit, {first + before, min(n - before, of_warp), before, waits});
+    const bool is_descrambled = FORMAT != OUTPUT_U8 && block.segment.is_descrambled;
+    if (is_descrambled)
+        write_sequence(first, n, launch.block_steps / BLOCK_WARPS);
+    const unsigned stride = step_stride(block.segment.n_layers);
+    const unsigned apart = stride == 1 ? of_block / BLOCK_WARPS : softqam_step_symbols(block.segment.n_layers);
+    const unsigned before = threadIdx.x / WARP_THREADS * apart;
+    const int n_left = static_cast<int>(n - before);
+    const int n_warp = stride == 1 ? min(n_left, static_cast<int>(apart)) : n_left;
+    if (n_warp > 0 || is_descrambled)
+        demodulate_share<FORMAT>(launch.limit, {first + before, before, n_warp, stride, waits});
 }
 
 #endif

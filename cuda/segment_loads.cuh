@@ -18,16 +18,21 @@ static __device__ __forceinline__ void is_in_global_memory(const void *pointer)
     __builtin_assume(__isGlobal(pointer) != 0);
 }
 
+/* What is known to the compiler of a segment's input: nothing, or that it is floats or halves, I and Q side by side,
+ * each symbol with a noise value. */
+enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE };
+
 /* Where a thread's symbols lie. */
-struct thread_source {
+template <source_kind KIND> struct thread_source {
     const unsigned char *i;
     const unsigned char *q; /* NULL: behind i */
     const float *noise;
     size_t step_nbytes; /* from one symbol to the next */
     size_t noise_step;
 
-    /* From a symbol of a segment on. */
-    __device__ __forceinline__ void open(const softqam_kernel_segment &segment, unsigned input_format, size_t symbol)
+    /* From a symbol of a segment on; `stride`: from a step of the warp to its next one. */
+    __device__ __forceinline__ void open(const softqam_kernel_segment &segment, unsigned input_format, size_t symbol,
+                                         unsigned stride)
     {
         const unsigned n_layers = segment.n_layers;
         const size_t element = n_layers == 1   ? symbol
@@ -43,8 +48,8 @@ struct thread_source {
         i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
         q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
         noise = layer.noise_var ? layer.noise_var + element * segment.noise_stride : nullptr;
-        step_nbytes = elements * nbytes;
-        noise_step = elements * segment.noise_stride;
+        step_nbytes = stride * elements * nbytes;
+        noise_step = stride * elements * segment.noise_stride;
         is_in_global_memory(i);
         is_in_global_memory(q);
         is_in_global_memory(noise);
@@ -63,7 +68,11 @@ struct thread_source {
     __device__ __forceinline__ raw_symbol load(unsigned input_format, bool has_noise_each)
     {
         raw_symbol raw = {};
-        if (input_format == SOFTQAM_INPUT_CF32) {
+        if (KIND == CF32_SOURCE) {
+            raw.components = *reinterpret_cast<const uint2 *>(i);
+        } else if (KIND == CF16_SOURCE) {
+            raw.components.x = *reinterpret_cast<const uint32_t *>(i);
+        } else if (input_format == SOFTQAM_INPUT_CF32) {
             const uint64_t both = load_components<uint32_t, uint64_t>();
             raw.components = make_uint2(static_cast<uint32_t>(both), static_cast<uint32_t>(both >> 32));
         } else if (input_format == SOFTQAM_INPUT_CS8) {
@@ -79,19 +88,21 @@ struct thread_source {
     __device__ __forceinline__ void advance()
     {
         i += step_nbytes;
-        q = q ? q + step_nbytes : nullptr;
+        if (KIND == ANY_SOURCE)
+            q = q ? q + step_nbytes : nullptr;
         noise += noise_step;
     }
 };
 
+template <source_kind KIND>
 static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned input_format, float scale)
 {
     const uint32_t x = raw.components.x;
-    if (input_format == SOFTQAM_INPUT_CF32)
+    if (KIND == CF32_SOURCE || (KIND == ANY_SOURCE && input_format == SOFTQAM_INPUT_CF32))
         return make_float2(convert(__uint_as_float(x), scale), convert(__uint_as_float(raw.components.y), scale));
-    if (input_format == SOFTQAM_INPUT_CS8)
+    if (KIND == ANY_SOURCE && input_format == SOFTQAM_INPUT_CS8)
         return make_float2(convert(static_cast<int8_t>(x), scale), convert(static_cast<int8_t>(x >> 8), scale));
-    if (input_format == SOFTQAM_INPUT_CS16)
+    if (KIND == ANY_SOURCE && input_format == SOFTQAM_INPUT_CS16)
         return make_float2(convert(static_cast<int16_t>(x), scale), convert(static_cast<int16_t>(x >> 16), scale));
     return make_float2(convert(component_of<__half>(x), scale), convert(component_of<__half>(x >> 16), scale));
 }
