@@ -36,7 +36,7 @@ static constexpr uint32_t gold_reversed(uint32_t polynomial)
 struct gold_powers {
     uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: of the first sequence, y: of the second; x^k in bit k */
 
-    constexpr gold_powers() : of_digit()
+    constexpr gold_powers() : of_digit{}
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             uint32_t step = GOLD_X; /* x to the digit's unit */
@@ -76,8 +76,8 @@ struct gold_words {
     }
 };
 
-static __device__ const gold_powers powers_of_gold;
-static __device__ const gold_words words_of_gold;
+static __device__ constexpr gold_powers powers_of_gold;
+static __device__ constexpr gold_words words_of_gold;
 
 /* 64 bits of a sequence from its next 31. */
 static __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
