@@ -147,8 +147,10 @@ template <output_format FORMAT, int M> struct segment_run {
                                                const warp_share &share)
     {
         segment_run self;
+        const unsigned lane = threadIdx.x % WARP_THREADS;
+        const bool is_apart = lane < block.segment.n_layers && block.segment.layers[lane].symbols_q;
         const bool is_usual =
-            FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0 && !block.segment.layers[0].symbols_q;
+            FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0 && !__any_sync(0xffffffffu, is_apart);
         if (is_usual && block.input_format == SOFTQAM_INPUT_CF32)
             self.template run_from<CF32_SOURCE>(table, limit, share);
         else if (is_usual && block.input_format == SOFTQAM_INPUT_CF16)

@@ -166,6 +166,7 @@ class Inputs(SigmfTest):
             ({"core:trailing_bytes": -1}, "core:trailing_bytes: not a whole number"),
             ({"core:metadata_only": True}, "core:metadata_only: has no samples"),
             ({"core:dataset": "../x"}, "core:dataset: not the name of a file beside it"),
+            ({"core:dataset": "r.sigmf-meta"}, "core:dataset: names metadata, not samples"),
             ({"core:sha512": "1234"}, "core:sha512: not a string of 128 digits"),
             ({"softqam:input_scale": 0}, "softqam:input_scale: not a positive number"),
         ):

@@ -183,6 +183,10 @@ static bool read_dataset(const struct sigmf_input *input, const char **name)
     }
     if (!dataset)
         return true;
+    if (cJSON_IsString(dataset) && sigmf_name_is_metadata(dataset->valuestring)) {
+        message_print(input->meta_path, "core:dataset: names metadata, not samples");
+        return false;
+    }
     if (cJSON_IsString(dataset) && *dataset->valuestring && !strchr(dataset->valuestring, '/') &&
         strlen(dataset->valuestring) < PATH_MAX) {
         *name = dataset->valuestring;
