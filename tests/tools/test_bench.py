@@ -183,7 +183,7 @@ def check_cuda_formats(folder, section, modulation="256QAM", option="256qam"):
 
 
 def check_cuda_modulations(folder):
-    report, _ = run_to_json(folder, *CUDA, "--section", "modulations,graph")
+    report, _ = run_to_json(folder, *CUDA, "--section", "modulations,graph,segments")
     check_page(report, "cuda/PERFORMANCE.md", "268435456 symbols", "92160 symbols")
     check_measurements(report["measurements"], 1)
     there = [m for m in MODULATIONS if f"cuda: {m}" not in report["notes"]]
