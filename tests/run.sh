@@ -26,8 +26,21 @@ build() {
 # More tests at once than processors: some wait for files, pipes and timers.
 pass() {
     echo "== $1, testing ($SECONDS s)"
-    ctest --preset "$1" -j $((jobs + 1)) "${@:2}"
+    ctest --preset "$1" -j $((jobs + 2)) "${@:2}"
 }
+
+# Builds beside what comes next, for a build ends with two long files that leave processors idle. `built` waits for it.
+ahead() {
+    set -m
+    "$@" >build/ahead.log 2>&1 &
+    set +m
+}
+
+built() {
+    wait $! || { cat build/ahead.log; return 1; }
+    sed -n '/^==/p' build/ahead.log
+}
+trap 'jobs -p | sed s/^/-/ | xargs -r kill --' EXIT
 
 one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)
 
@@ -50,14 +63,23 @@ other_architectures() {
 }
 
 rest() {
-    tests/lint.sh
     build release "${one_architecture[@]}"
+    ahead build clang
+    tests/lint.sh
     pass release --label-regex slow
-    for name in clang asan tsan aarch64; do
-        build "$name"
-        pass "$name"
-    done
-    other_architectures
+    built
+    ahead build asan
+    pass clang
+    built
+    ahead build tsan
+    pass asan
+    built
+    ahead build aarch64
+    pass tsan
+    built
+    ahead other_architectures
+    pass aarch64
+    built
 }
 
 tools/setup.sh tests

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 # How a test is added: a program, a run of it, a run on each backend, a run with each inner loop of the CPU's.
 
+# All programs of add_test_program() and those of public headers: what a build needs that tests the library alone.
+add_custom_target(test_programs)
+
 # A CMocka program, NAME.c, linked with the libraries that follow its name.
 function(add_test_program name)
   add_executable(${name} ${name}.c)
+  add_dependencies(test_programs ${name})
   target_link_libraries(${name} PRIVATE test_harness ${ARGN} Threads::Threads)
 endfunction()
 

@@ -2,7 +2,9 @@
 """What the tests of bad input share: rows, each with the exit status and the one line that must come. Whatever the row,
 standard output stays empty, and no file appears or changes.
 
-    test_bad_NAME.py --demod PATH --gen PATH [TEST...]
+    test_bad_NAME.py --demod PATH --gen PATH [--quick] [TEST...]
+
+With --quick fewer rows of a kind.
 """
 import argparse
 import json
@@ -21,12 +23,13 @@ def parse_arguments():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--demod", required=True, type=os.path.abspath)
     parser.add_argument("--gen", required=True, type=os.path.abspath)
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("tests", nargs="*")
     return parser.parse_args()
 
 
 ARGUMENTS = parse_arguments()
-DEMOD, GEN = ARGUMENTS.demod, ARGUMENTS.gen
+DEMOD, GEN, QUICK = ARGUMENTS.demod, ARGUMENTS.gen, ARGUMENTS.quick
 
 
 class BadInputTest(unittest.TestCase):

@@ -14,7 +14,7 @@ import sys
 import unittest
 
 from signal_environment import SIGNAL_ENVIRONMENT
-from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, unpack
+from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, thorough, unpack
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "sigmf", "bin", "python")]
@@ -446,6 +446,7 @@ class Outputs(SigmfTest):
 
 
 @unittest.skipUnless(VALIDATOR, "the Python package sigmf is not installed; tools/setup.sh tests installs it")
+@thorough
 class Validated(SigmfTest):
     """By others: the package reads the recording, and its samples are ours."""
 

@@ -12,7 +12,7 @@ import tarfile
 import unittest
 
 from test_sigmf import VALIDATOR, SigmfTest
-from tools_harness import main
+from tools_harness import main, thorough
 
 
 class CarriedOver(SigmfTest):
@@ -287,6 +287,7 @@ FORMATS = {"cf32_le": "cf32", "cf32_be": "cf32", "cf64_le": "cf64", "ci32_le": "
 
 
 @unittest.skipUnless(VALIDATOR, "the Python package sigmf is not installed; tools/setup.sh tests installs it")
+@thorough
 class OfThePackage(SigmfTest):
     def test_fifty_recordings(self):
         """Are read, with their hash, and what is written of them validates: all in one process."""

@@ -11,7 +11,7 @@ import sys
 
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, DEMOD, FULL_SCALE, GEN, SUFFIXES, TYPECODE, ToolTest,
-    bit_errors_per_component, count_differences, float32, hard_bits, main, pack, philox4x32, unpack,
+    bit_errors_per_component, count_differences, float32, hard_bits, main, pack, philox4x32, thorough, unpack,
 )  # fmt: skip
 
 
@@ -29,6 +29,7 @@ class SoftBits(ToolTest):
             self.assertEqual(hard_bits(soft_bits), self.read("x.bits"))
             self.assertTrue({0, 255} < set(soft_bits))
 
+    @thorough
     def test_bit_error_rate(self):
         """Against theory, within five standard deviations."""
         n = 1000000
@@ -145,6 +146,7 @@ class SoftBits(ToolTest):
         self.assertIn("all 0 symbols checked", self.ok(self.demod("--verify", "-", "x.u8")).err)
         self.assertIn("all 1 symbol checked", self.ok(self.demod("--verify", "-", "x.u8", data=bytes(8))).err)
 
+    @thorough
     def test_verify_sample(self):
         """Beyond 16 Mi symbols one in 256 is checked."""
         n = (16 << 20) + 256 * 1000
@@ -214,6 +216,7 @@ class SoftBits(ToolTest):
         result = self.ok(self.demod("--stats", "--verify", "--progress", "always", "x.cf32", "-"))
         self.assertEqual(result.out, plain)
 
+    @thorough
     def test_memory_is_bounded(self):
         peaks = []
         for n in (6000000, 16000000):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command-line tools share: where the programs are, running them as processes, and numbers.
 
-    test_NAME.py --tools DIRECTORY [--backend cpu|cuda] [TEST...]
+    test_NAME.py --tools DIRECTORY [--backend cpu|cuda] [--quick] [TEST...]
 
 DIRECTORY (or SOFTQAM_TOOLS_DIR) holds the programs, TEST is a class or a class.method of the file. With the cuda backend
 only the tests whose outcome depends on the backend run, and without a usable device the exit status is 77, or 1 when
-SOFTQAM_REQUIRE_GPU=1.
+SOFTQAM_REQUIRE_GPU=1. --quick is for sanitizers: one row of a kind, and no tests of numbers of many symbols.
 """
 
 import argparse
@@ -33,12 +33,14 @@ def parse_arguments():
     default = os.environ.get("SOFTQAM_TOOLS_DIR")
     parser.add_argument("--tools", default=default, required=not default, type=os.path.abspath)
     parser.add_argument("--backend", default=os.environ.get("SOFTQAM_TEST_BACKEND", "cpu"), choices=["cpu", "cuda"])
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("tests", nargs="*")
     return parser.parse_args()
 
 
 ARGUMENTS = parse_arguments()
-BACKEND = ARGUMENTS.backend
+BACKEND, QUICK = ARGUMENTS.backend, ARGUMENTS.quick
+thorough = unittest.skipIf(QUICK, "--quick")  # of a test: what only its numbers or outside programs would find
 
 
 def tool(name):
