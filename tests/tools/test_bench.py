@@ -10,6 +10,7 @@ GPU but the fake one of tests/tools/fake_tools_cuda.c.
 """
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -263,13 +264,41 @@ def check_cuda(folder):
     check_cuda_all(folder)
 
 
-def check_mistakes(folder):
+def check_mistakes():
     for wrong in (["--section", "sizes,nothing"], ["--section", ""], ["--section", "sizes,"], ["--samples", "0"],
                   ["--backend", "gpu"], ["operand"], ["--largest", "x"], ["-m", "8psk"], ["--modulation", ""]):
         done = run(*wrong)
         check(done.returncode == 2 and len(done.stderr.splitlines()) == 1, f"{wrong}: {done.returncode} {done.stderr}")
-    done = run("--backend", "cpu", "--quick", "--samples", "1", "--section", "calls", "--json", folder)
-    check(done.returncode == 1 and folder in done.stderr, "a JSON file that cannot be written")
+    for wrong, message in (
+        (["operand"], "takes no operands, but got 1; --help explains"),
+        (["--json", "-"], "--json: '-' is where the tables go; give it a file"),
+        (["--backend", "cpu", "--section", "graph"], "--section: none of them is measured with --backend cpu"),
+        (["--backend", "cuda", "--section", "sizes"], "--section: none of them is measured with --backend cuda"),
+    ):
+        done = run(*wrong)
+        check((done.returncode, done.stdout, done.stderr) == (2, "", f"softqam-bench: {message}\n"), f"{wrong}: {done}")
+
+
+def check_outputs(folder):
+    """A report that cannot be written is found before anything is measured, or leaves the older one as it is."""
+    quick = "--backend", "cpu", "--quick", "--samples", "1", "--section", "calls"
+    for path, cause in (folder, "Is a directory"), (f"{folder}/none/x", "No such file or directory"):
+        done = run("--json", path)
+        check((done.returncode, done.stdout, done.stderr) == (1, "", f"softqam-bench: {path}: {cause}\n"), f"{path}: {done}")
+    path = os.path.join(folder, "old.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("old")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # a disk that is full half way
+    done = subprocess.run([BENCH, *quick, "--json", path], capture_output=True, text=True, timeout=600, preexec_fn=limit)
+    check((done.returncode, done.stderr) == (1, f"softqam-bench: {path}: File too large\n"), f"{done}")
+    with open(path, encoding="utf-8") as file:
+        check(file.read() == "old", "an older report is lost")
+    check([name for name in os.listdir(folder) if name.startswith(".")] == [], "a part of a report is left")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([BENCH, *quick], stdout=full, stderr=subprocess.PIPE, text=True, timeout=600)
+    check((done.returncode, done.stderr) == (1, "softqam-bench: standard output: No space left on device\n"), f"{done}")
+    if "not measured" in (done := run("--backend", "cuda", "--quick", "--section", "calls")).stderr:
+        check(done.returncode == 1 and done.stderr.count("\n") == 1, f"nothing measured: {done}")
 
 
 with tempfile.TemporaryDirectory() as temporary:
@@ -280,5 +309,6 @@ with tempfile.TemporaryDirectory() as temporary:
         check_modulations(temporary)
         check_slow(temporary)
         check_calls(temporary)
-        check_mistakes(temporary)
+        check_mistakes()
+        check_outputs(temporary)
 print("all good")

@@ -48,19 +48,19 @@ class CommandLine(ToolTest):
         (["--sign", "+"], "--sign: '+' is not one of 0, 1"),
         *[(["-m", text], f"--modulation: '{text}' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam")
           for text in ("", "QPSK", "8psk", "pi/2-bpsk", "256qam ", "6")],
-        *[(["-m", name], f"--modulation: {name} has no soft bits u8; choose s8, f16 or f32 with --output-format")
+        *[(["-m", name], f"--modulation: {name} has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format")
           for name in ("bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "1024qam")],
         *[(["--c-init", text], f"--c-init: '{text}' is not a whole number from 0 to 2147483647, decimal or 0x..")
           for text in ("", "-1", "0x", "0x-1", "0X1", "x1", "1.5", "2147483648", "0x80000000", "4294967296", " 1", "1 ",
                        "18446744073709551616", "0x10000000000000000", "1e3", "abc")],
         (["--c-init", "1"],
-         "--c-init: what is descrambled has no soft bits u8; choose s8, f16 or f32 with --output-format"),
+         "--c-init: what is descrambled has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format"),
         (["-o", "u8", "-m", "256qam", "--c-init", "0"],
-         "--c-init: what is descrambled has no soft bits u8; choose s8, f16 or f32 with --output-format"),
+         "--c-init: what is descrambled has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format"),
         *[(["--planes", text], f"--planes: '{text}' is not a whole number from 1 to 4194304")
           for text in ("0", "-1", "", "4194305", "1e3", "18446744073709551617")],
         (["--planes", "8"],
-         "--planes: what comes out as bit planes has no soft bits u8; choose s8, f16 or f32 with --output-format"),
+         "--planes: what comes out as bit planes has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format"),
         (["-o", "hard", "--planes", "8", "--skip", "12"],
          "--planes: --skip 12 is not a multiple of the 8 symbols of a code block"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
@@ -237,7 +237,7 @@ class CommandLine(ToolTest):
                      "--noise-var", "--snr-db", "--noise-file", "--llr-scale", "--llr-limit", "--sign", ".cf16", ".s8",
                      ".f16", ".f32", "a byte above the midpoint, means bit 0", "38.211", "exact max-log",
                      "complex noise", "E|n|^2", "262144", "5 %",
-                     "any other suffix", "-i sc16", "must be there"):  # fmt: skip
+                     "any other suffix", "-i sc16", "must be there", "--compare, --stats", "file or BITS", ".hard .bits. "):  # fmt: skip
             self.assertIn(word, help_)
         help_ = self.run_tool(GEN, "--help").out.decode()
         for word in ("--symbols", "--snr-db", "--seed", "--output-format", "--output-scale", "--bits", "--threads"):

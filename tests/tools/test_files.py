@@ -253,7 +253,7 @@ class Files(ToolTest):
         """The same, and none is a name whose dots are elsewhere."""
         data = self.read("x.cf32")
         os.mkdir(self.path("d.cu8"))
-        for name in ("y.cu8", "y.wav", "y.", ".y", "..y", "d.cu8/y", "y.sigmf-data"):
+        for name in ("y.cu8", "y.wav", "y.", ".y", "..y", ".s8", "..cs16", "d.cu8/y", "y.sigmf-data"):
             self.write(name, data)
             self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
             self.ok(self.demod("-o", "u8", "x.cf32", name))

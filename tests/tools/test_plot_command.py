@@ -172,6 +172,42 @@ class Failures(PlotTest):
         os.symlink("/dev/full", self.path("full.svg"))
         self.rejects(["--panels", "evm", *self.pair, "-o", "full.svg"], 1, "full.svg: No space left on device")
 
+    def test_output_that_is_read(self):
+        """By its name, a link, or as the metadata of a recording."""
+        iq, soft = self.pair
+        metadata = b'{"global": {"core:datatype": "cf32_le"}, "captures": [], "annotations": []}'
+        self.write("r.sigmf-meta", metadata)
+        os.rename(self.path(iq), self.path("r.sigmf-data"))
+        for read, role in (("r.sigmf-data", "IQ"), ("r.sigmf-meta", "IQ"), (soft, "SOFT")):
+            os.symlink(read, self.path("symlink.png"))
+            os.link(self.path(read), self.path("hard.svg"))
+            before = self.read(read)
+            for output in ("symlink.png", "./hard.svg"):
+                self.rejects(["r", soft, "-o", output], 2, f"{output}: is {role} as well; give OUT another name")
+                self.assertEqual(self.read(read), before)
+            os.unlink(self.path("symlink.png"))
+            os.unlink(self.path("hard.svg"))
+        self.rejects(["-i", "cf32", "out.png", soft, "-o", "out.png"], 2, "out.png: is IQ as well; give OUT another name")
+
+    def test_suffixes(self):
+        """No file is taken for what its name says it is not; with the format named it is a name like any other."""
+        symbols, soft_bits = "cf32, cs16, cs8, cf16, cu8, cs32, cf64", "u8, s8, f16, f32"
+        for iq, soft, message in (
+            ("y.wav", "x.u8", f"y.wav: suffix .wav is unknown; --input-format names the format: {symbols}"),
+            ("r.sigmf", "x.u8", f"r.sigmf: suffix .sigmf is unknown; --input-format names the format: {symbols}"),
+            ("x.u8", "x.cf32", "x.u8: suffix .u8 means soft bits or LLRs, not symbols; --input-format overrides it"),
+            ("x.cf32", "y.CS16", "y.CS16: suffix .cs16 means symbols, not soft bits or LLRs; --soft-format overrides it"),
+            ("x.cf32", "y.hard", f"y.hard: suffix .hard is unknown; --soft-format names the format: {soft_bits}"),
+        ):
+            self.rejects(["-o", "out.png", iq, soft], 2, message)
+        os.mkdir(self.path("d.wav"))
+        for name in ("y", "y.", ".wav", "..u8", "d.wav/y"):
+            for iq, soft in ((name, "x.u8"), ("x.cf32", name)):
+                missing = f"{name}: No such file or directory"
+                self.rejects(["-o", "out.png", iq, soft], 1, missing)
+        for options in (["-i", "cf32", "y.wav", "x.u8"], ["-s", "u8", "x.cf32", "y.wav"]):
+            self.rejects(["-o", "out.png", *options], 1, "y.wav: No such file or directory")
+
     def fake_gnuplot(self, script):
         """An environment in which gnuplot is another program."""
         os.makedirs(self.path("bin"), exist_ok=True)
@@ -266,6 +302,14 @@ class Output(PlotTest):
         with open("/dev/full", "wb") as full:
             result = self.plot("--help", stdout=full)
         self.fails(result, 1, "standard output: No space left on device")
+
+    def test_reader_that_leaves(self):
+        """It is the signal that ends the program, as any filter, and nothing is said."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "wb") as pipe:
+            result = self.plot("--help", stdout=pipe)
+        self.assertEqual((result.code, result.err), (-signal.SIGPIPE, ""))
 
 
 if __name__ == "__main__":

@@ -207,6 +207,14 @@ class Formats(PlotTest):
             self.assertEqual(self.read("out.svg"), pictures[name])
         self.assertEqual(len(set(pictures.values())), 7)
 
+    def test_names_of_formats(self):
+        """A suffix without its dot is one, as softqam-demod has them."""
+        self.make("x.cs16", "--symbols", "100")
+        self.ok(self.demod("--input-scale", "1/8192", "x.cs16", "x.u8"))
+        for name in ("cs16", "sc16", "ci16"):
+            texts = self.svg("-i", name, "x.cs16", "x.u8", "--input-scale", "1/8192").texts
+            self.assertIn("cs16 \u2192 u8", " ".join(texts))
+
     def test_default_scales(self):
         self.make_pair(n=500)
         components = array.array("f", self.read("x.cf32"))

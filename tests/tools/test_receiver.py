@@ -125,6 +125,12 @@ def main():
                   ["-m", "qpsk,pi2-bpsk", "--layers", "2"]):
         done = run(arguments.receiver, *wrong)
         check(done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, f"{wrong}", done)
+    done = run(arguments.receiver, "-m", "bpsk,qpsk", "--codewords", "1")
+    check(done.stderr == "softqam-receiver: --codewords: 1 codeword for 2 modulations: too few\n", "--codewords 1", done)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        command = [arguments.receiver, "--backend", arguments.backend, "--slots", "20", "--different", "1"]
+        done = subprocess.run(command, text=True, stdout=full, stderr=subprocess.PIPE, timeout=200)
+    check(done.returncode == 1 and done.stderr.endswith(": standard output: No space left on device\n"), "a full disk", done)
     # Where processors are busy slots may be missed, which --require is to say.
     done = run(arguments.receiver, "--backend", arguments.backend, "--slots", "50", "--different", "1", "--require", "1")
     counts = re.search(r"^slots met +(\d+) of 50,", done.stdout, re.M)

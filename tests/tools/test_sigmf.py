@@ -319,7 +319,7 @@ class Outputs(SigmfTest):
 
     def test_what_stays_plain(self):
         before = set(self.files())
-        for arguments in (["out.u8"], ["out.s8", "--snr-db", "20"], ["out.f32", "--snr-db", "20"], ["--no-sigmf", "out"],
+        for arguments in (["out.u8"], ["out.s8", "--snr-db", "20"], ["out.f32", "--snr-db", "20"], ["out.hard"], ["out.bits"], ["--no-sigmf", "out"],
                           ["--sigmf", "--no-sigmf", "out"], ["--shard", "1/2", "out"], ["/dev/null"], ["-"],
                           ["out.u8", "--no-hash"]):  # fmt: skip
             self.ok(self.demod("r", *arguments))

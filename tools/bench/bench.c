@@ -2,12 +2,15 @@
 /* softqam-bench: how fast each backend is on this machine, beside limits measured in the same run. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <softqam/softqam.h>
 
 #include "common/arguments.h"
+#include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
+#include "common/output_file.h"
 #include "machine.h"
 #include "sections.h"
 
@@ -180,11 +183,20 @@ static bool measure_backend(struct report *report, const struct options *options
     return good;
 }
 
+static unsigned sections_of_cpu(const struct options *options)
+{
+    return options->backend == BENCH_CUDA ? 0 : options->sections & BENCH_OF_CPU;
+}
+
+static unsigned sections_of_cuda(const struct options *options)
+{
+    return options->backend == BENCH_CPU ? 0 : options->sections & BENCH_OF_CUDA;
+}
+
 /* All sections with the modulation that was chosen; or with each, those again that depend on it. */
 static bool measure(struct report *report, const struct options *options)
 {
-    const unsigned of_cpu = options->backend == BENCH_CUDA ? 0 : options->sections & BENCH_OF_CPU;
-    const unsigned of_cuda = options->backend == BENCH_CPU ? 0 : options->sections & BENCH_OF_CUDA;
+    const unsigned of_cpu = sections_of_cpu(options), of_cuda = sections_of_cuda(options);
     const int first = options->all_modulations ? SOFTQAM_MODULATION_BPSK : (int)options->modulation;
     const int last = options->all_modulations ? SOFTQAM_MODULATION_1024QAM : (int)options->modulation;
     bool good = true;
@@ -198,8 +210,23 @@ static bool measure(struct report *report, const struct options *options)
     return good;
 }
 
+/* What can be found wrong with the command before hours of measuring. */
+static bool check_options(const struct options *options)
+{
+    if (options->json && file_name_descriptor(options->json, STDOUT_FILENO) == STDOUT_FILENO)
+        message_print("--json", "'%s' is where the tables go; give it a file", options->json);
+    else if (!sections_of_cpu(options) && !sections_of_cuda(options))
+        message_print("--section", "none of them is measured with --backend %s", backends[options->backend]);
+    else
+        return true;
+    return false;
+}
+
 static int run_bench(const struct options *options)
 {
+    struct output_file json = {.fd = -1};
+    if (options->json && !output_file_open(&json, options->json, OUTPUT_FILE_SYNC))
+        return EXIT_FAILED;
     struct report report = {.n_samples = options->n_samples};
     struct bench_machine machine;
     bench_machine_read(&machine);
@@ -213,9 +240,10 @@ static int run_bench(const struct options *options)
     if (good)
         report_print(&report);
     if (good && options->json)
-        good = report_write_json(&report, options->json);
+        good = report_write_json(&report, &json);
+    output_file_discard(&json);
     report_free(&report);
-    return good && !report.failed ? EXIT_DONE : EXIT_FAILED;
+    return good && !report.failed && report.n_measurements > 0 ? message_end_stdout() : EXIT_FAILED;
 }
 
 int main(int argc, char *argv[])
@@ -237,7 +265,7 @@ int main(int argc, char *argv[])
         if (!take_option(&options, option))
             return EXIT_COMMAND;
     }
-    if (!arguments_count_operands(argc, 0, "no operand"))
+    if (!arguments_count_operands(argc, 0, NULL) || !check_options(&options))
         return EXIT_COMMAND;
     return run_bench(&options);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,7 +263,7 @@ static cJSON *table_to_json(const struct table *table)
     return object;
 }
 
-bool report_write_json(const struct report *report, const char *path)
+bool report_write_json(const struct report *report, struct output_file *file)
 {
     cJSON *root = cJSON_CreateObject();
     for (size_t k = 0; k < report->n_facts; k++)
@@ -282,12 +281,13 @@ bool report_write_json(const struct report *report, const char *path)
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
 
-    FILE *file = text ? fopen(path, "w") : NULL;
-    bool good = file && fputs(text, file) >= 0 && fputc('\n', file) >= 0;
-    if (file && fclose(file) != 0)
-        good = false;
-    if (!good)
-        message_print_errno(path);
+    struct output_file none = {.fd = -1};
+    if (!text)
+        message_print(file->name, "out of memory");
+    const bool good = text && output_file_write(file, text, strlen(text)) && output_file_write(file, "\n", 1) &&
+                      output_file_finish(file) && output_file_publish(file, &none);
+    if (good)
+        output_file_release(file);
     cJSON_free(text);
     return good;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/output_file.h"
+
 enum { WHAT_NBYTES = 80 };
 
 /* Runs of one thing. */
@@ -103,8 +105,9 @@ void report_print(const struct report *report);
 /* Adds a fact, unless there is one of that name. */
 void report_fact(struct report *report, const char *name, const char *text);
 
-/* All of it with every sample. Returns false, having said why, when the file could not be written. */
-bool report_write_json(const struct report *report, const char *path);
+/* All of it with every sample, to an open file, which then takes its name. Returns false, having said why, when that
+ * could not be written. */
+bool report_write_json(const struct report *report, struct output_file *file);
 
 void report_free(struct report *report);
 

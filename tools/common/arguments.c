@@ -57,8 +57,11 @@ bool arguments_count_operands(int argc, int wanted, const char *names)
     const int n_operands = argc - optind;
     if (n_operands == wanted)
         return true;
-    message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
-                  n_operands);
+    if (wanted == 0)
+        message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
+    else
+        message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
+                      n_operands);
     return false;
 }
 

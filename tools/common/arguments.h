@@ -11,7 +11,7 @@
  * short options must start with ':'. */
 int arguments_next(int argc, char *const argv[], const char *short_options, const struct option *long_options);
 
-/* Whether the operands that are left are as many as wanted; says so if not. */
+/* Whether the operands that are left are as many as wanted; says so if not. `names` may be NULL where that is none. */
 bool arguments_count_operands(int argc, int wanted, const char *names);
 
 /* A whole number in decimal digits, min to max. */

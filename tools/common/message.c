@@ -167,14 +167,23 @@ void message_print_transient(const char *format, ...)
     pthread_mutex_unlock(&mutex);
 }
 
+int message_end_stdout(void)
+{
+    const bool failed = ferror(stdout);
+    if (failed)
+        fputc('\n', stdout); /* a write that fails again, and says why */
+    errno = EIO;
+    if (!fclose(stdout) && !failed)
+        return EXIT_DONE;
+    if (!message_reader_left())
+        message_print_errno("standard output");
+    return message_end(EXIT_FAILED);
+}
+
 int message_to_stdout(const char *text)
 {
-    if (fputs(text, stdout) < 0 || fclose(stdout)) {
-        if (!message_reader_left())
-            message_print_errno("standard output");
-        return message_end(EXIT_FAILED);
-    }
-    return EXIT_DONE;
+    fputs(text, stdout);
+    return message_end_stdout();
 }
 
 int message_version_to_stdout(void)

@@ -41,7 +41,10 @@ void message_clear_transient_in_signal(void);
 void message_hold(void);
 void message_release(bool wanted);
 
-/* Writes text to standard output and makes sure that it got there: the exit code of --help and --version. */
+/* Makes sure that what was printed to standard output got there: an exit code. Nothing is printed after it. */
+int message_end_stdout(void);
+
+/* Writes text to standard output and ends it: the exit code of --help and --version. */
 int message_to_stdout(const char *text);
 
 /* The same for the program's name and version. */

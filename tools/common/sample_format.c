@@ -63,13 +63,11 @@ static const struct named_format *find_by_name(const struct named_format *format
 /* The suffix of a format that a path has; NULL for none. */
 static const char *find_suffix(const struct named_format *format, const char *path)
 {
-    const size_t length = strlen(path);
-    for (const char *const *suffix = format->suffixes; *suffix; suffix++) {
-        const size_t n = strlen(*suffix);
-        if (length >= n && !strcasecmp(path + length - n, *suffix))
-            return *suffix;
-    }
-    return NULL;
+    const char *own = file_name_suffix(path);
+    const char *const *suffix = format->suffixes;
+    while (*suffix && (!own || strcasecmp(own, *suffix) != 0))
+        suffix++;
+    return *suffix;
 }
 
 static const struct named_format *find_by_suffix(const struct named_format *formats, const char *path)

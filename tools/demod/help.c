@@ -90,8 +90,8 @@ static const struct {
      "An INPUT with any other suffix is refused without --input-format, an OUTPUT\n"
      "without --output-format; for SigMF's see below. A suffix is what follows the\n"
      "last dot of a name; dots at its start do not count. Suffixes are names of\n"
-     "formats too: -i sc16. An OUTPUT that is INPUT or the noise file, by whatever\n"
-     "name or link, is always refused.\n"
+     "formats too: -i sc16. An OUTPUT that is INPUT, the noise file or BITS, by\n"
+     "whatever name or link, is always refused.\n"
      "\n"
      "Noise variance (s8, f16 and f32 need exactly one of these):\n"
      "      --noise-var X           N0, a number or a fraction A/B\n"
@@ -156,8 +156,8 @@ static const struct {
      "      --stats=json            the same as one line of JSON\n"
      "      --progress WHEN         auto, always or never; default: auto, which shows\n"
      "                              it on a terminal\n"
-     "  -q, --quiet                 print only failures, and what --stats and\n"
-     "                              --progress always ask for\n"
+     "  -q, --quiet                 print only failures, and what --compare, --stats\n"
+     "                              and --progress always ask for\n"
      "  -h, --help                  this text\n"
      "  -V, --version               the version\n"
      "\n"
@@ -181,10 +181,11 @@ static const struct {
      "recording where its name says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip, --count or --planes is given, OUTPUT is no regular file, or it\n"
-     "ends in .u8 .s8 .f16 .f32. Captures and annotations are carried over.\n"},
+     "ends in .u8 .s8 .f16 .f32 .hard .bits. Captures and annotations are carried\n"
+     "over.\n"},
     {IN_MPI,
-     "--skip, --count or --planes is given or OUTPUT ends in .u8 .s8 .f16 .f32.\n"
-     "Captures and annotations are carried over; no hashes are computed.\n"},
+     "--skip, --count or --planes is given or OUTPUT ends in .u8 .s8 .f16 .f32 .hard\n"
+     ".bits. Captures and annotations are carried over; no hashes are computed.\n"},
     {IN_BOTH,
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"

@@ -67,7 +67,7 @@ static bool check_llr_options(const struct demod_options *options, const struct 
 /* Soft bits are those of 256QAM, as it is sent. */
 static bool check_soft_bits(const struct demod_options *options)
 {
-    static const char cause[] = "has no soft bits u8; choose s8, f16 or f32 with --output-format";
+    static const char cause[] = "has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format";
     const softqam_modulation modulation = options->config.modulation;
     if (options->output_kind == OUTPUT_U8 && modulation != SOFTQAM_MODULATION_256QAM)
         message_print("--modulation", "%s %s", modulation_get(modulation)->option, cause);

@@ -4,12 +4,14 @@
 import collections
 import getopt
 import math
+import os.path
 import struct
 
 from failure import Failure
 from formats import INPUT_FORMATS, SOFT_FORMATS
 from layout import HEADER, MIN_CELL, PANELS, grid
 from modulation import DEFAULT_MODULATION, MODULATIONS
+from output import is_file_of
 from recording import SOFT_BIT_DATATYPES, SYMBOL_DATATYPES, source_of
 
 VERSION = "@PROJECT_VERSION@"
@@ -24,17 +26,18 @@ an axis against the input, a histogram per bit, and EVM over time.
 
 IQ and SOFT may be SigMF recordings, given as NAME.sigmf-meta, NAME.sigmf-data
 or NAME. Their metadata then give formats, modulation, scale and sign, unless
-the options below do.
+the options below do. An IQ or SOFT with any other suffix than those of the
+formats below is refused without -i or -s.
 
   -o, --output FILE          the picture; .png or .svg says which kind
   -m, --modulation NAME      bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or
                              1024qam; default: 256qam. IQ's first symbol is
                              number 0 of pi/2-BPSK
   -i, --input-format FORMAT  cf32, cs16, cs8, cf16, cu8, cs32 or cf64, as
-                             softqam-demod has them; default: by IQ's suffix,
-                             else cf32
-  -s, --soft-format FORMAT   u8, s8, f16 or f32; default: by SOFT's suffix,
-                             else u8
+                             softqam-demod has them; default: by IQ's suffix;
+                             cf32 for a name without a suffix
+  -s, --soft-format FORMAT   u8, s8, f16 or f32; default: by SOFT's suffix;
+                             u8 for a name without a suffix
       --sign 0|1             the bit that a value above the midpoint means;
                              default: 0
       --input-scale X        factor that brings samples to unit mean symbol
@@ -56,7 +59,8 @@ the options below do.
 
 EVM is taken against the nearest point: where noise moves symbols to a wrong
 point, the true value is larger. Symbols that are NaN or infinite are erased:
-only the histograms count them. OUT appears complete or not at all.
+only the histograms count them. OUT appears complete or not at all. One that is
+IQ or SOFT, by whatever name or link, is refused.
 
 Exit status:
   0  done
@@ -67,6 +71,7 @@ Exit status:
 
 DEFAULT_SAMPLE, MAX_SAMPLE = 200000, 10000000
 SIZE_LIMIT = 10000  # pixels
+CONTENTS = "symbols, not soft bits or LLRs", "soft bits or LLRs, not symbols"
 
 
 def wrong(subject, cause):
@@ -120,12 +125,18 @@ def picture_size(option, text, n_panels):
     return tuple(size)
 
 
-def format_of(option, named, path, formats):
-    """The format that is named, else the one of the suffix, else the first."""
+def format_of(option, named, path, formats, others):
+    """The format that is named, else the one of the suffix, else the first. What another suffix stands for is none."""
     if named is not None:
-        return choice(option, named, formats)
-    by_suffix = (name for name, known in formats.items() if path.lower().endswith(known.suffixes))
-    return next(by_suffix, next(iter(formats)))
+        by_name = (name for name, known in formats.items() if "." + named in known.suffixes)
+        return choice(option, next(by_name, named), formats)
+    suffix = os.path.splitext(path)[1]
+    by_suffix = {known: name for name, format_ in formats.items() for known in format_.suffixes}
+    if suffix.lower() in by_suffix or suffix in ("", "."):
+        return by_suffix.get(suffix.lower(), next(iter(formats)))
+    if any(suffix.lower() in format_.suffixes for format_ in others.values()):
+        raise wrong(path, f"suffix {suffix.lower()} means {CONTENTS[others is SOFT_FORMATS]}; {option} overrides it")
+    raise wrong(path, f"suffix {suffix} is unknown; {option} names the format: {', '.join(formats)}")
 
 
 def picture_kind(path):
@@ -176,14 +187,16 @@ def parse(given, operands):
     axis = choice("--axis", given.get("--axis", "i"), ("i", "q"))
     sign = int(choice("--sign", given["--sign"], ("0", "1"))) if "--sign" in given else None
     scale = ratio("--input-scale", given["--input-scale"]) if "--input-scale" in given else None
-    formats = [format_of("--input-format", named, operands[0], INPUT_FORMATS),
-               format_of("--soft-format", soft_named, operands[1], SOFT_FORMATS)]  # fmt: skip
     modulation = choice("--modulation", given["--modulation"], MODULATIONS) if "--modulation" in given else None
     iq = source_of(operands[0], named, SYMBOL_DATATYPES, lambda _: 1)
     modulation = modulation or iq.modulation
     soft = source_of(operands[1], soft_named, SOFT_BIT_DATATYPES,
                      lambda found: MODULATIONS[modulation or found or DEFAULT_MODULATION].n_bits)  # fmt: skip
-    input_format = iq.format or formats[0]
+    input_format = iq.format or format_of("--input-format", named, operands[0], INPUT_FORMATS, SOFT_FORMATS)
+    soft_format = soft.format or format_of("--soft-format", soft_named, operands[1], SOFT_FORMATS, INPUT_FORMATS)
+    for source, role in (iq, "IQ"), (soft, "SOFT"):
+        if is_file_of(given["--output"], source):
+            raise wrong(given["--output"], f"is {role} as well; give OUT another name")
     scales = (scale, soft.scale, iq.scale, INPUT_FORMATS[input_format].scale)
     return Options(
         iq=iq,
@@ -192,7 +205,7 @@ def parse(given, operands):
         kind=kind,
         modulation=MODULATIONS[modulation or soft.modulation or DEFAULT_MODULATION],
         input_format=input_format,
-        soft_format=soft.format or formats[1],
+        soft_format=soft_format,
         scale=next(value for value in scales if value),
         sign=sign if sign is not None else soft.sign or 0,
         sample=sample,

@@ -6,7 +6,7 @@ import os
 import signal
 import stat
 
-from failure import DEADLY_SIGNALS, Failure, cause_of
+from failure import DEADLY_SIGNALS, Failure, Interrupted, cause_of
 
 
 def write_through_temporary(path, data, replaced):
@@ -24,6 +24,17 @@ def write_through_temporary(path, data, replaced):
         raise
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, DEADLY_SIGNALS)
+
+
+def is_file_of(path, source):
+    """Whether it is a file that the source is read from, by whatever name or link."""
+    try:
+        status = os.stat(path)
+        return stat.S_ISREG(status.st_mode) and any(
+            os.path.samestat(status, os.stat(read)) for read in (source.path, source.meta) if read and os.path.exists(read)
+        )
+    except (OSError, ValueError):
+        return False
 
 
 def write(path, data):
@@ -48,5 +59,7 @@ def to_stdout(text):
     try:
         with open(1, "wb", closefd=False) as file:
             file.write(text.encode())
+    except BrokenPipeError:
+        raise Interrupted(signal.SIGPIPE) from None
     except OSError as error:
         raise Failure("standard output", cause_of(error)) from None

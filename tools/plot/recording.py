@@ -16,7 +16,7 @@ SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "rf32_le": ("f32",
 
 # A file of symbols or soft bits: what the metadata of a recording say of it, or nothing.
 Source = collections.namedtuple(
-    "Source", "path format order skipped scale sign modulation", defaults=(None, "=", (0, 0), None, None, None)
+    "Source", "path format order skipped scale sign modulation meta", defaults=(None, "=", (0, 0), None, None, None, None)
 )
 
 
@@ -80,4 +80,4 @@ def source_of(path, named, datatypes, channels_of):
     skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
     sign = member(meta, whole, "softqam:positive_means", int, None)
-    return Source(data, *datatypes[datatype], skipped, scale, sign, modulation)
+    return Source(data, *datatypes[datatype], skipped, scale, sign, modulation, meta)

@@ -151,8 +151,9 @@ static bool choose_codewords(struct options *options)
         options->layer_codewords = fewest;
     if (options->layer_codewords >= fewest)
         return true;
-    message_print("--codewords", "%d codewords are too few for %zu modulations",
-                  (int)(options->layer_codewords * n_groups), options->n_modulations);
+    const int n_codewords = (int)(options->layer_codewords * n_groups);
+    message_print("--codewords", "%d codeword%s for %zu modulations: too few", n_codewords, PLURAL(n_codewords),
+                  options->n_modulations);
     return false;
 }
 
@@ -175,5 +176,5 @@ bool options_parse(struct options *options, int argc, char *argv[], int *status)
         if (!take_option(options, option))
             return false;
     }
-    return arguments_count_operands(argc, 0, "no operand") && choose_layers(options) && choose_codewords(options);
+    return arguments_count_operands(argc, 0, NULL) && choose_layers(options) && choose_codewords(options);
 }

@@ -102,7 +102,7 @@ static int run_receiver(const struct options *options)
     engine_close(&run->engine);
     check_free(&run->check);
     free(run);
-    return good ? EXIT_DONE : EXIT_FAILED;
+    return good ? message_end_stdout() : EXIT_FAILED;
 }
 
 int main(int argc, char *argv[])
