@@ -27,6 +27,10 @@
  *
  * Demodulators without a context of their own share one that the library makes for them.
  *
+ * A child of fork() may use and destroy what its parent made, if no other thread of the parent was making, preparing or
+ * destroying anything then. It has none of a context's threads, so calls are done by its own. A context that has used a
+ * GPU it may not use: CUDA does not work in such a child.
+ *
  * The library never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
  *
  * ## Constellations, order, sign, noise variance
