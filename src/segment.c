@@ -280,8 +280,8 @@ static inline bool check_input(bool *overlaps, const memory_range *out, const vo
     return fits;
 }
 
-/* Of a segment with symbols. */
-static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
+softqam_status softqam_segment_check_memory(const softqam_params *params, const softqam_segment *segment,
+                                            bool may_overlap)
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     /* A division that is not needed takes as long as two symbols. */
@@ -306,7 +306,7 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
     if (!fits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
                             segment->n_symbols);
-    if (overlaps)
+    if (overlaps && !may_overlap)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
     return SOFTQAM_OK;
 }
@@ -354,7 +354,7 @@ static softqam_status check_segment(const softqam_segment_list *list, size_t k, 
 {
     softqam_status status = check_fields_and_pointers(list, k, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = check_memory(list->params, segment);
+        status = softqam_segment_check_memory(list->params, segment, false);
     if (status == SOFTQAM_OK || list->n_segments == 1)
         return status;
     const softqam_error_note note = softqam_error_note_take();
@@ -377,7 +377,7 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const
 {
     softqam_status status = check_pointers(list->params, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = check_memory(list->params, segment);
+        status = softqam_segment_check_memory(list->params, segment, false);
     return status == SOFTQAM_OK ? count_segment(list, segment) : status;
 }
 
