@@ -66,7 +66,7 @@ def test_variances_of_matlab_signature(rng):
     expected = reference.llrs(symbols, "qpsk", 1e-10, output="f32")
     for variance in (0, -1, np.int64(0), *(np.zeros(20, dtype) for dtype in ("f2", "f4", "f8", "i4"))):
         assert_bytes(softqam.nrSymbolDemodulate(symbols, "QPSK", variance), expected)
-    for variance in (None, "0.1", 1j, object(), np.array(["0.1"]), {}, 10**400):
+    for variance in (None, "0.1", 1j, object(), np.array(["0.1"]), {}, 10**400, [[1], [2, 3]]):
         with pytest.raises(TypeError, match="nVar"):
             softqam.nrSymbolDemodulate(symbols, "QPSK", variance)
 

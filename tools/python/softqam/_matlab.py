@@ -24,7 +24,7 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     modulation = mod.replace("pi/2", "pi2") if isinstance(mod, str) else mod
     try:
         noise_var = np.maximum(nVar, 1e-10, dtype=np.float64)
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"nVar is {nVar!r:.60}, neither a number nor an array of numbers") from None
     llrs = demodulate(sym, modulation, noise_var, output="f32")
     return llrs if DecisionType == "soft" else (llrs < 0).astype(np.int8)
