@@ -120,7 +120,11 @@ static void wait_for_workers(softqam_pool *pool)
             return;
         let_sibling_run();
     }
+    /* To sleep is a point of cancellation, but the others still work on the caller's memory. */
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     sleep_until_posted(&pool->done);
+    pthread_setcancelstate(before, &before);
 }
 
 /* Attributes that say where and how a thread runs, whatever the thread that starts it has. */
