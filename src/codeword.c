@@ -195,6 +195,8 @@ softqam_status softqam_codeword_segments_nbytes(const softqam_demodulator *demod
         status = check_codeword(&lengths, params, &codeword, n_layers, n_bits);
     if (status == SOFTQAM_OK)
         status = check_range(&codeword, range, n_bits);
+    if (status == SOFTQAM_OK && range->n_symbols > 0)
+        status = softqam_segment_check_memory(params, range, true);
     if (status != SOFTQAM_OK)
         return status;
     const size_t capacity = segments ? *n_segments : 0;

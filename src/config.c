@@ -96,6 +96,14 @@ softqam_status softqam_check_modulation(const char *field, softqam_modulation mo
     return SOFTQAM_OK;
 }
 
+softqam_status softqam_check_input_scale(const char *field, float input_scale)
+{
+    if (!(input_scale >= 0.0f && isfinite(input_scale)))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %g, not finite and positive", field,
+                            (double)input_scale);
+    return SOFTQAM_OK;
+}
+
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format)
 {
     if (llr_scale == 0.0f)
@@ -116,10 +124,10 @@ static softqam_status check_formats(const softqam_config *config)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.input_format is %d", (int)config->input_format);
     if ((unsigned)config->output_format > SOFTQAM_OUTPUT_F32)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.output_format is %d", (int)config->output_format);
-    if (!(config->input_scale >= 0.0f && isfinite(config->input_scale)))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.input_scale is %g, not finite and positive",
-                            (double)config->input_scale);
-    return softqam_check_modulation("config.modulation", config->modulation, config->output_format);
+    const softqam_status status = softqam_check_input_scale("config.input_scale", config->input_scale);
+    return status == SOFTQAM_OK
+               ? softqam_check_modulation("config.modulation", config->modulation, config->output_format)
+               : status;
 }
 
 static softqam_status check_llrs(const softqam_config *config)

@@ -16,7 +16,9 @@ softqam_status softqam_context_config_resolve(softqam_context_config *config, co
 /* Whether this version demodulates a modulation to a format; `field` names it in the message. */
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format);
 
-/* Whether a scale, or the 0 for the default, suits a format. */
+/* Whether a scale, or the 0 for the default, is one, and suits a format. Floating-point arithmetic: the library's own
+ * environment is there. */
+softqam_status softqam_check_input_scale(const char *field, float input_scale);
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "segment.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "config.h"
+#include "cpu/float_environment.h"
 #include "error.h"
 
 /* Larger than any version will be. */
@@ -187,6 +187,20 @@ static softqam_status check_planes(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
+/* In the library's own floating-point environment: with subnormal numbers flushed 1e-40 is 0, and to compare a NaN may
+ * trap. */
+static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
+{
+    if (is_zero(segment->input_scale) && is_zero(segment->llr_scale))
+        return SOFTQAM_OK;
+    const softqam_float_environment environment = softqam_float_enter(false);
+    softqam_status status = softqam_check_input_scale("segment.input_scale", segment->input_scale);
+    if (status == SOFTQAM_OK)
+        status = softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
+    softqam_float_leave(environment);
+    return status;
+}
+
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
@@ -198,9 +212,6 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     }
     if ((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.noise_form is %d", (int)segment->noise_form);
-    if (!(segment->input_scale >= 0.0f && isfinite(segment->input_scale)))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.input_scale is %g, not finite and positive",
-                            (double)segment->input_scale);
     softqam_status status = check_layers(params, segment, modulation);
     if (status == SOFTQAM_OK)
         status = check_planes(params, segment);
@@ -211,7 +222,7 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     if (segment->reserved != 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.reserved is %u, not 0",
                             (unsigned)segment->reserved);
-    return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
+    return check_scales(params, segment);
 }
 
 /* What is wrong with layer k. */
@@ -269,8 +280,8 @@ static inline bool check_input(bool *overlaps, const memory_range *out, const vo
     return fits;
 }
 
-/* Of a segment with symbols. */
-static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
+softqam_status softqam_segment_check_memory(const softqam_params *params, const softqam_segment *segment,
+                                            bool may_overlap)
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     /* A division that is not needed takes as long as two symbols. */
@@ -295,7 +306,7 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
     if (!fits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
                             segment->n_symbols);
-    if (overlaps)
+    if (overlaps && !may_overlap)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
     return SOFTQAM_OK;
 }
@@ -343,7 +354,7 @@ static softqam_status check_segment(const softqam_segment_list *list, size_t k, 
 {
     softqam_status status = check_fields_and_pointers(list, k, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = check_memory(list->params, segment);
+        status = softqam_segment_check_memory(list->params, segment, false);
     if (status == SOFTQAM_OK || list->n_segments == 1)
         return status;
     const softqam_error_note note = softqam_error_note_take();
@@ -366,7 +377,7 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const
 {
     softqam_status status = check_pointers(list->params, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = check_memory(list->params, segment);
+        status = softqam_segment_check_memory(list->params, segment, false);
     return status == SOFTQAM_OK ? count_segment(list, segment) : status;
 }
 

@@ -59,6 +59,11 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const
 softqam_status softqam_segment_list_check_size(const softqam_segment_list *list);
 softqam_status softqam_segment_list_check_range(const softqam_segment_list *list);
 
+/* Whether a segment with symbols, whose fields and pointers are right, lies in memory, its inputs apart from its output
+ * unless they may overlap. */
+softqam_status softqam_segment_check_memory(const softqam_params *params, const softqam_segment *segment,
+                                            bool may_overlap);
+
 /* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "signals.h"
@@ -22,6 +23,7 @@ typedef struct pool_worker {
 } pool_worker;
 
 struct softqam_pool {
+    pid_t process; /* whose threads they are: a child that it forks has none of them */
     unsigned n_threads;
     unsigned n_started; /* workers that run, the caller not counted */
     atomic_bool stopping;
@@ -118,7 +120,11 @@ static void wait_for_workers(softqam_pool *pool)
             return;
         let_sibling_run();
     }
+    /* To sleep is a point of cancellation, but the others still work on the caller's memory. */
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     sleep_until_posted(&pool->done);
+    pthread_setcancelstate(before, &before);
 }
 
 /* Attributes that say where and how a thread runs, whatever the thread that starts it has. */
@@ -163,6 +169,7 @@ softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const
     softqam_pool *pool = calloc(1, sizeof *pool + (n_threads - 1) * sizeof pool->workers[0]);
     if (!pool)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pool of %u threads", n_threads);
+    pool->process = getpid();
     pool->n_threads = n_threads;
     atomic_flag_clear(&pool->busy);
     sem_init(&pool->done, 0, 0);
@@ -184,10 +191,12 @@ void softqam_pool_destroy(softqam_pool *pool)
     if (!pool)
         return;
     atomic_store_explicit(&pool->stopping, true, memory_order_relaxed);
+    const bool has_threads = pool->process == getpid();
     for (unsigned k = 0; k < pool->n_started; k++)
         sem_post(&pool->workers[k].wake);
     for (unsigned k = 0; k < pool->n_started; k++) {
-        pthread_join(pool->workers[k].thread, NULL);
+        if (has_threads)
+            pthread_join(pool->workers[k].thread, NULL);
         sem_destroy(&pool->workers[k].wake);
     }
     sem_destroy(&pool->done);

@@ -27,6 +27,10 @@
  *
  * Demodulators without a context of their own share one that the library makes for them.
  *
+ * A child of fork() may use and destroy what its parent made, if no other thread of the parent was making, preparing or
+ * destroying anything then. It has none of a context's threads, so calls are done by its own. A context that has used a
+ * GPU it may not use: CUDA does not work in such a child.
+ *
  * The library never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
  *
  * ## Constellations, order, sign, noise variance
@@ -481,16 +485,17 @@ SOFTQAM_API softqam_status softqam_demodulate_segments_nbytes(softqam_demodulato
  * those of softqam_demodulate() for each segment's symbols and noise; config.noise does not matter here.
  *
  * @param demodulator  formats, scales and sign
- * @param segments     n_segments segments, each with its own symbols, noise and output; no output may overlap any input
- *                     or another output. Alignment as for softqam_demodulate()
+ * @param segments     n_segments segments, each with its own symbols, noise and output; no output may overlap any
+ *                     input, gaps that its strides leave included, or another output. Alignment as for
+ *                     softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
  *         not 0, where a field is out of its range or not supported: n_layers over SOFTQAM_MAX_LAYERS, first_symbol or
  *         n_symbols no multiple of it, plane_stride less than n_symbols, c_init over 2^31 - 1 or without `descramble`,
- *         any of them for soft bits, several layers of pi/2-BPSK; and where the segments together have more symbols
- *         than a size_t holds. Overlaps within a segment are found, of `out` with each layer's inputs; overlaps between
- *         segments are the caller's to avoid.
+ *         an end past bit 2^64 - 1 of the codeword with it, any of them for soft bits, several layers of pi/2-BPSK; and
+ *         where the segments together have more symbols than a size_t holds. Overlaps within a segment are found, of
+ *         `out` with each layer's inputs; overlaps between segments are the caller's to avoid.
  *
  * Thread safety: as softqam_demodulate().
  */
@@ -584,10 +589,10 @@ SOFTQAM_API softqam_status softqam_codeword_segments_nbytes(const softqam_demodu
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; a field is out of its range or
- *         contradicts another: G is not a multiple of N_L Qm, there is no code block transmitted, the range is not all
- *         within the codeword, block_stride is less than the longest E_r, what softqam_demodulate_segments() refuses
- *         without looking at overlaps; or there are more segments than room: then *n_segments says how many. `segments`
- *         is left as it was.
+ *         contradicts another: G is not a multiple of N_L Qm, or not 0 without a code block transmitted, the range is
+ *         not all within the codeword, block_stride is less than the longest E_r, what softqam_demodulate_segments()
+ *         refuses without looking at overlaps; or there are more segments than room: then *n_segments says how many.
+ *         `segments` is left as it was.
  *
  * Thread safety: any thread.
  */

@@ -277,6 +277,8 @@ static void test_refusals(void **state)
         {{GOOD},
          {.n_symbols = 4, .plane_stride = 4},
          "segment.plane_stride is 4, not 0: codeword.planes asks for planes"},
+        {{GOOD}, {.n_symbols = 4, .symbol_stride = (size_t)1 << 61}, "4 symbols are more than memory can hold"},
+        {{GOOD}, {.n_symbols = 4, .noise_stride = (size_t)1 << 62}, "4 symbols are more than memory can hold"},
         {{GOOD}, {.n_symbols = 4, .n_layers = 5}, "segment.n_layers is 5, more than 4"},
         {{GOOD},
          {.n_symbols = 4, .n_layers = 2, .first_symbol = 3},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api_fixture.h"
@@ -310,6 +311,34 @@ static void test_signals_are_blocked(void **state)
     softqam_context_destroy(self.context);
 }
 
+/* A child that this process forks has none of its threads, and does without: in a context that has started them, and in
+ * one that starts some of its own. */
+static void test_child_of_fork(void **state)
+{
+    (void)state;
+    const softqam_context_config config = cpu_config();
+    const started self = start(&config);
+    softqam_demodulator *demodulator = api_create_in(self.context);
+    fflush(stdout);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        call(demodulator, LARGE_SYMBOLS);
+        softqam_destroy(demodulator);
+        softqam_context_destroy(self.context);
+        const started own = start(&config);
+        const bool has_own = own.tasks.n == N_THREADS - 1;
+        softqam_context_destroy(own.context);
+        _exit(has_own ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    call(demodulator, LARGE_SYMBOLS);
+    softqam_destroy(demodulator);
+    softqam_context_destroy(self.context);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +346,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cpus_of_the_creator),   cmocka_unit_test(test_cpus_named),
         cmocka_unit_test(test_cpu_that_there_is_not), cmocka_unit_test(test_usual_class),
         cmocka_unit_test(test_real_time_class),       cmocka_unit_test(test_signals_are_blocked),
+        cmocka_unit_test(test_child_of_fork),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

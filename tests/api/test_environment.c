@@ -148,6 +148,45 @@ static void test_traps(void **state)
     close_usual();
 }
 
+/* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
+static void check_refused_scales(softqam_demodulator *demodulator)
+{
+    static const struct {
+        uint32_t input_scale, llr_scale;
+    } rows[] = {{0x7fc00000, 0}, {0x7fa00000, 0}, {0x800116c2, 0}, {0, 0x7fc00000}, {0, 0x7fa00000}, {0, 0x000116c2}};
+    static const float one_noise = 1;
+    uint8_t out[MAX_SYMBOL_NBYTES];
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_segment segment = {.n_symbols = 1, .out = out, .layers = {{symbols, NULL, &one_noise}}};
+        memcpy(&segment.input_scale, &rows[k].input_scale, sizeof segment.input_scale);
+        memcpy(&segment.llr_scale, &rows[k].llr_scale, sizeof segment.llr_scale);
+        if (softqam_demodulate_segments(demodulator, &segment, 1) != SOFTQAM_ERROR_INVALID_ARGUMENT)
+            fail_msg("row %zu is not refused", k);
+    }
+}
+
+static void test_scales_of_segments(void **state)
+{
+    (void)state;
+    open_usual();
+    softqam_config config = api_config();
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    softqam_demodulator *demodulator = api_create(&config);
+    check_refused_scales(demodulator);
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_ALL_EXCEPT);
+    check_refused_scales(demodulator);
+    fedisableexcept(FE_ALL_EXCEPT);
+#if defined(__x86_64__)
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040);
+    check_refused_scales(demodulator);
+    _mm_setcsr(before);
+#endif
+    softqam_destroy(demodulator);
+    close_usual();
+}
+
 /* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
 static void test_locale(void **state)
 {
@@ -174,9 +213,8 @@ static void test_locale(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounding_modes),
-        cmocka_unit_test(test_flushed_subnormals),
-        cmocka_unit_test(test_traps),
+        cmocka_unit_test(test_rounding_modes), cmocka_unit_test(test_flushed_subnormals),
+        cmocka_unit_test(test_traps),          cmocka_unit_test(test_scales_of_segments),
         cmocka_unit_test(test_locale),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

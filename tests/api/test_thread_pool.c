@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "thread_pool.h"
@@ -110,6 +111,64 @@ static void test_second_caller_does_not_wait(void **state)
     softqam_pool_destroy(held.pool);
 }
 
+/* A job of two parts, of which another thread has one until it is let go. */
+typedef struct cancelled_job {
+    softqam_pool *pool;
+    pthread_t owner;
+    atomic_int n_begun_by_others, n_done;
+    atomic_bool released, ended;
+} cancelled_job;
+
+static void hold_part_of_others(void *context, size_t part)
+{
+    (void)part;
+    cancelled_job *self = context;
+    if (pthread_equal(pthread_self(), self->owner)) {
+        while (atomic_load(&self->n_begun_by_others) == 0)
+            sched_yield();
+    } else {
+        atomic_fetch_add(&self->n_begun_by_others, 1);
+        while (!atomic_load(&self->released))
+            sched_yield();
+    }
+    atomic_fetch_add(&self->n_done, 1);
+}
+
+static void note_end(void *argument)
+{
+    atomic_store(&((cancelled_job *)argument)->ended, true);
+}
+
+static void *run_cancelled(void *argument)
+{
+    cancelled_job *self = argument;
+    self->owner = pthread_self();
+    pthread_cleanup_push(note_end, self);
+    softqam_pool_run(self->pool, hold_part_of_others, self, 2);
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+/* A caller that is cancelled while it waits for the others ends when they have done with its memory. */
+static void test_cancelled_caller_waits(void **state)
+{
+    (void)state;
+    enum { SOON_US = 50000 };
+    cancelled_job held = {.pool = open_pool(2)};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_cancelled, &held), 0);
+    while (atomic_load(&held.n_done) < 1)
+        sched_yield();
+    usleep(SOON_US);
+    assert_int_equal(pthread_cancel(thread), 0);
+    usleep(SOON_US);
+    assert_false(atomic_load(&held.ended));
+    atomic_store(&held.released, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&held.n_done), 2);
+    softqam_pool_destroy(held.pool);
+}
+
 /* Parts that each run a job of their own on the same pool. */
 typedef struct nested_jobs {
     softqam_pool *pool;
@@ -179,9 +238,8 @@ static void test_many_callers(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_part_once),
-        cmocka_unit_test(test_second_caller_does_not_wait),
-        cmocka_unit_test(test_jobs_within_jobs),
+        cmocka_unit_test(test_every_part_once),        cmocka_unit_test(test_second_caller_does_not_wait),
+        cmocka_unit_test(test_cancelled_caller_waits), cmocka_unit_test(test_jobs_within_jobs),
         cmocka_unit_test(test_many_callers),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

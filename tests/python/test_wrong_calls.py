@@ -170,6 +170,8 @@ def test_messages():
     symbols = np.zeros((4, 3), np.complex64)
     for arguments, error, words in [
         ({"noise_var": np.zeros((2, 3), np.float32)}, ValueError, r"noise_var is float32 of shape \(2, 3\).*\(4, 3\)"),
+        ({"noise_var": np.zeros((2, 3))}, ValueError, r"noise_var is float64 of shape \(2, 3\).*\(4, 3\)"),
+        ({"layers": 5}, ValueError, "layers is not between 1 and 4"),
         ({"noise_var": np.zeros(3, int)}, TypeError, r"noise_var is int64 of shape \(3,\).*float32"),
         ({"out": np.zeros((4, 24), np.uint8)}, TypeError, r"out is uint8 of shape \(4, 24\): this output is int8"),
         ({"out": np.zeros((4, 3), np.int8)}, ValueError, r"out is int8 of shape \(4, 3\).*\(4, 24\)"),

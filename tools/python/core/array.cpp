@@ -127,8 +127,7 @@ std::string array::describe() const
     return (dtype.empty() ? element_name(type) : dtype) + " of shape " + describe_shape(shape, n_axes);
 }
 
-/* The dtype as its library writes it. */
-static std::string dtype_text(nb::handle object)
+std::string dtype_text(nb::handle object)
 {
     nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
     if (text.is_valid())

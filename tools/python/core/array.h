@@ -48,6 +48,9 @@ struct array {
 std::string describe_shape(const int64_t *shape, int n_axes);
 nb::object shape_tuple(const int64_t *shape, int n_axes);
 
+/* The dtype of an array as its library writes it. */
+std::string dtype_text(nb::handle object);
+
 /* Host memory: holds the array's buffer while it lives, so nobody can free or resize it. */
 class host_array : public array
 {

@@ -102,8 +102,8 @@ static nb::object usual(const char *function, nb::handle argument)
     return nb::module_::import_("softqam._arrays").attr(function)(argument);
 }
 
-/* An integer argument between 0 and `most`. */
-static uint64_t integer(nb::handle argument, const char *name, uint64_t most)
+/* An integer argument between `least` and `most`. */
+static uint64_t integer(nb::handle argument, const char *name, uint64_t least, uint64_t most)
 {
     nb::object number = nb::steal(PyBool_Check(argument.ptr()) ? nullptr : PyNumber_Index(argument.ptr()));
     if (!number.is_valid()) {
@@ -113,28 +113,23 @@ static uint64_t integer(nb::handle argument, const char *name, uint64_t most)
     const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
     const bool failed = PyErr_Occurred() != nullptr;
     PyErr_Clear();
-    if (failed || value > most)
-        throw nb::value_error((std::string(name) + " is not between 0 and " + std::to_string(most)).c_str());
+    if (failed || value < least || value > most)
+        throw nb::value_error(
+            (std::string(name) + " is not between " + std::to_string(least) + " and " + std::to_string(most)).c_str());
     return value;
 }
 
 static call_options read_options(const call_arguments &arguments)
 {
     call_options options;
-    if (!arguments.layers.is_none()) {
-        options.n_layers = static_cast<int64_t>(integer(arguments.layers, "layers", SOFTQAM_MAX_LAYERS));
-        if (options.n_layers == 0)
-            throw nb::value_error("layers is 0: a codeword has 1 to 4");
-    }
-    if (!arguments.planes.is_none()) {
-        options.block_symbols = static_cast<int64_t>(integer(arguments.planes, "planes", INT64_MAX));
-        if (options.block_symbols == 0)
-            throw nb::value_error("planes is 0: a code block has at least one symbol");
-    }
-    options.first_symbol = integer(arguments.first_symbol, "first_symbol", UINT64_MAX >> 5);
+    if (!arguments.layers.is_none())
+        options.n_layers = static_cast<int64_t>(integer(arguments.layers, "layers", 1, SOFTQAM_MAX_LAYERS));
+    if (!arguments.planes.is_none())
+        options.block_symbols = static_cast<int64_t>(integer(arguments.planes, "planes", 1, INT64_MAX));
+    options.first_symbol = integer(arguments.first_symbol, "first_symbol", 0, UINT64_MAX >> 5);
     options.descramble = !arguments.c_init.is_none();
     if (PyLong_Check(arguments.c_init.ptr()))
-        options.c_init = static_cast<uint32_t>(integer(arguments.c_init, "c_init", INT32_MAX));
+        options.c_init = static_cast<uint32_t>(integer(arguments.c_init, "c_init", 0, INT32_MAX));
     return options;
 }
 
@@ -179,7 +174,10 @@ static void read_argument(nb::handle argument, const char *name, const char *fun
         read(*view))
         return;
     nb::object copy = usual(function, argument);
-    if (!view->acquire(copy, name) || !read(*view))
+    const bool acquired = view->acquire(copy, name);
+    if (acquired && nb::hasattr(argument, "dtype"))
+        view->dtype = dtype_text(argument); /* what messages say that it is */
+    if (!acquired || !read(*view))
         throw nb::type_error((std::string(name) + " is nothing that NumPy can make an array of").c_str());
 }
 

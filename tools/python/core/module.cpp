@@ -11,7 +11,11 @@ NB_MODULE(_core, module)
 
     module.def("gold_sequence", [](uint32_t c_init, uint64_t first, size_t n) {
         std::vector<unsigned char> bits(n / 8 + (n % 8 != 0));
-        const softqam_status status = softqam_gold_sequence(c_init, first, n, bits.data());
+        softqam_status status;
+        {
+            nb::gil_scoped_release released;
+            status = softqam_gold_sequence(c_init, first, n, bits.data());
+        }
         if (status != SOFTQAM_OK)
             raise_status(status);
         return nb::bytes(bits.data(), bits.size());

@@ -32,7 +32,7 @@ def usual_symbols(argument: Any) -> np.ndarray:
             f"{_describe('symbols', array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
             "last axis of 2, I and Q"
         )
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         return np.array(array, dtype=native, order="C")
 
 
@@ -41,7 +41,7 @@ def usual_noise(argument: Any) -> np.ndarray:
     array = _as_array("noise_var", argument)
     if array.dtype.kind != "f":
         raise TypeError(f"{_describe('noise_var', array)}: it takes float32, float64 or float16")
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         noise = np.array(array, dtype=np.float32, order="C")
     if array.dtype.itemsize > noise.dtype.itemsize:
         limits = np.finfo(np.float32)

@@ -22,5 +22,9 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     if DecisionType not in ("soft", "hard"):
         raise ValueError(f"DecisionType is {DecisionType!r}, not 'soft' or 'hard'")
     modulation = mod.replace("pi/2", "pi2") if isinstance(mod, str) else mod
-    llrs = demodulate(sym, modulation, np.maximum(nVar, 1e-10), output="f32")
+    try:
+        noise_var = np.maximum(nVar, 1e-10, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"nVar is {nVar!r:.60}, neither a number nor an array of numbers") from None
+    llrs = demodulate(sym, modulation, noise_var, output="f32")
     return llrs if DecisionType == "soft" else (llrs < 0).astype(np.int8)
