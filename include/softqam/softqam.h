@@ -268,7 +268,8 @@ enum {
  *
  * After it, softqam_demodulate() and softqam_demodulate_segments() allocate nothing, start no thread, measure nothing,
  * and wait for no lock that another call can hold, but for one case: host-memory calls of SOFTQAM_BACKEND_CUDA take
- * turns on the devices' staging memory. On one CPU thread they make no system call either.
+ * turns on the devices' staging memory. On one CPU thread they make no system call either. A call that a CPU does takes
+ * no more than 64 KiB of its thread's stack.
  *
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_ALL, or SOFTQAM_PREPARE_.. or-ed; what the backend does not have is skipped

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a real-time thread relies on, once all is prepared: a call allocates nothing, starts nothing, looks at no clock
- * and takes no lock; on one thread it makes no system call. The library's calls of the C library are counted (the
- * linker's --wrap), and the kernel ends a process that makes a system call. */
+ * and takes no lock; on one thread it makes no system call; it needs little stack. The library's calls of the C library
+ * are counted (the linker's --wrap), and the kernel ends a process that makes a system call. */
 #define _GNU_SOURCE /* SYS_exit */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -450,14 +450,63 @@ static void test_large_calls_make_no_system_call(void **state)
     softqam_context_destroy(context);
 }
 
+/* Little stack. */
+
+enum { CALL_STACK_NBYTES = 64 << 10, THREAD_NBYTES = 16 << 10 /* for what a thread has of its own */ };
+
+typedef struct little_call {
+    const work *work;
+    uint8_t *out;
+    bool good;
+} little_call;
+
+static void *call_on_little_stack(void *argument)
+{
+    little_call *self = argument;
+    const work *of = self->work;
+    softqam_segment segment = {.n_symbols = N_SYMBOLS, .noise_stride = 1, .n_layers = 4, .out = self->out};
+    self->good = call_in_all_ways(of, self->out);
+    for (size_t k = 0; k < 4; k++)
+        segment.layers[k] = (softqam_layer){.symbols = of->symbols, .noise_var = of->noise_var};
+    segment.plane_stride = N_SYMBOLS;
+    segment.descramble = 1;
+    if (of->noise_var)
+        self->good = self->good && softqam_demodulate_segments(of->demodulator, &segment, 1) == SOFTQAM_OK;
+    return NULL;
+}
+
+static void test_calls_need_little_stack(void **state)
+{
+    (void)state;
+    if (HARNESS_SANITIZED || harness_backend() != SOFTQAM_BACKEND_CPU) {
+        print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
+        skip();
+    }
+    softqam_context *context = open_context(1);
+    for (softqam_output_format format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
+        work self = open_work(context, format, N_SYMBOLS);
+        expect(&self);
+        little_call call = {.work = &self, .out = harness_alloc(self.out_nbytes)};
+        pthread_attr_t attributes;
+        pthread_t thread;
+        assert_int_equal(pthread_attr_init(&attributes), 0);
+        assert_int_equal(pthread_attr_setstacksize(&attributes, CALL_STACK_NBYTES + THREAD_NBYTES), 0);
+        assert_int_equal(pthread_create(&thread, &attributes, call_on_little_stack, &call), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(call.good);
+        pthread_attr_destroy(&attributes);
+        free(call.out);
+        close_work(&self);
+    }
+    softqam_context_destroy(context);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counting_counts),
-        cmocka_unit_test(test_one_thread_takes_no_lock),
-        cmocka_unit_test(test_small_calls_need_no_preparation),
-        cmocka_unit_test(test_many_threads_take_no_lock),
-        cmocka_unit_test(test_one_thread_makes_no_system_call),
+        cmocka_unit_test(test_calls_need_little_stack),         cmocka_unit_test(test_counting_counts),
+        cmocka_unit_test(test_one_thread_takes_no_lock),        cmocka_unit_test(test_small_calls_need_no_preparation),
+        cmocka_unit_test(test_many_threads_take_no_lock),       cmocka_unit_test(test_one_thread_makes_no_system_call),
         cmocka_unit_test(test_large_calls_make_no_system_call),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
