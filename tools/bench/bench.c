@@ -11,6 +11,7 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/output_file.h"
+#include "input.h"
 #include "machine.h"
 #include "sections.h"
 
@@ -82,13 +83,9 @@ static const char help[] = "Usage: softqam-bench [options]\n"
 
 struct options {
     int backend;
-    softqam_modulation modulation;
     bool all_modulations;
-    uint64_t n_symbols;
-    uint64_t n_largest;
-    uint64_t n_device_symbols;
+    struct bench_options bench;
     uint64_t n_samples;
-    unsigned sections;
     const char *json;
 };
 
@@ -139,24 +136,23 @@ static bool take_option(struct options *options, int option)
     switch (option) {
     case 'm':
         options->all_modulations = strcmp(optarg, "all") == 0;
-        return options->all_modulations || modulation_parse(optarg, &options->modulation);
+        return options->all_modulations || modulation_parse(optarg, &options->bench.modulation);
     case OPTION_BACKEND:
         return arguments_parse_choice("--backend", optarg, backends, &options->backend);
     case OPTION_SECTION:
-        return parse_sections(optarg, &options->sections);
+        return parse_sections(optarg, &options->bench.sections);
     case OPTION_SYMBOLS:
-        return arguments_parse_count("--symbols", optarg, SLOT_SYMBOLS, UINT32_MAX, &options->n_symbols);
+        return arguments_parse_count("--symbols", optarg, SLOT_SYMBOLS, UINT32_MAX, &options->bench.n_symbols);
     case OPTION_LARGEST:
-        return arguments_parse_count("--largest", optarg, 1, UINT32_MAX, &options->n_largest);
+        return arguments_parse_count("--largest", optarg, 1, UINT32_MAX, &options->bench.n_largest);
     case OPTION_DEVICE_SYMBOLS:
-        return arguments_parse_count("--device-symbols", optarg, 1, UINT32_MAX, &options->n_device_symbols);
+        return arguments_parse_count("--device-symbols", optarg, 1, UINT32_MAX, &options->bench.n_device_symbols);
     case OPTION_SAMPLES:
         return arguments_parse_count("--samples", optarg, 1, 100000, &options->n_samples);
     case OPTION_QUICK:
         options->n_samples = 5;
-        options->n_symbols = 1 << 20;
-        options->n_largest = 1 << 20;
-        options->n_device_symbols = 1 << 24;
+        options->bench.n_symbols = options->bench.n_largest = 1 << 20;
+        options->bench.n_device_symbols = 1 << 24;
         return true;
     case OPTION_JSON:
         options->json = optarg;
@@ -166,48 +162,33 @@ static bool take_option(struct options *options, int option)
     }
 }
 
-/* CUDA's runs in host memory are those of 256QAM, and of more symbols. */
-static bool measure_backend(struct report *report, const struct options *options, const struct bench_options *chosen,
-                            bool cuda)
-{
-    const uint64_t n_symbols =
-        cuda && options->n_largest > options->n_symbols ? options->n_largest : options->n_symbols;
-    struct bench_input input;
-    const bool good =
-        bench_input_make(&input, cuda ? SOFTQAM_MODULATION_256QAM : chosen->modulation, (size_t)n_symbols);
-    if (good && cuda)
-        bench_cuda(report, &input, chosen);
-    else if (good)
-        bench_cpu(report, &input, chosen);
-    bench_input_free(&input);
-    return good;
-}
-
 static unsigned sections_of_cpu(const struct options *options)
 {
-    return options->backend == BENCH_CUDA ? 0 : options->sections & BENCH_OF_CPU;
+    return options->backend == BENCH_CUDA ? 0 : options->bench.sections & BENCH_OF_CPU;
 }
 
 static unsigned sections_of_cuda(const struct options *options)
 {
-    return options->backend == BENCH_CPU ? 0 : options->sections & BENCH_OF_CUDA;
+    return options->backend == BENCH_CPU ? 0 : options->bench.sections & BENCH_OF_CUDA;
 }
 
 /* All sections with the modulation that was chosen; or with each, those again that depend on it. */
-static bool measure(struct report *report, const struct options *options)
+static void measure(struct report *report, const struct options *options)
 {
     const unsigned of_cpu = sections_of_cpu(options), of_cuda = sections_of_cuda(options);
-    const int first = options->all_modulations ? SOFTQAM_MODULATION_BPSK : (int)options->modulation;
-    const int last = options->all_modulations ? SOFTQAM_MODULATION_1024QAM : (int)options->modulation;
-    bool good = true;
-    for (int m = first; m <= last && good; m++) {
-        struct bench_options chosen = {0, (softqam_modulation)m, options->n_largest, options->n_device_symbols};
-        for (int cuda = 0; cuda <= 1 && good; cuda++) {
-            chosen.sections = (cuda ? of_cuda : of_cpu) & (m == first ? BENCH_OF_ALL : BENCH_OF_MODULATION);
-            good = chosen.sections == 0 || measure_backend(report, options, &chosen, cuda);
-        }
+    struct bench_options chosen = options->bench;
+    const softqam_modulation last = options->all_modulations ? SOFTQAM_MODULATION_1024QAM : chosen.modulation;
+    unsigned again = BENCH_OF_ALL;
+    if (options->all_modulations)
+        chosen.modulation = SOFTQAM_MODULATION_BPSK;
+    for (; chosen.modulation <= last; chosen.modulation++, again = BENCH_OF_MODULATION) {
+        chosen.sections = of_cpu & again;
+        if (chosen.sections != 0)
+            bench_cpu(report, &chosen);
+        chosen.sections = of_cuda & again;
+        if (chosen.sections != 0)
+            bench_cuda(report, &chosen);
     }
-    return good;
 }
 
 /* What can be found wrong with the command before hours of measuring. */
@@ -227,20 +208,12 @@ static int run_bench(const struct options *options)
     struct output_file json = {.fd = -1};
     if (options->json && !output_file_open(&json, options->json, OUTPUT_FILE_SYNC))
         return EXIT_FAILED;
-    struct report report = {.n_samples = options->n_samples};
-    struct bench_machine machine;
-    bench_machine_read(&machine);
-    report_fact(&report, "softqam", softqam_version());
-    report_fact(&report, "commit", BENCH_COMMIT);
-    report_fact(&report, "cpu", machine.cpu);
-    report_fact(&report, "kernel", machine.kernel);
-    report_fact(&report, "compiler", BENCH_COMPILER);
-    report_fact(&report, "cpu_loop", machine.loop);
-    bool good = measure(&report, options);
-    if (good)
-        report_print(&report);
-    if (good && options->json)
-        good = report_write_json(&report, &json);
+    struct report report;
+    report_init(&report, options->n_samples);
+    bench_machine_report(&report);
+    measure(&report, options);
+    report_print(&report);
+    const bool good = !options->json || report_write_json(&report, &json);
     output_file_discard(&json);
     report_free(&report);
     return good && !report.failed && report.n_measurements > 0 ? message_end_stdout() : EXIT_FAILED;
@@ -249,12 +222,8 @@ static int run_bench(const struct options *options)
 int main(int argc, char *argv[])
 {
     struct options options = {.backend = BENCH_ALL,
-                              .modulation = SOFTQAM_MODULATION_256QAM,
-                              .n_symbols = 1 << 24,
-                              .n_largest = 1 << 26,
-                              .n_device_symbols = 1 << 28,
-                              .n_samples = 25,
-                              .sections = BENCH_OF_ALL};
+                              .bench = {BENCH_OF_ALL, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 28},
+                              .n_samples = 25};
     message_start("softqam-bench");
     int option;
     while ((option = arguments_next(argc, argv, ":m:hV", long_options)) != -1) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU sections of softqam-bench: their buffers and their order. */
+#include "cpu.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +9,6 @@
 #include <softqam/softqam.h>
 
 #include "common/message.h"
-#include "cpu_sections.h"
-#include "create.h"
-#include "liquid.h"
 #include "objects.h"
 #include "sections.h"
 #include "slow_inputs.h"
@@ -27,13 +26,6 @@ static bool runs_here(const char *variant)
     const bool runs = softqam_context_create(&context, &config) == SOFTQAM_OK;
     softqam_context_destroy(context);
     return runs;
-}
-
-static void section_variants(struct cpu_bench *bench)
-{
-    cpu_section_variants(bench);
-    if (bench->modulation == SOFTQAM_MODULATION_256QAM)
-        bench_liquid(bench->report, (const float *)(const void *)bench->symbols, SLOT_SYMBOLS);
 }
 
 static void section_objects(struct cpu_bench *bench)
@@ -59,7 +51,7 @@ static void release(struct cpu_bench *bench)
     free(bench->other_noise);
 }
 
-static bool prepare(struct cpu_bench *bench, const struct bench_input *input, unsigned sections)
+static bool prepare(struct cpu_bench *bench, unsigned sections)
 {
     const size_t slot = SLOT_SYMBOLS, n = bench->n_largest > bench->n_symbols ? bench->n_largest : bench->n_symbols;
     /* Large runs to wide formats are those of one section. */
@@ -76,10 +68,7 @@ static bool prepare(struct cpu_bench *bench, const struct bench_input *input, un
     if (!bench->symbols || !bench->noise_var || !bench->inverse || !bench->out || !bench->expected || !bench->other ||
         !bench->other_noise)
         return false;
-    for (size_t first = 0; first < n; first += input->n_symbols) {
-        const size_t left = n - first;
-        memcpy(bench->symbols + 8 * first, input->symbols, 8 * (left < input->n_symbols ? left : input->n_symbols));
-    }
+    bench_fill_large(bench->modulation, bench->symbols, n);
     slow_input_fill_noise(SLOW_NONE, bench->noise_var, n);
     for (size_t k = 0; k < n; k++)
         bench->inverse[k] = 1 / bench->noise_var[k];
@@ -87,22 +76,24 @@ static bool prepare(struct cpu_bench *bench, const struct bench_input *input, un
     return true;
 }
 
-void bench_cpu(struct report *report, const struct bench_input *input, const struct bench_options *options)
+void bench_cpu(struct report *report, const struct bench_options *options)
 {
     static void (*const sections[BENCH_DEVICE])(struct cpu_bench *) = {
-        [BENCH_VARIANTS] = section_variants,   [BENCH_MODULATIONS] = cpu_section_modulations,
-        [BENCH_SLOW] = cpu_section_slow,       [BENCH_FORMATS] = cpu_section_formats,
-        [BENCH_THREADS] = cpu_section_threads, [BENCH_SIZES] = cpu_section_sizes,
-        [BENCH_CALLS] = cpu_section_calls,     [BENCH_OBJECTS] = section_objects,
+        [BENCH_VARIANTS] = cpu_bench_variants, [BENCH_MODULATIONS] = cpu_bench_modulations,
+        [BENCH_SLOW] = cpu_bench_slow,         [BENCH_FORMATS] = cpu_bench_formats,
+        [BENCH_THREADS] = cpu_bench_threads,   [BENCH_SIZES] = cpu_bench_sizes,
+        [BENCH_CALLS] = cpu_bench_calls,       [BENCH_OBJECTS] = section_objects,
     };
     const char *here[N_VARIANTS + 1] = {NULL};
     for (size_t k = 0, n = 0; k < N_VARIANTS; k++)
         if (runs_here(variants[k]))
             here[n++] = variants[k];
-    struct cpu_bench bench = {
-        .report = report, .modulation = options->modulation, .variants = here, .n_symbols = input->n_symbols};
-    bench.n_largest = options->sections & 1u << BENCH_SIZES ? options->n_largest : 0;
-    if (prepare(&bench, input, options->sections)) {
+    struct cpu_bench bench = {.report = report,
+                              .modulation = options->modulation,
+                              .variants = here,
+                              .n_symbols = options->n_symbols,
+                              .n_largest = options->sections & 1u << BENCH_SIZES ? options->n_largest : 0};
+    if (prepare(&bench, options->sections)) {
         for (unsigned k = 0; k < BENCH_DEVICE; k++)
             if (options->sections & 1u << k)
                 sections[k](&bench);

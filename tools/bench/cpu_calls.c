@@ -3,10 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/message.h"
 #include "common/modulation.h"
-#include "common/sample_format.h"
-#include "cpu_sections.h"
-#include "input.h"
+#include "cpu.h"
 
 /* The slot tells what a symbol takes; the last two are the same symbols as one segment and as many. */
 enum { N_CALLS = 4, ONE_SEGMENT = 1 + N_CALLS, MANY_SEGMENTS, N_CASES, SEGMENTS = 64, SEGMENT_SYMBOLS = 64 };
@@ -30,7 +29,7 @@ static void report_calls(struct report *report, int first)
         const double ns = 1e9 * report_median(report, first + k);
         const double values[] = {ns, ns - symbol_ns * (double)cases[k].n_symbols, cases[k].goal};
         char what[32];
-        snprintf(what, sizeof what, "%zu symbol%s", cases[k].n_symbols, k == 1 ? "" : "s");
+        snprintf(what, sizeof what, "%zu symbol%s", cases[k].n_symbols, PLURAL(cases[k].n_symbols));
         report_row(report, what, values);
     }
     const double one = report_median(report, first + ONE_SEGMENT), many = report_median(report, first + MANY_SEGMENTS);
@@ -41,37 +40,26 @@ static void report_calls(struct report *report, int first)
 static void measure_output(struct cpu_bench *bench, softqam_output_format output)
 {
     static const char *const columns[] = {"ns", "ns beyond", "goal", NULL};
-    struct cpu_run runs[N_CASES];
-    struct contender contenders[N_CASES];
-    char title[128];
-    int n_open = 0;
-    bool all = true;
-    for (; n_open < N_CASES && all; n_open++) {
-        struct cpu_case c = cpu_case_of(bench, NULL, cases[n_open].n_symbols);
-        char what[64];
-        snprintf(what, sizeof what, "%s%s", sample_format_name((enum output_kind)output),
-                 n_open == MANY_SEGMENTS ? ", 64 segments"
-                 : n_open == ONE_SEGMENT ? ", a segment"
-                                         : "");
-        c.what = what;
-        c.n_segments = cases[n_open].n_segments;
-        if (output != SOFTQAM_OUTPUT_U8)
-            cpu_case_set_llrs(bench, &c, output, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
-        all = cpu_open(bench, &c, &runs[n_open]);
-        contenders[n_open] = cpu_contender(&runs[n_open]);
+    static const char *const endings[N_CASES] = {[ONE_SEGMENT] = ", a segment", [MANY_SEGMENTS] = ", 64 segments"};
+    struct turns turns = {.report = bench->report};
+    char title[TITLE_NBYTES];
+    for (int k = 0; k < N_CASES; k++) {
+        struct cpu_case c = cpu_case_of(bench, NULL, cases[k].n_symbols);
+        snprintf(c.what, sizeof c.what, "%s%s", bench_output_name(output), endings[k] ? endings[k] : "");
+        c.n_segments = cases[k].n_segments;
+        cpu_case_set_output(bench, &c, output, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
+        cpu_add_case(bench, &turns, &c);
     }
-    const int first = all ? report_measure_in_turns(bench->report, contenders, N_CASES) : -1;
-    for (int k = 0; k < n_open; k++)
-        cpu_close(&runs[k]);
+    const int first = report_measure_in_turns(&turns);
     if (first < 0)
         return;
     snprintf(title, sizeof title, "cpu: %s to %s, a call beyond its share of a slot",
-             modulation_get(bench->modulation)->name, sample_format_name((enum output_kind)output));
+             modulation_get(bench->modulation)->name, bench_output_name(output));
     report_table(bench->report, title, columns);
     report_calls(bench->report, first);
 }
 
-void cpu_section_calls(struct cpu_bench *bench)
+void cpu_bench_calls(struct cpu_bench *bench)
 {
     for (int output = SOFTQAM_OUTPUT_U8; output <= SOFTQAM_OUTPUT_F32; output++)
         if (output != SOFTQAM_OUTPUT_U8 || bench->modulation == SOFTQAM_MODULATION_256QAM)

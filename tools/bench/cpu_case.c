@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu_case.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +6,8 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "create.h"
+#include "cpu.h"
+#include "stream.h"
 
 /* Small sizes are repeated, for the clock's sake, to so many symbols a sample. */
 enum { SAMPLE_SYMBOLS = 1 << 20, MOST_REPEATS = 1 << 15 };
@@ -27,50 +26,45 @@ bool cpu_is_spare(const struct cpu_bench *bench, const char *variant)
 
 struct cpu_case cpu_case_of(const struct cpu_bench *bench, const char *variant, size_t n_symbols)
 {
-    struct cpu_case c = {.what = "u8",
-                         .variant = variant,
-                         .n_threads = 1,
-                         .modulation = bench->modulation,
-                         .input = SOFTQAM_INPUT_CF32,
-                         .input_scale = 1,
-                         .output = SOFTQAM_OUTPUT_U8,
-                         .symbols = bench->symbols,
-                         .n_symbols = n_symbols};
-    if (bench->modulation != SOFTQAM_MODULATION_256QAM) {
-        c.what = "s8, N0 a symbol";
-        cpu_case_set_llrs(bench, &c, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
-    }
+    const bool has_soft_bits = bench->modulation == SOFTQAM_MODULATION_256QAM;
+    struct cpu_case c = {.variant = variant, .n_threads = 1, .symbols = bench->symbols, .n_symbols = n_symbols};
+    snprintf(c.what, sizeof c.what, "%s", has_soft_bits ? "u8" : "s8, N0 a symbol");
+    c.config = bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
+    if (!has_soft_bits)
+        cpu_case_set_output(bench, &c, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
     return c;
 }
 
-void cpu_case_set_llrs(const struct cpu_bench *bench, struct cpu_case *c, softqam_output_format output,
-                       softqam_noise noise, softqam_noise_form form)
+void cpu_case_set_output(const struct cpu_bench *bench, struct cpu_case *c, softqam_output_format output,
+                         softqam_noise noise, softqam_noise_form form)
 {
-    c->output = output;
-    c->noise = noise;
-    c->noise_form = form;
-    c->noise_var = form == SOFTQAM_NOISE_FORM_INVERSE ? bench->inverse : bench->noise_var;
+    c->config.output_format = output;
+    c->config.noise = noise;
+    c->config.noise_form = form;
+    c->noise_var = output == SOFTQAM_OUTPUT_U8          ? NULL
+                   : form == SOFTQAM_NOISE_FORM_INVERSE ? bench->inverse
+                                                        : bench->noise_var;
 }
 
-static bool has_noise_per_symbol(const struct cpu_case *c)
+/* What runs a case, or its limit. */
+struct cpu_run {
+    const struct cpu_bench *bench;
+    struct cpu_case what;
+    char name[WHAT_NBYTES]; /* in the report */
+    softqam_demodulator *demodulator;
+    softqam_segment *segments;
+    struct stream stream; /* of a limit */
+    size_t n_repeats;
+};
+
+static const unsigned char *symbols_from(const struct cpu_case *c, size_t first)
 {
-    return c->noise_var && c->noise == SOFTQAM_NOISE_PER_SYMBOL;
+    return (const unsigned char *)c->symbols + first * softqam_input_symbol_nbytes(c->config.input_format);
 }
 
-static size_t out_nbytes_of(const struct cpu_case *c, size_t n_symbols)
+static const float *noise_from(const struct cpu_case *c, size_t first)
 {
-    return softqam_output_nbytes(c->output, c->modulation, n_symbols);
-}
-
-size_t cpu_case_out_nbytes(const struct cpu_case *c)
-{
-    return out_nbytes_of(c, 1);
-}
-
-size_t cpu_case_nbytes(const struct cpu_case *c)
-{
-    return out_nbytes_of(c, c->n_symbols) +
-           c->n_symbols * (softqam_input_symbol_nbytes(c->input) + (has_noise_per_symbol(c) ? sizeof(float) : 0));
+    return bench_has_noise(&c->config) ? c->noise_var + first : c->noise_var;
 }
 
 static double run_copy(void *context)
@@ -78,7 +72,7 @@ static double run_copy(void *context)
     const struct cpu_run *run = context;
     const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats; k++) {
-        memcpy(run->stream.out, run->stream.symbols, 8 * run->stream.n_symbols);
+        memcpy(run->bench->out, run->bench->symbols, 8 * run->what.n_symbols);
         __asm__ volatile("" ::: "memory");
     }
     return (clock_seconds() - start) / (double)run->n_repeats;
@@ -89,7 +83,7 @@ static double run_stream(void *context)
     const struct cpu_run *run = context;
     const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats; k++)
-        if (!stream_run(&run->stream, run->n_streams))
+        if (!stream_run(&run->stream, run->what.n_threads))
             return -1;
     return (clock_seconds() - start) / (double)run->n_repeats;
 }
@@ -113,16 +107,8 @@ static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *
                  softqam_demodulator **demodulator)
 {
     softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, c->n_threads);
-    softqam_config config;
-    softqam_config_init(&config);
     context_config.cpu_variant = variant;
-    config.modulation = c->modulation;
-    config.input_format = c->input;
-    config.input_scale = c->input_scale;
-    config.output_format = c->output;
-    config.noise = c->noise;
-    config.noise_form = c->noise_form;
-    if (bench_create(demodulator, &context_config, &config) == SOFTQAM_OK)
+    if (bench_create(demodulator, context_config, &c->config) == SOFTQAM_OK)
         return true;
     message_print("cpu", "%s", softqam_error_message());
     bench->report->failed = true;
@@ -133,10 +119,9 @@ static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *
 static bool verify_stretch(struct cpu_bench *bench, const struct cpu_case *c, softqam_demodulator *portable,
                            size_t first, size_t n)
 {
-    const unsigned char *symbols = (const unsigned char *)c->symbols + first * softqam_input_symbol_nbytes(c->input);
-    const float *noise_var = has_noise_per_symbol(c) ? c->noise_var + first : c->noise_var;
-    if (softqam_demodulate(portable, symbols, noise_var, n, bench->expected) == SOFTQAM_OK &&
-        memcmp(bench->expected, bench->out + out_nbytes_of(c, first), out_nbytes_of(c, n)) == 0)
+    const unsigned char *got = bench->out + bench_out_nbytes(&c->config, first);
+    if (softqam_demodulate(portable, symbols_from(c, first), noise_from(c, first), n, bench->expected) == SOFTQAM_OK &&
+        memcmp(bench->expected, got, bench_out_nbytes(&c->config, n)) == 0)
         return true;
     message_print(c->what, "wrong bytes");
     bench->report->failed = true;
@@ -148,7 +133,7 @@ static bool verify(struct cpu_bench *bench, struct cpu_run *run)
     const struct cpu_case *c = &run->what;
     const size_t n = c->n_symbols < CPU_VERIFY_SYMBOLS ? c->n_symbols : CPU_VERIFY_SYMBOLS;
     softqam_demodulator *portable;
-    memset(bench->out, 1, out_nbytes_of(c, c->n_symbols));
+    memset(bench->out, 1, bench_out_nbytes(&c->config, c->n_symbols));
     if (run_case(run) < 0 || !make(bench, c, "portable", &portable))
         return false;
     /* The second one begins at an even place, where pi/2-BPSK is as at the first. */
@@ -170,73 +155,79 @@ static bool make_segments(struct cpu_run *run)
         run->segments[k] = (softqam_segment){
             .n_symbols = n,
             .first_symbol = k * n,
-            .layers[0].symbols = (const unsigned char *)c->symbols + k * n * softqam_input_symbol_nbytes(c->input),
-            .layers[0].noise_var = has_noise_per_symbol(c) ? c->noise_var + k * n : c->noise_var,
-            .noise_stride = has_noise_per_symbol(c),
-            .out = run->bench->out + out_nbytes_of(c, k * n),
+            .layers[0] = {.symbols = symbols_from(c, k * n), .noise_var = noise_from(c, k * n)},
+            .noise_stride = bench_has_noise(&c->config),
+            .out = run->bench->out + bench_out_nbytes(&c->config, k * n),
         };
     return run->segments != NULL;
 }
 
-bool cpu_open(struct cpu_bench *bench, const struct cpu_case *c, struct cpu_run *run)
+static void close_run(void *context)
 {
-    *run = (struct cpu_run){.bench = bench, .what = *c, .n_repeats = 1};
-    if (!make_segments(run) || !make(bench, c, c->variant, &run->demodulator) || !verify(bench, run))
-        return false;
-    snprintf(run->name, sizeof run->name, "cpu: %s%s%s, %s",
-             c->output == SOFTQAM_OUTPUT_U8 ? "" : modulation_get(c->modulation)->name,
-             c->output == SOFTQAM_OUTPUT_U8 ? "" : " ", c->what, softqam_backend_detail(run->demodulator));
-    run->n_repeats = repeats_of(c->n_symbols);
-    return true;
-}
-
-void cpu_close(struct cpu_run *run)
-{
+    struct cpu_run *run = context;
     softqam_destroy(run->demodulator);
     free(run->segments);
+    free(run);
 }
 
-struct cpu_run cpu_limit_of(const struct cpu_bench *bench, const struct cpu_case *c, unsigned n_threads, bool streaming)
+/* NULL where the turns have failed already. */
+static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, const struct cpu_case *c, bench_run *run)
 {
-    struct cpu_run run = {.bench = bench, .what = *c, .n_streams = n_threads, .n_repeats = repeats_of(c->n_symbols)};
-    run.stream = (struct stream){.symbols = bench->symbols,
-                                 .noise_var = has_noise_per_symbol(c) ? c->noise_var : NULL,
-                                 .out = bench->out,
-                                 .out_nbytes = cpu_case_out_nbytes(c),
-                                 .n_symbols = c->n_symbols,
-                                 .streaming = streaming};
-    snprintf(run.name, sizeof run.name, "cpu: read %d write %zu%s, %u thread%s", has_noise_per_symbol(c) ? 12 : 8,
-             run.stream.out_nbytes, streaming ? ", streaming stores" : "", n_threads, n_threads == 1 ? "" : "s");
-    return run;
+    struct cpu_run *added = turns->failed ? NULL : calloc(1, sizeof *added);
+    if (!added) {
+        turns->failed = bench->report->failed = true;
+        return NULL;
+    }
+    *added = (struct cpu_run){.bench = bench, .what = *c, .n_repeats = 1};
+    turns->contenders[turns->n++] = (struct contender){
+        added->name, run, added, close_run, c->n_symbols, c->n_symbols * bench_symbol_nbytes(&c->config)};
+    return added;
 }
 
-struct contender cpu_contender(struct cpu_run *run)
+void cpu_add_case(struct cpu_bench *bench, struct turns *turns, const struct cpu_case *c)
 {
-    return (struct contender){run->name, run_case, run, run->what.n_symbols, cpu_case_nbytes(&run->what)};
+    struct cpu_run *run = add_run(bench, turns, c, run_case);
+    const bool is_soft_bits = c->config.output_format == SOFTQAM_OUTPUT_U8;
+    if (!run)
+        return;
+    if (!make_segments(run) || !make(bench, c, c->variant, &run->demodulator) || !verify(bench, run)) {
+        turns->failed = bench->report->failed = true;
+        return;
+    }
+    snprintf(run->name, sizeof run->name, "cpu: %s%s%s, %s",
+             is_soft_bits ? "" : modulation_get(c->config.modulation)->name, is_soft_bits ? "" : " ", c->what,
+             softqam_backend_detail(run->demodulator));
+    run->n_repeats = repeats_of(c->n_symbols);
 }
 
-struct contender cpu_limit_contender(struct cpu_run *limit)
+void cpu_add_limit(struct cpu_bench *bench, struct turns *turns, const struct cpu_case *c, bool streaming)
 {
-    return (struct contender){limit->name, run_stream, limit, limit->what.n_symbols, cpu_case_nbytes(&limit->what)};
+    struct cpu_run *run = add_run(bench, turns, c, run_stream);
+    const bool has_noise = bench_has_noise(&c->config);
+    if (!run)
+        return;
+    run->n_repeats = repeats_of(c->n_symbols);
+    run->stream = (struct stream){.symbols = (const unsigned char *)bench->symbols,
+                                  .noise_var = has_noise ? c->noise_var : NULL,
+                                  .out = bench->out,
+                                  .out_nbytes = bench_out_nbytes(&c->config, 1),
+                                  .n_symbols = c->n_symbols,
+                                  .streaming = streaming};
+    snprintf(run->name, sizeof run->name, "cpu: read %d write %zu%s, %u thread%s", has_noise ? 12 : 8,
+             run->stream.out_nbytes, streaming ? ", streaming stores" : "", c->n_threads, PLURAL(c->n_threads));
 }
 
 int cpu_measure(struct cpu_bench *bench, const struct cpu_case *c, int limit)
 {
-    struct cpu_run run;
-    int index = -1;
-    if (cpu_open(bench, c, &run)) {
-        const struct contender contender = cpu_contender(&run);
-        index = report_measure_in_turns(bench->report, &contender, 1);
-    }
-    if (index >= 0)
-        report_set_limit(bench->report, index, limit);
-    cpu_close(&run);
+    struct turns turns = {.report = bench->report};
+    cpu_add_case(bench, &turns, c);
+    const int index = report_measure_in_turns(&turns);
+    report_set_limit(bench->report, index, limit);
     return index;
 }
 
 int cpu_measure_copy(struct cpu_bench *bench, size_t n_symbols)
 {
-    struct cpu_run run = {.bench = bench, .n_repeats = repeats_of(n_symbols)};
-    run.stream = (struct stream){.symbols = bench->symbols, .out = bench->out, .n_symbols = n_symbols};
+    struct cpu_run run = {.bench = bench, .what = {.n_symbols = n_symbols}, .n_repeats = repeats_of(n_symbols)};
     return report_measure(bench->report, "cpu: memcpy", n_symbols, 16 * n_symbols, -1, run_copy, &run);
 }

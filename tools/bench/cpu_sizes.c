@@ -2,32 +2,28 @@
 /* Formats, threads, and calls of every size. */
 #include <stdio.h>
 
-#include "common/sample_format.h"
-#include "cpu_sections.h"
-#include "input.h"
+#include "cpu.h"
 #include "machine.h"
+#include "stream.h"
 
 /* All formats; the last column is the rate in bytes relative to that of cf32 to s8. */
-void cpu_section_formats(struct cpu_bench *bench)
+void cpu_bench_formats(struct cpu_bench *bench)
 {
-    static const char *const inputs[] = {"cf32", "cs16", "cs8", "cf16"};
     const bool has_soft_bits = bench->modulation == SOFTQAM_MODULATION_256QAM;
     struct cpu_case c = cpu_case_of(bench, NULL, SLOT_SYMBOLS);
-    c.what = "cf32 to s8";
-    cpu_case_set_llrs(bench, &c, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0);
+    snprintf(c.what, sizeof c.what, "cf32 to s8");
+    cpu_case_set_output(bench, &c, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0);
     const int usual = cpu_measure(bench, &c, -1);
     c.symbols = bench->other;
-    for (int input = 0; input < 4; input++) {
-        c.input = (softqam_input_format)input;
-        c.input_scale = bench_input_scale(c.input);
-        bench_fill(bench->modulation, bench->other, SLOT_SYMBOLS, 28.0, c.input, c.input_scale);
-        for (int output = has_soft_bits ? SOFTQAM_OUTPUT_U8 : SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32;
-             output++) {
-            char what[32];
-            snprintf(what, sizeof what, "%s to %s", inputs[input], sample_format_name((enum output_kind)output));
-            c.what = what;
-            c.output = (softqam_output_format)output;
-            c.noise_var = output == SOFTQAM_OUTPUT_U8 ? NULL : bench->noise_var;
+    for (int k = SOFTQAM_INPUT_CF32; k <= SOFTQAM_INPUT_CF16; k++) {
+        const softqam_input_format input = (softqam_input_format)k;
+        c.config.input_format = input;
+        c.config.input_scale = bench_input_scale(input);
+        bench_fill(bench->modulation, bench->other, SLOT_SYMBOLS, 28.0, input);
+        for (int j = has_soft_bits ? SOFTQAM_OUTPUT_U8 : SOFTQAM_OUTPUT_S8; j <= SOFTQAM_OUTPUT_F32; j++) {
+            const softqam_output_format output = (softqam_output_format)j;
+            snprintf(c.what, sizeof c.what, "%s to %s", bench_input_name(input), bench_output_name(output));
+            cpu_case_set_output(bench, &c, output, SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0);
             cpu_measure(bench, &c, usual);
         }
     }
@@ -36,18 +32,15 @@ void cpu_section_formats(struct cpu_bench *bench)
 /* What the memory allows so many threads, relative to what one thread demodulates. */
 static void measure_memory(struct cpu_bench *bench, const struct cpu_case *c, int one)
 {
-    const int n_kinds = stream_can_stream() ? 2 : 1;
-    for (int streaming = 0; streaming < n_kinds; streaming++) {
-        struct cpu_run run = cpu_limit_of(bench, c, c->n_threads, streaming);
-        const struct contender contender = cpu_limit_contender(&run);
-        const int index = report_measure_in_turns(bench->report, &contender, 1);
-        if (index >= 0)
-            report_set_limit(bench->report, index, one);
+    for (int streaming = 0; streaming <= stream_can_stream(); streaming++) {
+        struct turns turns = {.report = bench->report};
+        cpu_add_limit(bench, &turns, c, streaming);
+        report_set_limit(bench->report, report_measure_in_turns(&turns), one);
     }
 }
 
 /* The last column is relative to one thread. */
-void cpu_section_threads(struct cpu_bench *bench)
+void cpu_bench_threads(struct cpu_bench *bench)
 {
     const unsigned n_cpus = bench_count_cpus();
     const size_t sizes[] = {SLOT_SYMBOLS, bench->n_symbols};
@@ -64,7 +57,7 @@ void cpu_section_threads(struct cpu_bench *bench)
     }
 }
 
-void cpu_section_sizes(struct cpu_bench *bench)
+void cpu_bench_sizes(struct cpu_bench *bench)
 {
     for (size_t n = 1; n <= bench->n_largest; n *= n < 1024 ? 2 : 4) {
         struct cpu_case c = cpu_case_of(bench, NULL, n);

@@ -5,13 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/message.h"
 #include "common/modulation.h"
-#include "common/sample_format.h"
-#include "cpu_sections.h"
-#include "input.h"
+#include "cpu.h"
+#include "stream.h"
 
-enum { MOST_VARIANTS = 5, N_LIMITS = 2, N_NOISES = 3 };
+enum { N_NOISES = 3 };
 
 /* How LLRs get their noise. */
 static const struct noise {
@@ -22,54 +20,50 @@ static const struct noise {
                       {"1/N0 a symbol", SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_INVERSE},
                       {"one N0", SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0}};
 
+static void set_output(const struct cpu_bench *bench, struct cpu_case *c, softqam_output_format output,
+                       const struct noise *noise)
+{
+    snprintf(c->what, sizeof c->what, "%s, %s", bench_output_name(output), noise->what);
+    cpu_case_set_output(bench, c, output, noise->noise, noise->form);
+}
+
 static double millions(size_t n_symbols, double seconds)
 {
     return 1e-6 * (double)n_symbols / seconds;
 }
 
 /* Spare variants only at a slot, and for two rows. */
-static bool is_measured(const struct cpu_bench *bench, const struct cpu_case *c, const char *variant)
+static bool is_measured(const struct cpu_bench *bench, const struct cpu_case *c)
 {
-    const bool is_main =
-        c->output == SOFTQAM_OUTPUT_U8 || (c->output == SOFTQAM_OUTPUT_S8 && c->noise == SOFTQAM_NOISE_PER_SYMBOL &&
-                                           c->noise_form == SOFTQAM_NOISE_FORM_N0);
-    return !cpu_is_spare(bench, variant) || (is_main && c->n_symbols == SLOT_SYMBOLS);
+    const softqam_config *config = &c->config;
+    const bool is_main = config->output_format == SOFTQAM_OUTPUT_U8 ||
+                         (config->output_format == SOFTQAM_OUTPUT_S8 && bench_has_noise(config) &&
+                          config->noise_form == SOFTQAM_NOISE_FORM_N0);
+    return !cpu_is_spare(bench, c->variant) || (is_main && c->n_symbols == SLOT_SYMBOLS);
 }
 
 /* A row: the limit with ordinary and with streaming stores, of which the faster one counts, and every variant. */
 static void measure_row(struct cpu_bench *bench, struct cpu_case c)
 {
-    struct cpu_run runs[N_LIMITS + MOST_VARIANTS];
-    struct contender contenders[N_LIMITS + MOST_VARIANTS];
+    struct turns turns = {.report = bench->report};
     double values[TABLE_COLUMNS];
-    int places[MOST_VARIANTS];
-    const int n_limits = stream_can_stream() ? N_LIMITS : 1;
-    bool all = true;
-    for (int k = 0; k < n_limits; k++) {
-        runs[k] = cpu_limit_of(bench, &c, 1, k > 0);
-        contenders[k] = cpu_limit_contender(&runs[k]);
-    }
-    int n = n_limits;
-    for (int v = 0; v < MOST_VARIANTS; v++)
-        places[v] = -1;
-    for (int v = 0; bench->variants[v] && all; v++) {
-        if (!is_measured(bench, &c, bench->variants[v]))
-            continue;
+    int indices[TABLE_COLUMNS / 2]; /* of the variants, among the contenders; -1: not measured */
+    const int n_limits = stream_can_stream() ? 2 : 1;
+    for (int k = 0; k < n_limits; k++)
+        cpu_add_limit(bench, &turns, &c, k > 0);
+    for (int v = 0; v < TABLE_COLUMNS / 2 && bench->variants[v]; v++) {
         c.variant = bench->variants[v];
-        all = cpu_open(bench, &c, &runs[n]);
-        contenders[n] = cpu_contender(&runs[n]);
-        places[v] = n++;
+        indices[v] = is_measured(bench, &c) ? (int)turns.n : -1;
+        if (indices[v] >= 0)
+            cpu_add_case(bench, &turns, &c);
     }
-    const int first = all ? report_measure_in_turns(bench->report, contenders, (size_t)n) : -1;
-    for (int k = n_limits; k < n; k++)
-        cpu_close(&runs[k]);
+    const int first = report_measure_in_turns(&turns);
     if (first < 0)
         return;
     const int limit = n_limits > 1 ? report_faster(bench->report, first, first + 1) : first;
     for (int v = 0; v < TABLE_COLUMNS / 2 && bench->variants[v]; v++) {
-        const int index = places[v] < 0 ? -1 : first + places[v];
-        if (index >= 0)
-            report_set_limit(bench->report, index, limit);
+        const int index = indices[v] < 0 ? -1 : first + indices[v];
+        report_set_limit(bench->report, index, limit);
         values[2 * v] = millions(c.n_symbols, report_median(bench->report, index));
         values[2 * v + 1] = report_share(bench->report, index);
     }
@@ -91,25 +85,24 @@ static void begin_table(struct cpu_bench *bench, size_t n_symbols)
     report_table(bench->report, title, columns);
 }
 
-void cpu_section_variants(struct cpu_bench *bench)
+void cpu_bench_variants(struct cpu_bench *bench)
 {
     const size_t sizes[] = {SLOT_SYMBOLS, bench->n_symbols};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         struct cpu_case c = cpu_case_of(bench, NULL, sizes[s]);
         cpu_measure_copy(bench, sizes[s]);
         begin_table(bench, sizes[s]);
-        if (c.output == SOFTQAM_OUTPUT_U8)
+        if (c.config.output_format == SOFTQAM_OUTPUT_U8)
             measure_row(bench, c);
         for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++) {
             for (int k = 0; k < N_NOISES; k++) {
-                char what[32];
-                snprintf(what, sizeof what, "%s, %s", sample_format_name((enum output_kind)output), noises[k].what);
-                c.what = what;
-                cpu_case_set_llrs(bench, &c, (softqam_output_format)output, noises[k].noise, noises[k].form);
+                set_output(bench, &c, (softqam_output_format)output, &noises[k]);
                 measure_row(bench, c);
             }
         }
     }
+    if (bench->modulation == SOFTQAM_MODULATION_256QAM)
+        cpu_measure_liquid(bench);
 }
 
 /* What an AVX-512 loop should reach, cf32 with N0 a symbol to s8, as a share of moving the bytes; 1024QAM as many LLRs
@@ -119,34 +112,27 @@ static const double goals[] = {0.22, 0.22, 0.28, 0.34, 0.29, 0.295, (double)NAN}
 /* One modulation, a slot to s8: the limits with and without noise variances, and each way to give those. */
 static void measure_modulation(struct cpu_bench *bench, const char *variant, softqam_modulation modulation)
 {
-    struct cpu_run runs[N_LIMITS + N_NOISES];
-    struct contender contenders[N_LIMITS + N_NOISES];
-    struct cpu_case c = cpu_case_of(bench, variant, SLOT_SYMBOLS);
-    bool all = true;
-    bench_fill(modulation, bench->other, SLOT_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32, 1);
-    c.modulation = modulation;
-    c.symbols = bench->other;
+    enum { N_LIMITS = 2 };
+    struct turns turns = {.report = bench->report};
+    struct cpu_case cases[N_NOISES];
+    bench_fill(modulation, bench->other, SLOT_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32);
     for (int k = 0; k < N_NOISES; k++) {
-        char what[32];
-        snprintf(what, sizeof what, "s8, %s", noises[k].what);
-        c.what = what;
-        cpu_case_set_llrs(bench, &c, SOFTQAM_OUTPUT_S8, noises[k].noise, noises[k].form);
-        all = cpu_open(bench, &c, &runs[N_LIMITS + k]) && all;
-        contenders[N_LIMITS + k] = cpu_contender(&runs[N_LIMITS + k]);
-        if (k != 1) /* the first one has noise variances, the last one has none to read */
-            runs[k / 2] = cpu_limit_of(bench, &c, 1, false);
+        cases[k] = cpu_case_of(bench, variant, SLOT_SYMBOLS);
+        cases[k].config.modulation = modulation;
+        cases[k].symbols = bench->other;
+        set_output(bench, &cases[k], SOFTQAM_OUTPUT_S8, &noises[k]);
     }
-    for (int k = 0; k < N_LIMITS; k++)
-        contenders[k] = cpu_limit_contender(&runs[k]);
-    const int first = all ? report_measure_in_turns(bench->report, contenders, N_LIMITS + N_NOISES) : -1;
+    cpu_add_limit(bench, &turns, &cases[0], false);
+    cpu_add_limit(bench, &turns, &cases[N_NOISES - 1], false); /* has no noise variances to read */
     for (int k = 0; k < N_NOISES; k++)
-        cpu_close(&runs[N_LIMITS + k]);
+        cpu_add_case(bench, &turns, &cases[k]);
+    const int first = report_measure_in_turns(&turns);
     if (first < 0)
         return;
     double rates[N_NOISES], shares[N_NOISES];
     for (int k = 0; k < N_NOISES; k++) {
         const int index = first + N_LIMITS + k;
-        report_set_limit(bench->report, index, first + k / 2);
+        report_set_limit(bench->report, index, first + (k == N_NOISES - 1));
         rates[k] = millions(SLOT_SYMBOLS, report_median(bench->report, index));
         shares[k] = report_share(bench->report, index);
     }
@@ -157,7 +143,7 @@ static void measure_modulation(struct cpu_bench *bench, const char *variant, sof
     report_row(bench->report, m->name, values);
 }
 
-void cpu_section_modulations(struct cpu_bench *bench)
+void cpu_bench_modulations(struct cpu_bench *bench)
 {
     static const char *const columns[] = {"Msym/s",     "GLLR/s",        "share",        "goal", "1/N0 Msym/s",
                                           "1/N0 share", "one N0 Msym/s", "one N0 share", NULL};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "create.h"
 
+#include "common/sample_format.h"
+
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads)
 {
     softqam_context_config config;
@@ -10,13 +12,25 @@ softqam_context_config bench_context_config(softqam_backend backend, unsigned n_
     return config;
 }
 
-softqam_status bench_create(softqam_demodulator **demodulator, const softqam_context_config *context_config,
+softqam_config bench_config(softqam_modulation modulation, softqam_input_format input, softqam_output_format output,
+                            softqam_noise noise)
+{
+    softqam_config config;
+    softqam_config_init(&config);
+    config.modulation = modulation;
+    config.input_format = input;
+    config.output_format = output;
+    config.noise = noise;
+    return config;
+}
+
+softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_config context_config,
                             const softqam_config *config)
 {
     softqam_config with_context;
     softqam_context *context;
     *demodulator = NULL;
-    softqam_status status = softqam_context_create(&context, context_config);
+    softqam_status status = softqam_context_create(&context, &context_config);
     if (status != SOFTQAM_OK)
         return status;
     if (config)
@@ -27,4 +41,31 @@ softqam_status bench_create(softqam_demodulator **demodulator, const softqam_con
     status = softqam_create(demodulator, &with_context);
     softqam_context_destroy(context);
     return status;
+}
+
+bool bench_has_noise(const softqam_config *config)
+{
+    return config->output_format != SOFTQAM_OUTPUT_U8 && config->noise == SOFTQAM_NOISE_PER_SYMBOL;
+}
+
+size_t bench_out_nbytes(const softqam_config *config, size_t n_symbols)
+{
+    return softqam_output_nbytes(config->output_format, config->modulation, n_symbols);
+}
+
+size_t bench_symbol_nbytes(const softqam_config *config)
+{
+    return softqam_input_symbol_nbytes(config->input_format) + bench_out_nbytes(config, 1) +
+           (bench_has_noise(config) ? sizeof(float) : 0);
+}
+
+const char *bench_input_name(softqam_input_format format)
+{
+    static const char *const names[] = {"cf32", "cs16", "cs8", "cf16"};
+    return names[format];
+}
+
+const char *bench_output_name(softqam_output_format format)
+{
+    return sample_format_name((enum output_kind)format);
 }

@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and demodulators for what is measured. */
+/* Contexts and demodulators for what is measured, and the names and bytes of their symbols. */
 #ifndef SOFTQAM_TOOLS_BENCH_CREATE_H
 #define SOFTQAM_TOOLS_BENCH_CREATE_H
+
+#include <stdbool.h>
 
 #include <softqam/softqam.h>
 
 /* A context's settings for a backend; n_threads 0 stands for one a CPU. */
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads);
 
+/* A demodulator's settings; the others are the defaults. */
+softqam_config bench_config(softqam_modulation modulation, softqam_input_format input, softqam_output_format output,
+                            softqam_noise noise);
+
 /* Makes a demodulator, and a context that is gone with it. config's context does not matter; NULL stands for the
  * defaults. What is measured is no first call: a warm-up has made what it needs, or softqam_context_prepare(). */
-softqam_status bench_create(softqam_demodulator **demodulator, const softqam_context_config *context_config,
+softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_config context_config,
                             const softqam_config *config);
+
+/* Whether a noise variance is read with each symbol. */
+bool bench_has_noise(const softqam_config *config);
+
+/* Bytes that are written for so many symbols, and all that are read and written for one. */
+size_t bench_out_nbytes(const softqam_config *config, size_t n_symbols);
+size_t bench_symbol_nbytes(const softqam_config *config);
+
+/* "cf32", "s8". */
+const char *bench_input_name(softqam_input_format format);
+const char *bench_output_name(softqam_output_format format);
 
 #endif

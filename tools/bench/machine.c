@@ -10,6 +10,17 @@
 
 #include "create.h"
 
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* What the build was configured from, where that was a git repository. */
+#ifndef BENCH_COMMIT
+#define BENCH_COMMIT "unknown"
+#endif
+
 /* "model name : ..." of the first processor, where the kernel tells. */
 static void read_cpu(char *cpu, size_t nbytes)
 {
@@ -34,17 +45,21 @@ unsigned bench_count_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-void bench_machine_read(struct bench_machine *machine)
+void bench_machine_report(struct report *report)
 {
     struct utsname names;
     softqam_demodulator *demodulator;
-    const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CPU, 0);
-    read_cpu(machine->cpu, sizeof machine->cpu);
-    snprintf(machine->kernel, sizeof machine->kernel, "unknown");
+    char text[256];
+    report_fact(report, "softqam", softqam_version());
+    report_fact(report, "commit", BENCH_COMMIT);
+    read_cpu(text, sizeof text);
+    report_fact(report, "cpu", text);
+    snprintf(text, sizeof text, "unknown");
     if (uname(&names) == 0)
-        snprintf(machine->kernel, sizeof machine->kernel, "%.64s %.64s %.64s", names.sysname, names.release,
-                 names.machine);
-    (void)bench_create(&demodulator, &config, NULL);
-    snprintf(machine->loop, sizeof machine->loop, "%.100s", softqam_backend_detail(demodulator));
+        snprintf(text, sizeof text, "%.64s %.64s %.64s", names.sysname, names.release, names.machine);
+    report_fact(report, "kernel", text);
+    report_fact(report, "compiler", COMPILER);
+    (void)bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
+    report_fact(report, "cpu_loop", softqam_backend_detail(demodulator)); /* its own choice, and its threads */
     softqam_destroy(demodulator);
 }

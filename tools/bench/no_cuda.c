@@ -3,10 +3,9 @@
 #include "common/message.h"
 #include "sections.h"
 
-void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)
+void bench_cuda(struct report *report, const struct bench_options *options)
 {
     (void)report;
-    (void)input;
     (void)options;
     message_print("cuda", "not measured: this build has no CUDA backend");
 }

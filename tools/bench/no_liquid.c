@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of liquid.c in a build without liquid-dsp. */
 #include "common/message.h"
-#include "liquid.h"
+#include "cpu.h"
 
-void bench_liquid(struct report *report, const float *symbols, size_t n_symbols)
+void cpu_measure_liquid(struct cpu_bench *bench)
 {
-    (void)report;
-    (void)symbols;
-    (void)n_symbols;
+    (void)bench;
     message_print("liquid-dsp", "not measured: this build is without it");
 }

@@ -80,57 +80,47 @@ static void take_amounts(const struct objects_use *use, double amounts[N_AMOUNTS
     amounts[DEVICE] = use->device_nbytes ? (double)use->device_nbytes(use->context) : 0;
 }
 
-static bool good(softqam_status status, const char *what)
+/* The demodulators from `first` to before `end`. */
+static softqam_status create(struct objects *objects, size_t first, size_t end)
 {
-    if (status != SOFTQAM_OK)
-        message_print(what, "%s", softqam_error_message());
-    return status == SOFTQAM_OK;
-}
-
-static bool create(struct objects *objects, size_t first, size_t end)
-{
-    softqam_config config;
-    bool all = true;
-    softqam_config_init(&config);
-    config.context = objects->context;
-    for (size_t k = first; k < end && all; k++) {
-        config.input_format = formats[k].input;
-        config.output_format = formats[k].output;
-        all = good(softqam_create(&objects->demodulators[k], &config), objects->use->name);
+    softqam_status status = SOFTQAM_OK;
+    for (size_t k = first; k < end && status == SOFTQAM_OK; k++) {
+        softqam_config config =
+            bench_config(SOFTQAM_MODULATION_256QAM, formats[k].input, formats[k].output, SOFTQAM_NOISE_PER_CALL);
+        config.context = objects->context;
+        status = softqam_create(&objects->demodulators[k], &config);
     }
-    return all;
+    return status;
 }
 
-static bool call(struct objects *objects, size_t k)
+static softqam_status call(struct objects *objects, size_t k)
 {
     static const float noise_var = 0.001f;
     const struct objects_use *use = objects->use;
     const softqam_output_format output = formats[k].output;
     if (use->call)
         return use->call(use->context, objects->demodulators[k], output);
-    return good(softqam_demodulate(objects->demodulators[k], objects->symbols,
-                                   output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, CALL_SYMBOLS, objects->out),
-                use->name);
+    return softqam_demodulate(objects->demodulators[k], objects->symbols,
+                              output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, CALL_SYMBOLS, objects->out);
 }
 
-static bool run_stage(struct objects *objects, enum stage stage)
+static softqam_status run_stage(struct objects *objects, enum stage stage)
 {
-    const struct objects_use *use = objects->use;
-    const softqam_context_config config = bench_context_config(use->backend, 0);
-    bool all = true;
+    const softqam_context_config config = bench_context_config(objects->use->backend, 0);
+    softqam_status status = SOFTQAM_OK;
     switch (stage) {
     case STAGE_CONTEXT:
-        return good(softqam_context_create(&objects->context, &config), use->name);
+        return softqam_context_create(&objects->context, &config);
     case STAGE_FIRST:
         return create(objects, 0, 1);
     case STAGE_FURTHER:
         return create(objects, 1, objects->n);
     case STAGE_PREPARE:
-        return good(softqam_context_prepare(objects->context, use->prepare), use->name);
+        return softqam_context_prepare(objects->context, objects->use->prepare);
     default:
-        for (size_t k = 0; k < objects->n && all; k++)
-            all = call(objects, k);
-        return all;
+        for (size_t k = 0; k < objects->n && status == SOFTQAM_OK; k++)
+            status = call(objects, k);
+        return status;
     }
 }
 
@@ -153,8 +143,10 @@ static bool make_once(struct objects *objects, double amounts[N_STAGES][N_AMOUNT
     take_amounts(objects->use, before);
     for (int stage = 0; stage < N_STAGES && all; stage++) {
         const double start = clock_seconds();
-        all = run_stage(objects, (enum stage)stage);
+        all = run_stage(objects, (enum stage)stage) == SOFTQAM_OK;
         const double seconds = clock_seconds() - start;
+        if (!all)
+            message_print(objects->use->name, "%s", softqam_error_message());
         take_amounts(objects->use, amounts[stage]);
         for (int amount = THREADS; amount < N_AMOUNTS; amount++)
             amounts[stage][amount] -= before[amount];
@@ -165,22 +157,6 @@ static bool make_once(struct objects *objects, double amounts[N_STAGES][N_AMOUNT
     return all;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double samples[][N_STAGES][N_AMOUNTS], size_t n, int stage, int amount)
-{
-    double values[MAX_SAMPLES] = {0};
-    for (size_t k = 0; k < n; k++)
-        values[k] = samples[k][stage][amount];
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
-}
-
 static void add_costs(struct report *report, const struct objects *objects, double samples[][N_STAGES][N_AMOUNTS],
                       size_t n_samples)
 {
@@ -189,8 +165,12 @@ static void add_costs(struct report *report, const struct objects *objects, doub
         char what[WHAT_NBYTES];
         if (stage == STAGE_FURTHER && objects->n == 1)
             continue;
-        for (int amount = 0; amount < N_AMOUNTS; amount++)
-            values[amount] = units[amount] * median(samples, n_samples, stage, amount);
+        for (int amount = 0; amount < N_AMOUNTS; amount++) {
+            double of_samples[MAX_SAMPLES];
+            for (size_t k = 0; k < n_samples; k++)
+                of_samples[k] = samples[k][stage][amount];
+            values[amount] = units[amount] * report_sort(of_samples, n_samples);
+        }
         if (!objects->use->device_nbytes)
             values[DEVICE] = (double)NAN;
         snprintf(what, sizeof what, "%s, %s: %s", objects->use->name, objects->n == 1 ? "one" : "six",

@@ -16,8 +16,8 @@ struct objects_use {
     const char *name; /* such as "cpu" */
     softqam_backend backend;
     unsigned prepare; /* for softqam_context_prepare() */
-    /* A call, finished when this returns; false after it has said what failed. NULL: on host memory. */
-    bool (*call)(void *context, softqam_demodulator *demodulator, softqam_output_format format);
+    /* A call, finished when this returns. NULL: on host memory. */
+    softqam_status (*call)(void *context, softqam_demodulator *demodulator, softqam_output_format format);
     /* Bytes of device memory that are in use; NULL: not looked at. */
     size_t (*device_nbytes)(void *context);
     void *context; /* of these */

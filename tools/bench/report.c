@@ -24,19 +24,34 @@ static double quantile(const struct measurement *m, double share)
     return m->seconds[k < m->n_samples ? k : m->n_samples - 1];
 }
 
-/* Room for one more measurement and its samples, which counts once it is kept. */
-static struct measurement *report_open(struct report *report, const struct contender *c)
+double report_sort(double values[], size_t n)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return values[n / 2];
+}
+
+void report_init(struct report *report, size_t n_samples)
+{
+    *report = (struct report){.facts = cJSON_CreateObject(),
+                              .notes = cJSON_CreateObject(),
+                              .tables = cJSON_CreateArray(),
+                              .n_samples = n_samples};
+}
+
+/* Appends a measurement with room for its samples. */
+static bool open_measurement(struct report *report, const struct contender *c)
 {
     struct measurement *grown =
         realloc(report->measurements, (report->n_measurements + 1) * sizeof *report->measurements);
     if (!grown)
-        return NULL;
+        return false;
     report->measurements = grown;
     struct measurement *m = &grown[report->n_measurements];
     *m = (struct measurement){.n_symbols = c->n_symbols, .nbytes = c->nbytes, .limit = -1};
     snprintf(m->what, sizeof m->what, "%s", c->what);
     m->seconds = malloc(report->n_samples * sizeof *m->seconds);
-    return m->seconds ? m : NULL;
+    report->n_measurements += m->seconds != NULL;
+    return m->seconds != NULL;
 }
 
 static bool take_sample(struct measurement *m, bench_run *run, void *context)
@@ -48,78 +63,78 @@ static bool take_sample(struct measurement *m, bench_run *run, void *context)
     return true;
 }
 
-static int give_up(struct report *report, const char *what)
+static void give_up(struct report *report, const char *what)
 {
     message_print(what, "could not be measured");
     report->failed = true;
-    return -1;
 }
 
-int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders)
+/* Every sample of all contenders, whose measurements begin at `first`. */
+static bool take_samples(struct turns *turns, struct measurement *first)
 {
-    const size_t first = report->n_measurements;
     bool good = true;
-    for (size_t k = 0; k < n_contenders && good; k++) {
-        good = report_open(report, &contenders[k]) != NULL;
-        report->n_measurements += good;
-    }
-    for (size_t sample = 0; sample < report->n_samples && good; sample++) {
-        for (size_t turn = 0; turn < n_contenders && good; turn++) {
-            const size_t k = sample % 2 == 0 ? turn : n_contenders - 1 - turn;
-            const struct contender *c = &contenders[k];
-            good = ((n_contenders == 1 && sample > 0) || c->run(c->context) >= 0) &&
-                   take_sample(&report->measurements[first + k], c->run, c->context);
+    for (size_t sample = 0; sample < turns->report->n_samples && good; sample++) {
+        for (size_t turn = 0; turn < turns->n && good; turn++) {
+            const size_t k = sample % 2 == 0 ? turn : turns->n - 1 - turn;
+            const struct contender *c = &turns->contenders[k];
+            good = ((turns->n == 1 && sample > 0) || c->run(c->context) >= 0) &&
+                   take_sample(&first[k], c->run, c->context);
         }
     }
+    return good;
+}
+
+int report_measure_in_turns(struct turns *turns)
+{
+    struct report *report = turns->report;
+    const size_t first = report->n_measurements;
+    bool good = !turns->failed && turns->n > 0;
+    const bool is_tried = good;
+    for (size_t k = 0; k < turns->n && good; k++)
+        good = open_measurement(report, &turns->contenders[k]);
+    good = good && take_samples(turns, &report->measurements[first]);
     for (size_t k = first; k < report->n_measurements; k++)
         if (good)
-            qsort(report->measurements[k].seconds, report->n_samples, sizeof(double), by_value);
+            report_sort(report->measurements[k].seconds, report->n_samples);
         else
             free(report->measurements[k].seconds);
-    if (good)
-        return (int)first;
-    report->n_measurements = first;
-    return give_up(report, contenders[0].what);
+    if (!good)
+        report->n_measurements = first;
+    if (is_tried && !good)
+        give_up(report, turns->contenders[0].what);
+    for (size_t k = 0; k < turns->n; k++)
+        if (turns->contenders[k].close)
+            turns->contenders[k].close(turns->contenders[k].context);
+    return good ? (int)first : -1;
 }
 
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
                    void *context)
 {
-    const struct contender alone = {what, run, context, n_symbols, nbytes};
-    const int index = report_measure_in_turns(report, &alone, 1);
-    if (index >= 0)
-        report_set_limit(report, index, limit);
+    struct turns alone = {.report = report, .n = 1, .contenders = {{what, run, context, NULL, n_symbols, nbytes}}};
+    const int index = report_measure_in_turns(&alone);
+    report_set_limit(report, index, limit);
     return index;
 }
 
 void report_set_limit(struct report *report, int index, int limit)
 {
-    report->measurements[index].limit = limit;
-}
-
-/* False where there is one of that name, or no room. */
-static bool add_entry(struct report_entry *entries, size_t *n, const char *name, const char *text)
-{
-    for (size_t k = 0; k < *n; k++)
-        if (strcmp(entries[k].name, name) == 0)
-            return false;
-    if (*n == REPORT_ENTRIES)
-        return false;
-    struct report_entry *entry = &entries[(*n)++];
-    snprintf(entry->name, sizeof entry->name, "%s", name);
-    snprintf(entry->text, sizeof entry->text, "%s", text);
-    return true;
+    if (index >= 0)
+        report->measurements[index].limit = limit;
 }
 
 void report_fact(struct report *report, const char *name, const char *text)
 {
-    (void)add_entry(report->facts, &report->n_facts, name, text);
+    if (!cJSON_HasObjectItem(report->facts, name))
+        cJSON_AddStringToObject(report->facts, name, text);
 }
 
 void report_note(struct report *report, const char *what, const char *text)
 {
-    if (add_entry(report->notes, &report->n_notes, what, text))
-        message_print(what, "%s", text);
+    if (cJSON_HasObjectItem(report->notes, what))
+        return;
+    cJSON_AddStringToObject(report->notes, what, text);
+    message_print(what, "%s", text);
 }
 
 static double byte_rate(const struct measurement *m)
@@ -155,31 +170,27 @@ double report_share(const struct report *report, int index)
 
 void report_table(struct report *report, const char *title, const char *const columns[])
 {
-    struct table *grown = realloc(report->tables, (report->n_tables + 1) * sizeof *report->tables);
-    if (!grown) {
-        give_up(report, title);
-        return;
-    }
-    report->tables = grown;
-    struct table *table = &grown[report->n_tables++];
-    *table = (struct table){.n_columns = 0};
-    snprintf(table->title, sizeof table->title, "%s", title);
-    for (size_t k = 0; k < TABLE_COLUMNS && columns[k]; k++)
-        snprintf(table->columns[table->n_columns++], sizeof table->columns[0], "%s", columns[k]);
+    snprintf(report->title, sizeof report->title, "%s", title);
+    report->rows = NULL;
+    for (report->n_columns = 0; report->n_columns < TABLE_COLUMNS && columns[report->n_columns]; report->n_columns++)
+        snprintf(report->columns[report->n_columns], sizeof report->columns[0], "%s", columns[report->n_columns]);
 }
 
 void report_row(struct report *report, const char *what, const double values[])
 {
-    struct table *table = report->n_tables > 0 ? &report->tables[report->n_tables - 1] : NULL;
-    struct table_row *grown = table ? realloc(table->rows, (table->n_rows + 1) * sizeof *table->rows) : NULL;
-    if (!grown) {
-        give_up(report, what);
-        return;
+    if (!report->rows) {
+        cJSON *table = cJSON_CreateObject();
+        cJSON_AddStringToObject(table, "title", report->title);
+        report->rows = cJSON_AddArrayToObject(table, "rows");
+        cJSON_AddItemToArray(report->tables, table);
     }
-    table->rows = grown;
-    struct table_row *row = &grown[table->n_rows++];
-    snprintf(row->what, sizeof row->what, "%s", what);
-    memcpy(row->values, values, table->n_columns * sizeof *values);
+    cJSON *row = cJSON_CreateObject();
+    bool good = report->rows && cJSON_AddStringToObject(row, "what", what);
+    for (size_t k = 0; k < report->n_columns && good; k++)
+        good = cJSON_AddNumberToObject(row, report->columns[k], values[k]); /* NAN: null */
+    cJSON_AddItemToArray(report->rows, row);
+    if (!good)
+        give_up(report, what);
 }
 
 enum { WHAT_WIDTH = 56, COLUMN_WIDTH = 15 };
@@ -192,18 +203,17 @@ static void print_figure(double value)
         printf(" %*.*f", COLUMN_WIDTH, fabs(value) >= 1000 ? 0 : fabs(value) >= 100 ? 1 : 3, value);
 }
 
-static void print_table(const struct table *table)
+static void print_table(const cJSON *table)
 {
-    if (table->n_rows == 0)
-        return;
-    printf("\n%-*s", WHAT_WIDTH, table->title);
-    for (size_t k = 0; k < table->n_columns; k++)
-        printf(" %*s", COLUMN_WIDTH, table->columns[k]);
+    const cJSON *title = table->child, *rows = title->next;
+    printf("\n%-*s", WHAT_WIDTH, title->valuestring);
+    for (const cJSON *figure = rows->child->child->next; figure; figure = figure->next)
+        printf(" %*s", COLUMN_WIDTH, figure->string);
     putchar('\n');
-    for (size_t r = 0; r < table->n_rows; r++) {
-        printf("%-*s", WHAT_WIDTH, table->rows[r].what);
-        for (size_t k = 0; k < table->n_columns; k++)
-            print_figure(table->rows[r].values[k]);
+    for (const cJSON *row = rows->child; row; row = row->next) {
+        printf("%-*s", WHAT_WIDTH, row->child->valuestring);
+        for (const cJSON *figure = row->child->next; figure; figure = figure->next)
+            print_figure(figure->valuedouble);
         putchar('\n');
     }
 }
@@ -228,8 +238,8 @@ static void print_measurements(const struct report *report)
 void report_print(const struct report *report)
 {
     print_measurements(report);
-    for (size_t k = 0; k < report->n_tables; k++)
-        print_table(&report->tables[k]);
+    const cJSON *table;
+    cJSON_ArrayForEach(table, report->tables) print_table(table);
     fflush(stdout);
 }
 
@@ -248,38 +258,14 @@ static cJSON *measurement_to_json(const struct report *report, const struct meas
     return object;
 }
 
-static cJSON *table_to_json(const struct table *table)
+bool report_write_json(struct report *report, struct output_file *file)
 {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "title", table->title);
-    cJSON *rows = cJSON_AddArrayToObject(object, "rows");
-    for (size_t r = 0; r < table->n_rows; r++) {
-        cJSON *row = cJSON_CreateObject();
-        cJSON_AddStringToObject(row, "what", table->rows[r].what);
-        for (size_t k = 0; k < table->n_columns; k++)
-            cJSON_AddNumberToObject(row, table->columns[k], table->rows[r].values[k]); /* NAN: null */
-        cJSON_AddItemToArray(rows, row);
-    }
-    return object;
-}
-
-bool report_write_json(const struct report *report, struct output_file *file)
-{
-    cJSON *root = cJSON_CreateObject();
-    for (size_t k = 0; k < report->n_facts; k++)
-        cJSON_AddStringToObject(root, report->facts[k].name, report->facts[k].text);
-    cJSON *list = cJSON_AddArrayToObject(root, "measurements");
+    cJSON *list = cJSON_AddArrayToObject(report->facts, "measurements");
     for (size_t k = 0; k < report->n_measurements; k++)
         cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));
-    list = cJSON_AddArrayToObject(root, "tables");
-    for (size_t k = 0; k < report->n_tables; k++)
-        if (report->tables[k].n_rows > 0)
-            cJSON_AddItemToArray(list, table_to_json(&report->tables[k]));
-    list = cJSON_AddObjectToObject(root, "notes");
-    for (size_t k = 0; k < report->n_notes; k++)
-        cJSON_AddStringToObject(list, report->notes[k].name, report->notes[k].text);
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
+    cJSON_AddItemReferenceToObject(report->facts, "tables", report->tables);
+    cJSON_AddItemReferenceToObject(report->facts, "notes", report->notes);
+    char *text = cJSON_Print(report->facts);
 
     struct output_file none = {.fd = -1};
     if (!text)
@@ -297,7 +283,7 @@ void report_free(struct report *report)
     for (size_t k = 0; k < report->n_measurements; k++)
         free(report->measurements[k].seconds);
     free(report->measurements);
-    for (size_t k = 0; k < report->n_tables; k++)
-        free(report->tables[k].rows);
-    free(report->tables);
+    cJSON_Delete(report->facts);
+    cJSON_Delete(report->notes);
+    cJSON_Delete(report->tables);
 }

@@ -21,39 +21,18 @@ struct measurement {
     double *seconds; /* sorted */
 };
 
-enum { REPORT_ENTRIES = 32 };
-
-/* Something about the machine, the build or the run that the JSON says. */
-struct report_entry {
-    char name[WHAT_NBYTES];
-    char text[256];
-};
-
-enum { TABLE_COLUMNS = 8 };
-
-/* Figures; NAN where there is none. */
-struct table_row {
-    char what[WHAT_NBYTES];
-    double values[TABLE_COLUMNS];
-};
-
-struct table {
-    char title[128];
-    size_t n_columns;
-    char columns[TABLE_COLUMNS][24];
-    size_t n_rows;
-    struct table_row *rows;
-};
+enum { TABLE_COLUMNS = 8, TITLE_NBYTES = 128 };
 
 struct report {
-    size_t n_facts;
-    struct report_entry facts[REPORT_ENTRIES];
     size_t n_measurements;
     struct measurement *measurements;
-    size_t n_tables;
-    struct table *tables;
-    size_t n_notes; /* what was not measured, and why */
-    struct report_entry notes[REPORT_ENTRIES];
+    /* As the JSON has them: what it says of the machine, the build and the run; what was not measured, and why. */
+    struct cJSON *facts, *notes, *tables;
+    /* The table that was begun last; it is among the tables once it has a row. */
+    char title[TITLE_NBYTES];
+    char columns[TABLE_COLUMNS][24];
+    size_t n_columns;
+    struct cJSON *rows;
     size_t n_samples; /* wanted of each measurement */
     bool failed;      /* something could not be measured, or gave wrong bytes */
 };
@@ -66,15 +45,28 @@ struct contender {
     const char *what;
     bench_run *run;
     void *context;
+    void (*close)(void *context); /* ends the context; NULL: the caller does */
     size_t n_symbols;
     size_t nbytes; /* that it must read and write */
 };
 
+enum { TURNS_MOST = 16 };
+
+/* Contenders that are measured together, or not at all. */
+struct turns {
+    struct report *report;
+    bool failed; /* one could not be made, which has been said */
+    size_t n;
+    struct contender contenders[TURNS_MOST];
+};
+
+void report_init(struct report *report, size_t n_samples);
+
 /* Measures several things in turns, from the first to the last, then back from the last to the first, and so on, so
  * that whatever changes while they are measured changes for all, and none always comes after the same one. Each sample
- * follows a run of its own to warm up. Appends one measurement each; returns the first one's index, -1 when a run
- * failed. */
-int report_measure_in_turns(struct report *report, const struct contender *contenders, size_t n_contenders);
+ * follows a run of its own to warm up. Appends one measurement each, and closes the contenders in any case. Returns the
+ * first one's index; -1 when a run failed, one could not be made, or there are none. */
+int report_measure_in_turns(struct turns *turns);
 
 /* Measures one thing, which one run warms up for all samples. Returns the measurement's index, -1 when a run failed. */
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
@@ -86,15 +78,21 @@ void report_set_limit(struct report *report, int index, int limit);
 /* Of two measurements the one of more bytes a second; -1 is none. */
 int report_faster(const struct report *report, int a, int b);
 
+/* Sorts values, and returns the one in the middle. */
+double report_sort(double values[], size_t n);
+
 /* Seconds, and bytes a second relative to the limit's; NAN for -1 and where there is no limit. */
 double report_median(const struct report *report, int index);
 double report_share(const struct report *report, int index);
 
-/* Begins a table; up to TABLE_COLUMNS names of columns, then NULL. */
+/* Begins a table; up to TABLE_COLUMNS names of columns, then NULL. Without a row it is not in the report. */
 void report_table(struct report *report, const char *title, const char *const columns[]);
 
-/* A row of the table that was begun last, with a value for each of its columns. */
+/* A row of the table that was begun last, with a value for each of its columns; NAN where there is none. */
 void report_row(struct report *report, const char *what, const double values[]);
+
+/* Adds a fact, unless there is one of that name. */
+void report_fact(struct report *report, const char *name, const char *text);
 
 /* Says, once, that something could not be measured which need not be. */
 void report_note(struct report *report, const char *what, const char *text);
@@ -102,12 +100,9 @@ void report_note(struct report *report, const char *what, const char *text);
 /* All measurements, one line each, then the tables, on standard output. */
 void report_print(const struct report *report);
 
-/* Adds a fact, unless there is one of that name. */
-void report_fact(struct report *report, const char *name, const char *text);
-
-/* All of it with every sample, to an open file, which then takes its name. Returns false, having said why, when that
- * could not be written. */
-bool report_write_json(const struct report *report, struct output_file *file);
+/* All of it with every sample, after which nothing may be added, to an open file, which then takes its name. Returns
+ * false, having said why, when that could not be written. */
+bool report_write_json(struct report *report, struct output_file *file);
 
 void report_free(struct report *report);
 

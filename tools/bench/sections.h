@@ -4,9 +4,10 @@
 #ifndef SOFTQAM_TOOLS_BENCH_SECTIONS_H
 #define SOFTQAM_TOOLS_BENCH_SECTIONS_H
 
+#include <stdint.h>
+
 #include <softqam/softqam.h>
 
-#include "input.h"
 #include "report.h"
 
 /* Bits of bench_options.sections. */
@@ -43,15 +44,16 @@ enum {
 struct bench_options {
     unsigned sections;
     softqam_modulation modulation;
-    size_t n_largest;        /* symbols, of the curve over sizes */
-    size_t n_device_symbols; /* symbols of the runs on device memory */
+    uint64_t n_symbols;        /* of the large CPU runs */
+    uint64_t n_largest;        /* of the curve over sizes, and at least n_symbols of CUDA's runs from host memory */
+    uint64_t n_device_symbols; /* of the runs on device memory */
 };
 
-/* The CPU backend from host memory. The input is the modulation's. */
-void bench_cpu(struct report *report, const struct bench_input *input, const struct bench_options *options);
+/* The CPU backend from host memory. */
+void bench_cpu(struct report *report, const struct bench_options *options);
 
-/* The CUDA backend: host to host, and in a build with CUDA on device memory. The input is 256QAM's. Says so and
- * measures nothing where there is no usable device. */
-void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options);
+/* The CUDA backend: host to host, 256QAM, and in a build with CUDA on device memory. Says so and measures nothing where
+ * there is no usable device. */
+void bench_cuda(struct report *report, const struct bench_options *options);
 
 #endif

@@ -3,14 +3,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/message.h"
 #include "create.h"
+#include "input.h"
 #include "machine.h"
 #include "objects.h"
-#include "sections.h"
 
 enum { MAX_CALLERS = 16, CALL_SYMBOLS = 1000, FEWEST_CALLS = 100, MOST_CALLS = 1000000 };
 
@@ -23,56 +22,38 @@ struct buffers {
     unsigned char out[8 * CALL_SYMBOLS];
 } __attribute__((aligned(128)));
 
-/* Where threads wait until all of them are there. */
-struct gate {
-    pthread_mutex_t mutex;
-    pthread_cond_t opened;
-    bool is_open;
-    bool is_off; /* one could not be started */
-};
+struct team;
 
 struct caller {
     pthread_t thread;
-    struct gate *gate;
+    struct team *team;
     softqam_demodulator *demodulator;
     struct buffers *buffers;
-    size_t n_calls;
     bool failed;
 };
 
 /* One of the ways to do the same. */
 struct team {
+    pthread_rwlock_t gate; /* locked until all threads are there */
+    bool is_off;           /* one could not be started */
     unsigned n_callers;
+    size_t n_calls; /* of each */
     struct caller callers[MAX_CALLERS];
 };
 
-static bool wait_at_gate(struct gate *gate)
-{
-    pthread_mutex_lock(&gate->mutex);
-    while (!gate->is_open)
-        pthread_cond_wait(&gate->opened, &gate->mutex);
-    const bool is_off = gate->is_off;
-    pthread_mutex_unlock(&gate->mutex);
-    return !is_off;
-}
-
-static void open_gate(struct gate *gate, bool is_off)
-{
-    pthread_mutex_lock(&gate->mutex);
-    gate->is_open = true;
-    gate->is_off = is_off;
-    pthread_cond_broadcast(&gate->opened);
-    pthread_mutex_unlock(&gate->mutex);
-}
+enum { ONE_DEMODULATOR, ONE_CONTEXT, A_CONTEXT_EACH, N_TEAMS };
 
 static void *run_caller(void *argument)
 {
     struct caller *caller = argument;
+    struct team *team = caller->team;
     struct buffers *buffers = caller->buffers;
     softqam_status status = SOFTQAM_OK;
-    if (wait_at_gate(caller->gate))
-        for (size_t k = 0; k < caller->n_calls && status == SOFTQAM_OK; k++)
-            status = softqam_demodulate(caller->demodulator, buffers->symbols, NULL, CALL_SYMBOLS, buffers->out);
+    pthread_rwlock_rdlock(&team->gate);
+    const size_t n_calls = team->is_off ? 0 : team->n_calls;
+    pthread_rwlock_unlock(&team->gate);
+    for (size_t k = 0; k < n_calls && status == SOFTQAM_OK; k++)
+        status = softqam_demodulate(caller->demodulator, buffers->symbols, NULL, CALL_SYMBOLS, buffers->out);
     caller->failed = status != SOFTQAM_OK;
     return NULL;
 }
@@ -80,17 +61,15 @@ static void *run_caller(void *argument)
 static double run_team(void *context)
 {
     struct team *team = context;
-    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
     unsigned n_started = 0;
-    for (; n_started < team->n_callers; n_started++) {
-        struct caller *caller = &team->callers[n_started];
-        caller->gate = &gate;
-        if (pthread_create(&caller->thread, NULL, run_caller, caller) != 0)
-            break;
-    }
+    pthread_rwlock_wrlock(&team->gate);
+    while (n_started < team->n_callers &&
+           pthread_create(&team->callers[n_started].thread, NULL, run_caller, &team->callers[n_started]) == 0)
+        n_started++;
     bool all = n_started == team->n_callers;
+    team->is_off = !all;
     const double start = clock_seconds();
-    open_gate(&gate, !all);
+    pthread_rwlock_unlock(&team->gate);
     for (unsigned k = 0; k < n_started; k++) {
         pthread_join(team->callers[k].thread, NULL);
         all = all && !team->callers[k].failed;
@@ -98,84 +77,68 @@ static double run_team(void *context)
     return all ? clock_seconds() - start : -1;
 }
 
-enum { ONE_DEMODULATOR, ONE_CONTEXT, A_CONTEXT_EACH, N_TEAMS };
-
-/* The demodulators of all teams: of a context of one thread. */
-struct sharing {
-    unsigned n_callers;
-    struct buffers *buffers;
-    softqam_demodulator *demodulators[N_TEAMS][MAX_CALLERS];
-    struct team teams[N_TEAMS];
-};
-
-static bool make_demodulator(struct sharing *sharing, int kind, unsigned k)
+/* The demodulator of a team's k-th caller; contexts have one thread. */
+static bool make_demodulator(struct team *team, int kind, unsigned k)
 {
-    const softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, 1);
-    softqam_demodulator **own = sharing->demodulators[kind];
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator *first = team->callers[0].demodulator;
+    softqam_demodulator **made = &team->callers[k].demodulator;
     softqam_status status = SOFTQAM_OK;
     if (k == 0 || kind == A_CONTEXT_EACH) {
-        status = bench_create(&own[k], &context_config, &config);
+        status = bench_create(made, bench_context_config(SOFTQAM_BACKEND_CPU, 1), NULL);
     } else if (kind == ONE_CONTEXT) {
-        config.context = softqam_demodulator_context(own[0]);
-        status = softqam_create(&own[k], &config);
+        softqam_config config;
+        softqam_config_init(&config);
+        config.context = softqam_demodulator_context(first);
+        status = softqam_create(made, &config);
+    } else {
+        *made = first;
     }
     if (status != SOFTQAM_OK)
         message_print("cpu", "%s", softqam_error_message());
     return status == SOFTQAM_OK;
 }
 
-static bool make_teams(struct sharing *sharing)
+static bool make_teams(struct team teams[N_TEAMS], struct buffers *buffers, unsigned n_callers)
 {
     bool all = true;
     for (int kind = 0; kind < N_TEAMS; kind++) {
-        struct team *team = &sharing->teams[kind];
-        team->n_callers = sharing->n_callers;
-        for (unsigned k = 0; k < sharing->n_callers && all; k++) {
-            all = make_demodulator(sharing, kind, k);
-            team->callers[k].demodulator = sharing->demodulators[kind][kind == ONE_DEMODULATOR ? 0 : k];
-            team->callers[k].buffers = &sharing->buffers[k];
+        struct team *team = &teams[kind];
+        *team = (struct team){.gate = PTHREAD_RWLOCK_INITIALIZER, .n_callers = n_callers};
+        for (unsigned k = 0; k < n_callers && all; k++) {
+            team->callers[k].team = team;
+            team->callers[k].buffers = &buffers[k];
+            all = make_demodulator(team, kind, k);
         }
     }
     return all;
 }
 
-static void set_calls(struct sharing *sharing, size_t n_calls)
+/* As many calls as make a sample, found by trying more and more; 0 after a failure. */
+static size_t choose_calls(struct team *team)
 {
-    for (int kind = 0; kind < N_TEAMS; kind++)
-        for (unsigned k = 0; k < sharing->n_callers; k++)
-            sharing->teams[kind].callers[k].n_calls = n_calls;
-}
-
-/* As many as make a sample, found by trying more and more. */
-static bool choose_calls(struct sharing *sharing, size_t *n_calls)
-{
-    double seconds = 0;
-    for (*n_calls = FEWEST_CALLS; *n_calls <= MOST_CALLS; *n_calls *= 4) {
-        set_calls(sharing, *n_calls);
-        seconds = run_team(&sharing->teams[A_CONTEXT_EACH]);
-        if (seconds < 0 || seconds >= sample_seconds)
-            break;
+    for (team->n_calls = FEWEST_CALLS;; team->n_calls *= 4) {
+        const double seconds = run_team(team);
+        if (seconds < 0)
+            return 0;
+        if (seconds >= sample_seconds || team->n_calls > MOST_CALLS / 4)
+            return team->n_calls;
     }
-    return seconds >= 0;
 }
 
-static bool measure(struct report *report, struct sharing *sharing)
+static bool measure(struct report *report, struct team teams[N_TEAMS])
 {
     static const char *const names[N_TEAMS] = {"1 demodulator", "a demodulator each", "a context each"};
+    const unsigned n_callers = teams[0].n_callers;
+    const size_t n_calls = choose_calls(&teams[A_CONTEXT_EACH]), n_symbols = n_callers * n_calls * CALL_SYMBOLS;
+    struct turns turns = {.report = report, .n = N_TEAMS, .failed = n_calls == 0};
     char what[N_TEAMS][WHAT_NBYTES];
-    struct contender contenders[N_TEAMS];
-    size_t n_calls;
-    if (!make_teams(sharing) || !choose_calls(sharing, &n_calls))
-        return false;
-    const size_t n_symbols = sharing->n_callers * n_calls * CALL_SYMBOLS;
     for (int kind = 0; kind < N_TEAMS; kind++) {
-        snprintf(what[kind], sizeof what[kind], "cpu: %u caller%s, %s", sharing->n_callers,
-                 sharing->n_callers == 1 ? "" : "s", names[kind]);
-        contenders[kind] = (struct contender){what[kind], run_team, &sharing->teams[kind], n_symbols, 16 * n_symbols};
+        teams[kind].n_calls = n_calls;
+        snprintf(what[kind], sizeof what[kind], "cpu: %u caller%s, %s", n_callers, PLURAL(n_callers), names[kind]);
+        turns.contenders[kind] =
+            (struct contender){what[kind], run_team, &teams[kind], NULL, n_symbols, 16 * n_symbols};
     }
-    const int first = report_measure_in_turns(report, contenders, N_TEAMS);
+    const int first = report_measure_in_turns(&turns);
     for (int kind = 0; kind < A_CONTEXT_EACH && first >= 0; kind++)
         report_set_limit(report, first + kind, first + A_CONTEXT_EACH);
     return first >= 0;
@@ -183,20 +146,20 @@ static bool measure(struct report *report, struct sharing *sharing)
 
 void bench_sharing(struct report *report)
 {
-    struct sharing sharing = {.n_callers = bench_count_cpus()};
-    if (sharing.n_callers > MAX_CALLERS)
-        sharing.n_callers = MAX_CALLERS;
-    sharing.buffers = aligned_alloc(_Alignof(struct buffers), sharing.n_callers * sizeof *sharing.buffers);
-    if (sharing.buffers)
-        for (unsigned k = 0; k < sharing.n_callers; k++)
-            bench_fill(SOFTQAM_MODULATION_256QAM, sharing.buffers[k].symbols, CALL_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32,
-                       1.0f);
-    else
+    const unsigned n_cpus = bench_count_cpus(), n_callers = n_cpus < MAX_CALLERS ? n_cpus : MAX_CALLERS;
+    struct buffers *buffers = aligned_alloc(_Alignof(struct buffers), n_callers * sizeof *buffers);
+    struct team teams[N_TEAMS];
+    if (!buffers) {
         message_print("cpu", "out of memory");
-    if (!sharing.buffers || !measure(report, &sharing))
+        report->failed = true;
+        return;
+    }
+    for (unsigned k = 0; k < n_callers; k++)
+        bench_fill(SOFTQAM_MODULATION_256QAM, buffers[k].symbols, CALL_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32);
+    if (!make_teams(teams, buffers, n_callers) || !measure(report, teams))
         report->failed = true;
     for (int kind = 0; kind < N_TEAMS; kind++)
-        for (unsigned k = 0; k < MAX_CALLERS; k++)
-            softqam_destroy(sharing.demodulators[kind][k]);
-    free(sharing.buffers);
+        for (unsigned k = 0; k < (kind == ONE_DEMODULATOR ? 1 : n_callers); k++)
+            softqam_destroy(teams[kind].callers[k].demodulator);
+    free(buffers);
 }

@@ -56,7 +56,7 @@ void slow_input_fill(enum slow_input input, softqam_modulation modulation, float
 {
     const bool is_usual = input == SLOW_NONE || input == SLOW_0_DB || input == SLOW_A_NAN;
     if (is_usual)
-        bench_fill(modulation, symbols, n_symbols, input == SLOW_0_DB ? 0.0 : 28.0, SOFTQAM_INPUT_CF32, 1);
+        bench_fill(modulation, symbols, n_symbols, input == SLOW_0_DB ? 0.0 : 28.0, SOFTQAM_INPUT_CF32);
     for (size_t i = 0; i < 2 * n_symbols && !is_usual; i++)
         symbols[i] = component(input, modulation_get(modulation), (uint32_t)i);
     for (size_t i = 0; i < n_symbols && input == SLOW_A_NAN; i += 61)
@@ -75,33 +75,36 @@ void slow_input_fill_noise(enum slow_input input, float *noise_var, size_t n_sym
     }
 }
 
-int slow_input_count(softqam_output_format output, softqam_modulation modulation)
-{
-    if (output != SOFTQAM_OUTPUT_U8)
-        return N_SLOW_INPUTS;
-    return modulation == SOFTQAM_MODULATION_256QAM ? N_SLOW_SYMBOLS : 0;
-}
-
-void slow_input_measure(struct report *report, const struct contender *contenders, int n, double ratios[N_SLOW_INPUTS])
-{
-    for (int input = 0; input < N_SLOW_INPUTS; input++)
-        ratios[input] = (double)NAN;
-    const int first = n > 0 ? report_measure_in_turns(report, contenders, (size_t)n) : -1;
-    for (int input = SLOW_NONE + 1; input < n && first >= 0; input++) {
-        report_set_limit(report, first + input, first + SLOW_NONE);
-        ratios[input] = report_share(report, first + input);
-    }
-}
-
 /* The share of the usual speed that soft bits should reach; NAN where none is asked for. */
 static double goal_of_soft_bits(enum slow_input input)
 {
     return input == SLOW_ZEROS || input == SLOW_NANS || input == SLOW_A_NAN ? 0.35 : (double)NAN;
 }
 
-void slow_input_report(struct report *report, const char *title, double ratios[SLOW_OUTPUTS][N_SLOW_INPUTS])
+/* To one output format; soft bits only of 256QAM, and they have no noise variances. */
+static void measure_output(struct report *report, softqam_output_format output, softqam_modulation modulation,
+                           slow_input_add *add, void *context, double ratios[N_SLOW_INPUTS])
+{
+    struct turns turns = {.report = report};
+    const bool is_soft_bits = output == SOFTQAM_OUTPUT_U8;
+    const int n = !is_soft_bits ? N_SLOW_INPUTS : modulation == SOFTQAM_MODULATION_256QAM ? N_SLOW_SYMBOLS : 0;
+    for (int input = 0; input < n && !turns.failed; input++)
+        add(context, &turns, output, (enum slow_input)input);
+    const int first = report_measure_in_turns(&turns);
+    for (int input = 0; input < N_SLOW_INPUTS; input++) {
+        const int index = first < 0 || input == SLOW_NONE || input >= n ? -1 : first + input;
+        report_set_limit(report, index, first + SLOW_NONE);
+        ratios[input] = report_share(report, index);
+    }
+}
+
+void slow_input_measure(struct report *report, const char *title, softqam_modulation modulation, slow_input_add *add,
+                        void *context)
 {
     static const char *const columns[] = {"s8", "f16", "f32", "goal", "u8", "goal of u8", NULL};
+    double ratios[SOFTQAM_OUTPUT_F32 + 1][N_SLOW_INPUTS];
+    for (int output = SOFTQAM_OUTPUT_U8; output <= SOFTQAM_OUTPUT_F32; output++)
+        measure_output(report, (softqam_output_format)output, modulation, add, context, ratios[output]);
     if (isnan(ratios[SOFTQAM_OUTPUT_S8][SLOW_ZEROS]))
         return;
     report_table(report, title, columns);

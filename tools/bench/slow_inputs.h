@@ -37,18 +37,18 @@ void slow_input_fill(enum slow_input input, softqam_modulation modulation, float
 /* A noise variance for each symbol. */
 void slow_input_fill_noise(enum slow_input input, float *noise_var, size_t n_symbols);
 
-enum { SLOW_OUTPUTS = SOFTQAM_OUTPUT_F32 + 1 };
+/* Whose symbols an input has. */
+static inline enum slow_input slow_input_symbols(enum slow_input input)
+{
+    return input < N_SLOW_SYMBOLS ? input : SLOW_NONE;
+}
 
-/* How many inputs, from the first on, are measured of an output format: none of soft bits that the modulation has not.
- */
-int slow_input_count(softqam_output_format output, softqam_modulation modulation);
+/* Adds an input, demodulated to an output format, to what is measured in turns. */
+typedef void slow_input_add(void *context, struct turns *turns, softqam_output_format output, enum slow_input input);
 
-/* Measures the first n inputs in turns. The ratios are their rates relative to the usual one's; of it, of the other
- * inputs and after a failure, NAN. */
-void slow_input_measure(struct report *report, const struct contender *contenders, int n, double ratios[N_SLOW_INPUTS]);
-
-/* The rows of all inputs beside their goals: rates relative to the usual input's, NAN where there is none. No
- * table where nothing was measured. */
-void slow_input_report(struct report *report, const char *title, double ratios[SLOW_OUTPUTS][N_SLOW_INPUTS]);
+/* Measures all inputs in turns, to each output format that the modulation has. The table has their rates relative to
+ * the usual input's, beside their goals. */
+void slow_input_measure(struct report *report, const char *title, softqam_modulation modulation, slow_input_add *add,
+                        void *context);
 
 #endif
