@@ -8,7 +8,7 @@
 
 #include "common/message.h"
 #include "common/modulation.h"
-#include "create.h"
+#include "sections.h"
 
 bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what)
 {
@@ -38,25 +38,22 @@ bool gpu_supported(struct gpu_bench *bench, softqam_status status, const char *w
     return false;
 }
 
-bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_modulation modulation,
-                softqam_input_format input, softqam_output_format output, softqam_noise noise)
+bool gpu_synchronise(struct gpu_bench *bench)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    return gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize");
+}
+
+bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_config config)
+{
+    const float *d_noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var;
+    char what[64];
     config.context = bench->context;
-    config.modulation = modulation;
-    config.input_format = input;
-    config.output_format = output;
-    config.noise = noise;
     softqam_status status = softqam_create(demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(bench->context, SOFTQAM_PREPARE_KERNELS);
     if (status == SOFTQAM_OK)
-        status =
-            softqam_cuda_demodulate(*demodulator, bench->d_in, output == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var,
-                                    1, bench->d_out, bench->streams[0]);
-    char what[64];
-    snprintf(what, sizeof what, "cuda: %s", modulation_get(modulation)->name);
+        status = softqam_cuda_demodulate(*demodulator, bench->d_in, d_noise_var, 1, bench->d_out, bench->streams[0]);
+    snprintf(what, sizeof what, "cuda: %s", modulation_get(config.modulation)->name);
     if (gpu_supported(bench, status, what))
         return true;
     softqam_destroy(*demodulator);
@@ -80,7 +77,7 @@ bool gpu_repeat(struct gpu_bench *bench, void *to, const void *from, size_t from
 
 bool gpu_fill_input(struct gpu_bench *bench)
 {
-    return gpu_repeat(bench, bench->d_in, bench->pinned_in, 8 * bench->input->n_symbols, 8 * bench->n_device_symbols);
+    return gpu_repeat(bench, bench->d_in, bench->symbols, 8 * bench->n_symbols, 8 * bench->n_device_symbols);
 }
 
 bool gpu_fill_noise(struct gpu_bench *bench)
@@ -106,37 +103,79 @@ double gpu_clock_stop(struct gpu_bench *bench)
     return 1e-3 * (double)milliseconds;
 }
 
-static bool allocate(struct gpu_bench *bench, unsigned sections)
+bool gpu_capture(struct gpu_bench *bench, size_t n_launches, gpu_enqueue *enqueue, const void *context,
+                 cudaGraphExec_t *graph)
+{
+    cudaStream_t stream = bench->streams[0];
+    cudaGraph_t captured = NULL;
+    bool all = true;
+    if (!gpu_good(bench, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"))
+        return false;
+    for (size_t k = 0; k < n_launches && all; k++)
+        all = enqueue(context, k);
+    all = gpu_good(bench, cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture") && all &&
+          gpu_good(bench, cudaGraphInstantiate(graph, captured, 0), "cudaGraphInstantiate");
+    if (captured)
+        (void)cudaGraphDestroy(captured);
+    return all;
+}
+
+double gpu_time_graph(struct gpu_bench *bench, cudaGraphExec_t graph, int n_replays)
+{
+    bool all = gpu_clock_start(bench);
+    for (int k = 0; k < n_replays && all; k++)
+        all = gpu_good(bench, cudaGraphLaunch(graph, bench->streams[0]), "cudaGraphLaunch");
+    return all ? gpu_clock_stop(bench) / n_replays : -1;
+}
+
+static bool allocate_host(struct gpu_bench *bench)
+{
+    const size_t nbytes = 8 * bench->n_symbols;
+    void *pinned_in = NULL, *pinned_out = NULL;
+    const bool all = gpu_softqam_good(bench, softqam_host_alloc(bench->context, nbytes, &pinned_in), "cuda") &&
+                     gpu_softqam_good(bench, softqam_host_alloc(bench->context, nbytes, &pinned_out), "cuda");
+    bench->pinned_in = pinned_in;
+    bench->pinned_out = pinned_out;
+    bench->symbols = malloc(nbytes);
+    bench->expected = malloc(nbytes);
+    bench->pageable_out = malloc(nbytes);
+    return all && bench->symbols && bench->expected && bench->pageable_out;
+}
+
+static bool allocate_device(struct gpu_bench *bench, unsigned sections)
 {
     const bool all_modulations = sections & 1u << BENCH_MODULATIONS;
     const size_t n_bits = modulation_get(all_modulations ? SOFTQAM_MODULATION_1024QAM : bench->modulation)->n_bits;
-    const size_t n = bench->input->n_symbols;
-    const size_t n_device = bench->n_device_symbols;
-    void *pinned_in = NULL;
-    void *pinned_out = NULL;
-    bool all = gpu_softqam_good(bench, softqam_host_alloc(bench->context, 8 * n, &pinned_in), "cuda") &&
-               gpu_softqam_good(bench, softqam_host_alloc(bench->context, 8 * n, &pinned_out), "cuda");
-    bench->pinned_in = pinned_in;
-    bench->pinned_out = pinned_out;
-    bench->pageable_out = malloc(8 * n);
-    all = all && bench->pageable_out &&
-          gpu_good(bench, cudaMalloc((void **)&bench->d_in, 8 * n_device), "cudaMalloc") &&
-          gpu_good(bench, cudaMalloc((void **)&bench->d_noise_var, sizeof(float) * n_device), "cudaMalloc") &&
-          gpu_good(bench, cudaMalloc((void **)&bench->d_out, sizeof(float) * (n_bits > 8 ? n_bits : 8) * n_device),
-                   "cudaMalloc") &&
-          gpu_good(bench, cudaEventCreate(&bench->start), "cudaEventCreate") &&
-          gpu_good(bench, cudaEventCreate(&bench->stop), "cudaEventCreate");
+    const size_t n = bench->n_device_symbols, out_nbytes = sizeof(float) * (n_bits > 8 ? n_bits : 8) * n;
+    bool all = gpu_good(bench, cudaMalloc((void **)&bench->d_in, 8 * n), "cudaMalloc") &&
+               gpu_good(bench, cudaMalloc((void **)&bench->d_noise_var, sizeof(float) * n), "cudaMalloc") &&
+               gpu_good(bench, cudaMalloc((void **)&bench->d_out, out_nbytes), "cudaMalloc") &&
+               gpu_good(bench, cudaEventCreate(&bench->start), "cudaEventCreate") &&
+               gpu_good(bench, cudaEventCreate(&bench->stop), "cudaEventCreate");
     for (int k = 0; k < GPU_MAX_STREAMS && all; k++)
         all = gpu_good(bench, cudaStreamCreate(&bench->streams[k]), "cudaStreamCreate");
-    if (all)
-        memcpy(bench->pinned_in, bench->input->symbols, 8 * n);
     return all;
+}
+
+/* The symbols of the runs from host memory, and their soft bits by the CPU. */
+static bool fill(struct gpu_bench *bench)
+{
+    softqam_demodulator *demodulator;
+    bench_fill_large(SOFTQAM_MODULATION_256QAM, bench->symbols, bench->n_symbols);
+    memcpy(bench->pinned_in, bench->symbols, 8 * bench->n_symbols);
+    softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
+    if (status == SOFTQAM_OK)
+        status = softqam_demodulate(demodulator, bench->symbols, NULL, bench->n_symbols, bench->expected);
+    softqam_destroy(demodulator);
+    return gpu_softqam_good(bench, status, "cpu") && gpu_fill_input(bench) && gpu_fill_noise(bench);
 }
 
 static void release(struct gpu_bench *bench)
 {
     softqam_host_free(bench->pinned_in);
     softqam_host_free(bench->pinned_out);
+    free(bench->symbols);
+    free(bench->expected);
     free(bench->pageable_out);
     (void)cudaFree(bench->d_in);
     (void)cudaFree(bench->d_noise_var);
@@ -154,11 +193,7 @@ static void release(struct gpu_bench *bench)
 static void note_facts(struct report *report)
 {
     struct cudaDeviceProp properties;
-    int device = 0;
-    int runtime = 0;
-    int driver = 0;
-    int clock_khz = 0;
-    int memory_khz = 0;
+    int device = 0, runtime = 0, driver = 0, clock_khz = 0, memory_khz = 0;
     char text[64];
     if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
         return;
@@ -206,21 +241,23 @@ static void measure(struct gpu_bench *bench, unsigned chosen)
             sections[k](bench);
 }
 
-void bench_cuda(struct report *report, const struct bench_input *input, const struct bench_options *options)
+void bench_cuda(struct report *report, const struct bench_options *options)
 {
     struct gpu_bench bench = {.report = report,
-                              .input = input,
                               .modulation = options->modulation,
+                              .n_symbols = options->n_symbols,
                               .n_device_symbols = options->n_device_symbols};
-    if (bench.n_device_symbols < input->n_symbols)
-        bench.n_device_symbols = input->n_symbols;
+    if (bench.n_symbols < options->n_largest)
+        bench.n_symbols = options->n_largest;
+    if (bench.n_device_symbols < bench.n_symbols)
+        bench.n_device_symbols = bench.n_symbols;
     const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
     if (softqam_context_create(&bench.context, &config) != SOFTQAM_OK) {
         message_print("cuda", "not measured: %s", softqam_error_message());
         return;
     }
     note_facts(report);
-    if (allocate(&bench, options->sections) && gpu_fill_input(&bench) && gpu_fill_noise(&bench)) {
+    if (allocate_host(&bench) && allocate_device(&bench, options->sections) && fill(&bench)) {
         measure(&bench, options->sections);
     } else {
         message_print("cuda", "memory could not be had");

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* One call on device memory, from launch to synchronisation on the host's clock, beside an empty kernel's. */
-#include <math.h>
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "common/modulation.h"
-#include "gpu_case.h"
+#include "common/message.h"
+#include "gpu.h"
 
 enum { N_CALLS = 50, N_SIZES = 4, N_WORKS = 1 + 2 * N_SIZES };
 
@@ -21,7 +20,7 @@ static double run_call(void *context)
     for (int k = 0; k < N_CALLS && all; k++)
         all = (work->demodulator ? gpu_work_enqueue(work, 0)
                                  : gpu_good(bench, bench_empty_kernel(bench->streams[0]), "empty kernel")) &&
-              gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize");
+              gpu_synchronise(bench);
     return all ? (clock_seconds() - start) / N_CALLS : -1;
 }
 
@@ -39,29 +38,24 @@ static void report_calls(struct gpu_bench *bench, const struct gpu_work works[N_
 
 void gpu_bench_calls(struct gpu_bench *bench)
 {
-    const struct gpu_case cases[] = {
-        {bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL},
-        {bench->modulation, SOFTQAM_INPUT_CF16, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL}};
+    const softqam_config configs[] = {
+        bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL),
+        bench_config(bench->modulation, SOFTQAM_INPUT_CF16, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL)};
     struct gpu_work works[N_WORKS] = {{.bench = bench, .name = "cuda: empty kernel"}};
-    struct contender contenders[N_WORKS];
-    bool all = bench->n_device_symbols >= SLOT_SYMBOLS;
-    int n_open = 1;
-    contenders[0] = (struct contender){works[0].name, run_call, &works[0], 0, 0};
-    for (; n_open < N_WORKS && all; n_open++) {
-        struct gpu_work *work = &works[n_open];
-        all = gpu_work_open(bench, &cases[(n_open - 1) / N_SIZES], sizes[(n_open - 1) % N_SIZES], work);
-        contenders[n_open] = gpu_work_contender(work);
-        contenders[n_open].run = run_call;
-        if (all) {
-            char name[WHAT_NBYTES];
-            gpu_case_name(&work->what, name);
-            snprintf(work->name, sizeof work->name, "cuda: call, %.40s, %zu symbol%s", name, work->n_symbols,
-                     work->n_symbols == 1 ? "" : "s");
-        }
+    struct turns turns = {.report = bench->report, .failed = bench->n_device_symbols < SLOT_SYMBOLS};
+    gpu_work_add(&turns, &works[0]);
+    for (int k = 1; k < N_WORKS && !turns.failed; k++) {
+        struct gpu_work *work = &works[k];
+        const size_t n = sizes[(k - 1) % N_SIZES];
+        char name[WHAT_NBYTES];
+        turns.failed = !gpu_work_open(bench, configs[(k - 1) / N_SIZES], n, work);
+        gpu_work_add(&turns, work);
+        gpu_config_name(&work->config, name);
+        snprintf(work->name, sizeof work->name, "cuda: call, %.40s, %zu symbol%s", name, n, PLURAL(n));
     }
-    const int first = all ? report_measure_in_turns(bench->report, contenders, N_WORKS) : -1;
+    for (size_t k = 0; k < turns.n; k++)
+        turns.contenders[k].run = run_call;
+    const int first = report_measure_in_turns(&turns);
     if (first >= 0)
         report_calls(bench, works, first);
-    for (int k = 1; k < n_open; k++)
-        gpu_work_close(&works[k]);
 }

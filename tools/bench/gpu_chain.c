@@ -3,50 +3,44 @@
  * softqam adds to it, and what a copy kernel adds that moves the same bytes in its place. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "gpu_case.h"
+#include "gpu.h"
+#include "slow_inputs.h"
 
 enum { CHAINS = 20, CHAIN_REPLAYS = 2, MOST_OUT_NBYTES = 40 };
 
 /* What stands between the producer and the consumer. The copies, in the order of shape and attribute. */
 enum { NOTHING, SOFTQAM, FIRST_COPY, N_MIDDLES = FIRST_COPY + 2 * BENCH_N_COPY_SHAPES };
 
+enum { IN_NBYTES = (8 + 4) * SLOT_SYMBOLS, OUT_NBYTES = MOST_OUT_NBYTES * SLOT_SYMBOLS };
+
 /* Symbols, then their noise variances. */
 struct chain_memory {
-    unsigned char *symbols; /* in host memory */
-    float *noise_var;
+    unsigned char host[IN_NBYTES];
     unsigned char *d_master; /* what the producer reads */
     unsigned char *d_in;     /* what it writes */
     unsigned char *d_out;
     unsigned *d_sums; /* of the consumer */
 };
 
+/* One of the graphs that are measured in turns; `work` is the middle of it. */
 struct chain {
     const struct chain_memory *memory;
-    struct gpu_work work; /* not of NOTHING */
+    struct gpu_work work;
     bool has_work;
-    size_t in_words;
-    size_t out_words;
     char name[WHAT_NBYTES];
 };
 
-enum { IN_NBYTES = (8 + 4) * SLOT_SYMBOLS, OUT_NBYTES = MOST_OUT_NBYTES * SLOT_SYMBOLS };
-
 static bool allocate(struct gpu_bench *bench, struct chain_memory *memory)
 {
-    memory->symbols = malloc(IN_NBYTES);
-    memory->noise_var = malloc(SLOT_SYMBOLS * sizeof *memory->noise_var);
-    return memory->symbols && memory->noise_var &&
-           gpu_good(bench, cudaMalloc((void **)&memory->d_master, IN_NBYTES), "cudaMalloc") &&
+    const size_t sums_nbytes = BENCH_CONSUMER_BLOCKS * sizeof *memory->d_sums;
+    return gpu_good(bench, cudaMalloc((void **)&memory->d_master, IN_NBYTES), "cudaMalloc") &&
            gpu_good(bench, cudaMalloc((void **)&memory->d_in, IN_NBYTES), "cudaMalloc") &&
            gpu_good(bench, cudaMalloc((void **)&memory->d_out, OUT_NBYTES), "cudaMalloc") &&
-           gpu_good(bench, cudaMalloc((void **)&memory->d_sums, BENCH_CONSUMER_BLOCKS * sizeof(unsigned)),
-                    "cudaMalloc");
+           gpu_good(bench, cudaMalloc((void **)&memory->d_sums, sums_nbytes), "cudaMalloc");
 }
 
 static void release(struct chain_memory *memory)
@@ -55,55 +49,52 @@ static void release(struct chain_memory *memory)
     (void)cudaFree(memory->d_in);
     (void)cudaFree(memory->d_out);
     (void)cudaFree(memory->d_sums);
-    free(memory->symbols);
-    free(memory->noise_var);
 }
 
-static bool fill(struct gpu_bench *bench, struct chain_memory *memory, const struct gpu_case *c)
+/* Where the noise variances begin. */
+static size_t noise_offset(const softqam_config *config)
 {
-    const size_t nbytes = softqam_input_symbol_nbytes(c->input) * SLOT_SYMBOLS;
-    bench_fill(c->modulation, memory->symbols, SLOT_SYMBOLS, 28.0, c->input, bench_input_scale(c->input));
-    for (size_t k = 0; k < SLOT_SYMBOLS; k++)
-        memory->noise_var[k] = 0.001f + 1e-6f * (float)(k % 1009);
-    return gpu_good(bench, cudaMemcpy(memory->d_master, memory->symbols, nbytes, cudaMemcpyHostToDevice),
-                    "cudaMemcpy") &&
-           gpu_good(bench,
-                    cudaMemcpy(memory->d_master + nbytes, memory->noise_var, SLOT_SYMBOLS * sizeof(float),
-                               cudaMemcpyHostToDevice),
-                    "cudaMemcpy");
+    return softqam_input_symbol_nbytes(config->input_format) * SLOT_SYMBOLS;
 }
 
-static bool enqueue(const struct chain *chain, struct gpu_bench *bench)
+static bool fill(struct gpu_bench *bench, struct chain_memory *memory, const softqam_config *config)
 {
+    float *noise_var = (float *)(void *)(memory->host + noise_offset(config));
+    bench_fill(config->modulation, memory->host, SLOT_SYMBOLS, 28.0, config->input_format);
+    slow_input_fill_noise(SLOW_NONE, noise_var, SLOT_SYMBOLS);
+    return gpu_good(bench, cudaMemcpy(memory->d_master, memory->host, IN_NBYTES, cudaMemcpyHostToDevice), "cudaMemcpy");
+}
+
+/* Words of 16 bytes. */
+static size_t count_out_words(const struct chain *chain)
+{
+    return bench_out_nbytes(&chain->work.config, SLOT_SYMBOLS) / 16;
+}
+
+static bool enqueue(const void *context, size_t k)
+{
+    const struct chain *chain = context;
     const struct chain_memory *memory = chain->memory;
-    return gpu_good(bench, bench_producer_kernel(memory->d_master, memory->d_in, chain->in_words, bench->streams[0]),
+    struct gpu_bench *bench = chain->work.bench;
+    cudaStream_t stream = bench->streams[0];
+    const size_t in_words = (noise_offset(&chain->work.config) + SLOT_SYMBOLS * sizeof(float)) / 16;
+    (void)k;
+    return gpu_good(bench, bench_producer_kernel(memory->d_master, memory->d_in, in_words, stream),
                     "producer kernel") &&
            (!chain->has_work || gpu_work_enqueue(&chain->work, 0)) &&
-           gpu_good(bench, bench_consumer_kernel(memory->d_out, chain->out_words, memory->d_sums, bench->streams[0]),
+           gpu_good(bench, bench_consumer_kernel(memory->d_out, count_out_words(chain), memory->d_sums, stream),
                     "consumer kernel");
-}
-
-static bool capture(struct chain *chain)
-{
-    struct gpu_bench *bench = chain->work.bench;
-    bool all = true;
-    if (!gpu_good(bench, cudaStreamBeginCapture(bench->streams[0], cudaStreamCaptureModeThreadLocal),
-                  "cudaStreamBeginCapture"))
-        return false;
-    for (int k = 0; k < CHAINS && all; k++)
-        all = enqueue(chain, bench);
-    return gpu_end_capture(bench, all, &chain->work.graph);
 }
 
 static double run_chain(void *context)
 {
     const struct chain *chain = context;
-    struct gpu_bench *bench = chain->work.bench;
-    bool all = gpu_clock_start(bench);
-    for (int k = 0; k < CHAIN_REPLAYS && all; k++)
-        all = gpu_good(bench, cudaGraphLaunch(chain->work.graph, bench->streams[0]), "cudaGraphLaunch");
-    const double seconds = all ? gpu_clock_stop(bench) : -1;
-    return seconds < 0 ? -1 : seconds / (CHAINS * CHAIN_REPLAYS);
+    return gpu_time_graph(chain->work.bench, chain->work.graph, CHAIN_REPLAYS) / CHAINS;
+}
+
+static void close_chain(void *context)
+{
+    gpu_work_close(&((struct chain *)context)->work);
 }
 
 /* The outputs, and that the consumer has seen them. */
@@ -112,16 +103,17 @@ static bool verify(struct chain *chain)
     static unsigned out[OUT_NBYTES / sizeof(unsigned)];
     struct gpu_bench *bench = chain->work.bench;
     const struct chain_memory *memory = chain->memory;
+    const float *noise_var = (const float *)(const void *)(memory->host + noise_offset(&chain->work.config));
+    const size_t n_words = count_out_words(chain);
     unsigned sums[BENCH_CONSUMER_BLOCKS], difference = 0;
     if (!gpu_good(bench, cudaMemset(memory->d_out, 1, OUT_NBYTES), "cudaMemset") || run_chain(chain) < 0 ||
-        !gpu_verify(bench, &chain->work.what, chain->name, memory->symbols, memory->noise_var, SLOT_SYMBOLS,
-                    memory->d_out) ||
+        !gpu_verify(&chain->work, chain->name, memory->host, noise_var, SLOT_SYMBOLS, memory->d_out) ||
         !gpu_good(bench, cudaMemcpy(sums, memory->d_sums, sizeof sums, cudaMemcpyDeviceToHost), "cudaMemcpy") ||
-        !gpu_good(bench, cudaMemcpy(out, memory->d_out, 16 * chain->out_words, cudaMemcpyDeviceToHost), "cudaMemcpy"))
+        !gpu_good(bench, cudaMemcpy(out, memory->d_out, 16 * n_words, cudaMemcpyDeviceToHost), "cudaMemcpy"))
         return false;
     for (size_t k = 0; k < BENCH_CONSUMER_BLOCKS; k++)
         difference ^= sums[k];
-    for (size_t k = 0; k < 4 * chain->out_words; k++)
+    for (size_t k = 0; k < 4 * n_words; k++)
         difference ^= out[k];
     if (difference == 0)
         return true;
@@ -130,27 +122,32 @@ static bool verify(struct chain *chain)
     return false;
 }
 
-static const char *const middle_names[N_MIDDLES] = {"nothing",           "softqam",
-                                                    "copy, long tiles",  "copy, long tiles, programmatic",
-                                                    "copy, short tiles", "copy, short tiles, programmatic"};
-
-static void make_chain(struct chain *chain, const struct chain_memory *memory, const struct gpu_work *softqam,
-                       int middle)
+/* The works of all chains: the library's, on the chain's memory, and copies in its place. */
+static bool open_works(struct gpu_bench *bench, const struct chain_memory *memory, softqam_config config,
+                       struct chain chains[N_MIDDLES])
 {
-    const struct gpu_case *c = &softqam->what;
-    const int copy = middle - FIRST_COPY;
+    static const char *const names[N_MIDDLES] = {"nothing",           "softqam",
+                                                 "copy, long tiles",  "copy, long tiles, programmatic",
+                                                 "copy, short tiles", "copy, short tiles, programmatic"};
+    struct gpu_work work;
     char name[WHAT_NBYTES];
-    gpu_case_name(c, name);
-    *chain = (struct chain){.memory = memory, .work = *softqam, .has_work = middle != NOTHING};
-    if (copy >= 0)
-        chain->work = gpu_work_copy(softqam, (enum bench_copy_shape)(copy / 2), copy % 2);
-    chain->in_words = (softqam_input_symbol_nbytes(c->input) + sizeof(float)) * SLOT_SYMBOLS / 16;
-    chain->out_words = softqam_output_nbytes(c->output, c->modulation, SLOT_SYMBOLS) / 16;
-    snprintf(chain->name, sizeof chain->name, "cuda: chain, %.*s: %s", (int)strcspn(name, ","), name,
-             middle_names[middle]);
+    if (!gpu_work_open(bench, config, SLOT_SYMBOLS, &work))
+        return false;
+    work.d_in = memory->d_in;
+    work.d_noise_var = (const float *)(const void *)(memory->d_in + noise_offset(&config));
+    work.d_out = memory->d_out;
+    gpu_config_name(&config, name);
+    for (int k = 0; k < N_MIDDLES; k++) {
+        const int copy = k < FIRST_COPY ? 0 : k - FIRST_COPY;
+        chains[k] = (struct chain){.memory = memory, .has_work = k != NOTHING};
+        chains[k].work = k == SOFTQAM ? work : gpu_work_copy(&work, (enum bench_copy_shape)(copy / 2), copy % 2);
+        snprintf(chains[k].name, sizeof chains[k].name, "cuda: chain, %.*s: %s", (int)strcspn(name, ","), name,
+                 names[k]);
+    }
+    return true;
 }
 
-static void report_chain(struct gpu_bench *bench, const struct gpu_case *c, int first)
+static void report_chain(struct gpu_bench *bench, const softqam_config *config, int first)
 {
     double us[N_MIDDLES];
     char name[WHAT_NBYTES];
@@ -160,37 +157,26 @@ static void report_chain(struct gpu_bench *bench, const struct gpu_case *c, int 
     const double programmatic = fmin(us[FIRST_COPY + 1], us[FIRST_COPY + 3]) - us[NOTHING];
     const double added = us[SOFTQAM] - us[NOTHING];
     const double values[] = {us[NOTHING], added, plain, plain / added, programmatic, programmatic / added};
-    gpu_case_name(c, name);
+    gpu_config_name(config, name);
     report_row(bench->report, name, values);
 }
 
-static void measure_chain(struct gpu_bench *bench, struct chain_memory *memory, const struct gpu_case *c)
+static void measure_chain(struct gpu_bench *bench, struct chain_memory *memory, softqam_config config)
 {
     struct chain chains[N_MIDDLES];
-    struct contender contenders[N_MIDDLES];
-    struct gpu_work softqam;
-    bool all = fill(bench, memory, c) && gpu_work_open(bench, c, SLOT_SYMBOLS, &softqam);
-    if (!all)
+    struct turns turns = {.report = bench->report};
+    if (!fill(bench, memory, &config) || !open_works(bench, memory, config, chains))
         return;
-    int n_made = 0;
-    softqam.d_in = memory->d_in;
-    softqam.d_noise_var =
-        (const float *)(const void *)(memory->d_in + softqam_input_symbol_nbytes(c->input) * SLOT_SYMBOLS);
-    softqam.d_out = memory->d_out;
-    for (; n_made < N_MIDDLES && all; n_made++) {
-        struct chain *chain = &chains[n_made];
-        make_chain(chain, memory, &softqam, n_made);
-        all = capture(chain) && (n_made != SOFTQAM || verify(chain));
-        contenders[n_made] =
-            (struct contender){chain->name, run_chain, chain, SLOT_SYMBOLS, SLOT_SYMBOLS * gpu_case_nbytes(c)};
+    for (int k = 0; k < N_MIDDLES; k++) {
+        struct chain *chain = &chains[k];
+        turns.failed = turns.failed || !gpu_capture(bench, CHAINS, enqueue, chain, &chain->work.graph) ||
+                       (k == SOFTQAM && !verify(chain));
+        turns.contenders[turns.n++] = (struct contender){
+            chain->name, run_chain, chain, close_chain, SLOT_SYMBOLS, SLOT_SYMBOLS * bench_symbol_nbytes(&config)};
     }
-    const int first = all ? report_measure_in_turns(bench->report, contenders, N_MIDDLES) : -1;
+    const int first = report_measure_in_turns(&turns);
     if (first >= 0)
-        report_chain(bench, c, first);
-    for (int k = 0; k < n_made; k++)
-        if (chains[k].work.graph)
-            (void)cudaGraphExecDestroy(chains[k].work.graph);
-    gpu_work_close(&softqam);
+        report_chain(bench, &config, first);
 }
 
 void gpu_bench_chain(struct gpu_bench *bench)
@@ -198,22 +184,21 @@ void gpu_bench_chain(struct gpu_bench *bench)
     static const char *const columns[] = {"without us",     "adds us", "copy adds us", "copy/softqam", "progr. adds us",
                                           "progr./softqam", NULL};
     static const softqam_input_format inputs[] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
-    struct chain_memory memory = {.symbols = NULL};
-    char title[128];
+    static struct chain_memory memory;
+    char title[TITLE_NBYTES];
     snprintf(title, sizeof title, "cuda: %s, a slot in a chain, data in cache",
              modulation_get(bench->modulation)->name);
     report_table(bench->report, title, columns);
     if (allocate(bench, &memory)) {
-        for (int input = 0; input < 2; input++) {
-            for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++) {
-                const struct gpu_case c = {bench->modulation, inputs[input], (softqam_output_format)output,
-                                           SOFTQAM_NOISE_PER_SYMBOL};
-                measure_chain(bench, &memory, &c);
-            }
-        }
+        for (int input = 0; input < 2; input++)
+            for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++)
+                measure_chain(bench, &memory,
+                              bench_config(bench->modulation, inputs[input], (softqam_output_format)output,
+                                           SOFTQAM_NOISE_PER_SYMBOL));
     } else {
         message_print("cuda", "no memory for a chain");
         bench->report->failed = true;
     }
     release(&memory);
+    memory = (struct chain_memory){.d_master = NULL};
 }

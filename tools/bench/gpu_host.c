@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* Host memory to host memory: pinned and pageable, one slot, the order of issue, the choice of AUTO, several GPUs. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "create.h"
 #include "gpu.h"
 
-/* Both directions of the bus at once, each the bytes of the whole input. */
-static double run_bus(void *context)
+static bool copy(struct gpu_bench *bench, void *to, const void *from, size_t nbytes, enum cudaMemcpyKind kind,
+                 cudaStream_t stream)
 {
-    struct gpu_bench *bench = context;
-    const size_t nbytes = 8 * bench->input->n_symbols;
+    return gpu_good(bench, cudaMemcpyAsync(to, from, nbytes, kind, stream), "cudaMemcpyAsync");
+}
+
+/* One or more GPUs, each with its share of the symbols. */
+enum { MAX_GPUS = 16 };
+
+struct devices {
+    struct gpu_bench *bench;
+    int n;
+    cudaStream_t streams[MAX_GPUS][2];
+    unsigned char *buffers[MAX_GPUS]; /* symbols, then soft bits */
+    softqam_demodulator *demodulator; /* on all of them */
+};
+
+/* Both directions of each GPU's bus at once, on a stream for each, without kernels. */
+static double run_buses(void *context)
+{
+    const struct devices *c = context;
+    struct gpu_bench *bench = c->bench;
+    const size_t nbytes = 8 * (bench->n_symbols / (size_t)c->n);
+    bool all = true;
     const double start = clock_seconds();
-    if (!gpu_good(bench,
-                  cudaMemcpyAsync(bench->d_in, bench->pinned_in, nbytes, cudaMemcpyHostToDevice, bench->streams[0]),
-                  "cudaMemcpyAsync") ||
-        !gpu_good(bench,
-                  cudaMemcpyAsync(bench->pinned_out, bench->d_out, nbytes, cudaMemcpyDeviceToHost, bench->streams[1]),
-                  "cudaMemcpyAsync") ||
-        !gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize") ||
-        !gpu_good(bench, cudaStreamSynchronize(bench->streams[1]), "cudaStreamSynchronize"))
-        return -1;
-    return clock_seconds() - start;
+    for (int k = 0; k < c->n && all; k++) {
+        const size_t offset = nbytes * (size_t)k;
+        all = gpu_good(bench, cudaSetDevice(k), "cudaSetDevice") &&
+              copy(bench, c->buffers[k], bench->pinned_in + offset, nbytes, cudaMemcpyHostToDevice, c->streams[k][0]) &&
+              copy(bench, bench->pinned_out + offset, c->buffers[k] + nbytes, nbytes, cudaMemcpyDeviceToHost,
+                   c->streams[k][1]);
+    }
+    for (int k = 0; k < 2 * c->n; k++)
+        all = gpu_good(bench, cudaStreamSynchronize(c->streams[k / 2][k % 2]), "cudaStreamSynchronize") && all;
+    return all ? clock_seconds() - start : -1;
 }
 
 struct host_run {
@@ -53,7 +70,7 @@ static bool gives_right_bytes(struct host_run *run, const char *what)
     memset(run->out, 1, 8 * run->n_symbols);
     if (run_host(run) < 0)
         return false;
-    if (memcmp(run->out, run->bench->input->expected, 8 * run->n_symbols) == 0)
+    if (memcmp(run->out, run->bench->expected, 8 * run->n_symbols) == 0)
         return true;
     message_print(what, "wrong bytes");
     run->bench->report->failed = true;
@@ -72,8 +89,7 @@ static int measure_host(struct host_run *run, const char *what, int limit)
 static softqam_demodulator *make(struct gpu_bench *bench, softqam_backend backend, unsigned n_threads)
 {
     softqam_demodulator *demodulator;
-    const softqam_context_config config = bench_context_config(backend, n_threads);
-    softqam_status status = bench_create(&demodulator, &config, NULL);
+    softqam_status status = bench_create(&demodulator, bench_context_config(backend, n_threads), NULL);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(softqam_demodulator_context(demodulator), SOFTQAM_PREPARE_ALL);
     if (gpu_softqam_good(bench, status, "host to host"))
@@ -90,7 +106,7 @@ static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulat
     if (n_samples > 1)
         bench->report->n_samples = LATENCY_SAMPLES;
     measure_host(&run, "cuda: one slot host to host, pinned", -1);
-    run.symbols = bench->input->symbols;
+    run.symbols = bench->symbols;
     run.out = bench->pageable_out;
     measure_host(&run, "cuda: one slot host to host, pageable", -1);
     bench->report->n_samples = n_samples;
@@ -98,8 +114,11 @@ static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulat
 
 void gpu_bench_host(struct gpu_bench *bench)
 {
-    const size_t n = bench->input->n_symbols;
-    const int bus = report_measure(bench->report, "cuda: both copy directions together", n, 16 * n, -1, run_bus, bench);
+    const size_t n = bench->n_symbols;
+    struct devices one = {
+        .bench = bench, .n = 1, .streams = {{bench->streams[0], bench->streams[1]}}, .buffers = {bench->d_out}};
+    const int bus =
+        report_measure(bench->report, "cuda: both copy directions together", n, 16 * n, -1, run_buses, &one);
     softqam_demodulator *demodulator = bus < 0 ? NULL : make(bench, SOFTQAM_BACKEND_CUDA, 0);
     if (!demodulator)
         return;
@@ -109,9 +128,9 @@ void gpu_bench_host(struct gpu_bench *bench)
     softqam_destroy(demodulator);
     for (unsigned n_threads = 1; n_threads <= 16 && reached >= 0; n_threads *= 2) {
         char what[64];
-        snprintf(what, sizeof what, "cuda: host to host, pageable, %u thread%s", n_threads, n_threads == 1 ? "" : "s");
+        snprintf(what, sizeof what, "cuda: host to host, pageable, %u thread%s", n_threads, PLURAL(n_threads));
         demodulator = make(bench, SOFTQAM_BACKEND_CUDA, n_threads);
-        struct host_run pageable = {bench, demodulator, bench->input->symbols, n, bench->pageable_out, 1};
+        struct host_run pageable = {bench, demodulator, bench->symbols, n, bench->pageable_out, 1};
         if (demodulator)
             measure_host(&pageable, what, reached);
         softqam_destroy(demodulator);
@@ -133,21 +152,15 @@ enum stage { STAGE_IN, STAGE_KERNEL, STAGE_OUT, N_STAGES };
 static bool issue(const struct order_case *c, enum stage stage, size_t chunk)
 {
     struct gpu_bench *bench = c->bench;
-    const size_t first = chunk * ORDER_CHUNK_SYMBOLS;
-    const size_t left = bench->input->n_symbols - first;
-    const size_t n = left < ORDER_CHUNK_SYMBOLS ? left : ORDER_CHUNK_SYMBOLS;
-    const size_t slot = chunk % c->n_streams;
+    const size_t first = chunk * ORDER_CHUNK_SYMBOLS, left = bench->n_symbols - first;
+    const size_t n = left < ORDER_CHUNK_SYMBOLS ? left : ORDER_CHUNK_SYMBOLS, slot = chunk % c->n_streams;
     unsigned char *d_in = bench->d_in + 8 * slot * ORDER_CHUNK_SYMBOLS;
     unsigned char *d_out = bench->d_out + 8 * slot * ORDER_CHUNK_SYMBOLS;
     cudaStream_t stream = bench->streams[slot];
     if (stage == STAGE_IN)
-        return gpu_good(bench,
-                        cudaMemcpyAsync(d_in, bench->pinned_in + 8 * first, 8 * n, cudaMemcpyHostToDevice, stream),
-                        "cudaMemcpyAsync");
+        return copy(bench, d_in, bench->pinned_in + 8 * first, 8 * n, cudaMemcpyHostToDevice, stream);
     if (stage == STAGE_OUT)
-        return gpu_good(bench,
-                        cudaMemcpyAsync(bench->pinned_out + 8 * first, d_out, 8 * n, cudaMemcpyDeviceToHost, stream),
-                        "cudaMemcpyAsync");
+        return copy(bench, bench->pinned_out + 8 * first, d_out, 8 * n, cudaMemcpyDeviceToHost, stream);
     return gpu_softqam_good(bench, softqam_cuda_demodulate(c->demodulator, d_in, NULL, n, d_out, stream),
                             "order of issue");
 }
@@ -155,20 +168,14 @@ static bool issue(const struct order_case *c, enum stage stage, size_t chunk)
 static double run_order(void *context)
 {
     const struct order_case *c = context;
-    const size_t n_chunks = (c->bench->input->n_symbols - 1) / ORDER_CHUNK_SYMBOLS + 1;
-    const size_t outer = c->slot_by_slot ? 1 : N_STAGES;
+    const size_t n_chunks = (c->bench->n_symbols - 1) / ORDER_CHUNK_SYMBOLS + 1;
     bool all = true;
     const double start = clock_seconds();
-    for (size_t round = 0; round < n_chunks; round += c->n_streams) {
-        const size_t end = round + c->n_streams < n_chunks ? round + c->n_streams : n_chunks;
-        for (size_t pass = 0; pass < outer; pass++) {
-            for (size_t chunk = round; chunk < end && all; chunk++) {
-                if (!c->slot_by_slot)
-                    all = issue(c, (enum stage)pass, chunk);
-                for (int stage = 0; stage < N_STAGES && c->slot_by_slot && all; stage++)
-                    all = issue(c, (enum stage)stage, chunk);
-            }
-        }
+    for (size_t first = 0; first < n_chunks; first += c->n_streams) {
+        const size_t n = c->n_streams < n_chunks - first ? c->n_streams : n_chunks - first;
+        for (size_t k = 0; k < N_STAGES * n && all; k++)
+            all = c->slot_by_slot ? issue(c, (enum stage)(k % N_STAGES), first + k / N_STAGES)
+                                  : issue(c, (enum stage)(k / n), first + k % n);
     }
     for (size_t k = 0; k < c->n_streams; k++)
         all = gpu_good(c->bench, cudaStreamSynchronize(c->bench->streams[k]), "cudaStreamSynchronize") && all;
@@ -178,7 +185,7 @@ static double run_order(void *context)
 void gpu_bench_streams(struct gpu_bench *bench)
 {
     static const size_t counts[] = {1, 2, 3, 4, 8};
-    const size_t n = bench->input->n_symbols;
+    const size_t n = bench->n_symbols;
     int one_stream = -1;
     if (GPU_MAX_STREAMS * (size_t)ORDER_CHUNK_SYMBOLS > bench->n_device_symbols)
         return;
@@ -189,12 +196,12 @@ void gpu_bench_streams(struct gpu_bench *bench)
             char what[64];
             if (counts[k] == 1 && slot_by_slot == 0)
                 continue;
-            snprintf(what, sizeof what, "cuda: %zu stream%s, issued %s", counts[k], counts[k] == 1 ? "" : "s",
+            snprintf(what, sizeof what, "cuda: %zu stream%s, issued %s", counts[k], PLURAL(counts[k]),
                      slot_by_slot ? "chunk by chunk" : "stage by stage");
             const int index = report_measure(bench->report, what, n, 16 * n, one_stream, run_order, &run);
             if (one_stream < 0)
                 one_stream = index;
-            if (memcmp(bench->pinned_out, bench->input->expected, 8 * n) != 0) {
+            if (memcmp(bench->pinned_out, bench->expected, 8 * n) != 0) {
                 message_print(what, "wrong bytes");
                 bench->report->failed = true;
             }
@@ -211,16 +218,16 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
     static const char *const names[] = {"cpu", "cuda", "auto"};
     char what[3][64];
     struct host_run runs[3];
-    struct contender contenders[3];
+    struct turns turns = {.report = bench->report};
     for (int k = 0; k < 3; k++) {
         snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], kind);
         runs[k] = run;
         runs[k].demodulator = demodulators[k];
-        contenders[k] = (struct contender){what[k], run_host, &runs[k], run.n_symbols, 16 * run.n_symbols};
-        if (!gives_right_bytes(&runs[k], what[k]))
-            return;
+        turns.failed = turns.failed || !gives_right_bytes(&runs[k], what[k]);
+        turns.contenders[turns.n++] =
+            (struct contender){what[k], run_host, &runs[k], NULL, run.n_symbols, 16 * run.n_symbols};
     }
-    const int first = report_measure_in_turns(bench->report, contenders, 3);
+    const int first = report_measure_in_turns(&turns);
     if (first >= 0)
         report_set_limit(bench->report, first + 2, report_faster(bench->report, first, first + 1));
 }
@@ -230,43 +237,33 @@ void gpu_bench_choice(struct gpu_bench *bench)
     softqam_demodulator *demodulators[3] = {make(bench, SOFTQAM_BACKEND_CPU, 0), make(bench, SOFTQAM_BACKEND_CUDA, 0),
                                             make(bench, SOFTQAM_BACKEND_AUTO, 0)};
     const bool all = demodulators[0] && demodulators[1] && demodulators[2];
-    for (size_t n = 1; n <= bench->input->n_symbols && all; n *= 4) {
+    for (size_t n = 1; n <= bench->n_symbols && all; n *= 4) {
         const size_t n_repeats = n < 4096 ? 4096 / n / 8 + 1 : 1;
         measure_choice(bench, demodulators, "pinned",
                        (struct host_run){bench, NULL, bench->pinned_in, n, bench->pinned_out, n_repeats});
         measure_choice(bench, demodulators, "pageable",
-                       (struct host_run){bench, NULL, bench->input->symbols, n, bench->pageable_out, n_repeats});
+                       (struct host_run){bench, NULL, bench->symbols, n, bench->pageable_out, n_repeats});
     }
     for (int k = 0; k < 3; k++)
         softqam_destroy(demodulators[k]);
 }
 
-/* Several GPUs: the copy engines of all of them without kernels, then the library on all of them. */
-enum { MAX_GPUS = 16 };
-
-struct several_case {
-    struct gpu_bench *bench;
-    int n_devices;
-    cudaStream_t streams[MAX_GPUS][2];
-    unsigned char *buffers[MAX_GPUS];
-};
-
-static bool set_up_devices(struct several_case *c)
+static bool set_up_devices(struct devices *c)
 {
-    const size_t share = c->bench->input->n_symbols / (size_t)c->n_devices;
+    const size_t share = c->bench->n_symbols / (size_t)c->n;
     bool all = true;
-    for (int k = 0; k < c->n_devices && all; k++) {
+    for (int k = 0; k < c->n && all; k++)
         all = gpu_good(c->bench, cudaSetDevice(k), "cudaSetDevice") &&
               gpu_good(c->bench, cudaMalloc((void **)&c->buffers[k], 16 * share), "cudaMalloc") &&
               gpu_good(c->bench, cudaStreamCreate(&c->streams[k][0]), "cudaStreamCreate") &&
               gpu_good(c->bench, cudaStreamCreate(&c->streams[k][1]), "cudaStreamCreate");
-    }
     return all;
 }
 
-static void take_down_devices(struct several_case *c)
+static void take_down_devices(struct devices *c)
 {
-    for (int k = 0; k < c->n_devices; k++) {
+    softqam_destroy(c->demodulator);
+    for (int k = 0; k < c->n; k++) {
         (void)cudaSetDevice(k);
         (void)cudaFree(c->buffers[k]);
         for (int way = 0; way < 2; way++)
@@ -275,89 +272,54 @@ static void take_down_devices(struct several_case *c)
     }
 }
 
-/* Each device its share of both directions, whole, on a stream for each. */
-static double run_buses(void *context)
-{
-    struct several_case *c = context;
-    struct gpu_bench *bench = c->bench;
-    const size_t share = bench->input->n_symbols / (size_t)c->n_devices;
-    bool all = true;
-    const double start = clock_seconds();
-    for (int k = 0; k < c->n_devices && all; k++) {
-        const size_t offset = 8 * share * (size_t)k;
-        all = gpu_good(bench, cudaSetDevice(k), "cudaSetDevice") &&
-              gpu_good(bench,
-                       cudaMemcpyAsync(c->buffers[k], bench->pinned_in + offset, 8 * share, cudaMemcpyHostToDevice,
-                                       c->streams[k][0]),
-                       "cudaMemcpyAsync") &&
-              gpu_good(bench,
-                       cudaMemcpyAsync(bench->pinned_out + offset, c->buffers[k] + 8 * share, 8 * share,
-                                       cudaMemcpyDeviceToHost, c->streams[k][1]),
-                       "cudaMemcpyAsync");
-    }
-    for (int k = 0; k < 2 * c->n_devices; k++)
-        all = gpu_good(bench, cudaStreamSynchronize(c->streams[k / 2][k % 2]), "cudaStreamSynchronize") && all;
-    return all ? clock_seconds() - start : -1;
-}
-
 /* All devices at once on data of their own. */
-struct devices_case {
-    struct several_case *several;
-    softqam_demodulator *demodulator;
-};
-
-enum { DEVICE_REPEATS = 20 };
-
 static double run_devices(void *context)
 {
-    const struct devices_case *c = context;
-    struct several_case *s = c->several;
-    const size_t share = s->bench->input->n_symbols / (size_t)s->n_devices;
+    enum { REPEATS = 20 };
+    const struct devices *c = context;
+    struct gpu_bench *bench = c->bench;
+    const size_t share = bench->n_symbols / (size_t)c->n;
     bool all = true;
     const double start = clock_seconds();
-    for (int k = 0; k < DEVICE_REPEATS * s->n_devices && all; k++) {
-        const int device = k % s->n_devices;
-        all = gpu_good(s->bench, cudaSetDevice(device), "cudaSetDevice") &&
-              gpu_softqam_good(s->bench,
-                               softqam_cuda_demodulate(c->demodulator, s->buffers[device], NULL, share,
-                                                       s->buffers[device] + 8 * share, s->streams[device][0]),
+    for (int k = 0; k < REPEATS * c->n && all; k++) {
+        unsigned char *buffer = c->buffers[k % c->n];
+        all = gpu_good(bench, cudaSetDevice(k % c->n), "cudaSetDevice") &&
+              gpu_softqam_good(bench,
+                               softqam_cuda_demodulate(c->demodulator, buffer, NULL, share, buffer + 8 * share,
+                                                       c->streams[k % c->n][0]),
                                "several devices");
     }
-    for (int k = 0; k < s->n_devices; k++)
-        all = gpu_good(s->bench, cudaStreamSynchronize(s->streams[k][0]), "cudaStreamSynchronize") && all;
-    return all ? (clock_seconds() - start) / DEVICE_REPEATS : -1;
+    for (int k = 0; k < c->n; k++)
+        all = gpu_good(bench, cudaStreamSynchronize(c->streams[k][0]), "cudaStreamSynchronize") && all;
+    return all ? (clock_seconds() - start) / REPEATS : -1;
 }
 
 static void measure_devices(struct gpu_bench *bench, int n_devices)
 {
-    struct several_case c = {.bench = bench, .n_devices = n_devices};
-    const size_t n = bench->input->n_symbols;
+    struct devices c = {.bench = bench, .n = n_devices};
+    const size_t n = bench->n_symbols;
     int devices[MAX_GPUS];
+    char what[64];
     for (int k = 0; k < n_devices; k++)
         devices[k] = k;
-    softqam_demodulator *demodulator = NULL;
     softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
     config.devices = devices;
     config.n_devices = (unsigned)n_devices;
-    char what[64];
-    if (set_up_devices(&c) && gpu_softqam_good(bench, bench_create(&demodulator, &config, NULL), "several devices")) {
+    if (set_up_devices(&c) && gpu_softqam_good(bench, bench_create(&c.demodulator, config, NULL), "several devices")) {
+        struct host_run run = {bench, c.demodulator, bench->pinned_in, n, bench->pinned_out, 1};
         snprintf(what, sizeof what, "cuda: %d GPUs, copy directions together", n_devices);
         const int buses = report_measure(bench->report, what, n, 16 * n, -1, run_buses, &c);
-        struct host_run run = {bench, demodulator, bench->pinned_in, n, bench->pinned_out, 1};
         snprintf(what, sizeof what, "cuda: %d GPUs, host to host, pinned", n_devices);
         measure_host(&run, what, buses);
-        struct devices_case on_devices = {&c, demodulator};
         snprintf(what, sizeof what, "cuda: %d GPUs, cf32 to u8 on the devices", n_devices);
-        report_measure(bench->report, what, n, 16 * n, -1, run_devices, &on_devices);
+        report_measure(bench->report, what, n, 16 * n, -1, run_devices, &c);
     }
-    softqam_destroy(demodulator);
     take_down_devices(&c);
 }
 
 void gpu_bench_devices(struct gpu_bench *bench)
 {
-    int n_devices = 0;
-    int current = 0;
+    int n_devices = 0, current = 0;
     if (cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices < 2 || cudaGetDevice(&current) != cudaSuccess)
         return;
     for (int n = 1; n <= n_devices && n <= MAX_GPUS; n *= 2)

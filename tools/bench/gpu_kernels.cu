@@ -119,48 +119,25 @@ template <int IN, int OUT> static cudaError_t launch_copy(const bench_copy &copy
 
 template <int IN> static cudaError_t choose_copy(const bench_copy &copy, cudaStream_t stream)
 {
-    switch (copy.out_nbytes) {
-    case 1:
-        return launch_copy<IN, 1>(copy, stream);
-    case 2:
-        return launch_copy<IN, 2>(copy, stream);
-    case 4:
-        return launch_copy<IN, 4>(copy, stream);
-    case 6:
-        return launch_copy<IN, 6>(copy, stream);
-    case 8:
-        return launch_copy<IN, 8>(copy, stream);
-    case 10:
-        return launch_copy<IN, 10>(copy, stream);
-    case 12:
-        return launch_copy<IN, 12>(copy, stream);
-    case 16:
-        return launch_copy<IN, 16>(copy, stream);
-    case 20:
-        return launch_copy<IN, 20>(copy, stream);
-    case 24:
-        return launch_copy<IN, 24>(copy, stream);
-    case 32:
-        return launch_copy<IN, 32>(copy, stream);
-    case 40:
-        return launch_copy<IN, 40>(copy, stream);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    static constexpr struct {
+        size_t out_nbytes;
+        cudaError_t (*launch)(const bench_copy &, cudaStream_t);
+    } copies[] = {{1, launch_copy<IN, 1>},   {2, launch_copy<IN, 2>},   {4, launch_copy<IN, 4>},
+                  {6, launch_copy<IN, 6>},   {8, launch_copy<IN, 8>},   {10, launch_copy<IN, 10>},
+                  {12, launch_copy<IN, 12>}, {16, launch_copy<IN, 16>}, {20, launch_copy<IN, 20>},
+                  {24, launch_copy<IN, 24>}, {32, launch_copy<IN, 32>}, {40, launch_copy<IN, 40>}};
+    for (const auto &c : copies)
+        if (c.out_nbytes == copy.out_nbytes)
+            return c.launch(copy, stream);
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
 {
-    switch (copy->in_nbytes) {
-    case 2:
-        return choose_copy<2>(*copy, stream);
-    case 4:
-        return choose_copy<4>(*copy, stream);
-    case 8:
-        return choose_copy<8>(*copy, stream);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return copy->in_nbytes == 2   ? choose_copy<2>(*copy, stream)
+           : copy->in_nbytes == 4 ? choose_copy<4>(*copy, stream)
+           : copy->in_nbytes == 8 ? choose_copy<8>(*copy, stream)
+                                  : cudaErrorInvalidValue;
 }
 
 static __global__ void empty_kernel()

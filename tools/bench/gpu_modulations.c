@@ -1,76 +1,136 @@
 /* SPDX-License-Identifier: MIT */
 /* Data on the device in the formats that receivers have, by modulation: one large launch, and slots in a graph whose
  * data come from memory. */
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/modulation.h"
-#include "gpu_case.h"
+#include "gpu.h"
 
 static const softqam_input_format inputs[] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
 
+static bool enqueue_slot(const void *work, size_t k)
+{
+    return gpu_work_enqueue(work, k * GPU_SLOT_STRIDE);
+}
+
+static bool run_once(const struct gpu_work *work)
+{
+    return work->graph ? gpu_time_graph(work->bench, work->graph, 1) >= 0
+                       : gpu_work_enqueue(work, 0) && gpu_synchronise(work->bench);
+}
+
+/* Runs the work once into memory that holds something else, and looks at its beginning and its end. */
+static bool verify_work(struct gpu_work *work, const struct gpu_pattern *pattern)
+{
+    struct gpu_bench *bench = work->bench;
+    const size_t in_nbytes = softqam_input_symbol_nbytes(pattern->input);
+    const size_t out_nbytes = bench_out_nbytes(&work->config, 1), period = pattern->n_symbols;
+    const size_t n_all = work->graph ? work->n_launches * GPU_SLOT_STRIDE : work->n_symbols;
+    const size_t last =
+        work->graph ? (work->n_launches - 1) * GPU_SLOT_STRIDE : (work->n_symbols - 1) / period * period;
+    const size_t firsts[] = {0, last};
+    const size_t counts[] = {work->n_symbols < period ? work->n_symbols : period,
+                             work->graph ? work->n_symbols : work->n_symbols - last};
+    float *noise_var = malloc(period * sizeof *noise_var);
+    bool good =
+        noise_var && gpu_good(bench, cudaMemset(work->d_out, 1, n_all * out_nbytes), "cudaMemset") && run_once(work);
+    for (size_t k = 0; good && k < period; k++)
+        noise_var[k] = bench->noise_var;
+    for (size_t k = 0; good && k < 2; k++)
+        good = gpu_verify(work, work->name, pattern->symbols + firsts[k] % period * in_nbytes, noise_var, counts[k],
+                          work->d_out + firsts[k] * out_nbytes);
+    bench->report->failed = bench->report->failed || !good;
+    free(noise_var);
+    return good;
+}
+
+static void report_case(struct gpu_bench *bench, const struct gpu_work *work, int first, double goal)
+{
+    const int limit = report_faster(bench->report, first + 1, first + 2);
+    char name[WHAT_NBYTES];
+    report_set_limit(bench->report, first, limit);
+    const double us = 1e6 * report_median(bench->report, first), rate = 1e-3 * (double)work->n_symbols / us;
+    const double values[] = {us,
+                             rate,
+                             rate * modulation_get(work->config.modulation)->n_bits,
+                             1e6 * report_median(bench->report, limit),
+                             report_share(bench->report, first),
+                             goal};
+    gpu_config_name(&work->config, name);
+    report_row(bench->report, name, values);
+}
+
+static double goal_of(const softqam_config *config, bool slots)
+{
+    if (slots)
+        return 0.85;
+    return config->modulation == SOFTQAM_MODULATION_1024QAM ? 0.90 : 0.95;
+}
+
+/* Verifies, and measures in turns with the copies: a row of the table. */
+static void measure_case(struct gpu_bench *bench, const struct gpu_pattern *pattern, softqam_output_format output,
+                         softqam_noise noise, bool slots)
+{
+    struct gpu_work works[1 + BENCH_N_COPY_SHAPES];
+    struct turns turns = {.report = bench->report};
+    const softqam_config config = bench_config(pattern->modulation, pattern->input, output, noise);
+    const size_t n_launches = slots ? gpu_count_slots(bench, bench_symbol_nbytes(&config)) : 1;
+    if (n_launches == 0 || !gpu_work_open(bench, config, slots ? SLOT_SYMBOLS : bench->n_device_symbols, &works[0]))
+        return;
+    works[0].n_launches = n_launches;
+    works[1] = gpu_work_copy(&works[0], BENCH_COPY_LONG, false);
+    works[2] = gpu_work_copy(&works[0], BENCH_COPY_SHORT, false);
+    for (int k = 0; k <= BENCH_N_COPY_SHAPES; k++) {
+        turns.failed =
+            turns.failed || (slots && !gpu_capture(bench, n_launches, enqueue_slot, &works[k], &works[k].graph));
+        gpu_work_add(&turns, &works[k]);
+    }
+    turns.failed = turns.failed || !verify_work(&works[0], pattern);
+    const int first = report_measure_in_turns(&turns);
+    if (first >= 0)
+        report_case(bench, &works[0], first, goal_of(&config, slots));
+}
+
 static void begin_table(struct gpu_bench *bench, const char *modulation, bool slots)
 {
-    char title[128];
+    static const char *const columns[] = {"us", "Gsym/s", "GLLR/s", "moving bytes us", "share", "goal", NULL};
+    char title[TITLE_NBYTES];
     if (slots)
         snprintf(title, sizeof title, "cuda: %s, a slot in a graph, data from memory", modulation);
     else
         snprintf(title, sizeof title, "cuda: %s on the device, %zu symbols", modulation, bench->n_device_symbols);
-    report_table(bench->report, title, gpu_case_columns);
+    report_table(bench->report, title, columns);
 }
 
-static double goal_of(const struct gpu_case *c, bool slots)
+/* A modulation's formats: all of them, or the LLRs with a noise variance a symbol. */
+static void measure_modulation(struct gpu_bench *bench, softqam_modulation modulation, bool all, bool slots)
 {
-    if (slots)
-        return 0.85;
-    return c->modulation == SOFTQAM_MODULATION_1024QAM ? 0.90 : 0.95;
-}
-
-/* The outputs of one input format; the device has its symbols. */
-static void measure_outputs(struct gpu_bench *bench, const struct gpu_pattern *pattern, bool slots)
-{
-    struct gpu_case c = {pattern->modulation, pattern->input, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL};
-    if (c.modulation == SOFTQAM_MODULATION_256QAM)
-        gpu_measure_case(bench, &c, pattern, slots, goal_of(&c, slots));
-    for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++) {
-        for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
-            c.output = (softqam_output_format)output;
-            c.noise = (softqam_noise)noise;
-            gpu_measure_case(bench, &c, pattern, slots, goal_of(&c, slots));
+    for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
+        struct gpu_pattern pattern;
+        const bool made = gpu_pattern_make(bench, &pattern, modulation, inputs[k]);
+        if (made && all && modulation == SOFTQAM_MODULATION_256QAM)
+            measure_case(bench, &pattern, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, slots);
+        for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32 && made; output++) {
+            if (all)
+                measure_case(bench, &pattern, (softqam_output_format)output, SOFTQAM_NOISE_PER_CALL, slots);
+            measure_case(bench, &pattern, (softqam_output_format)output, SOFTQAM_NOISE_PER_SYMBOL, slots);
         }
+        free(pattern.symbols);
     }
 }
 
 void gpu_measure_formats(struct gpu_bench *bench, bool slots)
 {
     begin_table(bench, modulation_get(bench->modulation)->name, slots);
-    for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
-        struct gpu_pattern pattern;
-        if (gpu_pattern_make(bench, &pattern, bench->modulation, inputs[k]))
-            measure_outputs(bench, &pattern, slots);
-        gpu_pattern_free(&pattern);
-    }
-}
-
-static void measure_modulations(struct gpu_bench *bench, bool slots)
-{
-    static const softqam_output_format outputs[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
-    begin_table(bench, "every modulation", slots);
-    for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
-        for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
-            struct gpu_pattern pattern;
-            const bool made = gpu_pattern_make(bench, &pattern, (softqam_modulation)m, inputs[k]);
-            for (size_t j = 0; j < sizeof outputs / sizeof outputs[0] && made; j++) {
-                const struct gpu_case c = {pattern.modulation, inputs[k], outputs[j], SOFTQAM_NOISE_PER_SYMBOL};
-                gpu_measure_case(bench, &c, &pattern, slots, goal_of(&c, slots));
-            }
-            gpu_pattern_free(&pattern);
-        }
-    }
+    measure_modulation(bench, bench->modulation, true, slots);
 }
 
 void gpu_bench_modulations(struct gpu_bench *bench)
 {
-    measure_modulations(bench, false);
-    measure_modulations(bench, true);
+    for (int slots = 0; slots <= 1; slots++) {
+        begin_table(bench, "every modulation", slots);
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++)
+            measure_modulation(bench, (softqam_modulation)m, false, slots);
+    }
 }

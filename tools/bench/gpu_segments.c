@@ -8,70 +8,47 @@
 
 #include "common/message.h"
 #include "common/modulation.h"
-#include "create.h"
-#include "gpu_case.h"
+#include "gpu.h"
 
 enum { MOST_SEGMENTS = 150, GRAPH_REPLAYS = 3, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM, POISON = 1 };
 
 /* cf32 and N0 a symbol to s8: a slot's outputs have room for any modulation's. */
 enum { SLOT_OUT_NBYTES = 10 * GPU_SLOT_STRIDE };
 
+/* How a slot is cut. */
+enum {
+    MIXED = 1,       /* all modulations in turns */
+    LAUNCH_EACH = 2, /* each segment in a launch of its own */
+    IN_DEVICE = 4,   /* descriptors in device memory */
+    DESCRAMBLED = 8,
+    PLANES = 16
+};
+
+/* The cuts that others are relative to. */
+enum { NONE = -1, ONE_SEGMENT, CODEWORDS, CODE_BLOCKS, ONE_OF_EACH };
+
 static const struct cut {
     const char *what;
     size_t n_segments;
-    bool is_mixed;     /* all modulations in turns */
-    bool launch_each;  /* each segment in a launch of its own */
-    bool is_in_device; /* descriptors in device memory */
-    bool descramble;
-    bool planes;
     unsigned n_layers;
-    int relative_to; /* another one of these; -1: none */
-    double goal;     /* its time over this one's */
+    unsigned how;
+    int relative_to;
+    double goal; /* the other one's time over this one's */
 } cuts[] = {
-    {.what = "1 segment", .n_segments = 1, .relative_to = -1, .goal = (double)NAN},
-    {.what = "20 codewords", .n_segments = 20, .goal = 1 / 1.15},
-    {.what = "150 code blocks", .n_segments = MOST_SEGMENTS, .goal = 1 / 1.15},
-    {.what = "7 segments, 1 of each modulation",
-     .n_segments = N_MODULATIONS,
-     .is_mixed = true,
-     .relative_to = -1,
-     .goal = (double)NAN},
-    {.what = "20 codewords, modulations in turns",
-     .n_segments = 20,
-     .is_mixed = true,
-     .relative_to = 3,
-     .goal = 1 / 1.15},
-    {.what = "7 launches, 1 of each modulation",
-     .n_segments = N_MODULATIONS,
-     .is_mixed = true,
-     .launch_each = true,
-     .relative_to = 3,
-     .goal = (double)NAN},
-    {.what = "1 segment, descrambled", .n_segments = 1, .descramble = true, .goal = 1 / 1.1},
-    {.what = "150 code blocks, descrambled",
-     .n_segments = MOST_SEGMENTS,
-     .descramble = true,
-     .relative_to = 2,
-     .goal = 1 / 1.1},
-    {.what = "1 segment, bit planes", .n_segments = 1, .planes = true, .goal = (double)NAN},
-    {.what = "1 segment, 4 layers, bit planes", .n_segments = 1, .planes = true, .n_layers = 4, .goal = 1 / 1.2},
-    {.what = "the same, descrambled",
-     .n_segments = 1,
-     .descramble = true,
-     .planes = true,
-     .n_layers = 4,
-     .goal = 1 / 1.2},
-    {.what = "1 segment, descriptor in device memory", .n_segments = 1, .is_in_device = true, .goal = 1 / 1.1},
-    {.what = "20 codewords, descriptors in device memory",
-     .n_segments = 20,
-     .is_in_device = true,
-     .relative_to = 1,
-     .goal = 1 / 1.1},
-    {.what = "150 code blocks, descriptors in device memory",
-     .n_segments = MOST_SEGMENTS,
-     .is_in_device = true,
-     .relative_to = 2,
-     .goal = 1 / 1.1},
+    {"1 segment", 1, 1, 0, NONE, (double)NAN},
+    {"20 codewords", 20, 1, 0, ONE_SEGMENT, 1 / 1.15},
+    {"150 code blocks", MOST_SEGMENTS, 1, 0, ONE_SEGMENT, 1 / 1.15},
+    {"7 segments, 1 of each modulation", N_MODULATIONS, 1, MIXED, NONE, (double)NAN},
+    {"20 codewords, modulations in turns", 20, 1, MIXED, ONE_OF_EACH, 1 / 1.15},
+    {"7 launches, 1 of each modulation", N_MODULATIONS, 1, MIXED | LAUNCH_EACH, ONE_OF_EACH, (double)NAN},
+    {"1 segment, descrambled", 1, 1, DESCRAMBLED, ONE_SEGMENT, 1 / 1.1},
+    {"150 code blocks, descrambled", MOST_SEGMENTS, 1, DESCRAMBLED, CODE_BLOCKS, 1 / 1.1},
+    {"1 segment, bit planes", 1, 1, PLANES, ONE_SEGMENT, (double)NAN},
+    {"1 segment, 4 layers, bit planes", 1, 4, PLANES, ONE_SEGMENT, 1 / 1.2},
+    {"the same, descrambled", 1, 4, DESCRAMBLED | PLANES, ONE_SEGMENT, 1 / 1.2},
+    {"1 segment, descriptor in device memory", 1, 1, IN_DEVICE, ONE_SEGMENT, 1 / 1.1},
+    {"20 codewords, descriptors in device memory", 20, 1, IN_DEVICE, CODEWORDS, 1 / 1.1},
+    {"150 code blocks, descriptors in device memory", MOST_SEGMENTS, 1, IN_DEVICE, CODE_BLOCKS, 1 / 1.1},
 };
 
 enum { N_CUTS = sizeof cuts / sizeof cuts[0] };
@@ -94,7 +71,7 @@ static size_t first_of(const struct cut *cut, size_t k)
 
 static softqam_modulation modulation_of(const struct slots *slots, size_t k)
 {
-    return slots->cut->is_mixed ? (softqam_modulation)(1 + k % N_MODULATIONS) : slots->bench->modulation;
+    return slots->cut->how & MIXED ? (softqam_modulation)(1 + k % N_MODULATIONS) : slots->bench->modulation;
 }
 
 /* A slot's segments, whose memory begins at these places. */
@@ -102,7 +79,8 @@ static void lay_out(const struct slots *slots, const unsigned char *symbols, con
                     softqam_segment segments[MOST_SEGMENTS])
 {
     const struct cut *cut = slots->cut;
-    const unsigned n_layers = cut->n_layers ? cut->n_layers : 1;
+    const unsigned n_layers = cut->n_layers;
+    const bool descramble = cut->how & DESCRAMBLED;
     for (size_t k = 0; k < cut->n_segments; k++) {
         const size_t first = first_of(cut, k), n = first_of(cut, k + 1) - first;
         segments[k] = (softqam_segment){.n_symbols = n,
@@ -110,9 +88,9 @@ static void lay_out(const struct slots *slots, const unsigned char *symbols, con
                                         .modulation = modulation_of(slots, k),
                                         .n_layers = n_layers,
                                         .noise_stride = 1,
-                                        .plane_stride = cut->planes ? n : 0,
-                                        .descramble = cut->descramble,
-                                        .c_init = cut->descramble ? 12345 : 0,
+                                        .plane_stride = cut->how & PLANES ? n : 0,
+                                        .descramble = descramble,
+                                        .c_init = descramble ? 12345 : 0,
                                         .out = out};
         for (unsigned layer = 0; layer < n_layers; layer++) {
             const size_t at = first + layer * (n / n_layers);
@@ -142,7 +120,7 @@ static bool copy_descriptors(struct slots *slots)
     struct gpu_bench *bench = slots->bench;
     const unsigned n = (unsigned)slots->cut->n_segments;
     softqam_segment segments[MOST_SEGMENTS];
-    if (!slots->cut->is_in_device)
+    if (!(slots->cut->how & IN_DEVICE))
         return true;
     bool all =
         gpu_good(bench, cudaMalloc((void **)&slots->d_segments, slots->n_slots * n * sizeof segments[0] + sizeof n),
@@ -158,13 +136,14 @@ static bool copy_descriptors(struct slots *slots)
 }
 
 /* False where it cannot be done, which is no failure if it is not by this version. */
-static bool enqueue(const struct slots *slots, size_t slot)
+static bool enqueue(const void *context, size_t slot)
 {
+    const struct slots *slots = context;
     softqam_segment segments[MOST_SEGMENTS];
     cudaStream_t stream = slots->bench->streams[0];
-    const size_t n = slots->cut->n_segments, n_calls = slots->cut->launch_each ? n : 1;
+    const size_t n = slots->cut->n_segments, n_calls = slots->cut->how & LAUNCH_EACH ? n : 1;
     softqam_status status = SOFTQAM_OK;
-    if (slots->cut->is_in_device)
+    if (slots->cut->how & IN_DEVICE)
         return gpu_softqam_good(
             slots->bench,
             softqam_cuda_demodulate_device_segments(slots->demodulator, slots->d_segments + slot * n,
@@ -173,35 +152,36 @@ static bool enqueue(const struct slots *slots, size_t slot)
     lay_out_slot(slots, slot, segments);
     for (size_t k = 0; k < n_calls && status == SOFTQAM_OK; k++)
         status = softqam_cuda_demodulate_segments(slots->demodulator, segments + k, n / n_calls, stream);
-    return gpu_supported(slots->bench, status, slots->cut->is_mixed ? "cuda: mixed modulations" : "cuda: segments");
+    return gpu_supported(slots->bench, status, slots->cut->how & MIXED ? "cuda: mixed modulations" : "cuda: segments");
 }
 
 static double run_slots(void *context)
 {
     const struct slots *slots = context;
-    bool all = gpu_clock_start(slots->bench);
-    for (int k = 0; k < GRAPH_REPLAYS && all; k++)
-        all = gpu_good(slots->bench, cudaGraphLaunch(slots->graph, slots->bench->streams[0]), "cudaGraphLaunch");
-    const double seconds = all ? gpu_clock_stop(slots->bench) : -1;
-    return seconds < 0 ? -1 : seconds / (double)(slots->n_slots * GRAPH_REPLAYS);
+    return gpu_time_graph(slots->bench, slots->graph, GRAPH_REPLAYS) / (double)slots->n_slots;
+}
+
+static void close_slots(void *context)
+{
+    struct slots *slots = context;
+    if (slots->graph)
+        (void)cudaGraphExecDestroy(slots->graph);
+    (void)cudaFree(slots->d_segments);
 }
 
 /* What the CPU makes of the last slot's segments in host memory. */
-static bool expect(const struct slots *slots, const struct gpu_pattern *pattern, float *noise_var,
-                   unsigned char *expected)
+static bool expect(const struct slots *slots, const struct gpu_pattern *pattern, unsigned char *expected)
 {
+    static float noise_var[SLOT_SYMBOLS];
     const size_t first = (slots->n_slots - 1) * GPU_SLOT_STRIDE % pattern->n_symbols;
-    const softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, 1);
-    softqam_demodulator *demodulator = NULL;
+    const softqam_config config =
+        bench_config(SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_demodulator *demodulator;
     softqam_segment segments[MOST_SEGMENTS];
-    softqam_config config;
-    softqam_config_init(&config);
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
     for (size_t k = 0; k < SLOT_SYMBOLS; k++)
         noise_var[k] = slots->bench->noise_var;
     lay_out(slots, pattern->symbols + 8 * first, noise_var, expected, segments);
-    softqam_status status = bench_create(&demodulator, &context_config, &config);
+    softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 1), &config);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate_segments(demodulator, segments, slots->cut->n_segments);
     softqam_destroy(demodulator);
@@ -211,39 +191,20 @@ static bool expect(const struct slots *slots, const struct gpu_pattern *pattern,
 /* The last slot, and what its launch left alone. */
 static bool verify(const struct slots *slots, const struct gpu_pattern *pattern)
 {
-    struct gpu_bench *bench = slots->bench;
-    const unsigned char *d_out = bench->d_out + (slots->n_slots - 1) * SLOT_OUT_NBYTES;
-    float *noise_var = malloc(SLOT_SYMBOLS * sizeof *noise_var);
-    unsigned char *expected = malloc(SLOT_OUT_NBYTES), *got = malloc(SLOT_OUT_NBYTES);
-    bool good = noise_var && expected && got;
-    if (good)
-        memset(expected, POISON, SLOT_OUT_NBYTES);
-    good = good && expect(slots, pattern, noise_var, expected) &&
-           gpu_good(bench, cudaMemcpy(got, d_out, SLOT_OUT_NBYTES, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    if (good && memcmp(expected, got, SLOT_OUT_NBYTES) != 0) {
-        message_print(slots->name, "wrong bytes on the device");
-        good = false;
-    }
-    bench->report->failed = bench->report->failed || !good;
-    free(noise_var);
-    free(expected);
-    free(got);
-    return good;
+    static unsigned char expected[SLOT_OUT_NBYTES];
+    const unsigned char *d_out = slots->bench->d_out + (slots->n_slots - 1) * SLOT_OUT_NBYTES;
+    memset(expected, POISON, sizeof expected);
+    return expect(slots, pattern, expected) && gpu_compare(slots->bench, slots->name, expected, d_out, sizeof expected);
 }
 
-static bool capture(struct slots *slots, const struct gpu_pattern *pattern)
+/* Once outside of the capture, which a refusal would spoil. */
+static bool open_slots(struct slots *slots, const struct gpu_pattern *pattern)
 {
     struct gpu_bench *bench = slots->bench;
-    /* Outside of a capture, which a refusal would spoil. */
-    bool all = copy_descriptors(slots) && enqueue(slots, 0) &&
-               gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize") &&
-               gpu_good(bench, cudaMemset(bench->d_out, POISON, slots->n_slots * SLOT_OUT_NBYTES), "cudaMemset");
-    if (!all || !gpu_good(bench, cudaStreamBeginCapture(bench->streams[0], cudaStreamCaptureModeThreadLocal),
-                          "cudaStreamBeginCapture"))
-        return false;
-    for (size_t k = 0; k < slots->n_slots && all; k++)
-        all = enqueue(slots, k);
-    return gpu_end_capture(bench, all, &slots->graph) && run_slots(slots) >= 0 && verify(slots, pattern);
+    return copy_descriptors(slots) && enqueue(slots, 0) && gpu_synchronise(bench) &&
+           gpu_good(bench, cudaMemset(bench->d_out, POISON, slots->n_slots * SLOT_OUT_NBYTES), "cudaMemset") &&
+           gpu_capture(bench, slots->n_slots, enqueue, slots, &slots->graph) && run_slots(slots) >= 0 &&
+           verify(slots, pattern);
 }
 
 static size_t count_out_nbytes(const struct slots *slots)
@@ -258,17 +219,15 @@ static size_t count_out_nbytes(const struct slots *slots)
 static void report_cuts(struct gpu_bench *bench, const int indices[N_CUTS])
 {
     static const char *const columns[] = {"us", "share", "goal", NULL};
-    char title[128];
+    char title[TITLE_NBYTES];
     snprintf(title, sizeof title, "cuda: %s cf32 to s8, a slot as segments", modulation_get(bench->modulation)->name);
     report_table(bench->report, title, columns);
     for (int k = 0; k < N_CUTS; k++) {
-        const int other = cuts[k].relative_to < 0 ? -1 : indices[cuts[k].relative_to];
-        if (indices[k] < 0)
-            continue;
-        const double us = 1e6 * report_median(bench->report, indices[k]);
-        const double share = other < 0 ? (double)NAN : 1e6 * report_median(bench->report, other) / us;
-        const double values[] = {us, share, cuts[k].goal};
-        report_row(bench->report, cuts[k].what, values);
+        const int other = cuts[k].relative_to == NONE ? -1 : indices[cuts[k].relative_to];
+        const double seconds = report_median(bench->report, indices[k]);
+        const double values[] = {1e6 * seconds, report_median(bench->report, other) / seconds, cuts[k].goal};
+        if (indices[k] >= 0)
+            report_row(bench->report, cuts[k].what, values);
     }
 }
 
@@ -276,46 +235,39 @@ static void measure_cuts(struct gpu_bench *bench, softqam_demodulator *demodulat
                          size_t n_slots)
 {
     struct slots slots[N_CUTS];
-    struct contender contenders[N_CUTS];
-    int indices[N_CUTS];
-    int n_made = 0;
+    struct turns turns = {.report = bench->report};
+    int indices[N_CUTS]; /* among the contenders; -1: not measured */
     for (int k = 0; k < N_CUTS; k++) {
-        struct slots *made = &slots[n_made];
+        struct slots *made = &slots[k];
         *made = (struct slots){.bench = bench, .cut = &cuts[k], .demodulator = demodulator, .n_slots = n_slots};
         snprintf(made->name, sizeof made->name, "cuda: slot, %s: %s", modulation_get(bench->modulation)->name,
                  cuts[k].what);
-        indices[k] = -1;
-        if (cuts[k].n_layers > 1 && bench->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            continue; /* it has one */
-        if (!capture(made, pattern)) {
-            (void)cudaFree(made->d_segments);
-            continue;
-        }
-        contenders[n_made] =
-            (struct contender){made->name, run_slots, made, SLOT_SYMBOLS, 12 * SLOT_SYMBOLS + count_out_nbytes(made)};
-        indices[k] = n_made++;
+        const bool has_too_many_layers = cuts[k].n_layers > 1 && bench->modulation == SOFTQAM_MODULATION_PI2_BPSK;
+        indices[k] = !has_too_many_layers && open_slots(made, pattern) ? (int)turns.n : -1;
+        if (indices[k] >= 0)
+            turns.contenders[turns.n++] = (struct contender){
+                made->name, run_slots, made, close_slots, SLOT_SYMBOLS, 12 * SLOT_SYMBOLS + count_out_nbytes(made)};
+        else
+            close_slots(made);
     }
-    const int first = n_made > 0 ? report_measure_in_turns(bench->report, contenders, (size_t)n_made) : -1;
+    const int first = report_measure_in_turns(&turns);
     for (int k = 0; k < N_CUTS && first >= 0; k++)
         indices[k] += indices[k] >= 0 ? first : 0;
     if (first >= 0)
         report_cuts(bench, indices);
-    for (int k = 0; k < n_made; k++) {
-        (void)cudaGraphExecDestroy(slots[k].graph);
-        (void)cudaFree(slots[k].d_segments);
-    }
 }
 
 void gpu_bench_segments(struct gpu_bench *bench)
 {
-    const size_t n_slots = gpu_count_slots(bench, 12 + softqam_bits_per_symbol(bench->modulation));
+    const softqam_config config =
+        bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    const size_t n_slots = gpu_count_slots(bench, bench_symbol_nbytes(&config));
     softqam_demodulator *demodulator;
     struct gpu_pattern pattern;
-    if (n_slots == 0 || !gpu_create(bench, &demodulator, bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8,
-                                    SOFTQAM_NOISE_PER_SYMBOL))
+    if (n_slots == 0 || !gpu_create(bench, &demodulator, config))
         return;
     if (gpu_pattern_make(bench, &pattern, bench->modulation, SOFTQAM_INPUT_CF32))
         measure_cuts(bench, demodulator, &pattern, n_slots);
-    gpu_pattern_free(&pattern);
+    free(pattern.symbols);
     softqam_destroy(demodulator);
 }
