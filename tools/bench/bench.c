@@ -11,7 +11,7 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/output_file.h"
-#include "input.h"
+#include "create.h"
 #include "machine.h"
 #include "sections.h"
 

@@ -7,7 +7,6 @@
 #include <softqam/softqam.h>
 
 #include "create.h"
-#include "input.h"
 #include "report.h"
 
 /* The outputs of so many symbols are compared, at the beginning and at the end. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and demodulators for what is measured, and the names and bytes of their symbols. */
+/* Contexts and demodulators for what is measured, the names and bytes of their symbols, and the symbols. */
 #ifndef SOFTQAM_TOOLS_BENCH_CREATE_H
 #define SOFTQAM_TOOLS_BENCH_CREATE_H
 
 #include <stdbool.h>
 
 #include <softqam/softqam.h>
+
+/* One 5G slot: 273 resource blocks of 12 subcarriers, 14 OFDM symbols, one layer. */
+enum { SLOT_SYMBOLS = 273 * 12 * 14 };
 
 /* A context's settings for a backend; n_threads 0 stands for one a CPU. */
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads);
@@ -29,5 +32,15 @@ size_t bench_symbol_nbytes(const softqam_config *config);
 /* "cf32", "s8". */
 const char *bench_input_name(softqam_input_format format);
 const char *bench_output_name(softqam_output_format format);
+
+/* Symbols with noise, the same ones in every format. */
+void bench_fill(softqam_modulation modulation, void *symbols, size_t n_symbols, double snr_db,
+                softqam_input_format format);
+
+/* The scale that they have: integers at half of full scale, where no point clips. */
+float bench_input_scale(softqam_input_format format);
+
+/* cf32 at a working SNR, 28 dB. The same symbols come again after so many that no cache tells them from others. */
+void bench_fill_large(softqam_modulation modulation, float *symbols, size_t n_symbols);
 
 #endif

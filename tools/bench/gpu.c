@@ -10,22 +10,22 @@
 #include "common/modulation.h"
 #include "sections.h"
 
+static bool is_good(struct gpu_bench *bench, bool good, const char *what, const char *text)
+{
+    if (!good)
+        message_print(what, "%s", text);
+    bench->report->failed = bench->report->failed || !good;
+    return good;
+}
+
 bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what)
 {
-    if (error == cudaSuccess)
-        return true;
-    message_print(what, "%s", cudaGetErrorString(error));
-    bench->report->failed = true;
-    return false;
+    return is_good(bench, error == cudaSuccess, what, cudaGetErrorString(error));
 }
 
 bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char *what)
 {
-    if (status == SOFTQAM_OK)
-        return true;
-    message_print(what, "%s", softqam_error_message());
-    bench->report->failed = true;
-    return false;
+    return is_good(bench, status == SOFTQAM_OK, what, softqam_error_message());
 }
 
 bool gpu_supported(struct gpu_bench *bench, softqam_status status, const char *what)

@@ -10,7 +10,6 @@
 
 #include "create.h"
 #include "gpu_kernels.h"
-#include "input.h"
 #include "report.h"
 
 enum { GPU_MAX_STREAMS = 8 };
@@ -80,9 +79,10 @@ enum { GPU_SLOT_STRIDE = 45 * 1024, GPU_PATTERN_SYMBOLS = 20 * GPU_SLOT_STRIDE }
  * memory. */
 size_t gpu_count_slots(const struct gpu_bench *bench, size_t symbol_nbytes);
 
-/* Symbols in host memory, which the device has again and again. */
+/* Symbols and noise variances in host memory, which the device has again and again. */
 struct gpu_pattern {
     unsigned char *symbols;
+    float *noise_var;
     softqam_modulation modulation;
     softqam_input_format input;
     size_t n_symbols;
@@ -91,6 +91,7 @@ struct gpu_pattern {
 /* Makes GPU_PATTERN_SYMBOLS, at 28 dB, and fills the section's device memory with them. */
 bool gpu_pattern_make(struct gpu_bench *bench, struct gpu_pattern *pattern, softqam_modulation modulation,
                       softqam_input_format input);
+void gpu_pattern_free(struct gpu_pattern *pattern);
 
 /* What one of several contenders does: the library's work, or its limit. */
 struct gpu_work {

@@ -12,14 +12,22 @@ bool gpu_pattern_make(struct gpu_bench *bench, struct gpu_pattern *pattern, soft
 {
     const size_t n = bench->n_device_symbols < GPU_PATTERN_SYMBOLS ? bench->n_device_symbols : GPU_PATTERN_SYMBOLS;
     const size_t nbytes = softqam_input_symbol_nbytes(input);
-    *pattern = (struct gpu_pattern){malloc(n * nbytes), modulation, input, n};
-    if (!pattern->symbols) {
+    *pattern = (struct gpu_pattern){malloc(n * nbytes), malloc(n * sizeof(float)), modulation, input, n};
+    if (!pattern->symbols || !pattern->noise_var) {
         message_print("cuda", "out of memory");
         bench->report->failed = true;
         return false;
     }
     bench_fill(modulation, pattern->symbols, n, 28.0, input);
+    for (size_t k = 0; k < n; k++)
+        pattern->noise_var[k] = bench->noise_var;
     return gpu_repeat(bench, bench->d_in, pattern->symbols, n * nbytes, bench->n_device_symbols * nbytes);
+}
+
+void gpu_pattern_free(struct gpu_pattern *pattern)
+{
+    free(pattern->symbols);
+    free(pattern->noise_var);
 }
 
 size_t gpu_count_slots(const struct gpu_bench *bench, size_t symbol_nbytes)

@@ -2,7 +2,6 @@
 /* Data on the device in the formats that receivers have, by modulation: one large launch, and slots in a graph whose
  * data come from memory. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/modulation.h"
 #include "gpu.h"
@@ -20,29 +19,23 @@ static bool run_once(const struct gpu_work *work)
                        : gpu_work_enqueue(work, 0) && gpu_synchronise(work->bench);
 }
 
-/* Runs the work once into memory that holds something else, and looks at its beginning and its end. */
-static bool verify_work(struct gpu_work *work, const struct gpu_pattern *pattern)
+/* The work's outputs from a symbol on. */
+static bool verify_part(const struct gpu_work *work, const struct gpu_pattern *pattern, size_t first, size_t n)
 {
-    struct gpu_bench *bench = work->bench;
     const size_t in_nbytes = softqam_input_symbol_nbytes(pattern->input);
-    const size_t out_nbytes = bench_out_nbytes(&work->config, 1), period = pattern->n_symbols;
-    const size_t n_all = work->graph ? work->n_launches * GPU_SLOT_STRIDE : work->n_symbols;
-    const size_t last =
-        work->graph ? (work->n_launches - 1) * GPU_SLOT_STRIDE : (work->n_symbols - 1) / period * period;
-    const size_t firsts[] = {0, last};
-    const size_t counts[] = {work->n_symbols < period ? work->n_symbols : period,
-                             work->graph ? work->n_symbols : work->n_symbols - last};
-    float *noise_var = malloc(period * sizeof *noise_var);
-    bool good =
-        noise_var && gpu_good(bench, cudaMemset(work->d_out, 1, n_all * out_nbytes), "cudaMemset") && run_once(work);
-    for (size_t k = 0; good && k < period; k++)
-        noise_var[k] = bench->noise_var;
-    for (size_t k = 0; good && k < 2; k++)
-        good = gpu_verify(work, work->name, pattern->symbols + firsts[k] % period * in_nbytes, noise_var, counts[k],
-                          work->d_out + firsts[k] * out_nbytes);
-    bench->report->failed = bench->report->failed || !good;
-    free(noise_var);
-    return good;
+    return gpu_verify(work, work->name, pattern->symbols + first % pattern->n_symbols * in_nbytes, pattern->noise_var,
+                      n, work->d_out + first * bench_out_nbytes(&work->config, 1));
+}
+
+/* Runs the work once into memory that holds something else, and looks at its beginning and its end. */
+static bool verify_work(const struct gpu_work *work, const struct gpu_pattern *pattern)
+{
+    const size_t n = work->n_symbols, period = pattern->n_symbols;
+    const size_t n_all = work->graph ? work->n_launches * GPU_SLOT_STRIDE : n;
+    const size_t last = work->graph ? n_all - GPU_SLOT_STRIDE : (n - 1) / period * period;
+    return gpu_good(work->bench, cudaMemset(work->d_out, 1, bench_out_nbytes(&work->config, n_all)), "cudaMemset") &&
+           run_once(work) && verify_part(work, pattern, 0, n < period ? n : period) &&
+           verify_part(work, pattern, last, work->graph ? n : n - last);
 }
 
 static void report_case(struct gpu_bench *bench, const struct gpu_work *work, int first, double goal)
@@ -116,7 +109,7 @@ static void measure_modulation(struct gpu_bench *bench, softqam_modulation modul
                 measure_case(bench, &pattern, (softqam_output_format)output, SOFTQAM_NOISE_PER_CALL, slots);
             measure_case(bench, &pattern, (softqam_output_format)output, SOFTQAM_NOISE_PER_SYMBOL, slots);
         }
-        free(pattern.symbols);
+        gpu_pattern_free(&pattern);
     }
 }
 

@@ -172,15 +172,12 @@ static void close_slots(void *context)
 /* What the CPU makes of the last slot's segments in host memory. */
 static bool expect(const struct slots *slots, const struct gpu_pattern *pattern, unsigned char *expected)
 {
-    static float noise_var[SLOT_SYMBOLS];
     const size_t first = (slots->n_slots - 1) * GPU_SLOT_STRIDE % pattern->n_symbols;
     const softqam_config config =
         bench_config(SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     softqam_demodulator *demodulator;
     softqam_segment segments[MOST_SEGMENTS];
-    for (size_t k = 0; k < SLOT_SYMBOLS; k++)
-        noise_var[k] = slots->bench->noise_var;
-    lay_out(slots, pattern->symbols + 8 * first, noise_var, expected, segments);
+    lay_out(slots, pattern->symbols + 8 * first, pattern->noise_var, expected, segments);
     softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 1), &config);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate_segments(demodulator, segments, slots->cut->n_segments);
@@ -268,6 +265,6 @@ void gpu_bench_segments(struct gpu_bench *bench)
         return;
     if (gpu_pattern_make(bench, &pattern, bench->modulation, SOFTQAM_INPUT_CF32))
         measure_cuts(bench, demodulator, &pattern, n_slots);
-    free(pattern.symbols);
+    gpu_pattern_free(&pattern);
     softqam_destroy(demodulator);
 }

@@ -47,20 +47,12 @@ static bool open_measurement(struct report *report, const struct contender *c)
         return false;
     report->measurements = grown;
     struct measurement *m = &grown[report->n_measurements];
-    *m = (struct measurement){.n_symbols = c->n_symbols, .nbytes = c->nbytes, .limit = -1};
+    *m = (struct measurement){
+        .n_symbols = c->n_symbols, .nbytes = c->nbytes, .limit = -1, .n_samples = report->n_samples};
     snprintf(m->what, sizeof m->what, "%s", c->what);
     m->seconds = malloc(report->n_samples * sizeof *m->seconds);
     report->n_measurements += m->seconds != NULL;
     return m->seconds != NULL;
-}
-
-static bool take_sample(struct measurement *m, bench_run *run, void *context)
-{
-    const double seconds = run(context);
-    if (seconds < 0)
-        return false;
-    m->seconds[m->n_samples++] = seconds;
-    return true;
 }
 
 static void give_up(struct report *report, const char *what)
@@ -70,18 +62,20 @@ static void give_up(struct report *report, const char *what)
 }
 
 /* Every sample of all contenders, whose measurements begin at `first`. */
-static bool take_samples(struct turns *turns, struct measurement *first)
+static bool take_samples(const struct turns *turns, struct measurement *first)
 {
-    bool good = true;
-    for (size_t sample = 0; sample < turns->report->n_samples && good; sample++) {
-        for (size_t turn = 0; turn < turns->n && good; turn++) {
-            const size_t k = sample % 2 == 0 ? turn : turns->n - 1 - turn;
+    const size_t n = turns->n;
+    for (size_t sample = 0; sample < turns->report->n_samples; sample++) {
+        for (size_t turn = 0; turn < n; turn++) {
+            const size_t k = sample % 2 == 0 ? turn : n - 1 - turn;
             const struct contender *c = &turns->contenders[k];
-            good = ((turns->n == 1 && sample > 0) || c->run(c->context) >= 0) &&
-                   take_sample(&first[k], c->run, c->context);
+            const bool is_warm = (n == 1 && sample > 0) || c->run(c->context) >= 0;
+            first[k].seconds[sample] = is_warm ? c->run(c->context) : -1;
+            if (first[k].seconds[sample] < 0)
+                return false;
         }
     }
-    return good;
+    return true;
 }
 
 int report_measure_in_turns(struct turns *turns)

@@ -7,7 +7,6 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "create.h"
-#include "input.h"
 #include "machine.h"
 #include "objects.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/modulation.h"
-#include "input.h"
+#include "create.h"
 
 const char *const slow_input_names[N_SLOW_INPUTS] = {
     "28 dB", "0 dB",       "zeros",    "subnormals", "smallest normals",    "boundaries",         "2.5 to 8",
