@@ -42,7 +42,6 @@ static void measure_output(struct cpu_bench *bench, softqam_output_format output
     static const char *const columns[] = {"ns", "ns beyond", "goal", NULL};
     static const char *const endings[N_CASES] = {[ONE_SEGMENT] = ", a segment", [MANY_SEGMENTS] = ", 64 segments"};
     struct turns turns = {.report = bench->report};
-    char title[TITLE_NBYTES];
     for (int k = 0; k < N_CASES; k++) {
         struct cpu_case c = cpu_case_of(bench, NULL, cases[k].n_symbols);
         snprintf(c.what, sizeof c.what, "%s%s", bench_output_name(output), endings[k] ? endings[k] : "");
@@ -53,9 +52,8 @@ static void measure_output(struct cpu_bench *bench, softqam_output_format output
     const int first = report_measure_in_turns(&turns);
     if (first < 0)
         return;
-    snprintf(title, sizeof title, "cpu: %s to %s, a call beyond its share of a slot",
-             modulation_get(bench->modulation)->name, bench_output_name(output));
-    report_table(bench->report, title, columns);
+    report_table(bench->report, columns, "cpu: %s to %s, a call beyond its share of a slot",
+                 modulation_get(bench->modulation)->name, bench_output_name(output));
     report_calls(bench->report, first);
 }
 

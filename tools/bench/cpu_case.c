@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* How a case of the CPU is made, verified and timed, and its limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

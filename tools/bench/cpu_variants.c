@@ -72,7 +72,7 @@ static void measure_row(struct cpu_bench *bench, struct cpu_case c)
 
 static void begin_table(struct cpu_bench *bench, size_t n_symbols)
 {
-    char names[TABLE_COLUMNS][24], title[128];
+    char names[TABLE_COLUMNS][24];
     const char *columns[TABLE_COLUMNS + 1] = {NULL};
     for (int v = 0; v < TABLE_COLUMNS / 2 && bench->variants[v]; v++) {
         snprintf(names[2 * v], sizeof names[0], "%s Msym/s", bench->variants[v]);
@@ -80,9 +80,8 @@ static void begin_table(struct cpu_bench *bench, size_t n_symbols)
         columns[2 * v] = names[2 * v];
         columns[2 * v + 1] = names[2 * v + 1];
     }
-    snprintf(title, sizeof title, "cpu: %s, %zu symbols, share of moving the bytes",
-             modulation_get(bench->modulation)->name, n_symbols);
-    report_table(bench->report, title, columns);
+    report_table(bench->report, columns, "cpu: %s, %zu symbols, share of moving the bytes",
+                 modulation_get(bench->modulation)->name, n_symbols);
 }
 
 void cpu_bench_variants(struct cpu_bench *bench)
@@ -148,11 +147,9 @@ void cpu_bench_modulations(struct cpu_bench *bench)
     static const char *const columns[] = {"Msym/s",     "GLLR/s",        "share",        "goal", "1/N0 Msym/s",
                                           "1/N0 share", "one N0 Msym/s", "one N0 share", NULL};
     for (int v = 0; bench->variants[v]; v++) {
-        char title[64];
         if (cpu_is_spare(bench, bench->variants[v]))
             continue;
-        snprintf(title, sizeof title, "cpu: %s, a slot, cf32 and N0 a symbol to s8", bench->variants[v]);
-        report_table(bench->report, title, columns);
+        report_table(bench->report, columns, "cpu: %s, a slot, cf32 and N0 a symbol to s8", bench->variants[v]);
         for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++)
             measure_modulation(bench, bench->variants[v], (softqam_modulation)m);
     }

@@ -28,7 +28,7 @@ static void report_calls(struct gpu_bench *bench, const struct gpu_work works[N_
 {
     static const char *const columns[] = {"us", "us beyond", NULL};
     const double empty = 1e6 * report_median(bench->report, first);
-    report_table(bench->report, "cuda: a call, launch to synchronise, beyond an empty kernel's", columns);
+    report_table(bench->report, columns, "cuda: a call, launch to synchronise, beyond an empty kernel's");
     for (int k = 0; k < N_WORKS; k++) {
         const double us = 1e6 * report_median(bench->report, first + k);
         const double values[] = {us, us - empty};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What is measured on device memory: symbols, the library's work on them and copies in its place, and right bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -185,10 +185,8 @@ void gpu_bench_chain(struct gpu_bench *bench)
                                           "progr./softqam", NULL};
     static const softqam_input_format inputs[] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
     static struct chain_memory memory;
-    char title[TITLE_NBYTES];
-    snprintf(title, sizeof title, "cuda: %s, a slot in a chain, data in cache",
-             modulation_get(bench->modulation)->name);
-    report_table(bench->report, title, columns);
+    report_table(bench->report, columns, "cuda: %s, a slot in a chain, data in cache",
+                 modulation_get(bench->modulation)->name);
     if (allocate(bench, &memory)) {
         for (int input = 0; input < 2; input++)
             for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++)

@@ -50,7 +50,7 @@ struct host_run {
     const void *symbols;
     size_t n_symbols;
     unsigned char *out;
-    size_t n_repeats; /* short calls are repeated, for the clock's sake */
+    size_t n_repeats;
 };
 
 static double run_host(void *context)
@@ -63,6 +63,17 @@ static double run_host(void *context)
                               "host to host"))
             return -1;
     return (clock_seconds() - start) / (double)run->n_repeats;
+}
+
+/* A call on the first n symbols; short ones are repeated, for the clock's sake. */
+static struct host_run host_run_of(struct gpu_bench *bench, softqam_demodulator *demodulator, bool pinned, size_t n)
+{
+    struct host_run run = {bench, demodulator, bench->symbols, n, bench->pageable_out, 1 + 512 / n};
+    if (pinned) {
+        run.symbols = bench->pinned_in;
+        run.out = bench->pinned_out;
+    }
+    return run;
 }
 
 static bool gives_right_bytes(struct host_run *run, const char *what)
@@ -78,11 +89,11 @@ static bool gives_right_bytes(struct host_run *run, const char *what)
 }
 
 /* Verifies, then measures; the index of the measurement, negative after a failure. */
-static int measure_host(struct host_run *run, const char *what, int limit)
+static int measure_host(struct gpu_bench *bench, softqam_demodulator *demodulator, bool pinned, size_t n,
+                        const char *what, int limit)
 {
-    if (!gives_right_bytes(run, what))
-        return -1;
-    return report_measure(run->bench->report, what, run->n_symbols, 16 * run->n_symbols, limit, run_host, run);
+    struct host_run run = host_run_of(bench, demodulator, pinned, n);
+    return gives_right_bytes(&run, what) ? report_measure(bench->report, what, n, 16 * n, limit, run_host, &run) : -1;
 }
 
 /* cf32 to u8, with a context of its own that has all it needs. */
@@ -102,13 +113,10 @@ static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulat
 {
     enum { LATENCY_SAMPLES = 1000 };
     const size_t n_samples = bench->report->n_samples;
-    struct host_run run = {bench, demodulator, bench->pinned_in, SLOT_SYMBOLS, bench->pinned_out, 1};
     if (n_samples > 1)
         bench->report->n_samples = LATENCY_SAMPLES;
-    measure_host(&run, "cuda: one slot host to host, pinned", -1);
-    run.symbols = bench->symbols;
-    run.out = bench->pageable_out;
-    measure_host(&run, "cuda: one slot host to host, pageable", -1);
+    measure_host(bench, demodulator, true, SLOT_SYMBOLS, "cuda: one slot host to host, pinned", -1);
+    measure_host(bench, demodulator, false, SLOT_SYMBOLS, "cuda: one slot host to host, pageable", -1);
     bench->report->n_samples = n_samples;
 }
 
@@ -122,17 +130,15 @@ void gpu_bench_host(struct gpu_bench *bench)
     softqam_demodulator *demodulator = bus < 0 ? NULL : make(bench, SOFTQAM_BACKEND_CUDA, 0);
     if (!demodulator)
         return;
-    struct host_run pinned = {bench, demodulator, bench->pinned_in, n, bench->pinned_out, 1};
-    const int reached = measure_host(&pinned, "cuda: host to host, pinned", bus);
+    const int reached = measure_host(bench, demodulator, true, n, "cuda: host to host, pinned", bus);
     measure_slot(bench, demodulator);
     softqam_destroy(demodulator);
     for (unsigned n_threads = 1; n_threads <= 16 && reached >= 0; n_threads *= 2) {
         char what[64];
         snprintf(what, sizeof what, "cuda: host to host, pageable, %u thread%s", n_threads, PLURAL(n_threads));
         demodulator = make(bench, SOFTQAM_BACKEND_CUDA, n_threads);
-        struct host_run pageable = {bench, demodulator, bench->symbols, n, bench->pageable_out, 1};
         if (demodulator)
-            measure_host(&pageable, what, reached);
+            measure_host(bench, demodulator, false, n, what, reached);
         softqam_destroy(demodulator);
     }
 }
@@ -212,20 +218,17 @@ void gpu_bench_streams(struct gpu_bench *bench)
 }
 
 /* One size of the curve for one kind of memory: both backends, and AUTO beside the better of the two. */
-static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[3], const char *kind,
-                           struct host_run run)
+static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[3], bool pinned, size_t n)
 {
     static const char *const names[] = {"cpu", "cuda", "auto"};
     char what[3][64];
     struct host_run runs[3];
     struct turns turns = {.report = bench->report};
     for (int k = 0; k < 3; k++) {
-        snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], kind);
-        runs[k] = run;
-        runs[k].demodulator = demodulators[k];
+        runs[k] = host_run_of(bench, demodulators[k], pinned, n);
+        snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], pinned ? "pinned" : "pageable");
         turns.failed = turns.failed || !gives_right_bytes(&runs[k], what[k]);
-        turns.contenders[turns.n++] =
-            (struct contender){what[k], run_host, &runs[k], NULL, run.n_symbols, 16 * run.n_symbols};
+        turns.contenders[turns.n++] = (struct contender){what[k], run_host, &runs[k], NULL, n, 16 * n};
     }
     const int first = report_measure_in_turns(&turns);
     if (first >= 0)
@@ -238,11 +241,8 @@ void gpu_bench_choice(struct gpu_bench *bench)
                                             make(bench, SOFTQAM_BACKEND_AUTO, 0)};
     const bool all = demodulators[0] && demodulators[1] && demodulators[2];
     for (size_t n = 1; n <= bench->n_symbols && all; n *= 4) {
-        const size_t n_repeats = n < 4096 ? 4096 / n / 8 + 1 : 1;
-        measure_choice(bench, demodulators, "pinned",
-                       (struct host_run){bench, NULL, bench->pinned_in, n, bench->pinned_out, n_repeats});
-        measure_choice(bench, demodulators, "pageable",
-                       (struct host_run){bench, NULL, bench->symbols, n, bench->pageable_out, n_repeats});
+        measure_choice(bench, demodulators, true, n);
+        measure_choice(bench, demodulators, false, n);
     }
     for (int k = 0; k < 3; k++)
         softqam_destroy(demodulators[k]);
@@ -306,11 +306,10 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
     config.devices = devices;
     config.n_devices = (unsigned)n_devices;
     if (set_up_devices(&c) && gpu_softqam_good(bench, bench_create(&c.demodulator, config, NULL), "several devices")) {
-        struct host_run run = {bench, c.demodulator, bench->pinned_in, n, bench->pinned_out, 1};
         snprintf(what, sizeof what, "cuda: %d GPUs, copy directions together", n_devices);
         const int buses = report_measure(bench->report, what, n, 16 * n, -1, run_buses, &c);
         snprintf(what, sizeof what, "cuda: %d GPUs, host to host, pinned", n_devices);
-        measure_host(&run, what, buses);
+        measure_host(bench, c.demodulator, true, n, what, buses);
         snprintf(what, sizeof what, "cuda: %d GPUs, cf32 to u8 on the devices", n_devices);
         report_measure(bench->report, what, n, 16 * n, -1, run_devices, &c);
     }

@@ -88,12 +88,11 @@ static void measure_case(struct gpu_bench *bench, const struct gpu_pattern *patt
 static void begin_table(struct gpu_bench *bench, const char *modulation, bool slots)
 {
     static const char *const columns[] = {"us", "Gsym/s", "GLLR/s", "moving bytes us", "share", "goal", NULL};
-    char title[TITLE_NBYTES];
     if (slots)
-        snprintf(title, sizeof title, "cuda: %s, a slot in a graph, data from memory", modulation);
+        report_table(bench->report, columns, "cuda: %s, a slot in a graph, data from memory", modulation);
     else
-        snprintf(title, sizeof title, "cuda: %s on the device, %zu symbols", modulation, bench->n_device_symbols);
-    report_table(bench->report, title, columns);
+        report_table(bench->report, columns, "cuda: %s on the device, %zu symbols", modulation,
+                     bench->n_device_symbols);
 }
 
 /* A modulation's formats: all of them, or the LLRs with a noise variance a symbol. */

@@ -216,9 +216,8 @@ static size_t count_out_nbytes(const struct slots *slots)
 static void report_cuts(struct gpu_bench *bench, const int indices[N_CUTS])
 {
     static const char *const columns[] = {"us", "share", "goal", NULL};
-    char title[TITLE_NBYTES];
-    snprintf(title, sizeof title, "cuda: %s cf32 to s8, a slot as segments", modulation_get(bench->modulation)->name);
-    report_table(bench->report, title, columns);
+    report_table(bench->report, columns, "cuda: %s cf32 to s8, a slot as segments",
+                 modulation_get(bench->modulation)->name);
     for (int k = 0; k < N_CUTS; k++) {
         const int other = cuts[k].relative_to == NONE ? -1 : indices[cuts[k].relative_to];
         const double seconds = report_median(bench->report, indices[k]);

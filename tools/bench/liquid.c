@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* liquid-dsp beside softqam. */
 #include <stdio.h>
 #include <stdlib.h>
 

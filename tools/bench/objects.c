@@ -43,10 +43,10 @@ struct objects {
     size_t n; /* demodulators */
     softqam_context *context;
     softqam_demodulator *demodulators[N_OBJECTS];
-    /* Of the calls. */
-    void *symbols;
-    void *out;
 };
+
+/* Of the calls on host memory. */
+static unsigned char symbols[8 * CALL_SYMBOLS], out[32 * CALL_SYMBOLS];
 
 /* The number behind a name such as "Rss:" in a file of /proc; 0 where there is none. Allocates nothing. */
 static double read_number(const char *path, const char *name)
@@ -100,8 +100,8 @@ static softqam_status call(struct objects *objects, size_t k)
     const softqam_output_format output = formats[k].output;
     if (use->call)
         return use->call(use->context, objects->demodulators[k], output);
-    return softqam_demodulate(objects->demodulators[k], objects->symbols,
-                              output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, CALL_SYMBOLS, objects->out);
+    return softqam_demodulate(objects->demodulators[k], symbols, output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var,
+                              CALL_SYMBOLS, out);
 }
 
 static softqam_status run_stage(struct objects *objects, enum stage stage)
@@ -124,46 +124,38 @@ static softqam_status run_stage(struct objects *objects, enum stage stage)
     }
 }
 
-static void destroy(struct objects *objects)
-{
-    for (size_t k = 0; k < N_OBJECTS; k++) {
-        softqam_destroy(objects->demodulators[k]);
-        objects->demodulators[k] = NULL;
-    }
-    softqam_context_destroy(objects->context);
-    objects->context = NULL;
-}
-
 /* From nothing to a call of each demodulator; the amounts are those beyond what the process had before. */
-static bool make_once(struct objects *objects, double amounts[N_STAGES][N_AMOUNTS])
+static bool make_once(const struct objects_use *use, size_t n, double amounts[N_STAGES][N_AMOUNTS])
 {
+    struct objects objects = {.use = use, .n = n};
     double before[N_AMOUNTS];
     bool all = true;
     malloc_trim(0);
-    take_amounts(objects->use, before);
+    take_amounts(use, before);
     for (int stage = 0; stage < N_STAGES && all; stage++) {
         const double start = clock_seconds();
-        all = run_stage(objects, (enum stage)stage) == SOFTQAM_OK;
+        all = run_stage(&objects, (enum stage)stage) == SOFTQAM_OK;
         const double seconds = clock_seconds() - start;
         if (!all)
-            message_print(objects->use->name, "%s", softqam_error_message());
-        take_amounts(objects->use, amounts[stage]);
+            message_print(use->name, "%s", softqam_error_message());
+        take_amounts(use, amounts[stage]);
         for (int amount = THREADS; amount < N_AMOUNTS; amount++)
             amounts[stage][amount] -= before[amount];
-        amounts[stage][SECONDS] =
-            stage == STAGE_FURTHER && objects->n > 1 ? seconds / (double)(objects->n - 1) : seconds;
+        amounts[stage][SECONDS] = stage == STAGE_FURTHER && n > 1 ? seconds / (double)(n - 1) : seconds;
     }
-    destroy(objects);
+    for (size_t k = 0; k < n; k++)
+        softqam_destroy(objects.demodulators[k]);
+    softqam_context_destroy(objects.context);
     return all;
 }
 
-static void add_costs(struct report *report, const struct objects *objects, double samples[][N_STAGES][N_AMOUNTS],
-                      size_t n_samples)
+static void add_costs(struct report *report, const struct objects_use *use, size_t n,
+                      double samples[][N_STAGES][N_AMOUNTS], size_t n_samples)
 {
     for (int stage = 0; stage < N_STAGES; stage++) {
         double values[N_AMOUNTS];
         char what[WHAT_NBYTES];
-        if (stage == STAGE_FURTHER && objects->n == 1)
+        if (stage == STAGE_FURTHER && n == 1)
             continue;
         for (int amount = 0; amount < N_AMOUNTS; amount++) {
             double of_samples[MAX_SAMPLES];
@@ -171,46 +163,30 @@ static void add_costs(struct report *report, const struct objects *objects, doub
                 of_samples[k] = samples[k][stage][amount];
             values[amount] = units[amount] * report_sort(of_samples, n_samples);
         }
-        if (!objects->use->device_nbytes)
+        if (!use->device_nbytes)
             values[DEVICE] = (double)NAN;
-        snprintf(what, sizeof what, "%s, %s: %s", objects->use->name, objects->n == 1 ? "one" : "six",
-                 stage_names[stage]);
+        snprintf(what, sizeof what, "%s, %s: %s", use->name, n == 1 ? "one" : "six", stage_names[stage]);
         report_row(report, what, values);
     }
 }
 
-/* One demodulator and six in turns. */
-static bool measure(struct report *report, struct objects both[2])
-{
-    static double samples[2][MAX_SAMPLES][N_STAGES][N_AMOUNTS];
-    const size_t n_samples = report->n_samples < MAX_SAMPLES ? report->n_samples : MAX_SAMPLES;
-    bool all = make_once(&both[1], samples[1][0]); /* warms up */
-    for (size_t k = 0; k < n_samples && all; k++)
-        for (size_t turn = 0; turn < 2 && all; turn++)
-            all = make_once(&both[(k + turn) % 2], samples[(k + turn) % 2][k]);
-    if (all)
-        report_table(report, "time of the step, and what all so far takes", columns);
-    for (size_t k = 0; k < 2 && all; k++)
-        add_costs(report, &both[k], samples[k], n_samples);
-    return all;
-}
-
 void bench_objects(struct report *report, const struct objects_use *use)
 {
-    enum { IN_NBYTES = 8 * CALL_SYMBOLS, OUT_NBYTES = 32 * CALL_SYMBOLS };
-    void *symbols = malloc(IN_NBYTES);
-    void *out = malloc(OUT_NBYTES);
-    if (symbols && out) {
-        struct objects both[2] = {{.use = use, .n = 1, .symbols = symbols, .out = out},
-                                  {.use = use, .n = N_OBJECTS, .symbols = symbols, .out = out}};
-        memset(symbols, 0x3b, IN_NBYTES);
-        memset(out, 1, OUT_NBYTES);
-        if (!measure(report, both))
-            report->failed = true;
-    } else {
-        message_print(use->name, "out of memory");
+    /* One demodulator and six in turns. */
+    static const size_t counts[] = {1, N_OBJECTS};
+    static double samples[2][MAX_SAMPLES][N_STAGES][N_AMOUNTS];
+    const size_t n_samples = report->n_samples < MAX_SAMPLES ? report->n_samples : MAX_SAMPLES;
+    memset(symbols, 0x3b, sizeof symbols);
+    memset(out, 1, sizeof out);
+    bool all = make_once(use, N_OBJECTS, samples[1][0]); /* warms up */
+    for (size_t k = 0; k < n_samples && all; k++)
+        for (size_t turn = k; turn < k + 2 && all; turn++)
+            all = make_once(use, counts[turn % 2], samples[turn % 2][k]);
+    if (!all) {
         report->failed = true;
+        return;
     }
-    free(symbols);
-    free(out);
+    report_table(report, columns, "time of the step, and what all so far takes");
+    for (size_t k = 0; k < 2; k++)
+        add_costs(report, use, counts[k], samples[k], n_samples);
 }

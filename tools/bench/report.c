@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,9 +163,12 @@ double report_share(const struct report *report, int index)
     return share_of_limit(report, &report->measurements[index]);
 }
 
-void report_table(struct report *report, const char *title, const char *const columns[])
+void report_table(struct report *report, const char *const columns[], const char *title, ...)
 {
-    snprintf(report->title, sizeof report->title, "%s", title);
+    va_list arguments;
+    va_start(arguments, title);
+    vsnprintf(report->title, sizeof report->title, title, arguments);
+    va_end(arguments);
     report->rows = NULL;
     for (report->n_columns = 0; report->n_columns < TABLE_COLUMNS && columns[report->n_columns]; report->n_columns++)
         snprintf(report->columns[report->n_columns], sizeof report->columns[0], "%s", columns[report->n_columns]);

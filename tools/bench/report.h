@@ -21,7 +21,7 @@ struct measurement {
     double *seconds; /* sorted */
 };
 
-enum { TABLE_COLUMNS = 8, TITLE_NBYTES = 128 };
+enum { TABLE_COLUMNS = 8 };
 
 struct report {
     size_t n_measurements;
@@ -29,7 +29,7 @@ struct report {
     /* As the JSON has them: what it says of the machine, the build and the run; what was not measured, and why. */
     struct cJSON *facts, *notes, *tables;
     /* The table that was begun last; it is among the tables once it has a row. */
-    char title[TITLE_NBYTES];
+    char title[128];
     char columns[TABLE_COLUMNS][24];
     size_t n_columns;
     struct cJSON *rows;
@@ -85,8 +85,10 @@ double report_sort(double values[], size_t n);
 double report_median(const struct report *report, int index);
 double report_share(const struct report *report, int index);
 
-/* Begins a table; up to TABLE_COLUMNS names of columns, then NULL. Without a row it is not in the report. */
-void report_table(struct report *report, const char *title, const char *const columns[]);
+/* Begins a table; up to TABLE_COLUMNS names of columns, then NULL, and its title. Without a row it is not in the
+ * report. */
+void report_table(struct report *report, const char *const columns[], const char *title, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A row of the table that was begun last, with a value for each of its columns; NAN where there is none. */
 void report_row(struct report *report, const char *what, const double values[]);

@@ -107,7 +107,7 @@ void slow_input_measure(struct report *report, const char *title, softqam_modula
         measure_output(report, (softqam_output_format)output, modulation, add, context, ratios[output]);
     if (isnan(ratios[SOFTQAM_OUTPUT_S8][SLOW_ZEROS]))
         return;
-    report_table(report, title, columns);
+    report_table(report, columns, "%s", title);
     for (int input = SLOW_NONE + 1; input < N_SLOW_INPUTS; input++) {
         const double values[] = {ratios[SOFTQAM_OUTPUT_S8][input],  ratios[SOFTQAM_OUTPUT_F16][input],
                                  ratios[SOFTQAM_OUTPUT_F32][input], 0.5,
