@@ -32,7 +32,8 @@ void cpu_bench_formats(struct cpu_bench *bench)
 /* What the memory allows so many threads, relative to what one thread demodulates. */
 static void measure_memory(struct cpu_bench *bench, const struct cpu_case *c, int one)
 {
-    for (int streaming = 0; streaming <= stream_can_stream(); streaming++) {
+    const int n_kinds = stream_can_stream() ? 2 : 1;
+    for (int streaming = 0; streaming < n_kinds; streaming++) {
         struct turns turns = {.report = bench->report};
         cpu_add_limit(bench, &turns, c, streaming);
         report_set_limit(bench->report, report_measure_in_turns(&turns), one);

@@ -24,7 +24,7 @@ enum {
     PLANES = 16
 };
 
-/* The cuts that others are relative to. */
+/* The cuts that others are relative to, by their places among all. */
 enum { NONE = -1, ONE_SEGMENT, CODEWORDS, CODE_BLOCKS, ONE_OF_EACH };
 
 static const struct cut {
@@ -52,6 +52,8 @@ static const struct cut {
 };
 
 enum { N_CUTS = sizeof cuts / sizeof cuts[0] };
+
+_Static_assert(N_CUTS <= (int)TURNS_MOST, "all of them in turns");
 
 struct slots {
     struct gpu_bench *bench;

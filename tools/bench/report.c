@@ -236,8 +236,8 @@ static void print_measurements(const struct report *report)
 void report_print(const struct report *report)
 {
     print_measurements(report);
-    const cJSON *table;
-    cJSON_ArrayForEach(table, report->tables) print_table(table);
+    for (const cJSON *table = report->tables ? report->tables->child : NULL; table; table = table->next)
+        print_table(table);
     fflush(stdout);
 }
 

@@ -8,6 +8,8 @@
 #include "common/modulation.h"
 #include "create.h"
 
+_Static_assert(N_SLOW_INPUTS <= (int)TURNS_MOST, "all of them in turns");
+
 const char *const slow_input_names[N_SLOW_INPUTS] = {
     "28 dB", "0 dB",       "zeros",    "subnormals", "smallest normals",    "boundaries",         "2.5 to 8",
     "1e30",  "infinities", "NaN, all", "NaN, 1/61",  "28 dB, N0 subnormal", "28 dB, N0 infinite", "28 dB, N0 zero"};
