@@ -222,9 +222,7 @@ int cpu_measure(struct cpu_bench *bench, const struct cpu_case *c, int limit)
 {
     struct turns turns = {.report = bench->report};
     cpu_add_case(bench, &turns, c);
-    const int index = report_measure_in_turns(&turns);
-    report_set_limit(bench->report, index, limit);
-    return index;
+    return report_set_limit(bench->report, report_measure_in_turns(&turns), limit);
 }
 
 int cpu_measure_copy(struct cpu_bench *bench, size_t n_symbols)

@@ -43,12 +43,9 @@ static softqam_config config_of(softqam_input_format input, softqam_output_forma
 /* One work alone. */
 static int measure_work(struct gpu_work *work, int limit)
 {
-    struct report *report = work->bench->report;
-    struct turns turns = {.report = report};
+    struct turns turns = {.report = work->bench->report};
     gpu_work_add(&turns, work);
-    const int index = report_measure_in_turns(&turns);
-    report_set_limit(report, index, limit);
-    return index;
+    return report_set_limit(turns.report, report_measure_in_turns(&turns), limit);
 }
 
 /* The bits of integer samples are those of the floats: anything will do for the kernels' time. */

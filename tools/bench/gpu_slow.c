@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inputs that may be slow, on the device, all in turns: their speed relative to 28 dB. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/message.h"
@@ -13,10 +12,10 @@ enum { MOST_SYMBOLS = 1 << 24 };
 
 struct slow {
     struct gpu_bench *bench;
-    size_t n_symbols;   /* of an input, on the device */
-    size_t n_different; /* after which they repeat */
-    float *symbols;     /* of one input, in host memory */
-    float *noise_var;
+    size_t n_symbols;                /* of an input, on the device */
+    size_t n_different;              /* after which they repeat */
+    float symbols[2 * SLOT_SYMBOLS]; /* of one input, in host memory */
+    float noise_var[SLOT_SYMBOLS];
     struct gpu_work works[N_SLOW_INPUTS];
 };
 
@@ -30,14 +29,14 @@ static float *d_noise_var(const struct slow *slow, enum slow_input input)
     return slow->bench->d_noise_var + (size_t)input * slow->n_symbols;
 }
 
-static void fill(const struct slow *slow, enum slow_input input)
+static void fill(struct slow *slow, enum slow_input input)
 {
     slow_input_fill(slow_input_symbols(input), slow->bench->modulation, slow->symbols, slow->n_different);
     slow_input_fill_noise(input, slow->noise_var, slow->n_different);
 }
 
 /* All inputs, one behind the other in the section's memory. */
-static bool fill_device(const struct slow *slow)
+static bool fill_device(struct slow *slow)
 {
     const size_t n = slow->n_symbols, n_different = slow->n_different;
     bool all = true;
@@ -73,20 +72,18 @@ static void add_input(void *context, struct turns *turns, softqam_output_format 
 
 void gpu_bench_slow(struct gpu_bench *bench)
 {
+    static struct slow slow;
     const size_t n_fitting = bench->n_device_symbols / N_SLOW_INPUTS / 16 * 16;
-    struct slow slow = {.bench = bench, .n_symbols = n_fitting < MOST_SYMBOLS ? n_fitting : MOST_SYMBOLS};
     char title[64];
+    slow.bench = bench;
+    slow.n_symbols = n_fitting < MOST_SYMBOLS ? n_fitting : MOST_SYMBOLS;
     slow.n_different = slow.n_symbols < SLOT_SYMBOLS ? slow.n_symbols : SLOT_SYMBOLS;
-    slow.symbols = malloc(8 * slow.n_different + 8);
-    slow.noise_var = malloc(4 * slow.n_different + 4);
-    if (slow.n_symbols > 0 && slow.symbols && slow.noise_var && fill_device(&slow)) {
+    if (slow.n_symbols > 0 && fill_device(&slow)) {
         snprintf(title, sizeof title, "cuda: %s, rate relative to 28 dB", modulation_get(bench->modulation)->name);
         slow_input_measure(bench->report, title, bench->modulation, add_input, &slow);
     } else {
         message_print("cuda", "slow inputs could not be measured");
         bench->report->failed = true;
     }
-    free(slow.symbols);
-    free(slow.noise_var);
     (void)gpu_fill_noise(bench);
 }

@@ -107,15 +107,14 @@ int report_measure(struct report *report, const char *what, size_t n_symbols, si
                    void *context)
 {
     struct turns alone = {.report = report, .n = 1, .contenders = {{what, run, context, NULL, n_symbols, nbytes}}};
-    const int index = report_measure_in_turns(&alone);
-    report_set_limit(report, index, limit);
-    return index;
+    return report_set_limit(report, report_measure_in_turns(&alone), limit);
 }
 
-void report_set_limit(struct report *report, int index, int limit)
+int report_set_limit(struct report *report, int index, int limit)
 {
     if (index >= 0)
         report->measurements[index].limit = limit;
+    return index;
 }
 
 void report_fact(struct report *report, const char *name, const char *text)
@@ -144,13 +143,6 @@ int report_faster(const struct report *report, int a, int b)
     return byte_rate(&report->measurements[a]) < byte_rate(&report->measurements[b]) ? b : a;
 }
 
-/* Bytes a second, relative to the limit's. */
-static double share_of_limit(const struct report *report, const struct measurement *m)
-{
-    const struct measurement *limit = &report->measurements[m->limit];
-    return byte_rate(m) / byte_rate(limit);
-}
-
 double report_median(const struct report *report, int index)
 {
     return index < 0 ? (double)NAN : quantile(&report->measurements[index], 0.5);
@@ -158,9 +150,8 @@ double report_median(const struct report *report, int index)
 
 double report_share(const struct report *report, int index)
 {
-    if (index < 0 || report->measurements[index].limit < 0)
-        return (double)NAN;
-    return share_of_limit(report, &report->measurements[index]);
+    const int limit = index < 0 ? -1 : report->measurements[index].limit;
+    return limit < 0 ? (double)NAN : byte_rate(&report->measurements[index]) / byte_rate(&report->measurements[limit]);
 }
 
 void report_table(struct report *report, const char *const columns[], const char *title, ...)
@@ -227,7 +218,7 @@ static void print_measurements(const struct report *report)
                1e6 * quantile(m, 0.01), 1e6 * quantile(m, 0.99), 1e-6 * (double)m->n_symbols / median,
                1e-9 * byte_rate(m));
         if (m->limit >= 0)
-            printf("%7.3f\n", share_of_limit(report, m));
+            printf("%7.3f\n", report_share(report, (int)k));
         else
             printf("%7s\n", "-");
     }
@@ -241,8 +232,9 @@ void report_print(const struct report *report)
     fflush(stdout);
 }
 
-static cJSON *measurement_to_json(const struct report *report, const struct measurement *m)
+static cJSON *measurement_to_json(const struct report *report, int index)
 {
+    const struct measurement *m = &report->measurements[index];
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "what", m->what);
     cJSON_AddNumberToObject(object, "symbols", (double)m->n_symbols);
@@ -250,7 +242,7 @@ static cJSON *measurement_to_json(const struct report *report, const struct meas
     cJSON_AddNumberToObject(object, "median_s", quantile(m, 0.5));
     if (m->limit >= 0) {
         cJSON_AddStringToObject(object, "limit", report->measurements[m->limit].what);
-        cJSON_AddNumberToObject(object, "share_of_limit", share_of_limit(report, m));
+        cJSON_AddNumberToObject(object, "share_of_limit", report_share(report, index));
     }
     cJSON_AddItemToObject(object, "sorted_samples_s", cJSON_CreateDoubleArray(m->seconds, (int)m->n_samples));
     return object;
@@ -260,7 +252,7 @@ bool report_write_json(struct report *report, struct output_file *file)
 {
     cJSON *list = cJSON_AddArrayToObject(report->facts, "measurements");
     for (size_t k = 0; k < report->n_measurements; k++)
-        cJSON_AddItemToArray(list, measurement_to_json(report, &report->measurements[k]));
+        cJSON_AddItemToArray(list, measurement_to_json(report, (int)k));
     cJSON_AddItemReferenceToObject(report->facts, "tables", report->tables);
     cJSON_AddItemReferenceToObject(report->facts, "notes", report->notes);
     char *text = cJSON_Print(report->facts);

@@ -72,8 +72,8 @@ int report_measure_in_turns(struct turns *turns);
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
                    void *context);
 
-/* Holds a measurement against another one after all. */
-void report_set_limit(struct report *report, int index, int limit);
+/* Holds a measurement, if it is one, against another one after all. Returns its index. */
+int report_set_limit(struct report *report, int index, int limit);
 
 /* Of two measurements the one of more bytes a second; -1 is none. */
 int report_faster(const struct report *report, int a, int b);
