@@ -40,7 +40,7 @@ built() {
     wait $! || { cat build/ahead.log; return 1; }
     sed -n '/^==/p' build/ahead.log
 }
-trap 'jobs -p | sed s/^/-/ | xargs -r kill --' EXIT
+trap 'jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
 one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)
 

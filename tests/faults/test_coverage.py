@@ -19,7 +19,7 @@ HARMLESS = {
     "trunc ilogb ldexp ldexpf frexp hypot isalnum toupper tolower __ctype_b_loc __isoc99_sscanf sscanf "
     "nextafter nextafterf cosf sinf modf",
     "formats into memory of the caller": "snprintf vsnprintf sprintf",
-    "names an error or a setting": "strerror __errno_location getenv secure_getenv sysconf getpid time",
+    "names an error or a setting": "strerror __errno_location ferror getenv secure_getenv sysconf getpid time",
     "fails on a closed descriptor only, which is what it is asked about": "fcntl fcntl64 isatty",
     "fails on wrong arguments only": "sigaction sigaddset sigemptyset sigfillset sigprocmask pthread_sigmask pthread_setcancelstate signal raise "
     "getopt_long eventfd_write pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setschedparam __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",

@@ -167,9 +167,9 @@ void message_print_transient(const char *format, ...)
     pthread_mutex_unlock(&mutex);
 }
 
-int message_end_stdout(void)
+/* `failed`: something that was to be written is not. */
+static int end_stdout(bool failed)
 {
-    const bool failed = ferror(stdout);
     if (failed)
         fputc('\n', stdout); /* a write that fails again, and says why */
     errno = EIO;
@@ -180,10 +180,14 @@ int message_end_stdout(void)
     return message_end(EXIT_FAILED);
 }
 
+int message_end_stdout(void)
+{
+    return end_stdout(ferror(stdout));
+}
+
 int message_to_stdout(const char *text)
 {
-    fputs(text, stdout);
-    return message_end_stdout();
+    return end_stdout(fputs(text, stdout) < 0);
 }
 
 int message_version_to_stdout(void)
