@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 jobs=$(nproc)
-# The vector loops take minutes to compile: once, and not again for the packages that a test makes.
+# The vector loops take most of a minute to compile: once, and not again for the packages that a test makes.
 export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DIR=$PWD/.cache/ccache
 
 build() {

@@ -473,45 +473,63 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
 /* Streaming is a constant of the loops of the usual s8, in which a branch at each store takes a tenth of the time, and
  * of those of f32 that convert their symbols themselves where they stream: while a tile is converted nothing is stored.
  */
-#define DEFINE_LLR_LOOP(name, m, output, kind)                                                                         \
+#define DEFINE_LLR_LOOP(name, loop, m, output, kind)                                                                   \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
         if ((output) != LLRS_S8_FULL && !converts_streamed(m, output, LLRS_AS_SENT))                                   \
-            llr_loop(m, output, kind, call, call->streaming, LLRS_AS_SENT);                                            \
+            loop(kind, call, call->streaming, LLRS_AS_SENT);                                                           \
         else if (call->streaming)                                                                                      \
-            llr_loop(m, output, kind, call, true, LLRS_AS_SENT);                                                       \
+            loop(kind, call, true, LLRS_AS_SENT);                                                                      \
         else                                                                                                           \
-            llr_loop(m, output, kind, call, false, LLRS_AS_SENT);                                                      \
+            loop(kind, call, false, LLRS_AS_SENT);                                                                     \
     }
-#define DEFINE_LLR_LOOPS(name, m, output)                                                                              \
-    DEFINE_LLR_LOOP(name##_one_weight, m, output, SOFTQAM_ONE_WEIGHT)                                                  \
-    DEFINE_LLR_LOOP(name##_n0, m, output, SOFTQAM_NOISE_N0)                                                            \
-    DEFINE_LLR_LOOP(name##_inverse, m, output, SOFTQAM_NOISE_INVERSE)
+#define DEFINE_LLR_LOOPS(name, loop, m, output)                                                                        \
+    DEFINE_LLR_LOOP(name##_one_weight, loop, m, output, SOFTQAM_ONE_WEIGHT)                                            \
+    DEFINE_LLR_LOOP(name##_n0, loop, m, output, SOFTQAM_NOISE_N0)                                                      \
+    DEFINE_LLR_LOOP(name##_inverse, loop, m, output, SOFTQAM_NOISE_INVERSE)
 /* Loops that descramble and write planes, which no cache is spared: of noise values for each symbol, and of any limit.
  */
-#define DEFINE_CODEWORD_LOOP(name, m, output, kind)                                                                    \
+#define DEFINE_CODEWORD_LOOP(name, loop, m, output, kind)                                                              \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
         if ((m) > 0 && call->plane_nbytes)                                                                             \
-            llr_loop(m, output, kind, call, false, LLRS_IN_PLANES);                                                    \
+            loop(kind, call, false, LLRS_IN_PLANES);                                                                   \
         else if ((output) != LLRS_S8)                                                                                  \
-            llr_loop(m, output, kind, call, call->streaming, LLRS_DESCRAMBLED);                                        \
+            loop(kind, call, call->streaming, LLRS_DESCRAMBLED);                                                       \
         else if (call->streaming)                                                                                      \
-            llr_loop(m, output, kind, call, true, LLRS_DESCRAMBLED);                                                   \
+            loop(kind, call, true, LLRS_DESCRAMBLED);                                                                  \
         else                                                                                                           \
-            llr_loop(m, output, kind, call, false, LLRS_DESCRAMBLED);                                                  \
+            loop(kind, call, false, LLRS_DESCRAMBLED);                                                                 \
     }
-#define DEFINE_CODEWORD_LOOPS(name, m, output)                                                                         \
-    DEFINE_CODEWORD_LOOP(name##_codeword_n0, m, output, SOFTQAM_NOISE_N0)                                              \
-    DEFINE_CODEWORD_LOOP(name##_codeword_inverse, m, output, SOFTQAM_NOISE_INVERSE)
+#define DEFINE_CODEWORD_LOOPS(name, loop, m, output)                                                                   \
+    DEFINE_CODEWORD_LOOP(name##_codeword_n0, loop, m, output, SOFTQAM_NOISE_N0)                                        \
+    DEFINE_CODEWORD_LOOP(name##_codeword_inverse, loop, m, output, SOFTQAM_NOISE_INVERSE)
+/* llr_loop() of a modulation, and of an output too: only so that a compiler leaves out all others once, and not for
+ * each of their loops again. */
+#define DEFINE_LOOP_OF_MODULATION(name, m)                                                                             \
+    VEC void name(llr_output output, softqam_noise_kind kind, const softqam_loop_call *call, bool streaming,           \
+                  llr_layout layout)                                                                                   \
+    {                                                                                                                  \
+        llr_loop(m, output, kind, call, streaming, layout);                                                            \
+    }
+#define DEFINE_LOOP_OF_OUTPUT(name, loop, output)                                                                      \
+    VEC void name(softqam_noise_kind kind, const softqam_loop_call *call, bool streaming, llr_layout layout)           \
+    {                                                                                                                  \
+        loop(output, kind, call, streaming, layout);                                                                   \
+    }
 #define DEFINE_MODULATION(name, m)                                                                                     \
-    DEFINE_LLR_LOOPS(name##_s8_full, m, LLRS_S8_FULL)                                                                  \
-    DEFINE_LLR_LOOPS(name##_s8, m, LLRS_S8)                                                                            \
-    DEFINE_LLR_LOOPS(name##_f16, m, LLRS_F16)                                                                          \
-    DEFINE_LLR_LOOPS(name##_f32, m, LLRS_F32)                                                                          \
-    DEFINE_CODEWORD_LOOPS(name##_s8, m, LLRS_S8)                                                                       \
-    DEFINE_CODEWORD_LOOPS(name##_f16, m, LLRS_F16)                                                                     \
-    DEFINE_CODEWORD_LOOPS(name##_f32, m, LLRS_F32)
+    DEFINE_LOOP_OF_MODULATION(name##_loop, m)                                                                          \
+    DEFINE_LOOP_OF_OUTPUT(name##_to_s8_full, name##_loop, LLRS_S8_FULL)                                                \
+    DEFINE_LOOP_OF_OUTPUT(name##_to_s8, name##_loop, LLRS_S8)                                                          \
+    DEFINE_LOOP_OF_OUTPUT(name##_to_f16, name##_loop, LLRS_F16)                                                        \
+    DEFINE_LOOP_OF_OUTPUT(name##_to_f32, name##_loop, LLRS_F32)                                                        \
+    DEFINE_LLR_LOOPS(name##_s8_full, name##_to_s8_full, m, LLRS_S8_FULL)                                               \
+    DEFINE_LLR_LOOPS(name##_s8, name##_to_s8, m, LLRS_S8)                                                              \
+    DEFINE_LLR_LOOPS(name##_f16, name##_to_f16, m, LLRS_F16)                                                           \
+    DEFINE_LLR_LOOPS(name##_f32, name##_to_f32, m, LLRS_F32)                                                           \
+    DEFINE_CODEWORD_LOOPS(name##_s8, name##_to_s8, m, LLRS_S8)                                                         \
+    DEFINE_CODEWORD_LOOPS(name##_f16, name##_to_f16, m, LLRS_F16)                                                      \
+    DEFINE_CODEWORD_LOOPS(name##_f32, name##_to_f32, m, LLRS_F32)
 
 DEFINE_MODULATION(loop_bpsk, 0)
 DEFINE_MODULATION(loop_qpsk, 1)
