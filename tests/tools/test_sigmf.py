@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """softqam-demod on SigMF recordings, in and out; what is written is validated by the Python package sigmf.
 
-The package is looked for in this Python and in .cache/sigmf, where tools/setup.sh puts it; without it, those tests are
+The package is looked for in this Python and in .cache/python, where tools/setup.sh puts it; without it, those tests are
 skipped.
 """
 
@@ -17,7 +17,7 @@ from signal_environment import SIGNAL_ENVIRONMENT
 from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, thorough, unpack
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "sigmf", "bin", "python")]
+PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "python", "bin", "python")]
 DATATYPES = {"cf32": ("cf32_le", "cf32_be"), "cs16": ("ci16_le", "ci16_be"), "cs8": ("ci8", "ci8")}
 INPUT_DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
 OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "f32": "rf32_le"}
