@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The GPU architectures of a build that names none: machine code from Turing to Blackwell, as far as this nvcc knows them (8.6,
-# 8.7 and 8.9 run that of 8.0), and PTX of the newest data-centre and the newest of all, which the driver compiles for anything
-# else and later.
+# The GPU architectures of a build that names none: machine code from Turing to Blackwell, as far as this nvcc knows them (8.6 and
+# 8.9 run that of 8.0), and PTX of the newest data-centre and the newest of all, which the driver compiles for anything else and
+# later.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(CMAKE_CUDA_COMPILER)
     set(nvcc "${CMAKE_CUDA_COMPILER}")
