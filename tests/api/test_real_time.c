@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a real-time thread relies on, once all is prepared: a call allocates nothing, starts nothing, looks at no clock
  * and takes no lock; on one thread it makes no system call; it needs little stack. The library's calls of the C library
- * are counted (the linker's --wrap), and the kernel ends a process that makes a system call. Long, since all of it needs
- * the counters, the crowd of callers or the kernel's filter. */
+ * are counted (the linker's --wrap), and the kernel ends a process that makes a system call. Long, since all of it
+ * needs the counters, the crowd of callers or the kernel's filter. */
 #define _GNU_SOURCE /* SYS_exit */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
