@@ -180,11 +180,39 @@ static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint
     }
 }
 
-/* BITS bits from a bit of such words on; what is above them is undefined. A word behind the last one is read too. */
-template <int BITS> static __device__ __forceinline__ uint32_t gold_bits(const uint32_t *words, unsigned bit)
+/* The same by a block. One warp does it: a jump to a place takes as long as some 300 words. All do, a part each, where
+ * these are more. */
+static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n, bool in_parts, uint32_t c_init,
+                                                        uint64_t bit)
 {
-    const uint32_t high = 32 % BITS != 0 ? words[bit / 32 + 1] : 0;
-    return __funnelshift_r(words[bit / 32], high, bit % 32);
+    const unsigned of_warp = in_parts ? (n + BLOCK_WARPS - 1) / BLOCK_WARPS : n;
+    const unsigned word = threadIdx.x / WARP_THREADS * of_warp;
+    if (word < n)
+        write_gold(to + word, min(n - word, of_warp), c_init, bit + 32 * word);
 }
+
+/* How BITS bits of such words are read, whose place is a multiple of BITS: as a byte, as a half, or from two words. */
+template <int BITS> struct gold_bits {
+    enum { PART_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
+    typedef typename unsigned_of<PART_BITS / 8>::type part;
+
+    const part *from;
+    unsigned shift;
+
+    __device__ __forceinline__ void open(const uint32_t *words, unsigned bit)
+    {
+        from = reinterpret_cast<const part *>(words) + bit / PART_BITS;
+        shift = bit % PART_BITS;
+    }
+
+    /* A word behind the last one is read too. */
+    __device__ __forceinline__ uint32_t read(unsigned words_behind) const
+    {
+        const part *at = from + words_behind * (32 / PART_BITS);
+        if (PART_BITS == BITS)
+            return *at;
+        return __funnelshift_r(at[0], 32 % BITS != 0 ? at[1] : 0, shift) & ((1u << BITS) - 1);
+    }
+};
 
 #endif

@@ -59,6 +59,18 @@ typedef struct softqam_plain_segment {
     bool noise_is_inverse;
 } softqam_plain_segment;
 
+/* The same, of a codeword. */
+typedef struct softqam_codeword_segment {
+    softqam_plain_segment plain; /* of a layer: its first one */
+    softqam_layer layers[SOFTQAM_MAX_LAYERS];
+    unsigned n_layers; /* 1, 2 or 4; of several, each symbol has a noise value */
+    int layer_step;    /* from a layer's symbol of a group to that of the group BLOCK_THREADS after it */
+    uint64_t first_symbol;
+    size_t plane_nbytes; /* 0: symbol order */
+    uint32_t c_init;
+    bool is_descrambled;
+} softqam_codeword_segment;
+
 /* Of segment_kernel.cuh, between its tables and the segments: what all of a launch share. */
 typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
@@ -79,9 +91,11 @@ typedef struct softqam_segment_launch {
 /* A kernel of plain calls. */
 typedef struct softqam_plain_kernel {
     const void *address;
-    const void *small;      /* for calls of which the device holds all blocks at once, a tile each; NULL: none */
-    unsigned group_symbols; /* that a thread takes side by side */
-    unsigned most_tiles;    /* of BLOCK_THREADS groups, that a block takes one after the other */
+    const void *small;       /* for calls of which the device holds all blocks at once, a tile each; NULL: none */
+    const void *codeword;    /* for large ones of layers, descrambled or in bit planes; NULL: none */
+    unsigned group_symbols;  /* that a thread takes side by side */
+    unsigned most_tiles;     /* of BLOCK_THREADS groups, that a block takes one after the other */
+    unsigned codeword_tiles; /* the same of a codeword */
 } softqam_plain_kernel;
 
 /* By input format; axis_bits as softqam_axis_bits() has them. */

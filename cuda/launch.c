@@ -9,8 +9,16 @@
 
 enum { INPUT_FORMATS = 4, OUTPUT_FORMATS = 4, REMEMBERED_DEVICES = 64 };
 
-/* The kernels for a pair of formats: of plain calls and of small ones by bits an axis, of few and of many segments. */
-enum { PLAIN_KERNELS = MAX_AXIS_BITS + 1, SMALL_PLAIN = PLAIN_KERNELS, OF_FEW = 2 * PLAIN_KERNELS, OF_MANY, KERNELS };
+/* The kernels for a pair of formats: of plain calls, of small ones and of codewords by bits an axis, of few and of many
+ * segments. */
+enum {
+    PLAIN_KERNELS = MAX_AXIS_BITS + 1,
+    SMALL_PLAIN = PLAIN_KERNELS,
+    CODEWORD_PLAIN = 2 * PLAIN_KERNELS,
+    OF_FEW = 3 * PLAIN_KERNELS,
+    OF_MANY,
+    KERNELS
+};
 
 /* What a device has said; 0: not asked yet. */
 typedef struct device_answers {
@@ -43,6 +51,7 @@ static void find_kernels(void)
                 kernels->plain[m] = by_input[in]((softqam_output_format)out, m);
                 kernels->addresses[m] = kernels->plain[m].address;
                 kernels->addresses[SMALL_PLAIN + m] = kernels->plain[m].small;
+                kernels->addresses[CODEWORD_PLAIN + m] = kernels->plain[m].codeword;
             }
             kernels->addresses[OF_FEW] = softqam_segment_kernel((softqam_output_format)out, false);
             kernels->addresses[OF_MANY] = softqam_segment_kernel((softqam_output_format)out, true);
@@ -158,13 +167,45 @@ static bool is_aligned(const void *pointer, size_t nbytes)
     return (uintptr_t)pointer % nbytes == 0;
 }
 
-/* Whether a segment is as the kernels of plain calls take it. */
-static bool is_plain(const softqam_kernel_segment *segment)
+static bool is_of_codeword(const softqam_kernel_segment *segment)
 {
-    const softqam_layer *layer = &segment->layers[0];
-    return segment->n_layers == 1 && !layer->symbols_q && segment->symbol_stride == 1 && segment->noise_stride <= 1 &&
-           segment->plane_stride == 0 && !segment->is_descrambled && is_aligned(layer->symbols, 16) &&
-           is_aligned(segment->out, 16);
+    return segment->n_layers > 1 || segment->is_descrambled || segment->plane_stride != 0;
+}
+
+static const softqam_plain_kernel *plain_kernel(const softqam_launch *launch)
+{
+    const softqam_modulation modulation = (softqam_modulation)launch->segments[0].modulation;
+    return &launch->params->kernels->plain[softqam_axis_bits(modulation)];
+}
+
+static bool is_plain_layer(const softqam_layer *layer, size_t alignment)
+{
+    return !layer->symbols_q && is_aligned(layer->symbols, alignment);
+}
+
+/* Whether the only segment is as the kernels of plain calls take it. */
+static bool is_plain(const softqam_launch *launch)
+{
+    const softqam_kernel_segment *segment = &launch->segments[0];
+    const softqam_plain_kernel *kernel = plain_kernel(launch);
+    if (segment->symbol_stride != 1 || !is_aligned(segment->out, 16))
+        return false;
+    if (is_of_codeword(segment) && (!kernel->codeword || segment->plane_stride % kernel->group_symbols != 0))
+        return false;
+    if (segment->n_layers == 1)
+        return segment->noise_stride <= 1 && is_plain_layer(&segment->layers[0], 16);
+    for (unsigned k = 0; k < segment->n_layers; k++)
+        if (!is_plain_layer(&segment->layers[k], softqam_input_symbol_nbytes(launch->params->input_format)))
+            return false;
+    return segment->n_layers != 3 && segment->noise_stride == 1;
+}
+
+/* Whether a kernel of plain calls takes a codeword faster than that of segments, which does a call of few symbols in
+ * less time. */
+static bool is_large(const softqam_kernel_segment *segment, unsigned resident_blocks)
+{
+    const size_t threads = (size_t)resident_blocks * BLOCK_THREADS;
+    return segment->is_descrambled ? segment->n_symbols > threads / 2 : segment->n_symbols > 8 * threads;
 }
 
 /* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
@@ -184,46 +225,6 @@ static softqam_llr_limit llr_limit_of(const softqam_params *params)
     const float limit = params->llr_limit;
     const uint32_t steps = params->output_format == SOFTQAM_OUTPUT_S8 ? (uint32_t)limit : 0;
     return (softqam_llr_limit){limit, steps * 0x10001, 2 * steps * 0x10001, (128 - steps) * 0x01010101};
-}
-
-static cudaError_t launch_plain(softqam_launch *launch)
-{
-    const softqam_kernel_segment *segment = &launch->segments[0];
-    const int axis_bits = softqam_axis_bits((softqam_modulation)segment->modulation);
-    const softqam_plain_kernel *kernel = &launch->params->kernels->plain[axis_bits];
-    const size_t n_groups = (segment->n_symbols - 1) / kernel->group_symbols + 1;
-    const bool turns = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
-    const uint32_t turn = turns ? (uint32_t)segment->first_symbol << 31 : 0;
-    kernel_answers answers = {0};
-    cudaError_t error = cudaSuccess;
-    int number = SMALL_PLAIN + axis_bits;
-    if (kernel->small)
-        error = ask(&answers, launch->params->kernels, number);
-    if (count_blocks(n_groups, BLOCK_THREADS) > answers.resident_blocks && error == cudaSuccess) {
-        number = axis_bits;
-        error = ask(&answers, launch->params->kernels, number);
-    }
-    if (error != cudaSuccess)
-        return error;
-    const unsigned share = plain_share(n_groups, answers.resident_blocks, kernel->most_tiles);
-    softqam_plain_segment argument = {
-        .symbols = segment->layers[0].symbols,
-        .noise = segment->layers[0].noise_var,
-        .out = segment->out,
-        .n_symbols = segment->n_symbols,
-        .input_scale = segment->input_scale,
-        .steps_per_nat = segment->steps_per_nat,
-        .limit = llr_limit_of(launch->params),
-        .noise_value = segment->noise_value,
-        .groups_per_block = share,
-        .turn = turn,
-        .other_turn = turns ? turn ^ 0x80000000u : 0,
-        .has_noise_each = segment->layers[0].noise_var && segment->noise_stride == 1,
-        .noise_is_inverse = segment->noise_is_inverse,
-    };
-    void *arguments[] = {(void *)(uintptr_t)plain_table(launch->params, axis_bits), &argument};
-    return launch_kernel(launch->params->kernels->addresses[number], &answers, count_blocks(n_groups, share), arguments,
-                         launch->stream);
 }
 
 static softqam_segment_launch segment_launch_of(const softqam_params *params)
@@ -289,6 +290,80 @@ static cudaError_t launch_segments(softqam_launch *launch)
     return launch_kernel(params->kernels->addresses[kernel], &answers, n_blocks, arguments, launch->stream);
 }
 
+/* The kernel of plain calls for the only segment, and what the device says of it; OF_FEW where that of segments is
+ * faster. */
+static cudaError_t choose_plain(const softqam_launch *launch, size_t n_groups, int *number, kernel_answers *answers)
+{
+    const softqam_kernel_segment *segment = &launch->segments[0];
+    const softqam_kernels *kernels = launch->params->kernels;
+    const int axis_bits = softqam_axis_bits((softqam_modulation)segment->modulation);
+    cudaError_t error = cudaSuccess;
+    if (is_of_codeword(segment)) {
+        *number = CODEWORD_PLAIN + axis_bits;
+        error = ask(answers, kernels, *number);
+        if (error == cudaSuccess && !is_large(segment, answers->resident_blocks))
+            *number = OF_FEW;
+        return error;
+    }
+    *number = SMALL_PLAIN + axis_bits;
+    if (kernels->addresses[*number]) {
+        error = ask(answers, kernels, *number);
+        if (error != cudaSuccess || count_blocks(n_groups, BLOCK_THREADS) <= answers->resident_blocks)
+            return error;
+    }
+    *number = axis_bits;
+    return ask(answers, kernels, *number);
+}
+
+static cudaError_t launch_plain(softqam_launch *launch)
+{
+    const softqam_kernel_segment *segment = &launch->segments[0];
+    const softqam_plain_kernel *kernel = plain_kernel(launch);
+    const size_t n_groups = (segment->n_symbols - 1) / kernel->group_symbols + 1;
+    const bool turns = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
+    const uint32_t turn = turns ? (uint32_t)segment->first_symbol << 31 : 0;
+    kernel_answers answers;
+    int number;
+    const cudaError_t error = choose_plain(launch, n_groups, &number, &answers);
+    if (error != cudaSuccess)
+        return error;
+    if (number == OF_FEW)
+        return launch_segments(launch);
+    const unsigned share = plain_share(n_groups, answers.resident_blocks,
+                                       is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
+    /* The kernels of plain calls take the first part of it. */
+    softqam_codeword_segment argument = {
+        .plain =
+            {
+                .symbols = segment->layers[0].symbols,
+                .noise = segment->layers[0].noise_var,
+                .out = segment->out,
+                .n_symbols = segment->n_symbols,
+                .input_scale = segment->input_scale,
+                .steps_per_nat = segment->steps_per_nat,
+                .limit = llr_limit_of(launch->params),
+                .noise_value = segment->noise_value,
+                .groups_per_block = share,
+                .turn = turn,
+                .other_turn = turns ? turn ^ 0x80000000u : 0,
+                .has_noise_each = segment->layers[0].noise_var && segment->noise_stride == 1,
+                .noise_is_inverse = segment->noise_is_inverse,
+            },
+        .n_layers = segment->n_layers,
+        .layer_step = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
+        .first_symbol = segment->first_symbol,
+        .plane_nbytes = segment->plane_stride * launch->params->value_nbytes,
+        .c_init = segment->c_init,
+        .is_descrambled = segment->is_descrambled,
+    };
+    for (unsigned k = 0; k < segment->n_layers; k++)
+        argument.layers[k] = segment->layers[k];
+    const void *table = plain_table(launch->params, softqam_axis_bits((softqam_modulation)segment->modulation));
+    void *arguments[] = {(void *)(uintptr_t)table, &argument};
+    return launch_kernel(launch->params->kernels->addresses[number], &answers, count_blocks(n_groups, share), arguments,
+                         launch->stream);
+}
+
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
 {
     launch->params = params;
@@ -301,7 +376,7 @@ cudaError_t softqam_launch_end(softqam_launch *launch)
 {
     const unsigned n_segments = launch->n_segments;
     cudaError_t error = cudaSuccess;
-    if (n_segments == 1 && is_plain(&launch->segments[0]))
+    if (n_segments == 1 && is_plain(launch))
         error = launch_plain(launch);
     else if (n_segments > 0)
         error = launch_segments(launch);

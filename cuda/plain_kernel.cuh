@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order and not
- * descrambled. A thread takes several symbols side by side, and three or four groups of these are on their way from
- * memory while it computes. */
+/* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order, not
+ * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, or any of these. A
+ * thread takes several symbols side by side, and three or four groups of these are on their way from memory while it
+ * computes. */
 #ifndef SOFTQAM_PLAIN_KERNEL_CUH
 #define SOFTQAM_PLAIN_KERNEL_CUH
 
+#include <type_traits>
+
+#include "gold.cuh"
 #include "kernel_addresses.h"
 #include "symbol.cuh"
 
-/* IS_SMALL: for calls of which the device holds all blocks at once, a tile each. A thread has one group then, and more
- * registers. */
-template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct plain_shape {
+enum plain_kind {
+    LARGE_CALL,
+    SMALL_CALL, /* of which the device holds all blocks at once, a tile each: a thread has one group, more registers */
+    CODEWORD_CALL
+};
+
+template <typename Component, output_format FORMAT, int M, plain_kind KIND> struct plain_shape {
     enum {
+        IS_SMALL = KIND == SMALL_CALL,
+        BITS = symbol_size<FORMAT, M>::BITS,
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
         /* Symbols that a thread takes side by side: whole words of output, and few, so that a slot is many threads. */
         GROUP = NBYTES > 12   ? 1
@@ -26,9 +36,16 @@ template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct
                 : sizeof(Component) < 4 && !IS_STAGED ? 4
                                                       : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
-        MOST_TILES = 2 * sizeof(Component) + NBYTES < 16 ? 24 : 6,
+        MOST_TILES = KIND == CODEWORD_CALL                 ? FORMAT == OUTPUT_S8 ? 24 : 12
+                     : 2 * sizeof(Component) + NBYTES < 16 ? 24
+                                                           : 6,
         /* Where a kernel for small calls is faster. */
         HAS_SMALL = (FORMAT == OUTPUT_S8 || FORMAT == OUTPUT_F16) && M >= 3,
+        /* Whether codewords have a kernel: of what receivers have and decoders take. */
+        HAS_CODEWORD = (FORMAT == OUTPUT_S8 || FORMAT == OUTPUT_F16) && M >= 1 && !std::is_integral<Component>::value,
+        /* A tile's words of the scrambling sequence, and a block's. */
+        TILE_WORDS = BLOCK_THREADS / 32 * GROUP * BITS,
+        SEQUENCE_WORDS = KIND == CODEWORD_CALL ? MOST_TILES * TILE_WORDS : 0,
         /* Whether a group's two symbols are taken together: where registers allow it and it is faster. */
         IS_MIXED = FORMAT == OUTPUT_S8 && (M == 2 || M == 3 || IS_SMALL),
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
@@ -39,6 +56,22 @@ template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
+/* What a kernel is given: of a codeword more. */
+template <plain_kind KIND> struct plain_argument {
+    typedef softqam_plain_segment type;
+    static __device__ __forceinline__ const softqam_plain_segment &plain(const type &argument)
+    {
+        return argument;
+    }
+};
+template <> struct plain_argument<CODEWORD_CALL> {
+    typedef softqam_codeword_segment type;
+    static __device__ __forceinline__ const softqam_plain_segment &plain(const type &argument)
+    {
+        return argument.plain;
+    }
+};
+
 /* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
 template <typename Component, int N>
 struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) symbol_group {
@@ -47,14 +80,12 @@ struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) 
     enum { SYMBOL_PARTS = NBYTES / sizeof(part) };
     typename unsigned_of<(N * NBYTES < 4 ? N * NBYTES : 4)>::type words[(N * NBYTES + 3) / 4];
 
-    /* The first n of them, n < N, symbol by symbol. */
-    __device__ __forceinline__ void load_first(const symbol_group *from, unsigned n)
+    /* Symbol number g, which nothing has been written to. */
+    __device__ __forceinline__ void load_symbol(int g, const part *from)
     {
-        const part *parts = reinterpret_cast<const part *>(from);
 #pragma unroll
-        for (int k = 0; k < (N - 1) * SYMBOL_PARTS; k++)
-            if (k / SYMBOL_PARTS < n)
-                words[k * sizeof(part) / 4] |= static_cast<uint32_t>(parts[k]) << 8 * (k * sizeof(part) % 4);
+        for (int k = g * SYMBOL_PARTS; k < (g + 1) * SYMBOL_PARTS; k++, from++)
+            words[k * sizeof(part) / 4] |= static_cast<uint32_t>(*from) << 8 * (k * sizeof(part) % 4);
     }
 
     __device__ __forceinline__ float component(int c, float scale) const
@@ -138,40 +169,143 @@ static __device__ __forceinline__ void store_rest(unsigned char *out, const uint
             out[k] = from[k];
 }
 
+/* Stores a bit's values of a group's N symbols side by side. */
+template <int N, int VALUE_NBYTES, int WORDS>
+static __device__ __forceinline__ void store_in_plane(unsigned char *to, const packed_values<WORDS> &group, int bit)
+{
+    enum { VALUES = 4 * WORDS / VALUE_NBYTES, BITS = VALUES / N, NBYTES = N * VALUE_NBYTES };
+    const unsigned first = bit * VALUE_NBYTES;
+    uint32_t values = group.word[first / 4] >> 8 * (first % 4);
+    if constexpr (N == 2) {
+        const unsigned second = (BITS + bit) * VALUE_NBYTES;
+        const unsigned selector = VALUE_NBYTES == 1 ? (4 + second % 4) << 4 | first % 4
+                                                    : (0x54 + second % 4 * 0x11) << 8 | (0x10 + first % 4 * 0x11);
+        values = __byte_perm(group.word[first / 4], group.word[second / 4], selector);
+    }
+    static_assert(N <= 2, "one or two of them");
+    *reinterpret_cast<typename unsigned_of<NBYTES>::type *>(to) =
+        static_cast<typename unsigned_of<NBYTES>::type>(values);
+}
+
+/* Stores less than a group, value by value, a bit's values n side by side. */
+template <int VALUE_NBYTES>
+static __device__ __forceinline__ void store_rest_in_planes(unsigned char *out, size_t plane_nbytes,
+                                                            const uint32_t *staged, unsigned n, unsigned bits)
+{
+    const auto *from = reinterpret_cast<const typename unsigned_of<VALUE_NBYTES>::type *>(staged);
+#pragma unroll 1
+    for (unsigned k = 0; k < n * bits; k++)
+        reinterpret_cast<typename unsigned_of<VALUE_NBYTES>::type *>(out + k % bits * plane_nbytes)[k / bits] = from[k];
+}
+
 /* A thread's groups, BLOCK_THREADS apart, from memory to memory. */
-template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct plain_thread {
-    typedef plain_shape<Component, FORMAT, M, IS_SMALL> shape;
+template <typename Component, output_format FORMAT, int M, plain_kind KIND> struct plain_thread {
+    typedef plain_shape<Component, FORMAT, M, KIND> shape;
     typedef symbol_size<FORMAT, M> size;
-    enum { G = shape::GROUP, WORDS = shape::GROUP_WORDS, DEPTH = shape::DEPTH };
+    enum {
+        G = shape::GROUP,
+        WORDS = shape::GROUP_WORDS,
+        DEPTH = shape::DEPTH,
+        BITS = size::BITS,
+        IS_CODEWORD = KIND == CODEWORD_CALL,
+        PLANE_NBYTES = G * size::VALUE_NBYTES /* of a group's values in a plane */
+    };
     typedef symbol_group<Component, G> group;
+    typedef symbol_group<Component, 1> symbol;
     struct loaded {
         group symbols;
         float noise[G];
     };
 
     const softqam_plain_segment &segment;
-    const group *symbols_in; /* this thread's next ones */
-    const float *noise_in;
+    const typename plain_argument<KIND>::type &codeword; /* of a plain call the same */
+    /* This thread's next ones; of several layers, of each symbol of a group. */
+    const symbol *symbols_in[IS_CODEWORD ? G + 0 : 1];
+    const float *noise_in[IS_CODEWORD ? G + 0 : 1];
     unsigned char *out;
     uint32_t *staged; /* this thread's place in its warp's */
     int n_left;       /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
+    gold_bits<G * BITS> sequence; /* for the next group */
     symbol_scale scale;
+
+    /* What every thread of a codeword's kernel asks alike. */
+
+    __device__ __forceinline__ bool is_descrambled() const
+    {
+        if constexpr (IS_CODEWORD)
+            return codeword.is_descrambled;
+        return false;
+    }
+
+    __device__ __forceinline__ bool has_layers() const
+    {
+        if constexpr (IS_CODEWORD)
+            return codeword.n_layers > 1;
+        return false;
+    }
+
+    __device__ __forceinline__ bool has_planes() const
+    {
+        if constexpr (IS_CODEWORD)
+            return codeword.plane_nbytes != 0;
+        return false;
+    }
+
+    /* The bits of the sequence for the group that is k * BLOCK_THREADS after the next one. */
+    __device__ __forceinline__ uint32_t signs_of_group(int k) const
+    {
+        return is_descrambled() ? sequence.read(k * shape::TILE_WORDS) : 0;
+    }
+
+    /* From a group's values in symbol order to the next one's, or in a plane. */
+    __device__ __forceinline__ int group_nbytes() const
+    {
+        return has_planes() ? PLANE_NBYTES : shape::GROUP_NBYTES;
+    }
+
+    /* To the block's first group of this thread. */
+    __device__ __forceinline__ void open(size_t first_group)
+    {
+        const size_t n = (first_group + threadIdx.x) * G;
+        symbols_in[0] = static_cast<const symbol *>(segment.symbols) + n;
+        noise_in[0] = segment.noise + n;
+        if constexpr (IS_CODEWORD)
+            if (has_layers())
+#pragma unroll
+                for (int g = 0; g < G; g++) {
+                    const softqam_layer &layer = codeword.layers[(n + g) & (codeword.n_layers - 1)];
+                    symbols_in[g] = static_cast<const symbol *>(layer.symbols) + ((n + g) >> codeword.n_layers / 2);
+                    noise_in[g] = layer.noise_var + ((n + g) >> codeword.n_layers / 2);
+                }
+        out = static_cast<unsigned char *>(segment.out) + (first_group + threadIdx.x) * group_nbytes();
+    }
 
     /* The group that is k * BLOCK_THREADS after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
     {
+        typedef typename group::part part;
         if (k * BLOCK_THREADS >= n_left)
             return;
-        in.symbols = symbols_in[k * BLOCK_THREADS];
+        if constexpr (IS_CODEWORD)
+            if (has_layers()) {
+                in.symbols = {};
+#pragma unroll
+                for (int g = 0; g < G; g++) {
+                    in.symbols.load_symbol(g, reinterpret_cast<const part *>(symbols_in[g] + k * codeword.layer_step));
+                    in.noise[g] = noise_in[g][k * codeword.layer_step];
+                }
+                return;
+            }
+        in.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * BLOCK_THREADS];
         if (has_noise_each)
 #pragma unroll
             for (int g = 0; g < G; g++)
-                in.noise[g] = noise_in[k * BLOCK_THREADS * G + g];
+                in.noise[g] = noise_in[0][k * BLOCK_THREADS * G + g];
     }
 
     template <typename Table>
-    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in)
+    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in, uint32_t signs)
     {
         packed_values<size::WORDS> symbols[G];
         if constexpr (shape::IS_MIXED && HAS_PAIR_LIMITS) {
@@ -179,20 +313,23 @@ template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct
                 in.symbols.component(0, segment.input_scale), in.symbols.component(1, segment.input_scale),
                 in.symbols.component(2, segment.input_scale), in.symbols.component(3, segment.input_scale)};
             symbol_scale scales[] = {scale, scale};
-            if (has_noise_each)
 #pragma unroll
-                for (int g = 0; g < G; g++)
+            for (int g = 0; g < G; g++) {
+                scales[g].signs = signs >> g * BITS & ((1u << BITS) - 1);
+                if (has_noise_each)
                     scales[g].take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-            llrs_of_two<FORMAT, M>(symbols, table, components, scales, segment.limit);
+            }
+            llrs_of_two<FORMAT, M, IS_CODEWORD>(symbols, table, components, scales, segment.limit);
         } else {
 #pragma unroll
             for (int g = 0; g < G; g++) {
                 scale.turn = g % 2 ? segment.other_turn : segment.turn;
+                scale.signs = signs >> g * BITS & ((1u << BITS) - 1);
                 if (has_noise_each)
                     scale.take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-                symbols[g] = values_of<FORMAT, M, false>(table, in.symbols.component(2 * g, segment.input_scale),
-                                                         in.symbols.component(2 * g + 1, segment.input_scale), scale,
-                                                         segment.limit);
+                symbols[g] = values_of<FORMAT, M, IS_CODEWORD>(table, in.symbols.component(2 * g, segment.input_scale),
+                                                               in.symbols.component(2 * g + 1, segment.input_scale),
+                                                               scale, segment.limit);
             }
         }
         return join<G, size::NBYTES>(symbols);
@@ -200,8 +337,17 @@ template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct
 
     __device__ __forceinline__ void store(int k, const packed_values<WORDS> &values) const
     {
-        unsigned char *to = out + k * BLOCK_THREADS * shape::GROUP_NBYTES;
+        unsigned char *to = out + k * BLOCK_THREADS * group_nbytes();
         const int n = n_left - k * BLOCK_THREADS; /* groups from this thread's own on */
+        if constexpr (IS_CODEWORD) {
+            if (has_planes()) {
+                if (n > 0)
+#pragma unroll
+                    for (int bit = 0; bit < BITS; bit++, to += codeword.plane_nbytes)
+                        store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
+                return;
+            }
+        }
         if (shape::IS_STAGED) {
             const int lane = threadIdx.x % WARP_THREADS;
             __syncwarp();
@@ -220,33 +366,58 @@ template <typename Component, output_format FORMAT, int M, bool IS_SMALL> struct
         if (n == 0 || n_left != 0)
             return;
         loaded in = {};
-        in.symbols.load_first(symbols_in, n);
+#pragma unroll
         for (int g = 0; g < G - 1; g++)
-            if (has_noise_each && g < n)
-                in.noise[g] = noise_in[g];
-        store_words(staged, demodulate(table, in));
+            if (g < n) {
+                in.symbols.load_symbol(g, reinterpret_cast<const typename group::part *>(symbols_in[0] + g));
+                if (has_noise_each)
+                    in.noise[g] = noise_in[0][g];
+            }
+        const packed_values<WORDS> values = demodulate(table, in, signs_of_group(0));
+        store_words(staged, values);
+        if constexpr (IS_CODEWORD)
+            if (has_planes())
+                return store_rest_in_planes<size::VALUE_NBYTES>(out, codeword.plane_nbytes, staged, n, BITS);
         store_rest<size::VALUE_NBYTES>(out, staged, n * size::NBYTES);
     }
 
     __device__ __forceinline__ void advance(int n)
     {
-        symbols_in += n * BLOCK_THREADS;
-        noise_in += n * BLOCK_THREADS * G;
-        out += n * BLOCK_THREADS * shape::GROUP_NBYTES;
+        int step = n * BLOCK_THREADS * G;
+        if constexpr (IS_CODEWORD) {
+            step = has_layers() ? n * codeword.layer_step : step;
+            sequence.from += n * shape::TILE_WORDS * 32 / sequence.PART_BITS;
+        }
+#pragma unroll
+        for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {
+            symbols_in[g] += step;
+            noise_in[g] += step;
+        }
+        out += n * BLOCK_THREADS * group_nbytes();
         n_left -= n * BLOCK_THREADS;
     }
 };
 
-template <typename Component, output_format FORMAT, int M, bool IS_SMALL>
-static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M, IS_SMALL>::MIN_BLOCKS))
+template <typename Component, output_format FORMAT, int M, plain_kind KIND>
+static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
     plain_kernel(const __grid_constant__ typename table_of<FORMAT, M>::type table,
-                 const __grid_constant__ softqam_plain_segment segment)
+                 const __grid_constant__ typename plain_argument<KIND>::type argument)
 {
-    typedef plain_thread<Component, FORMAT, M, IS_SMALL> thread;
-    enum { G = thread::G, DEPTH = thread::DEPTH };
+    typedef plain_thread<Component, FORMAT, M, KIND> thread;
+    enum { G = thread::G, DEPTH = thread::DEPTH, MANY_TILES = 4 };
+    const softqam_plain_segment &segment = plain_argument<KIND>::plain(argument);
     __shared__ alignas(SOFT_ROW_NBYTES) table_memory<typename table_of<FORMAT, M>::type> memory;
     __shared__ alignas(16) uint32_t stage[BLOCK_THREADS * thread::WORDS];
+    __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
     memory.write(table);
+    if constexpr (thread::IS_CODEWORD)
+        if (argument.is_descrambled) {
+            const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
+            const auto n =
+                static_cast<unsigned>(min(segment.groups_per_block * size_t{G}, segment.n_symbols - first * G));
+            write_block_gold(sequence, (n * thread::BITS + 31) / 32, n > MANY_TILES * BLOCK_THREADS * G,
+                             argument.c_init, (argument.first_symbol + first * G) * thread::BITS);
+        }
     wait_for_previous_kernel();
     let_next_kernel_begin();
 
@@ -254,13 +425,17 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     const size_t n_whole = segment.n_symbols / G;
     const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
     thread self = {segment,
-                   static_cast<const typename thread::group *>(segment.symbols) + first + threadIdx.x,
-                   segment.noise + (first + threadIdx.x) * G,
-                   static_cast<unsigned char *>(segment.out) + (first + threadIdx.x) * thread::shape::GROUP_NBYTES,
+                   argument,
+                   {},
+                   {},
+                   nullptr,
                    stage + threadIdx.x * thread::WORDS,
                    static_cast<int>(n_groups - threadIdx.x),
                    FORMAT != OUTPUT_U8 && segment.has_noise_each,
+                   {},
                    {}};
+    self.open(first);
+    self.sequence.open(sequence, threadIdx.x * G * thread::BITS);
     typename thread::loaded next[DEPTH] = {};
 #pragma unroll
     for (int k = 0; k < DEPTH; k++)
@@ -280,7 +455,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {
             if (k == 0 || tile + k < n_tiles) {
-                self.store(k, self.demodulate(shared, next[k]));
+                self.store(k, self.demodulate(shared, next[k], self.signs_of_group(k)));
                 self.load(next[k], k + DEPTH);
             }
         }
@@ -294,12 +469,19 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
 
 template <typename Component, output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
 {
-    typedef plain_shape<Component, FORMAT, M, false> shape;
+    typedef plain_shape<Component, FORMAT, M, LARGE_CALL> shape;
     const void *small = nullptr;
+    const void *codeword = nullptr;
     if constexpr (shape::HAS_SMALL)
-        small = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, true>);
-    return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, false>), small, shape::GROUP,
-            shape::MOST_TILES};
+        small = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, SMALL_CALL>);
+    if constexpr (shape::HAS_CODEWORD)
+        codeword = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, CODEWORD_CALL>);
+    return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, LARGE_CALL>),
+            small,
+            codeword,
+            shape::GROUP,
+            shape::MOST_TILES,
+            plain_shape<Component, FORMAT, M, CODEWORD_CALL>::MOST_TILES};
 }
 
 template <typename Component, output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)

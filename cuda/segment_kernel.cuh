@@ -122,7 +122,9 @@ template <output_format FORMAT, int M> struct segment_run {
             if (has_noise_each)
                 scale.take_noise(steps_per_nat, raw.noise, noise_is_inverse);
             if (IS_DESCRAMBLED) {
-                scale.signs = gold_bits<BITS>(block.sequence, bit);
+                gold_bits<BITS> signs;
+                signs.open(block.sequence, bit);
+                scale.signs = signs.read(0);
                 bit += stride * BITS;
             }
             const float2 components = convert<KIND>(raw, input_format, input_scale);
@@ -368,20 +370,15 @@ static __device__ __forceinline__ void take_segment(const softqam_segment &from,
     to.is_descrambled = descramble != 0;
 }
 
-/* The scrambling sequence for n symbols from `first` on of the block's segment. One warp makes it: a jump to a place in
- * it takes as long as some 300 words. All do, a part each, where these are more. */
+/* The scrambling sequence for n symbols from `first` on of the block's segment. */
 static __device__ __forceinline__ void write_sequence(size_t first, unsigned n, unsigned steps_of_warp)
 {
     enum { MANY_STEPS = 4 };
     const unsigned modulation = block.segment.modulation;
     const unsigned bits =
         modulation <= SOFTQAM_MODULATION_PI2_BPSK ? 1 : 2 * (modulation - SOFTQAM_MODULATION_PI2_BPSK);
-    const unsigned n_words = (n * bits + 31) / 32;
-    const unsigned of_warp = steps_of_warp >= MANY_STEPS ? (n_words + BLOCK_WARPS - 1) / BLOCK_WARPS : n_words;
-    const unsigned word = threadIdx.x / WARP_THREADS * of_warp;
-    if (word < n_words)
-        write_gold(block.sequence + word, min(n_words - word, of_warp), block.segment.c_init,
-                   (block.segment.first_symbol + first) * bits + 32 * word);
+    write_block_gold(block.sequence, (n * bits + 31) / 32, steps_of_warp >= MANY_STEPS, block.segment.c_init,
+                     (block.segment.first_symbol + first) * bits);
 }
 
 /* From a step of a warp to its next one, in steps: the block's warps take steps in turns, so that they read and write

@@ -338,11 +338,29 @@ static __device__ __forceinline__ vec_u32 vec_limited_bytes(const vec_f32 sums[N
     return __byte_perm(halves[0], halves[1], 0x6420) + rest;
 }
 
-/* Bytes of LLRs plus 128 whose bit k of `signs` is set change their LLR's sign. Neither is 0, so no byte overflows. */
-VEC vec_u32 vec_flip_bytes(vec_u32 bytes, vec_u32 signs)
+/* n bits, at most 4, from bit k on as the bytes of a word: all ones where a bit is set, else zero. A product puts each
+ * in the highest place of its byte, and prmt repeats it. */
+VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
 {
-    const vec_u32 ones = (signs & 0xf) * 0x00204081 & 0x01010101;
-    return (bytes ^ ones * 0xff) + ones;
+    const vec_u32 taken = (1u << n) - 1;
+    const vec_u32 highest_places = 0x10204080;
+    const vec_u32 spread = k < 8 ? (bits & taken << k) * (highest_places >> k) : (bits >> k & taken) * highest_places;
+    vec_u32 masks;
+    asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(masks) : "r"(spread));
+    return masks;
+}
+
+/* Bytes of LLRs plus 128 where `masks` is set change their LLR's sign. None is 0, so 256 less each is a byte. */
+VEC vec_u32 vec_flip_bytes(vec_u32 bytes, vec_u32 masks)
+{
+    const vec_u32 flipped = 0x01010100 - bytes;
+    return (bytes & ~masks) | (flipped & masks);
+}
+
+/* Bits k and k + 1 of at most 15 as the signs of a word's halves. */
+VEC vec_u32 vec_half_signs(vec_u32 bits, int k)
+{
+    return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000;
 }
 
 /* Two LLRs as binary16, limited to its largest finite value, the first in the lower half. Rounding is monotonic, so it

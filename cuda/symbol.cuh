@@ -47,6 +47,9 @@ template <> __device__ __forceinline__ __half component_of<__half>(uint32_t word
 }
 
 template <int NBYTES> struct unsigned_of;
+template <> struct unsigned_of<1> {
+    typedef uint8_t type;
+};
 template <> struct unsigned_of<2> {
     typedef uint16_t type;
 };
@@ -221,7 +224,7 @@ struct symbol_scale {
     float weight;   /* NaN: an erasure */
     float most;     /* limits_pairs(): of far_metrics() */
     uint32_t turn;  /* pi/2-BPSK: bit 31 is set where I changes its sign */
-    uint32_t signs; /* bit k is set where LLR k changes its sign */
+    uint32_t signs; /* bit k is set where LLR k changes its sign, none above a symbol's */
 
     /* Of a noise value. */
     __device__ __forceinline__ void take_noise(float steps_per_nat, float noise, bool is_inverse)
@@ -295,11 +298,11 @@ llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const 
     if (FORMAT == OUTPUT_S8) {
 #pragma unroll
         for (int k = 0; k < BITS; k += 4) {
-            uint32_t bytes = k + 4 <= BITS
-                                 ? s8_bytes_of<4, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit)
-                                 : s8_bytes_of<REST, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit);
+            const bool is_whole = k + 4 <= BITS;
+            uint32_t bytes = is_whole ? s8_bytes_of<4, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit)
+                                      : s8_bytes_of<REST, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit);
             if (IS_DESCRAMBLED)
-                bytes = vec_flip_bytes(bytes, scale.signs >> k);
+                bytes = vec_flip_bytes(bytes, vec_byte_masks(is_whole ? 4 : REST + 0, scale.signs, k));
             packed.word[k / 4] = valid & (bytes ^ 0x80808080);
         }
         return packed;
@@ -307,15 +310,22 @@ llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const 
     float llrs[BITS + BITS % 2] = {};
 #pragma unroll
     for (int k = 0; k < BITS; k++) {
-        const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
-        llrs[k] = FORMAT == OUTPUT_F16 ? vec_mul(metrics[k], weight) : llr_scaled(metrics[k], weight, limit.llr);
+        if (FORMAT == OUTPUT_F16) {
+            llrs[k] = vec_mul(metrics[k], scale.weight);
+        } else {
+            const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
+            llrs[k] = llr_scaled(metrics[k], weight, limit.llr);
+        }
     }
 #pragma unroll
-    for (int k = 0; k < symbol_size<FORMAT, M>::WORDS; k++)
-        if constexpr (FORMAT == OUTPUT_F16)
-            packed.word[k] = valid & vec_halves(llrs[2 * k], llrs[2 * k + 1]);
-        else
+    for (int k = 0; k < symbol_size<FORMAT, M>::WORDS; k++) {
+        if constexpr (FORMAT == OUTPUT_F16) {
+            const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.signs, 2 * k) : 0;
+            packed.word[k] = valid & (vec_halves(llrs[2 * k], llrs[2 * k + 1]) ^ signs);
+        } else {
             packed.word[k] = valid & vec_bits(llrs[k]);
+        }
+    }
     return packed;
 }
 
@@ -354,7 +364,7 @@ values_of(const Table &table, float i, float q, const symbol_scale &scale, const
 }
 
 /* The LLRs of two symbols where pairs are limited, their instructions mixed. */
-template <output_format FORMAT, int M>
+template <output_format FORMAT, int M, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ void llrs_of_two(packed_values<symbol_size<FORMAT, M>::WORDS> packed[2],
                                                    const vec_llr_table &table, const float components[4],
                                                    const symbol_scale scales[2], const softqam_llr_limit &limit)
@@ -376,7 +386,7 @@ static __device__ __forceinline__ void llrs_of_two(packed_values<symbol_size<FOR
     }
 #pragma unroll
     for (int n = 0; n < 2; n++)
-        packed[n] = llrs_of<FORMAT, M, false>(metrics[n], valid[n], scales[n], limit);
+        packed[n] = llrs_of<FORMAT, M, IS_DESCRAMBLED>(metrics[n], valid[n], scales[n], limit);
 }
 
 /* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and

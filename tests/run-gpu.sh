@@ -13,7 +13,7 @@ results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,calls,context,segments,library} test_costs)
-device_programs=(test_cuda_device_{calls,streams,memory,llrs,segments})
+device_programs=(test_cuda_device_{calls,streams,memory,llrs,segments,codewords})
 value_programs=(test_vectors test_demodulate_{symbols,calls} test_llr_{specified,segments,properties,codewords})
 
 sanitize() {
@@ -45,6 +45,7 @@ run_step() {
         sanitize "$1" test_llr_properties 'test_s*'
         sanitize "$1" test_cuda_device_calls test_misuse
         sanitize "$1" test_cuda_device_segments test_arguments
+        sanitize "$1" test_cuda_device_codewords test_halves
         sanitize "$1" test_cuda_device_streams 'test_graph*'
         sanitize "$1" test_cuda_device_memory 'test_m*'
         ;;

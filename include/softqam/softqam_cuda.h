@@ -119,8 +119,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments_nbytes(softqa
  * @param demodulator   as for softqam_cuda_demodulate()
  * @param d_segments    descriptors as for softqam_cuda_demodulate_segments(), in memory that the call's device reaches,
  *                      aligned to 8 bytes: written by an earlier kernel or copy of the stream, or by the host before
- * the graph is launched. All fields that are not named must be 0, as on the host. There is room for max_segments; what
- * lies behind the last one may be anything
+ *                      the graph is launched. All fields that are not named must be 0, as on the host. There is room
+ *                      for max_segments; what lies behind the last one may be anything
  * @param d_n_segments  how many there are, likewise; what is over max_segments is left out
  * @param max_segments  the most there will be; 0 enqueues nothing
  * @param max_symbols   the most symbols that all segments will have together; 0 enqueues nothing. The kernel is made

@@ -136,6 +136,9 @@ bool gpu_verify(const struct gpu_work *work, const char *name, const void *symbo
 /* Every format of the modulation: one launch of all device symbols, or a graph of slots. In gpu_modulations.c. */
 void gpu_measure_formats(struct gpu_bench *bench, bool slots);
 
+/* A part of the section of segments. */
+void gpu_measure_codewords(struct gpu_bench *bench);
+
 /* The sections. */
 void gpu_bench_modulations(struct gpu_bench *bench);
 void gpu_bench_slow(struct gpu_bench *bench);

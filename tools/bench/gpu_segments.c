@@ -255,7 +255,7 @@ static void measure_cuts(struct gpu_bench *bench, softqam_demodulator *demodulat
         report_cuts(bench, indices);
 }
 
-void gpu_bench_segments(struct gpu_bench *bench)
+static void measure_slots(struct gpu_bench *bench)
 {
     const softqam_config config =
         bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
@@ -268,4 +268,10 @@ void gpu_bench_segments(struct gpu_bench *bench)
         measure_cuts(bench, demodulator, &pattern, n_slots);
     gpu_pattern_free(&pattern);
     softqam_destroy(demodulator);
+}
+
+void gpu_bench_segments(struct gpu_bench *bench)
+{
+    measure_slots(bench);
+    gpu_measure_codewords(bench);
 }

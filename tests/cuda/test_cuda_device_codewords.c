@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of one large segment in device memory give the CPU's bytes and write nothing else: every combination of layers,
+ * scrambling and bit planes, of formats and of modulations. Large ones of floats and halves have kernels of their own,
+ * smaller ones and all others the kernel of segments; both sides of where they change are looked at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "device_fixture.h"
+
+enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, MOST_VALUES = 10, GAP = 2 };
+
+enum { DESCRAMBLED = 1, PLANES = 2, HOWS = 4 };
+
+/* Symbols, noise and outputs of the largest call, on the host and on the device. */
+typedef struct codeword_memory {
+    size_t n_most;
+    uint8_t *symbols, *d_symbols;
+    float *noise, *d_noise;
+    uint8_t *expected, *got, *d_out;
+    harness_random random;
+} codeword_memory;
+
+typedef struct codeword_call {
+    softqam_input_format in;
+    softqam_output_format out;
+    softqam_modulation modulation;
+    unsigned n_layers;
+    unsigned how;
+    size_t n_symbols;
+} codeword_call;
+
+/* 32 symbols for each thread that the device can hold: so many that a block takes more tiles than a thread has groups
+ * on their way, and all its warps write the scrambling sequence. */
+static size_t most_symbols(void)
+{
+    int multiprocessors = 0, threads = 0;
+    CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+    return (size_t)multiprocessors * (size_t)threads * 32 + 4 * 997;
+}
+
+static size_t out_nbytes(const codeword_memory *self, softqam_output_format out)
+{
+    return MOST_VALUES * (self->n_most + GAP) * softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN;
+}
+
+static void open_memory(codeword_memory *self)
+{
+    *self = (codeword_memory){.n_most = most_symbols(), .random = harness_random_stream(STREAM_CODEWORDS)};
+    const size_t n = self->n_most + 16 * MOST_PLACES, nbytes = out_nbytes(self, SOFTQAM_OUTPUT_F16);
+    self->symbols = harness_alloc(n * 8);
+    self->noise = harness_alloc(n * sizeof(float));
+    self->expected = harness_alloc(nbytes);
+    self->got = harness_alloc(nbytes);
+    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, n, self->noise);
+    CUDA(cudaMalloc((void **)&self->d_symbols, n * 8));
+    CUDA(cudaMalloc((void **)&self->d_noise, n * sizeof(float)));
+    CUDA(cudaMalloc((void **)&self->d_out, nbytes));
+    CUDA(cudaMemcpy(self->d_noise, self->noise, n * sizeof(float), cudaMemcpyHostToDevice));
+}
+
+static void close_memory(codeword_memory *self)
+{
+    CUDA(cudaFree(self->d_out));
+    CUDA(cudaFree(self->d_noise));
+    CUDA(cudaFree(self->d_symbols));
+    free(self->got);
+    free(self->expected);
+    free(self->noise);
+    free(self->symbols);
+}
+
+static void fill_symbols(codeword_memory *self, softqam_input_format in)
+{
+    const size_t n = self->n_most + 16 * MOST_PLACES, nbytes = n * softqam_input_symbol_nbytes(in);
+    if (in == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(&self->random, n, (float *)(void *)self->symbols);
+    else
+        harness_random_fill(&self->random, self->symbols, nbytes);
+    CUDA(cudaMemcpy(self->d_symbols, self->symbols, nbytes, cudaMemcpyHostToDevice));
+}
+
+/* Of one layer, at 16 bytes; of several, at a symbol each. One noise value, or one a symbol. */
+static void lay_out(codeword_memory *self, const codeword_call *call, softqam_segment *segment, softqam_segment *copy)
+{
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(call->in);
+    const size_t n_layer = call->n_symbols / call->n_layers;
+    harness_random *random = &self->random;
+    *segment = (softqam_segment){
+        .n_symbols = call->n_symbols,
+        .first_symbol = call->n_layers * (uint64_t)harness_random_u32(random),
+        .out = self->expected,
+        .noise_stride = harness_random_below(random, 4) ? 1 : 0,
+        .n_layers = call->n_layers,
+        .modulation = call->modulation,
+        .noise_form = harness_random_below(random, 2) ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
+    };
+    if (call->how & DESCRAMBLED) {
+        segment->descramble = 1;
+        segment->c_init = harness_random_u32(random) >> 1;
+    }
+    if (call->how & PLANES)
+        segment->plane_stride = call->n_symbols + call->n_symbols % 2 + harness_random_below(random, GAP);
+    *copy = *segment;
+    copy->out = self->d_out;
+    for (unsigned k = 0; k < call->n_layers; k++) {
+        const size_t apart = call->n_layers > 1 ? harness_random_below(random, 16) : 16;
+        const size_t first = k * (n_layer + 16) + apart, first_noise = k * (n_layer + 16) + apart / 2;
+        segment->layers[k] = (softqam_layer){self->symbols + first * symbol_nbytes, NULL, self->noise + first_noise};
+        copy->layers[k] = (softqam_layer){self->d_symbols + first * symbol_nbytes, NULL, self->d_noise + first_noise};
+    }
+}
+
+static void check_call(codeword_memory *self, const codeword_call *call, softqam_demodulator *cpu,
+                       softqam_demodulator *cuda)
+{
+    const size_t nbytes = out_nbytes(self, call->out);
+    softqam_segment segment, copy;
+    lay_out(self, call, &segment, &copy);
+    const size_t n_values =
+        softqam_bits_per_symbol(call->modulation) * (segment.plane_stride ? segment.plane_stride : segment.n_symbols);
+    const size_t looked_at = n_values * softqam_output_nbytes(call->out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN;
+    assert_true(looked_at <= nbytes);
+    memset(self->expected, DEVICE_CANARY, looked_at);
+    CUDA(cudaMemset(self->d_out, DEVICE_CANARY, looked_at));
+    harness_demodulate_segments(cpu, &segment, 1);
+    if (softqam_cuda_demodulate_segments(cuda, &copy, 1, 0) != SOFTQAM_OK)
+        fail_msg("%s", softqam_error_message());
+    CUDA(cudaMemcpy(self->got, self->d_out, looked_at, cudaMemcpyDeviceToHost));
+    if (memcmp(self->got, self->expected, looked_at) == 0)
+        return;
+    size_t at = 0;
+    while (self->got[at] == self->expected[at])
+        at++;
+    fail_msg("%s to %s, modulation %d, %zu symbols, %u layers, planes %zu, descramble %u: byte %zu is %d, not %d",
+             harness_input_names[call->in], harness_output_names[call->out], (int)call->modulation, call->n_symbols,
+             call->n_layers, segment.plane_stride, segment.descramble, at, self->got[at], self->expected[at]);
+}
+
+/* Calls of each number of layers, on either side of where the kernel changes: before one symbol for each thread that
+ * the device holds if they are descrambled, else before eight; and of one number of layers the largest. */
+static void check_modulation(codeword_memory *self, codeword_call call, softqam_demodulator *cpu,
+                             softqam_demodulator *cuda)
+{
+    const unsigned most_layers = call.modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : SOFTQAM_MAX_LAYERS;
+    for (call.n_layers = 1; call.n_layers <= most_layers; call.n_layers++)
+        for (call.how = 0; call.how < HOWS; call.how++) {
+            const size_t large = self->n_most / (call.how & DESCRAMBLED ? 48 : 4);
+            const size_t small = large / (8 + harness_random_below(&self->random, 8));
+            const bool is_largest = (call.how & DESCRAMBLED) && call.n_layers == 1u << call.modulation % 3;
+            const size_t counts[] = {small, large, is_largest ? self->n_most : 0};
+            for (size_t k = 0; k < HARNESS_COUNT(counts); k++) {
+                call.n_symbols = counts[k] / call.n_layers * call.n_layers;
+                if (call.n_symbols > 0)
+                    check_call(self, &call, cpu, cuda);
+            }
+        }
+}
+
+static softqam_demodulator *open_demodulator(softqam_backend backend, const codeword_call *call)
+{
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = backend;
+    setup.demodulator.input_format = call->in;
+    setup.demodulator.output_format = call->out;
+    return harness_create(&setup);
+}
+
+static void check_input(softqam_input_format in)
+{
+    codeword_memory *self = harness_alloc(sizeof *self);
+    open_memory(self);
+    fill_symbols(self, in);
+    for (int out = SOFTQAM_OUTPUT_S8; out <= SOFTQAM_OUTPUT_F16; out++) {
+        codeword_call call = {.in = in, .out = (softqam_output_format)out};
+        softqam_demodulator *cpu = open_demodulator(SOFTQAM_BACKEND_CPU, &call);
+        softqam_demodulator *cuda = open_demodulator(SOFTQAM_BACKEND_CUDA, &call);
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
+            call.modulation = (softqam_modulation)m;
+            check_modulation(self, call, cpu, cuda);
+        }
+        softqam_destroy(cuda);
+        softqam_destroy(cpu);
+    }
+    close_memory(self);
+    free(self);
+}
+
+static void test_floats(void **state)
+{
+    (void)state;
+    check_input(SOFTQAM_INPUT_CF32);
+}
+
+static void test_halves(void **state)
+{
+    (void)state;
+    check_input(SOFTQAM_INPUT_CF16);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_halves),
+    };
+    harness_require_cuda();
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
