@@ -13,24 +13,43 @@
 
 enum {
     GOLD_SEQUENCES = 2,
-    GOLD_NIBBLES = 8, /* of a sequence's next 31 bits */
+    GOLD_NIBBLES = 8, /* of a sequence's next 31 bits, and of a polynomial */
     GOLD_ONE = 1 << 30,
     GOLD_X = 1 << 29 /* as gold_polynomials.h has polynomials */
 };
 
-static constexpr uint32_t gold_multiply(int sequence, uint32_t a, uint32_t b)
-{
-    return gold_modulo(static_cast<gold_register>(sequence), gold_product(a, b));
-}
-
 /* The polynomial with x^k in bit k. */
 static constexpr uint32_t gold_reversed(uint32_t polynomial)
 {
-    uint32_t reversed = 0;
-    for (int k = 0; k < 31; k++)
-        reversed |= (polynomial >> k & 1) << (30 - k);
-    return reversed;
+    uint32_t bits = polynomial;
+    bits = (bits >> 1 & 0x55555555) | (bits & 0x55555555) << 1;
+    bits = (bits >> 2 & 0x33333333) | (bits & 0x33333333) << 2;
+    bits = (bits >> 4 & 0x0f0f0f0f) | (bits & 0x0f0f0f0f) << 4;
+    bits = (bits >> 8 & 0x00ff00ff) | (bits & 0x00ff00ff) << 8;
+    return (bits >> 16 | bits << 16) >> 1;
 }
+
+/* A polynomial's products with all others, as sums of what each four of their terms give. */
+struct gold_multiples {
+    uint32_t of_nibble[GOLD_NIBBLES][1 << 4];
+
+    constexpr gold_multiples(gold_register which, uint32_t factor) : of_nibble{}
+    {
+        for (int bit = 0; bit < 31; bit++)
+            of_nibble[bit / 4][1 << bit % 4] = gold_modulo(which, gold_product(factor, 1u << bit));
+        for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
+            for (int value = 1; value < 1 << 4; value++)
+                of_nibble[nibble][value] = of_nibble[nibble][value & (value - 1)] ^ of_nibble[nibble][value & -value];
+    }
+
+    constexpr uint32_t times(uint32_t polynomial) const
+    {
+        uint32_t product = 0;
+        for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
+            product ^= of_nibble[nibble][polynomial >> 4 * nibble & 0xf];
+        return product;
+    }
+};
 
 /* Powers of x for the digits of a distance, the lowest first. */
 struct gold_powers {
@@ -41,11 +60,12 @@ struct gold_powers {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             uint32_t step = GOLD_X; /* x to the digit's unit */
             for (int digit = 0; digit < GOLD_DIGITS; digit++) {
+                const gold_multiples steps(static_cast<gold_register>(sequence), step);
                 const int values = 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2);
                 uint32_t power = GOLD_ONE;
                 for (int value = 0; value < values; value++) {
                     (sequence == 0 ? of_digit[digit][value].x : of_digit[digit][value].y) = gold_reversed(power);
-                    power = gold_multiply(sequence, power, step);
+                    power = steps.times(power);
                 }
                 step = power;
             }
@@ -60,11 +80,13 @@ struct gold_words {
     constexpr gold_words() : of_nibble()
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-            uint32_t power = GOLD_ONE; /* x to the bit's distance */
-            for (int bit = 0; bit < 32 * WARP_THREADS; bit++) {
-                for (int from = 0; from < 31; from++)
-                    of_nibble[sequence][from / 4][1 << from % 4][bit / 32] |= (power >> (30 - from) & 1) << bit % 32;
-                power = gold_multiply(sequence, power, GOLD_X);
+            const gold_register which = static_cast<gold_register>(sequence);
+            for (int from = 0; from < 31; from++) { /* the sequence that begins with this bit alone */
+                uint64_t bits = gold_lengthened(which, 1u << from);
+                for (int word = 0; word < WARP_THREADS; word += 2, bits = gold_next_64(which, bits)) {
+                    of_nibble[sequence][from / 4][1 << from % 4][word] = static_cast<uint32_t>(bits);
+                    of_nibble[sequence][from / 4][1 << from % 4][word + 1] = static_cast<uint32_t>(bits >> 32);
+                }
             }
             for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
                 for (int value = 1; value < 1 << 4; value++)

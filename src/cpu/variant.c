@@ -34,7 +34,10 @@ bool softqam_has_avx2(void)
 
 const softqam_cpu_variant *const softqam_cpu_variants[] = {
 #if defined(__x86_64__)
-    &softqam_cpu_avx512,  &softqam_cpu_avx2,
+#ifndef SOFTQAM_WITHOUT_AVX512
+    &softqam_cpu_avx512,
+#endif
+    &softqam_cpu_avx2,
 #endif
 #if defined(__aarch64__)
     &softqam_cpu_neon,
