@@ -58,7 +58,8 @@ other_architectures() {
     echo "== CUDA for the other architectures, building ($SECONDS s)"
     cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF >/dev/null
     all=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' build/cuda/CMakeCache.txt)
-    cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${all/90-real;/}" >/dev/null
+    # Several at once of a file too: the longest would else be the last one alone.
+    cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${all/90-real;/}" -DCMAKE_CUDA_FLAGS=--threads=2 >/dev/null
     cmake --build --preset cuda --target softqam_shared
 }
 
