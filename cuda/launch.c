@@ -7,7 +7,7 @@
 #include "kernel_addresses.h"
 #include "kernel_tables.h"
 
-enum { INPUT_FORMATS = 4, OUTPUT_FORMATS = 4, REMEMBERED_DEVICES = 64 };
+enum { REMEMBERED_DEVICES = 64 };
 
 /* The kernels for a pair of formats: of plain calls, of small ones and of codewords by bits an axis, of few and of many
  * segments. */
@@ -32,19 +32,19 @@ struct softqam_kernels {
     device_answers *devices; /* REMEMBERED_DEVICES of them */
 };
 
-static softqam_kernels all_kernels[INPUT_FORMATS][OUTPUT_FORMATS];
+static softqam_kernels all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 
 static void find_kernels(void)
 {
-    static device_answers devices[INPUT_FORMATS][OUTPUT_FORMATS][REMEMBERED_DEVICES];
-    static softqam_plain_kernels *const by_input[INPUT_FORMATS] = {
+    static device_answers devices[N_INPUT_FORMATS][N_OUTPUT_FORMATS][REMEMBERED_DEVICES];
+    static softqam_plain_kernels *const by_input[N_INPUT_FORMATS] = {
         [SOFTQAM_INPUT_CF32] = softqam_plain_kernels_cf32,
         [SOFTQAM_INPUT_CS16] = softqam_plain_kernels_cs16,
         [SOFTQAM_INPUT_CS8] = softqam_plain_kernels_cs8,
         [SOFTQAM_INPUT_CF16] = softqam_plain_kernels_cf16,
     };
-    for (int in = 0; in < INPUT_FORMATS; in++)
-        for (int out = 0; out < OUTPUT_FORMATS; out++) {
+    for (int in = 0; in < N_INPUT_FORMATS; in++)
+        for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
             softqam_kernels *kernels = &all_kernels[in][out];
             kernels->devices = devices[in][out];
             for (int m = 0; m < PLAIN_KERNELS; m++) {

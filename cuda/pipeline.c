@@ -14,7 +14,7 @@ enum { RING_SYMBOL_NBYTES = 20 };
 
 /* A staged slot: bytes, in, out and for noise, but no more than for a chunk of the longest symbols, 1024QAM from cf32
  * to f32. */
-enum { STAGED_NBYTES = 1 << 22, LONGEST_SYMBOL_NBYTES = 8 + 4 + 40 };
+enum { STAGED_NBYTES = 1 << 22, LONGEST_SYMBOL_NBYTES = 8 + 4 + MAX_SYMBOL_BITS * sizeof(float) };
 
 /* For aligning a chunk's parts, and so that one symbol always fits. */
 enum { SLOT_SPARE_NBYTES = 1024 };

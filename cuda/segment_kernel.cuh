@@ -351,8 +351,7 @@ static __device__ __forceinline__ void take_segment(const softqam_segment &from,
     const unsigned n_layers = field(offsetof(softqam_segment, n_layers));
     const uint32_t c_init = field(offsetof(softqam_segment, c_init));
     const uint32_t descramble = field(offsetof(softqam_segment, descramble));
-    const bool is_known =
-        FORMAT == OUTPUT_U8 ? modulation == SOFTQAM_MODULATION_256QAM : modulation <= SOFTQAM_MODULATION_1024QAM;
+    const bool is_known = FORMAT == OUTPUT_U8 ? modulation == SOFTQAM_MODULATION_256QAM : modulation <= N_MODULATIONS;
     __syncwarp();
     if (lane > 0)
         return;

@@ -154,6 +154,7 @@ template <> struct table_memory<softqam_llr_rows> {
     }
 };
 
+static_assert(MAX_AXIS_BITS == 5, "these are the longest rows");
 template <> struct table_memory<softqam_llr_long_rows> {
     unsigned char rows[LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES];
 

@@ -53,6 +53,7 @@ static const usual_range usual_range_bpsk_f16 = {COMPONENT_BELOW_2_63, COMPONENT
 /* The largest metric of components below 2, with m bits an axis (0: BPSK), rounded up. */
 static inline float largest_usual_metric(int m)
 {
+    _Static_assert(MAX_AXIS_BITS == 5, "a metric for each");
     static const float largest[MAX_AXIS_BITS + 1] = {11.4f, 5.7f, 4.3f, 3.8f, 3.6f, 3.5f};
     return largest[m];
 }

@@ -15,8 +15,6 @@
 #include "gpu.h"
 #include "thread_pool.h"
 
-enum { CONTEXT_INPUT_FORMATS = 4, CONTEXT_OUTPUT_FORMATS = 4 };
-
 struct softqam_context {
     softqam_context_config config; /* complete; its arrays are the context's own */
     const softqam_cpu_variant *variant;
@@ -36,7 +34,7 @@ struct softqam_context {
     atomic_bool gpu_failed;       /* with SOFTQAM_BACKEND_AUTO: the CPU has taken over */
     char failure[512];            /* why; written before gpu_failed is set */
 
-    softqam_crossover crossovers[CONTEXT_INPUT_FORMATS][CONTEXT_OUTPUT_FORMATS];
+    softqam_crossover crossovers[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 };
 
 /* A context with one holder, the caller; or the one that demodulators without one of their own share, held once more.

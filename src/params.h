@@ -14,6 +14,13 @@
 #error "softqam is for 64-bit, little-endian processors"
 #endif
 
+/* Formats are numbered from 0 on, modulations from 1 on. */
+enum {
+    N_INPUT_FORMATS = SOFTQAM_INPUT_CF16 + 1,
+    N_OUTPUT_FORMATS = SOFTQAM_OUTPUT_F32 + 1,
+    N_MODULATIONS = SOFTQAM_MODULATION_1024QAM
+};
+
 /* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {
     float steps_per_nat; /* with the sign of the LLRs: negative where positive means 1 */
@@ -30,9 +37,9 @@ typedef struct softqam_params {
     softqam_sign sign;
     softqam_noise noise;
     softqam_noise_form noise_form;
-    size_t input_nbytes;                                   /* of a symbol */
-    size_t value_nbytes;                                   /* of a soft bit or LLR */
-    uint8_t output_nbytes[SOFTQAM_MODULATION_1024QAM + 1]; /* of a symbol's, by modulation */
+    size_t input_nbytes;                      /* of a symbol */
+    size_t value_nbytes;                      /* of a soft bit or LLR */
+    uint8_t output_nbytes[N_MODULATIONS + 1]; /* of a symbol's, by modulation */
     float input_scale;
     float llr_scale; /* steps per nat */
     float llr_limit;

@@ -19,10 +19,10 @@ enum {
     TILE_SYMBOLS = 1024,
     LOOP_CONVERTS_SYMBOLS = 512, /* fewer take a tile: it is quicker begun than a loop that converts */
     MAX_INPUT_NBYTES = 8,
-    MAX_OUTPUT_NBYTES = 40,
+    MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
     LARGEST_STEP = 32,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
-    SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * 10 / 32 + 2 * GOLD_WINDOW,
+    SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
     SEQUENCE_SLACK = 16 /* words behind it that loops read */
 };
 

@@ -55,6 +55,7 @@ typedef struct llr_constants {
     {                                                                                                                  \
         ALL_LANES(of, 0), ALL_LANES(of, 1), ALL_LANES(of, 2), ALL_LANES(of, 3), ALL_LANES(of, 4), ALL_LANES(of, 5)     \
     }
+_Static_assert(MAX_AXIS_BITS == 5, "BY_AXIS_BITS has a row for each");
 _Alignas(64) static const uint32_t flip_bytes[MAX_AXIS_BITS + 1][16] = BY_AXIS_BITS(FLIP_BYTES);
 _Alignas(64) static const uint32_t flip_counts[MAX_AXIS_BITS + 1][16] = BY_AXIS_BITS(FLIP_COUNT);
 

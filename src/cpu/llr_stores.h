@@ -61,6 +61,7 @@ typedef struct flip_table {
 
 enum { PLANE_SYMBOLS = 2 * LANES, FLIPPED_TOGETHER = 16, NOT_HERE = 0x80 };
 
+_Static_assert(MAX_AXIS_BITS == 5, "only the longest symbols need last_bytes");
 #define FLIP_SYMBOL(at)           ((at) % PLANE_SYMBOLS % FLIPPED_TOGETHER)
 #define FLIP_PLACE(m, k, at)      (FLIP_SYMBOL(at) * 2 * (m) + 2 * (k) + (at) / PLANE_SYMBOLS % 2)
 #define IS_LAST_8(m, at)          ((m) == 5 && FLIP_SYMBOL(at) >= 8)

@@ -224,6 +224,7 @@ DEFINE_MODULATION(loop_1024qam, 5)
         .codeword_f32 = BY_NOISE(name##_f32)                                                                           \
     }
 
+_Static_assert(MAX_AXIS_BITS == 5, "loops for each");
 static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
     MODULATION_LOOPS(loop_bpsk),  MODULATION_LOOPS(loop_qpsk),   MODULATION_LOOPS(loop_16qam),
     MODULATION_LOOPS(loop_64qam), MODULATION_LOOPS(loop_256qam), MODULATION_LOOPS(loop_1024qam)};

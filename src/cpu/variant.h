@@ -11,7 +11,7 @@
 typedef struct softqam_cpu_variant {
     const char *name;
     bool (*runs_here)(void);
-    softqam_convert_loop *convert[4]; /* by input format */
+    softqam_convert_loop *convert[N_INPUT_FORMATS]; /* by input format */
     softqam_loop *soft_bits[1];
     bool soft_bits_convert;        /* softqam_converts */
     bool f32_converts;             /* likewise */

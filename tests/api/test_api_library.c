@@ -78,7 +78,7 @@ static void test_format_sizes(void **state)
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS16), 4);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS8), 2);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF16), 4);
-    assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)4), 0);
+    assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)HARNESS_N_INPUT_FORMATS), 0);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF32) == 1);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CF16) == 1);
     assert_true(softqam_input_default_scale(SOFTQAM_INPUT_CS16) == 1.0F / 32768);
@@ -92,10 +92,10 @@ static void test_format_sizes(void **state)
 static void test_bits_per_symbol(void **state)
 {
     (void)state;
-    static const unsigned bits[] = {8, 1, 1, 2, 4, 6, 8, 10};
+    static const unsigned bits[HARNESS_N_MODULATIONS + 1] = {8, 1, 1, 2, 4, 6, 8, HARNESS_MAX_SYMBOL_BITS};
     for (size_t k = 0; k < HARNESS_COUNT(bits); k++)
         assert_int_equal(softqam_bits_per_symbol((softqam_modulation)k), bits[k]);
-    static const int none[] = {-1, 8, 99, INT32_MIN, INT32_MAX};
+    static const int none[] = {-1, HARNESS_N_MODULATIONS + 1, 99, INT32_MIN, INT32_MAX};
     for (size_t k = 0; k < HARNESS_COUNT(none); k++)
         assert_int_equal(softqam_bits_per_symbol((softqam_modulation)none[k]), 0);
 }
@@ -104,9 +104,9 @@ static void test_bits_per_symbol(void **state)
 static void test_output_sizes(void **state)
 {
     (void)state;
-    static const size_t value_nbytes[] = {1, 1, 2, 4};
-    for (int format = 0; format < 4; format++) {
-        for (int modulation = 0; modulation <= SOFTQAM_MODULATION_1024QAM; modulation++) {
+    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {1, 1, 2, 4};
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        for (int modulation = 0; modulation <= HARNESS_N_MODULATIONS; modulation++) {
             const size_t nbytes = softqam_bits_per_symbol((softqam_modulation)modulation) * value_nbytes[format];
             const size_t most = SIZE_MAX / nbytes;
             const size_t counts[] = {0, 1, 3, 257, most - 1, most};
@@ -121,9 +121,12 @@ static void test_output_sizes(void **state)
                                                            (softqam_modulation)modulation, too_many[k]),
                                      0);
         }
-        assert_int_equal(softqam_output_nbytes((softqam_output_format)format, (softqam_modulation)8, 1), 0);
+        assert_int_equal(
+            softqam_output_nbytes((softqam_output_format)format, (softqam_modulation)(HARNESS_N_MODULATIONS + 1), 1),
+            0);
     }
-    assert_int_equal(softqam_output_nbytes((softqam_output_format)4, SOFTQAM_MODULATION_256QAM, 1), 0);
+    assert_int_equal(
+        softqam_output_nbytes((softqam_output_format)HARNESS_N_OUTPUT_FORMATS, SOFTQAM_MODULATION_256QAM, 1), 0);
     assert_int_equal(softqam_output_nbytes((softqam_output_format)-1, SOFTQAM_MODULATION_256QAM, 1), 0);
 }
 

@@ -8,7 +8,7 @@
 #include "cpu/variant.h"
 #include "harness.h"
 
-enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4, N_MODULATIONS = 7, MAX_OUT_NBYTES = 40, VARIANTS_MAX = 8 };
+enum { MAX_OUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float), VARIANTS_MAX = 8 };
 
 /* Those that run here, but for the portable one. Returns how many. */
 size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX]);

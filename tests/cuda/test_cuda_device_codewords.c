@@ -7,7 +7,7 @@
 
 #include "device_fixture.h"
 
-enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, MOST_VALUES = 10, GAP = 2 };
+enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, GAP = 2 };
 
 enum { DESCRAMBLED = 1, PLANES = 2, HOWS = 4 };
 
@@ -41,7 +41,8 @@ static size_t most_symbols(void)
 
 static size_t out_nbytes(const codeword_memory *self, softqam_output_format out)
 {
-    return MOST_VALUES * (self->n_most + GAP) * softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN;
+    return HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP) * softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1) +
+           DEVICE_MARGIN;
 }
 
 static void open_memory(codeword_memory *self)

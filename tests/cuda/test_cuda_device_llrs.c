@@ -68,7 +68,7 @@ static void test_llrs(void **state)
     float *noise_var = harness_alloc(n_symbols * sizeof(float));
     harness_random random = harness_random_stream(STREAM_NOISE);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, noise_var);
-    for (int format = SOFTQAM_INPUT_CF32; format <= SOFTQAM_INPUT_CF16; format++) {
+    for (int format = SOFTQAM_INPUT_CF32; format < HARNESS_N_INPUT_FORMATS; format++) {
         device_sample part = device_open_sample((softqam_input_format)format, n_symbols);
         for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
             check_llrs(&part, noise_var, n_symbols, llr_formats[k], SOFTQAM_NOISE_PER_CALL);

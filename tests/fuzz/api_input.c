@@ -128,7 +128,7 @@ static void take_fields(source *self, piece *p, const softqam_config *config, bo
         segment->first_symbol = (uint64_t)take_byte(self) * ANY_LAYERS;
     take(self, &segment->first_symbol, unusual & 1 ? sizeof segment->first_symbol : 0);
     if (unusual & 2) {
-        segment->modulation = (softqam_modulation)take_choice(self, 8);
+        segment->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
         const bool is_256qam =
             segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
         p->is_good =

@@ -106,7 +106,7 @@ static bool take_config(source *self, setting *of)
     if (unusual & 2)
         take(self, &config->llr_scale, sizeof config->llr_scale);
     if (unusual & 4)
-        config->modulation = (softqam_modulation)take_choice(self, 8);
+        config->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
     if (unusual & 8)
         return take_size(self, &config->struct_nbytes, sizeof *config, of->later);
     return true;
@@ -225,7 +225,7 @@ static void use(source *self, softqam_demodulator *demodulator, softqam_demodula
 {
     piece pieces[MAX_SEGMENTS];
     softqam_segment segments[MAX_SEGMENTS];
-    static uint8_t before[MAX_SEGMENTS][4 * 10 * 2 * (MAX_SYMBOLS + 1)];
+    static uint8_t before[MAX_SEGMENTS][sizeof(float) * 10 /* 1024QAM's */ * 2 * (MAX_SYMBOLS + 1)];
     bool is_good = true;
     const size_t n = take_byte(self) % (MAX_SEGMENTS + 1);
     for (size_t k = 0; k < n; k++) {

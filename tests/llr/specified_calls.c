@@ -308,13 +308,12 @@ static void check_segments(harness_random *random, const llr_contexts *on, const
 
 void test_segments(void **state)
 {
-    enum { N_INPUT_FORMATS = 4 };
     harness_random random = harness_random_stream(STREAM_SEGMENTS);
     segment_memory *memory = harness_alloc(sizeof *memory);
-    for (size_t k = 0; k < specified_n_settings * N_INPUT_FORMATS; k++) {
-        const specified_settings of = specified_settings_at(k / N_INPUT_FORMATS);
+    for (size_t k = 0; k < specified_n_settings * HARNESS_N_INPUT_FORMATS; k++) {
+        const specified_settings of = specified_settings_at(k / HARNESS_N_INPUT_FORMATS);
         harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
-        setup.demodulator.input_format = (softqam_input_format)(k % N_INPUT_FORMATS);
+        setup.demodulator.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
         setup.demodulator.input_scale = k % 5 ? 0 : 0.3F;
         check_segments(&random, *state, &setup, &of, memory);
     }

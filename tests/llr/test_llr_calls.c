@@ -14,15 +14,13 @@ enum {
     STREAM_INPUTS,
 };
 
-enum { N_OUTPUT_FORMATS = 4 };
-
 #define SAMPLE_SYMBOLS ((size_t)200003)
 
 /* Symbols of every kind, noise variances of every kind, and what one plain call makes of them in each output format. */
 typedef struct sample {
     float *symbols;
     float *noise_var;
-    uint8_t *expected[N_OUTPUT_FORMATS];
+    uint8_t *expected[HARNESS_N_OUTPUT_FORMATS];
 } sample;
 
 static const sample *shared_sample(void)
@@ -34,7 +32,7 @@ static const sample *shared_sample(void)
         harness_random random = harness_random_stream(STREAM_SAMPLE);
         harness_fill_mixture(&random, SAMPLE_SYMBOLS, made.symbols);
         harness_fill_noise(&random, HARNESS_NOISE_ANY, SAMPLE_SYMBOLS, made.noise_var);
-        for (int k = 0; k < N_OUTPUT_FORMATS; k++) {
+        for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
             harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
             setup.context.n_threads = 1;
             made.expected[k] =
@@ -70,7 +68,7 @@ static void test_noise_per_call(void **state)
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
         for (size_t k = 0; k < n; k++)
             constant[k] = noise_vars[i];
-        for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
+        for (int format = SOFTQAM_OUTPUT_S8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
             harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
             uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
             setup.demodulator.noise = SOFTQAM_NOISE_PER_CALL;
@@ -162,7 +160,7 @@ static void check_lengths(softqam_output_format format, unsigned n_streams, size
 static void test_lengths(void **state)
 {
     (void)state;
-    for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
+    for (int format = SOFTQAM_OUTPUT_S8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         check_lengths((softqam_output_format)format, 0, 0);
         check_lengths((softqam_output_format)format, 1, 1);
         check_lengths((softqam_output_format)format, 2, 37);
@@ -175,7 +173,7 @@ static void test_misalignment(void **state)
 {
     (void)state;
     guarded buffers = open_guarded(997);
-    for (int format = SOFTQAM_OUTPUT_S8; format < N_OUTPUT_FORMATS; format++) {
+    for (int format = SOFTQAM_OUTPUT_S8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.n_threads = 2;
         setup.context.chunk_symbols = 256;
@@ -202,7 +200,7 @@ static void test_threads_and_chunks(void **state)
         size_t chunk_symbols;
     } pipelines[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
     for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
-        for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
+        for (int format = SOFTQAM_OUTPUT_U8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
             harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
             setup.context.n_threads = pipelines[i].n_threads;
             setup.context.n_streams = pipelines[i].n_streams;
@@ -220,7 +218,7 @@ static void test_split_calls(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_SPLIT);
-    for (int format = SOFTQAM_OUTPUT_U8; format < N_OUTPUT_FORMATS; format++) {
+    for (int format = SOFTQAM_OUTPUT_U8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.chunk_symbols = 1000;
         softqam_demodulator *demodulator = harness_create(&setup);
@@ -239,7 +237,7 @@ static void test_memory_kinds(void **state)
     (void)state;
     const size_t n = 50021;
     const sample *all = shared_sample();
-    for (unsigned kinds = 0; kinds < 8 * N_OUTPUT_FORMATS; kinds++) {
+    for (unsigned kinds = 0; kinds < 8 * HARNESS_N_OUTPUT_FORMATS; kinds++) {
         harness_setup setup = harness_format_setup((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
         if (setup.demodulator.output_format == SOFTQAM_OUTPUT_U8)
             continue;
@@ -275,7 +273,7 @@ static void check_input(softqam_input_format format, float scale, const void *sa
     const float *noise_var = shared_sample()->noise_var;
     float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(format, scale, samples, n_symbols, values);
-    for (int k = SOFTQAM_OUTPUT_U8; k < N_OUTPUT_FORMATS; k++) {
+    for (int k = SOFTQAM_OUTPUT_U8; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         uint8_t *expected = harness_answer(&setup, values, noise, n_symbols);

@@ -13,7 +13,7 @@
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
 enum { STREAM_COMBINATIONS = 1, STREAM_LENGTHS, STREAM_CUTS, STREAM_THREADS };
 
-enum { N_MODULATIONS = 7, CANARY = 0x5A };
+enum { CANARY = 0x5A };
 
 /* Contexts of all that is to be compared, and one of the portable loops. */
 typedef struct contexts {
@@ -300,16 +300,16 @@ static bool is_sensible(const combination *of)
 }
 
 /* Number k of all combinations but those of input formats, which go round. */
-enum { N_COMBINATIONS = N_MODULATIONS * LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
+enum { N_COMBINATIONS = HARNESS_N_MODULATIONS * LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
 
 static combination combination_at(size_t k)
 {
     return (combination){
-        .modulation = (softqam_modulation)(SOFTQAM_MODULATION_BPSK + k % N_MODULATIONS),
-        .format = llr_formats[k / N_MODULATIONS % LLR_FORMATS],
-        .n_layers = 1 + (unsigned)(k / N_MODULATIONS / LLR_FORMATS % SOFTQAM_MAX_LAYERS),
-        .planes = k / N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS % 2,
-        .descrambled = k / N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS / 2 % 2,
+        .modulation = (softqam_modulation)(SOFTQAM_MODULATION_BPSK + k % HARNESS_N_MODULATIONS),
+        .format = llr_formats[k / HARNESS_N_MODULATIONS % LLR_FORMATS],
+        .n_layers = 1 + (unsigned)(k / HARNESS_N_MODULATIONS / LLR_FORMATS % SOFTQAM_MAX_LAYERS),
+        .planes = k / HARNESS_N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS % 2,
+        .descrambled = k / HARNESS_N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS / 2 % 2,
     };
 }
 
@@ -379,9 +379,9 @@ static void test_threads(void **state)
     contexts on = open_contexts(3);
     for (size_t k = 0; k < 16; k++) {
         combination of = {
-            .modulation = (softqam_modulation)(SOFTQAM_MODULATION_QPSK + k % 5),
+            .modulation = (softqam_modulation)(SOFTQAM_MODULATION_QPSK + k % (HARNESS_N_MODULATIONS - 2)),
             .format = llr_formats[k % LLR_FORMATS],
-            .input = (softqam_input_format)(k / 2 % 4),
+            .input = (softqam_input_format)(k / 2 % HARNESS_N_INPUT_FORMATS),
             .n_layers = 1 + (unsigned)(k + 2) % SOFTQAM_MAX_LAYERS,
             .planes = k / 4 % 2,
             .descrambled = k / 8 % 2,

@@ -14,8 +14,6 @@ enum {
     STREAM_EMPTY,
 };
 
-enum { N_INPUT_FORMATS = 4, N_OUTPUT_FORMATS = 4 };
-
 /* A segment, where it lies in the output, and what must be there. */
 typedef struct segment_case {
     softqam_segment segment;
@@ -168,8 +166,8 @@ static void test_segments(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_SEGMENTS);
-    for (int in = 0; in < N_INPUT_FORMATS; in++) {
-        for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
+    for (int in = 0; in < HARNESS_N_INPUT_FORMATS; in++) {
+        for (int out = 0; out < HARNESS_N_OUTPUT_FORMATS; out++) {
             harness_setup setup = harness_format_setup((softqam_output_format)out, (softqam_noise)(in % 2));
             setup.demodulator.input_format = (softqam_input_format)in;
             setup.context.n_threads = 1 + (unsigned)in;
@@ -187,7 +185,7 @@ static void test_many_segments(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_MANY);
-    for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
+    for (int out = 0; out < HARNESS_N_OUTPUT_FORMATS; out++) {
         harness_setup setup = harness_format_setup((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
         setup.context.n_threads = 3;
         check_segments(&setup, 500, &random);

@@ -9,6 +9,7 @@
 #include <softqam/softqam.h>
 
 #include "common/message.h"
+#include "common/modulation.h"
 #include "objects.h"
 #include "sections.h"
 #include "slow_inputs.h"
@@ -16,7 +17,7 @@
 /* The instruction sets that may be in a build, and here; the fastest first. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "portable"};
 
-enum { N_VARIANTS = sizeof variants / sizeof variants[0], MOST_OUT_NBYTES = 40 /* 1024QAM to f32 */ };
+enum { N_VARIANTS = sizeof variants / sizeof variants[0], MOST_OUT_NBYTES = MODULATION_MAX_BITS * sizeof(float) };
 
 static bool runs_here(const char *variant)
 {
@@ -56,7 +57,7 @@ static bool prepare(struct cpu_bench *bench, unsigned sections)
     const size_t slot = SLOT_SYMBOLS, n = bench->n_largest > bench->n_symbols ? bench->n_largest : bench->n_symbols;
     /* Large runs to wide formats are those of one section. */
     const size_t n_wide = sections & 1u << BENCH_VARIANTS ? bench->n_symbols : slot;
-    const size_t narrow = 10 * n, wide = MOST_OUT_NBYTES * n_wide;
+    const size_t narrow = MODULATION_MAX_BITS * n, wide = MOST_OUT_NBYTES * n_wide;
     const size_t out_nbytes = narrow > wide ? narrow : wide;
     bench->symbols = allocate(8 * n);
     bench->noise_var = allocate(sizeof(float) * n);

@@ -10,7 +10,7 @@
 #include "gpu.h"
 #include "slow_inputs.h"
 
-enum { CHAINS = 20, CHAIN_REPLAYS = 2, MOST_OUT_NBYTES = 40 };
+enum { CHAINS = 20, CHAIN_REPLAYS = 2, MOST_OUT_NBYTES = MODULATION_MAX_BITS * sizeof(float) };
 
 /* What stands between the producer and the consumer. The copies, in the order of shape and attribute. */
 enum { NOTHING, SOFTQAM, FIRST_COPY, N_MIDDLES = FIRST_COPY + 2 * BENCH_N_COPY_SHAPES };

@@ -13,7 +13,7 @@
 enum { MOST_SEGMENTS = 150, GRAPH_REPLAYS = 3, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM, POISON = 1 };
 
 /* cf32 and N0 a symbol to s8: a slot's outputs have room for any modulation's. */
-enum { SLOT_OUT_NBYTES = 10 * GPU_SLOT_STRIDE };
+enum { SLOT_OUT_NBYTES = MODULATION_MAX_BITS * GPU_SLOT_STRIDE };
 
 /* How a slot is cut. */
 enum {

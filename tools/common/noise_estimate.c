@@ -11,7 +11,7 @@
 enum {
     /* Bounds the buffer of widened samples, and the number of small terms that one sum takes. */
     PART_SYMBOLS = 4096,
-    N_FOLDS = 4 /* of 32 levels */
+    N_FOLDS = MODULATION_MAX_BITS / 2 - 1
 };
 
 static inline double squared(double x)
