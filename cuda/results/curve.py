@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the sections "choice" and "device" of softqam-bench: throughput against the symbols of a call, from host memory
-to host memory and on the device.
+"""Draws the section "choice" of softqam-bench: throughput against the symbols of a call, from host memory to host memory.
 
     curve.py BENCH.json PICTURE.png
 """
@@ -21,7 +20,7 @@ set format x "2^{%L}"
 set format y "10^{%T}"
 set xlabel "symbols of a call"
 set ylabel "Msym/s"
-set yrange [0.05:500000]
+set yrange [0.05:20000]
 set key bottom right
 set key samplen 2
 """
@@ -30,14 +29,13 @@ STYLES = {
     "cuda": 'lc rgb "#1f8a5b" pt 5 ps 0.8 lw 1.5 title "CUDA"',
     "auto": 'lc rgb "#c4581c" pt 6 ps 1.6 lw 1 title "AUTO"',
 }
-DEVICE_STYLE = 'lc rgb "#7a4fa3" pt 9 ps 0.9 lw 1.5 title "CUDA, data on the device"'
 
 
 def plot(measurements, kind):
     """gnuplot's commands for one kind of memory."""
     data, curves = "", []
     styles = {f"{backend}, {kind}": style for backend, style in STYLES.items()}
-    for name, style in {"device": DEVICE_STYLE, **styles}.items():
+    for name, style in styles.items():
         points = [m for m in measurements if m["what"] == f"curve: {name}"]
         rows = "".join(f"{m['symbols']} {m['symbols'] / m['median_s'] / 1e6}\n" for m in points)
         variable = name.split(",")[0]

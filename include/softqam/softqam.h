@@ -28,8 +28,8 @@
  * Demodulators without a context of their own share one that the library makes for them.
  *
  * A child of fork() may use and destroy what its parent made, if no other thread of the parent was making, preparing or
- * destroying anything then. It has none of a context's threads, so calls are done by its own. A context that has used a
- * GPU it may not use: CUDA does not work in such a child.
+ * destroying anything then. The child has none of a context's threads: its calls run on the calling thread alone. It
+ * may not use a context that has used a GPU, for CUDA does not work in such a child.
  *
  * The library never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
  *
@@ -57,7 +57,7 @@
 /** @name Version of this header
  * softqam_version() is the linked library's, which may be a later one of the same major version. */
 /**@{*/
-/** Raised when programs that were linked with an older library would no longer run. */
+/** Raised when programs that were linked with an older library, of 0.3 or later, would no longer run. */
 #define SOFTQAM_VERSION_MAJOR 0
 /** Raised when something is added. */
 #define SOFTQAM_VERSION_MINOR 3
@@ -203,8 +203,8 @@ typedef struct softqam_context_config {
     /** CPU: the instruction set of the inner loops, "avx512", "avx2" or "neon", or "generic", plain C for vectors, or
      * "portable", plain C for one symbol at a time; one that this build does not have or this processor does not run is
      * SOFTQAM_ERROR_INVALID_ARGUMENT. The bytes are the same. NULL, the default, or "": what the environment variable
-     * SOFTQAM_CPU_VARIANT names in the same way, else the fastest; a variable that names none that runs here is
-     * ignored, which softqam_backend_detail() says. */
+     * SOFTQAM_CPU_VARIANT names or, where it is unset or names none that runs here, the fastest;
+     * softqam_backend_detail() says when the variable was ignored. */
     const char *cpu_variant;
 } softqam_context_config;
 
@@ -264,11 +264,12 @@ enum {
 
 /**
  * Makes now what would otherwise be made when it is first needed: for real-time threads, and before a CUDA stream is
- * captured. Applies to the demodulators that the context has at that moment.
+ * captured. Call it when all demodulators have been created: only those that the context has at that moment are
+ * prepared.
  *
  * After it, softqam_demodulate() and softqam_demodulate_segments() allocate nothing, start no thread, measure nothing,
- * and wait for no lock that another call can hold, but for one case: host-memory calls of SOFTQAM_BACKEND_CUDA take
- * turns on the devices' staging memory. On one CPU thread they make no system call either. A call that a CPU does takes
+ * and never wait for another call, with one exception: host-memory calls of SOFTQAM_BACKEND_CUDA take turns on the
+ * devices' staging memory. On one CPU thread they make no system call either. A call that a CPU does takes
  * no more than 64 KiB of its thread's stack.
  *
  * @param context  the context
@@ -395,7 +396,7 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
- *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, as far as CUDA looked, a buffer
+ *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, where CUDA was asked, a buffer
  *         is device memory. Nothing was written;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA: this build has no code for a device of the context;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, for lack of memory
@@ -486,15 +487,16 @@ SOFTQAM_API softqam_status softqam_demodulate_segments_nbytes(softqam_demodulato
  * those of softqam_demodulate() for each segment's symbols and noise; config.noise does not matter here.
  *
  * @param demodulator  formats, scales and sign
- * @param segments     n_segments segments, each with its own symbols, noise and output; no output may overlap any
- *                     input, gaps that its strides leave included, or another output. Alignment as for
- *                     softqam_demodulate()
+ * @param segments     n_segments segments, each with its own symbols, noise and output; no output may overlap
+ *                     another one or an input; the gaps that an output's strides leave count as part of it. Alignment
+ *                     as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
- *         not 0, where a field is out of its range or not supported: n_layers over SOFTQAM_MAX_LAYERS, first_symbol or
- *         n_symbols no multiple of it, plane_stride less than n_symbols, c_init over 2^31 - 1 or without `descramble`,
- *         an end past bit 2^64 - 1 of the codeword with it, any of them for soft bits, several layers of pi/2-BPSK; and
+ *         not 0, where a field is out of its range or not supported: n_layers is over SOFTQAM_MAX_LAYERS;
+ *         first_symbol or n_symbols is no multiple of n_layers; plane_stride is less than n_symbols and not 0; c_init
+ *         is over 2^31 - 1, or not 0 without `descramble`; with `descramble` the segment ends past bit 2^64 - 1 of the
+ *         codeword; layers, planes or descrambling are asked for with soft bits, or several layers with pi/2-BPSK; and
  *         where the segments together have more symbols than a size_t holds. Overlaps within a segment are found, of
  *         `out` with each layer's inputs; overlaps between segments are the caller's to avoid.
  *

@@ -129,7 +129,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments_nbytes(softqa
  *
  * Nothing on the host can check these descriptors. A wrong pointer, stride or alignment is what it is in any kernel. A
  * segment whose modulation is none, or not for the output format, is left out; more than SOFTQAM_MAX_LAYERS layers
- * count as SOFTQAM_MAX_LAYERS; u8 takes neither scrambling nor planes nor layers, and ignores the first. Never are more
+ * count as SOFTQAM_MAX_LAYERS; with u8 `descramble` is ignored, and layers and planes must not be set. Never are more
  * symbols demodulated than the segments have, nor much more than max_symbols, nor more than 2^31 of one segment.
  *
  * @return SOFTQAM_OK: enqueued;

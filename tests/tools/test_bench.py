@@ -184,7 +184,7 @@ def check_cuda_formats(folder, section, modulation="256QAM", option="256qam"):
 
 
 def check_cuda_modulations(folder):
-    report, _ = run_to_json(folder, *CUDA, "--section", "modulations,graph,segments")
+    report, _ = run_to_json(folder, *CUDA, "--section", "modulations,graph,segments,host,choice")
     check_page(report, "cuda/PERFORMANCE.md", "268435456 symbols", "92160 symbols")
     check_measurements(report["measurements"], 1)
     there = [m for m in MODULATIONS if f"cuda: {m}" not in report["notes"]]
@@ -253,6 +253,33 @@ def check_cuda_segments(folder):
         check(rows[what]["share"] is None if other is None else near(rows[what]["share"], share), f"{what}: {rows[what]}")
 
 
+def check_cuda_host(folder):
+    """The tables have what was measured. The fake runtime has as many devices as it is told."""
+    os.environ["FAKE_CUDA_DEVICES"] = "2"
+    report, _ = run_to_json(folder, *CUDA, "--samples", "3", "--section", "host,choice,devices")
+    del os.environ["FAKE_CUDA_DEVICES"]
+    measured = {(m["what"], m["symbols"]): m for m in report["measurements"]}
+    rate = lambda what, n=65536: 1e-9 * n / measured[what, n]["median_s"]
+    for what, row in rows_of(report, "cuda: a slot host to host").items():
+        m = measured[f"cuda: one slot host to host, {what}", SLOT]
+        expected = 1e6 * m["median_s"], 1e6 * m["sorted_samples_s"][990]
+        check(near(row["us"], expected[0]) and near(row["p99 us"], expected[1]), f"{what}: {row}, not {expected}")
+    rows = rows_of(report, "cuda: host to host, cf32 to u8, 65536 symbols")
+    check(list(rows)[:2] == ["pinned", "pageable, 1 thread"] and len(rows) == 6, f"host to host: {list(rows)}")
+    for what, row in rows.items():
+        name = f"cuda: host to host, {what}"
+        share = row["of the copies" if what == "pinned" else "of pinned"]
+        check(near(row["Gsym/s"], rate(name)) and near(share, measured[name, 65536]["share_of_limit"]), f"{what}: {row}")
+    rows = rows_of(report, "AUTO between the backends")
+    check(len(rows) == 9, f"sizes: {list(rows)}")
+    for what, row in rows.items():
+        for column, value in row.items():
+            memory, backend = column.split(": ")
+            check(near(1e-3 * value, rate(f"curve: {backend.lower()}, {memory}", int(what.split()[0]))), f"{what}: {row}")
+    if report["cuda_device"].startswith("no GPU"):
+        check(list(rows_of(report, "cuda: several GPUs")) == ["1 GPU", "2 GPUs"], "a row for each number of GPUs")
+
+
 def check_cuda(folder):
     check_cuda_modulations(folder)
     check_cuda_formats(folder, "device")
@@ -261,6 +288,7 @@ def check_cuda(folder):
     check_cuda_slow(folder)
     check_cuda_calls(folder)
     check_cuda_segments(folder)
+    check_cuda_host(folder)
     check_cuda_all(folder)
 
 

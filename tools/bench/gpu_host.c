@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Host memory to host memory: pinned and pageable, one slot, the order of issue, the choice of AUTO, several GPUs. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,36 +110,59 @@ static softqam_demodulator *make(struct gpu_bench *bench, softqam_backend backen
     return NULL;
 }
 
+/* A measurement's figures for a table. */
+static double gigasymbols(const struct report *report, int index)
+{
+    return index < 0 ? NAN : (double)report->measurements[index].n_symbols / report_median(report, index) / 1e9;
+}
+
 static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulator)
 {
     enum { LATENCY_SAMPLES = 1000 };
-    const size_t n_samples = bench->report->n_samples;
+    static const char *const columns[] = {"us", "p99 us", NULL};
+    struct report *report = bench->report;
+    const size_t n_samples = report->n_samples;
     if (n_samples > 1)
-        bench->report->n_samples = LATENCY_SAMPLES;
-    measure_host(bench, demodulator, true, SLOT_SYMBOLS, "cuda: one slot host to host, pinned", -1);
-    measure_host(bench, demodulator, false, SLOT_SYMBOLS, "cuda: one slot host to host, pageable", -1);
-    bench->report->n_samples = n_samples;
+        report->n_samples = LATENCY_SAMPLES;
+    report_table(report, columns, "cuda: a slot host to host, cf32 to u8");
+    for (int pinned = 1; pinned >= 0; pinned--) {
+        const char *memory = pinned ? "pinned" : "pageable";
+        char what[64];
+        snprintf(what, sizeof what, "cuda: one slot host to host, %s", memory);
+        const int index = measure_host(bench, demodulator, pinned, SLOT_SYMBOLS, what, -1);
+        if (index >= 0) {
+            const struct measurement *m = &report->measurements[index];
+            const double values[] = {1e6 * report_median(report, index), 1e6 * m->seconds[m->n_samples * 99 / 100]};
+            report_row(report, memory, values);
+        }
+    }
+    report->n_samples = n_samples;
 }
 
 void gpu_bench_host(struct gpu_bench *bench)
 {
+    enum { MOST_THREADS = 16 };
+    static const char *const columns[] = {"Gsym/s", "of the copies", "of pinned", NULL};
     const size_t n = bench->n_symbols;
+    struct report *report = bench->report;
     struct devices one = {
         .bench = bench, .n = 1, .streams = {{bench->streams[0], bench->streams[1]}}, .buffers = {bench->d_out}};
-    const int bus =
-        report_measure(bench->report, "cuda: both copy directions together", n, 16 * n, -1, run_buses, &one);
+    const int bus = report_measure(report, "cuda: both copy directions together", n, 16 * n, -1, run_buses, &one);
     softqam_demodulator *demodulator = bus < 0 ? NULL : make(bench, SOFTQAM_BACKEND_CUDA, 0);
     if (!demodulator)
         return;
-    const int reached = measure_host(bench, demodulator, true, n, "cuda: host to host, pinned", bus);
     measure_slot(bench, demodulator);
+    const int reached = measure_host(bench, demodulator, true, n, "cuda: host to host, pinned", bus);
     softqam_destroy(demodulator);
-    for (unsigned n_threads = 1; n_threads <= 16 && reached >= 0; n_threads *= 2) {
+    report_table(report, columns, "cuda: host to host, cf32 to u8, %zu symbols", n);
+    report_row(report, "pinned", (double[]){gigasymbols(report, reached), report_share(report, reached), NAN});
+    for (unsigned n_threads = 1; n_threads <= MOST_THREADS && reached >= 0; n_threads *= 2) {
         char what[64];
         snprintf(what, sizeof what, "cuda: host to host, pageable, %u thread%s", n_threads, PLURAL(n_threads));
         demodulator = make(bench, SOFTQAM_BACKEND_CUDA, n_threads);
-        if (demodulator)
-            measure_host(bench, demodulator, false, n, what, reached);
+        const int index = demodulator ? measure_host(bench, demodulator, false, n, what, reached) : -1;
+        report_row(report, strstr(what, "pageable"),
+                   (double[]){gigasymbols(report, index), NAN, report_share(report, index)});
         softqam_destroy(demodulator);
     }
 }
@@ -217,8 +241,10 @@ void gpu_bench_streams(struct gpu_bench *bench)
     softqam_destroy(demodulator);
 }
 
-/* One size of the curve for one kind of memory: both backends, and AUTO beside the better of the two. */
-static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[3], bool pinned, size_t n)
+/* One size of the curve for one kind of memory: both backends, and AUTO beside the better of the two. Symbols a second
+ * of each, NAN after a failure. */
+static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[3], bool pinned, size_t n,
+                           double rates[3])
 {
     static const char *const names[] = {"cpu", "cuda", "auto"};
     char what[3][64];
@@ -233,16 +259,25 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
     const int first = report_measure_in_turns(&turns);
     if (first >= 0)
         report_set_limit(bench->report, first + 2, report_faster(bench->report, first, first + 1));
+    for (int k = 0; k < 3; k++)
+        rates[k] = 1e3 * gigasymbols(bench->report, first < 0 ? -1 : first + k);
 }
 
 void gpu_bench_choice(struct gpu_bench *bench)
 {
+    static const char *const columns[] = {
+        "pinned: CPU", "pinned: CUDA", "pinned: AUTO", "pageable: CPU", "pageable: CUDA", "pageable: AUTO", NULL};
     softqam_demodulator *demodulators[3] = {make(bench, SOFTQAM_BACKEND_CPU, 0), make(bench, SOFTQAM_BACKEND_CUDA, 0),
                                             make(bench, SOFTQAM_BACKEND_AUTO, 0)};
     const bool all = demodulators[0] && demodulators[1] && demodulators[2];
+    report_table(bench->report, columns, "AUTO between the backends, cf32 to u8, Msym/s");
     for (size_t n = 1; n <= bench->n_symbols && all; n *= 4) {
-        measure_choice(bench, demodulators, true, n);
-        measure_choice(bench, demodulators, false, n);
+        double rates[6];
+        char row[32];
+        measure_choice(bench, demodulators, true, n, rates);
+        measure_choice(bench, demodulators, false, n, rates + 3);
+        snprintf(row, sizeof row, "%zu symbol%s", n, PLURAL(n));
+        report_row(bench->report, row, rates);
     }
     for (int k = 0; k < 3; k++)
         softqam_destroy(demodulators[k]);
@@ -298,6 +333,7 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
 {
     struct devices c = {.bench = bench, .n = n_devices};
     const size_t n = bench->n_symbols;
+    struct report *report = bench->report;
     int devices[MAX_GPUS];
     char what[64];
     for (int k = 0; k < n_devices; k++)
@@ -306,21 +342,26 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
     config.devices = devices;
     config.n_devices = (unsigned)n_devices;
     if (set_up_devices(&c) && gpu_softqam_good(bench, bench_create(&c.demodulator, config, NULL), "several devices")) {
-        snprintf(what, sizeof what, "cuda: %d GPUs, copy directions together", n_devices);
-        const int buses = report_measure(bench->report, what, n, 16 * n, -1, run_buses, &c);
-        snprintf(what, sizeof what, "cuda: %d GPUs, host to host, pinned", n_devices);
-        measure_host(bench, c.demodulator, true, n, what, buses);
-        snprintf(what, sizeof what, "cuda: %d GPUs, cf32 to u8 on the devices", n_devices);
-        report_measure(bench->report, what, n, 16 * n, -1, run_devices, &c);
+        snprintf(what, sizeof what, "cuda: %d GPU%s, copy directions together", n_devices, PLURAL(n_devices));
+        const int buses = report_measure(report, what, n, 16 * n, -1, run_buses, &c);
+        snprintf(what, sizeof what, "cuda: %d GPU%s, host to host, pinned", n_devices, PLURAL(n_devices));
+        const int host = measure_host(bench, c.demodulator, true, n, what, buses);
+        snprintf(what, sizeof what, "cuda: %d GPU%s, cf32 to u8 on the devices", n_devices, PLURAL(n_devices));
+        const int device = report_measure(report, what, n, 16 * n, -1, run_devices, &c);
+        snprintf(what, sizeof what, "%d GPU%s", n_devices, PLURAL(n_devices));
+        report_row(report, what,
+                   (double[]){gigasymbols(report, host), report_share(report, host), gigasymbols(report, device)});
     }
     take_down_devices(&c);
 }
 
 void gpu_bench_devices(struct gpu_bench *bench)
 {
+    static const char *const columns[] = {"Gsym/s", "share of the copies", "Gsym/s on the devices", NULL};
     int n_devices = 0, current = 0;
     if (cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices < 2 || cudaGetDevice(&current) != cudaSuccess)
         return;
+    report_table(bench->report, columns, "cuda: several GPUs, cf32 to u8, %zu symbols", bench->n_symbols);
     for (int n = 1; n <= n_devices && n <= MAX_GPUS; n *= 2)
         measure_devices(bench, n);
     (void)cudaSetDevice(current);
