@@ -51,23 +51,26 @@ struct gold_multiples {
     }
 };
 
-/* Powers of x for the digits of a distance, the lowest first. */
+/* Powers of x for the digits of a place, the lowest first, whose powers have GOLD_OFFSET in them. */
 struct gold_powers {
     uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: of the first sequence, y: of the second; x^k in bit k */
 
     constexpr gold_powers() : of_digit{}
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
-            uint32_t step = GOLD_X; /* x to the digit's unit */
+            uint32_t unit = GOLD_X; /* x to the digit's unit */
             for (int digit = 0; digit < GOLD_DIGITS; digit++) {
-                const gold_multiples steps(static_cast<gold_register>(sequence), step);
+                const gold_multiples units(static_cast<gold_register>(sequence), unit);
                 const int values = 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2);
+                const int offset = digit == 0 ? GOLD_OFFSET : 0;
                 uint32_t power = GOLD_ONE;
-                for (int value = 0; value < values; value++) {
-                    (sequence == 0 ? of_digit[digit][value].x : of_digit[digit][value].y) = gold_reversed(power);
-                    power = steps.times(power);
+                for (int n = 0; n < values + offset; n++, power = units.times(power)) {
+                    if (n >= offset)
+                        (sequence == 0 ? of_digit[digit][n - offset].x : of_digit[digit][n - offset].y) =
+                            gold_reversed(power);
+                    if (n == values - 1)
+                        unit = units.times(power);
                 }
-                step = power;
             }
         }
     }
@@ -155,14 +158,11 @@ struct warp_gold {
 static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    /* Both sequences repeat after 2^31 - 1 bits. */
-    uint64_t distance = (bit & GOLD_PERIOD) + (bit >> 31 & GOLD_PERIOD) + (bit >> 62) + GOLD_OFFSET;
-    distance = (distance & GOLD_PERIOD) + (distance >> 31);
     constexpr uint64_t first_window = gold_lengthened(GOLD_X1, 1);
     uint64_t window[GOLD_SEQUENCES] = {first_window, gold_window(1, c_init)};
     unsigned digits[GOLD_DIGITS];
     uint2 powers[GOLD_DIGITS];
-    unsigned left = static_cast<unsigned>(distance);
+    unsigned left = gold_place(bit);
 #pragma unroll
     for (int digit = 0; digit < GOLD_DIGITS; digit++) {
         const int bits = digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2;
@@ -172,7 +172,7 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
     }
 #pragma unroll
     for (int digit = 0; digit < GOLD_DIGITS; digit++)
-        if (digits[digit] != 0) {
+        if (digit == 0 || digits[digit] != 0) {
             window[0] = gold_window(0, word_at(window[0], powers[digit].x));
             window[1] = gold_window(1, word_at(window[1], powers[digit].y));
         }

@@ -30,6 +30,14 @@ extern uint32_t softqam_gold_powers[GOLD_POWERS][2];
 /* The first digit's bits, and where the powers of the second and third begin. */
 enum { GOLD_BITS_1 = 11, GOLD_BITS_2 = 10, GOLD_BEGIN_2 = 2048, GOLD_BEGIN_3 = 3072 };
 
+/* How far a place is into the period, of which 2^31 is 1. Two sums that are folded leave up to GOLD_PERIOD. */
+GOLD_FUNCTION uint32_t gold_place(uint64_t position)
+{
+    uint64_t n = (position & GOLD_PERIOD) + (position >> 31 & GOLD_PERIOD) + (position >> 62);
+    n = (n & GOLD_PERIOD) + (n >> 31);
+    return (uint32_t)((n & GOLD_PERIOD) + (n >> 31));
+}
+
 /* The product before it is taken modulo a polynomial, four bits of b at a time. */
 GOLD_FUNCTION uint64_t gold_product(uint32_t a, uint32_t b)
 {

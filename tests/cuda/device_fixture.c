@@ -107,6 +107,20 @@ void device_check_output(device_output *self, const char *what, const float *val
             fail_msg("%s: byte %td from the start of %zu was overwritten", what, (ptrdiff_t)(i - start), self->nbytes);
 }
 
+uint64_t device_far_symbol(softqam_modulation modulation, unsigned n_layers)
+{
+    enum { SKIPPED = 1600 };
+    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
+    for (uint64_t k = 0; k <= SKIPPED; k++) {
+        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
+        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
+        if (bit % (n_bits * n_layers) == 0)
+            return bit / n_bits;
+    }
+    fail_msg("no such symbol");
+    return 0;
+}
+
 cudaStream_t device_open_stream(void)
 {
     cudaStream_t stream;

@@ -54,6 +54,10 @@ void device_close_output(device_output *self);
 
 cudaStream_t device_open_stream(void);
 
+/* A symbol of so many bits, a multiple of n_layers, at which a descrambled segment is hardest to place: with the 1600
+ * bits that the scrambling sequence skips, its distance needs two carries to come out below the period of 2^31 - 1. */
+uint64_t device_far_symbol(softqam_modulation modulation, unsigned n_layers);
+
 /* Everything that a call on device memory needs. */
 typedef struct device_fixture {
     softqam_demodulator *demodulator;

@@ -89,7 +89,8 @@ static void lay_out(codeword_memory *self, const codeword_call *call, softqam_se
     harness_random *random = &self->random;
     *segment = (softqam_segment){
         .n_symbols = call->n_symbols,
-        .first_symbol = call->n_layers * (uint64_t)harness_random_u32(random),
+        .first_symbol = harness_random_below(random, 4) ? call->n_layers * (uint64_t)harness_random_u32(random)
+                                                        : device_far_symbol(call->modulation, call->n_layers),
         .out = self->expected,
         .noise_stride = harness_random_below(random, 4) ? 1 : 0,
         .n_layers = call->n_layers,

@@ -118,6 +118,8 @@ static void lay_out_segment(segment_set *self, harness_random *random, size_t k,
     segment.first_symbol = n_layers * ((uint64_t)harness_random_u32(random) >> harness_random_below(random, 32));
     if (harness_random_below(random, 16) == 0)
         segment.first_symbol += n_layers * ((uint64_t)1 << 55);
+    else if (harness_random_below(random, 16) == 0)
+        segment.first_symbol = device_far_symbol(segment.modulation, (unsigned)n_layers);
     if (self->out != SOFTQAM_OUTPUT_U8 && segment.n_symbols > 0 && harness_random_below(random, 2))
         segment.plane_stride = segment.n_symbols + harness_random_below(random, 40);
     softqam_segment copy = segment;
