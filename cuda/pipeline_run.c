@@ -351,46 +351,52 @@ static softqam_status run_mapped(const run *r)
     return slot_finish(r, s);
 }
 
-/* Whether a buffer may be used as it lies; device memory is refused. */
+/* Whether a buffer may be used as it lies; found == NULL: it may not. Device memory is refused. */
 static softqam_status find_route(const softqam_gpu *gpu, route *found, const void *memory, size_t nbytes,
                                  const char *name)
 {
     struct cudaPointerAttributes first;
     struct cudaPointerAttributes last;
     TRY_CUDA(cudaPointerGetAttributes, &first, memory);
-    TRY_CUDA(cudaPointerGetAttributes, &last, (const unsigned char *)memory + nbytes - 1);
     if (first.type == cudaMemoryTypeDevice)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is device memory: softqam_cuda_demodulate() takes that",
                             name);
+    if (!found)
+        return SOFTQAM_OK;
+    TRY_CUDA(cudaPointerGetAttributes, &last, (const unsigned char *)memory + nbytes - 1);
     const bool pinned = first.type == cudaMemoryTypeHost && last.type == cudaMemoryTypeHost;
     *found = pinned || gpu->coherent ? ROUTE_DIRECT : ROUTE_STAGED;
     return SOFTQAM_OK;
 }
 
-/* A call of several segments is staged as a whole; one segment may be memory that the devices reach. */
+/* A call of several segments, of which the first one's memory is looked at, is staged as a whole; one segment may be
+ * memory that the devices reach. */
 static softqam_status find_routes(run *r)
 {
     const softqam_params *params = r->list->params;
-    const softqam_segment segment = softqam_segment_at(r->list, 0);
-    const softqam_layer *layer = &segment.layers[0];
+    softqam_segment segment = softqam_segment_at(r->list, 0);
+    for (size_t k = 1; segment.n_symbols == 0; k++)
+        segment = softqam_segment_at(r->list, k);
     const size_t n = segment.n_symbols;
+    const bool is_alone = r->list->n_segments == 1;
+    const bool has_noise = softqam_params_take_noise(params);
+    const bool has_noise_each = segment.noise_stride == 1 && segment.n_layers == 1;
+    const bool has_one_noise = segment.noise_stride == 0 && segment.n_layers == 1;
     r->in = ROUTE_STAGED;
     r->out = ROUTE_STAGED;
-    r->noise = softqam_params_take_noise(params) ? ROUTE_STAGED : ROUTE_NONE;
-    if (r->list->n_segments != 1)
-        return SOFTQAM_OK;
-    if (softqam_segment_is_contiguous(&segment))
-        TRY(find_route(r->gpu, &r->in, layer->symbols, n * params->input_nbytes, "symbols"));
-    if (segment.plane_stride == 0)
-        TRY(find_route(r->gpu, &r->out, segment.out, n * softqam_params_output_nbytes(params, segment.modulation),
-                       "out"));
-    if (segment.n_layers > 1)
-        return SOFTQAM_OK;
-    if (segment.noise_stride == 0)
-        r->noise = ROUTE_NONE;
-    if (r->noise == ROUTE_STAGED && segment.noise_stride == 1)
-        TRY(find_route(r->gpu, &r->noise, layer->noise_var, n * sizeof(float), "noise_var"));
-    return SOFTQAM_OK;
+    r->noise = has_noise && !(is_alone && has_one_noise) ? ROUTE_STAGED : ROUTE_NONE;
+    for (unsigned k = 0; k < segment.n_layers; k++) {
+        const softqam_layer *layer = &segment.layers[k];
+        TRY(find_route(r->gpu, is_alone && softqam_segment_is_contiguous(&segment) ? &r->in : NULL, layer->symbols,
+                       n * params->input_nbytes, "symbols"));
+        if (layer->symbols_q)
+            TRY(find_route(r->gpu, NULL, layer->symbols_q, 1, "symbols_q"));
+        if (has_noise)
+            TRY(find_route(r->gpu, is_alone && has_noise_each ? &r->noise : NULL, layer->noise_var, n * sizeof(float),
+                           "noise_var"));
+    }
+    return find_route(r->gpu, is_alone && segment.plane_stride == 0 ? &r->out : NULL, segment.out,
+                      n * softqam_params_output_nbytes(params, segment.modulation), "out");
 }
 
 softqam_status softqam_pipeline_reaches(softqam_gpu *gpu, const softqam_segment_list *list, bool *reached)

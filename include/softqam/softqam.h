@@ -397,7 +397,7 @@ SOFTQAM_API softqam_status softqam_create(softqam_demodulator **demodulator, con
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
  *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, where CUDA was asked, a buffer
- *         is device memory. Nothing was written;
+ *         is device memory (of several segments, the first one's). Nothing was written;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA: this build has no code for a device of the context;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, for lack of memory
  *         or for another reason. The contents of `out` are undefined, nothing writes there any more, and the

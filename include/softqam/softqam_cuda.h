@@ -31,9 +31,9 @@ extern "C" {
  * @param stream       a stream of the call's device, 0 for its default stream
  *
  * Formats, sign, special values and erasures are those of softqam_demodulate(). Allocates nothing, synchronises
- * nothing, and can be captured in a CUDA graph once softqam_context_prepare() has made the kernels ready or one such
- * call has been made. The memory must stay valid until the stream has passed the kernel; the demodulator may be
- * destroyed before that. The device current in the calling thread is left as it was.
+ * nothing, and can be captured in a CUDA graph once softqam_context_prepare() has made the kernels ready. The memory
+ * must stay valid until the stream has passed the kernel; the demodulator may be destroyed before that. The device
+ * current in the calling thread is left as it was.
  *
  * @return SOFTQAM_OK: enqueued, and errors of the execution itself appear in the caller's next synchronisation;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be, or misaligned; d_noise_var is given where
