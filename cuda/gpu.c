@@ -61,17 +61,16 @@ static softqam_status list_devices(softqam_gpu *gpu, const softqam_context_confi
     return error == cudaSuccess ? SOFTQAM_OK : unavailable(error);
 }
 
-/* Whether all devices share the host's memory: integrated ones, and those that use the host's page tables. */
+/* Whether all devices reach all of the host's memory: those that use its page tables. Others, integrated ones too,
+ * reach what is pinned. */
 static softqam_status find_coherence(softqam_gpu *gpu)
 {
     gpu->coherent = true;
     for (unsigned k = 0; k < gpu->n_devices; k++) {
-        int integrated = 0;
         int host_tables = 0;
-        TRY_CUDA(cudaDeviceGetAttribute, &integrated, cudaDevAttrIntegrated, gpu->devices[k]);
         TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
                  gpu->devices[k]);
-        if (!integrated && !host_tables)
+        if (!host_tables)
             gpu->coherent = false;
     }
     return SOFTQAM_OK;

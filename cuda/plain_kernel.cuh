@@ -363,6 +363,8 @@ template <typename Component, output_format FORMAT, int M, plain_kind KIND> stru
     /* The symbols behind the last whole group, fewer than one has, if this thread is next to that. */
     template <typename Table> __device__ __forceinline__ void demodulate_rest(const Table &table, unsigned n)
     {
+        if (shape::IS_STAGED) /* others may still store what lies in this thread's place */
+            __syncwarp();
         if (n == 0 || n_left != 0)
             return;
         loaded in = {};
