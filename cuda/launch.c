@@ -178,11 +178,6 @@ static const softqam_plain_kernel *plain_kernel(const softqam_launch *launch)
     return &launch->params->kernels->plain[softqam_axis_bits(modulation)];
 }
 
-static bool is_plain_layer(const softqam_layer *layer, size_t alignment)
-{
-    return !layer->symbols_q && is_aligned(layer->symbols, alignment);
-}
-
 /* Whether the only segment is as the kernels of plain calls take it. */
 static bool is_plain(const softqam_launch *launch)
 {
@@ -192,12 +187,12 @@ static bool is_plain(const softqam_launch *launch)
         return false;
     if (is_of_codeword(segment) && (!kernel->codeword || segment->plane_stride % kernel->group_symbols != 0))
         return false;
-    if (segment->n_layers == 1)
-        return segment->noise_stride <= 1 && is_plain_layer(&segment->layers[0], 16);
+    const bool has_layers = segment->n_layers > 1;
+    const size_t alignment = has_layers ? launch->params->input_nbytes : 16;
     for (unsigned k = 0; k < segment->n_layers; k++)
-        if (!is_plain_layer(&segment->layers[k], softqam_input_symbol_nbytes(launch->params->input_format)))
+        if (segment->layers[k].symbols_q || !is_aligned(segment->layers[k].symbols, alignment))
             return false;
-    return segment->n_layers != 3 && segment->noise_stride == 1;
+    return segment->n_layers != 3 && (segment->noise_stride == 1 || (segment->noise_stride == 0 && !has_layers));
 }
 
 /* Whether a kernel of plain calls takes a codeword faster than that of segments, which does a call of few symbols in

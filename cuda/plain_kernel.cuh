@@ -154,21 +154,6 @@ static __device__ __forceinline__ void copy_staged(unsigned char *out, const uin
             reinterpret_cast<uint32_t *>(out)[at] = staged[at];
 }
 
-/* Stores less than a group, value by value. */
-template <int VALUE_NBYTES>
-static __device__ __forceinline__ void store_rest(unsigned char *out, const uint32_t *staged, unsigned nbytes)
-{
-    const unsigned char *from = reinterpret_cast<const unsigned char *>(staged);
-#pragma unroll 1
-    for (unsigned k = 0; k < nbytes; k += VALUE_NBYTES)
-        if (VALUE_NBYTES == 4)
-            *reinterpret_cast<uint32_t *>(out + k) = *reinterpret_cast<const uint32_t *>(from + k);
-        else if (VALUE_NBYTES == 2)
-            *reinterpret_cast<uint16_t *>(out + k) = *reinterpret_cast<const uint16_t *>(from + k);
-        else
-            out[k] = from[k];
-}
-
 /* Stores a bit's values of a group's N symbols side by side. */
 template <int N, int VALUE_NBYTES, int WORDS>
 static __device__ __forceinline__ void store_in_plane(unsigned char *to, const packed_values<WORDS> &group, int bit)
@@ -187,10 +172,11 @@ static __device__ __forceinline__ void store_in_plane(unsigned char *to, const p
         static_cast<typename unsigned_of<NBYTES>::type>(values);
 }
 
-/* Stores less than a group, value by value, a bit's values n side by side. */
+/* Stores less than a group, value by value, a bit's values n side by side; all values are in symbol order bits of one
+ * symbol. */
 template <int VALUE_NBYTES>
-static __device__ __forceinline__ void store_rest_in_planes(unsigned char *out, size_t plane_nbytes,
-                                                            const uint32_t *staged, unsigned n, unsigned bits)
+static __device__ __forceinline__ void store_rest(unsigned char *out, size_t plane_nbytes, const uint32_t *staged,
+                                                  unsigned n, unsigned bits)
 {
     const auto *from = reinterpret_cast<const typename unsigned_of<VALUE_NBYTES>::type *>(staged);
 #pragma unroll 1
@@ -379,8 +365,8 @@ template <typename Component, output_format FORMAT, int M, plain_kind KIND> stru
         store_words(staged, values);
         if constexpr (IS_CODEWORD)
             if (has_planes())
-                return store_rest_in_planes<size::VALUE_NBYTES>(out, codeword.plane_nbytes, staged, n, BITS);
-        store_rest<size::VALUE_NBYTES>(out, staged, n * size::NBYTES);
+                return store_rest<size::VALUE_NBYTES>(out, codeword.plane_nbytes, staged, n, BITS);
+        store_rest<size::VALUE_NBYTES>(out, size::VALUE_NBYTES, staged, 1, n * BITS);
     }
 
     __device__ __forceinline__ void advance(int n)
@@ -411,10 +397,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     __shared__ alignas(SOFT_ROW_NBYTES) table_memory<typename table_of<FORMAT, M>::type> memory;
     __shared__ alignas(16) uint32_t stage[BLOCK_THREADS * thread::WORDS];
     __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
+    const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
     memory.write(table);
     if constexpr (thread::IS_CODEWORD)
         if (argument.is_descrambled) {
-            const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
             const auto n =
                 static_cast<unsigned>(min(segment.groups_per_block * size_t{G}, segment.n_symbols - first * G));
             write_block_gold(sequence, (n * thread::BITS + 31) / 32, n > MANY_TILES * BLOCK_THREADS * G,
@@ -423,7 +409,6 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     wait_for_previous_kernel();
     let_next_kernel_begin();
 
-    const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
     const size_t n_whole = segment.n_symbols / G;
     const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
     thread self = {segment,
