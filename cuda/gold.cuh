@@ -51,7 +51,7 @@ struct gold_multiples {
     }
 };
 
-/* Powers of x for the digits of a place, the lowest first, whose powers have GOLD_OFFSET in them. */
+/* Powers of x for the digits of a place, the lowest first; those of the lowest are further by GOLD_OFFSET. */
 struct gold_powers {
     uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: of the first sequence, y: of the second; x^k in bit k */
 

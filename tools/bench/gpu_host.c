@@ -110,7 +110,7 @@ static softqam_demodulator *make(struct gpu_bench *bench, softqam_backend backen
     return NULL;
 }
 
-/* A measurement's figures for a table. */
+/* A measurement's rate; NAN for -1, which is none. */
 static double gigasymbols(const struct report *report, int index)
 {
     return index < 0 ? NAN : (double)report->measurements[index].n_symbols / report_median(report, index) / 1e9;
