@@ -29,17 +29,16 @@ static void *copy_of(const void *items, size_t n, size_t nbytes)
     return copy;
 }
 
-/* The CPUs that the calling thread may run on, as numbers; where the system does not tell, none. */
+/* The CPUs that the calling thread may run on, as numbers, or NULL; where the system does not tell, there are none. */
 static unsigned *cpus_of_this_thread(unsigned *n_cpus)
 {
     cpu_set_t set;
-    *n_cpus = 0;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return NULL;
-    unsigned *cpus = malloc(CPU_SETSIZE * sizeof *cpus);
-    for (unsigned cpu = 0; cpus && cpu < CPU_SETSIZE; cpu++)
+    const bool is_told = sched_getaffinity(0, sizeof set, &set) == 0;
+    *n_cpus = is_told ? (unsigned)CPU_COUNT(&set) : 0;
+    unsigned *cpus = is_told ? malloc(*n_cpus * sizeof *cpus) : NULL;
+    for (unsigned cpu = 0, n = 0; cpus && n < *n_cpus; cpu++)
         if (CPU_ISSET(cpu, &set))
-            cpus[(*n_cpus)++] = cpu;
+            cpus[n++] = cpu;
     return cpus;
 }
 
@@ -54,7 +53,7 @@ static softqam_status own_config(softqam_context *context, const softqam_context
         context->config.cpus = cpus_of_this_thread(&context->config.n_cpus);
     if (config->devices)
         context->config.devices = copy_of(config->devices, config->n_devices, sizeof *config->devices);
-    if ((config->cpus && !context->config.cpus) || (config->devices && !context->config.devices))
+    if ((context->config.n_cpus > 0 && !context->config.cpus) || (config->devices && !context->config.devices))
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a context");
     if (context->config.n_threads == 0)
         context->config.n_threads = context->config.n_cpus ? context->config.n_cpus : 1;

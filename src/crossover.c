@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cpu/cpu_demodulate.h"
+#include "cpu/float_environment.h"
 #include "demodulator.h"
 #include "error.h"
 #include "host_memory.h"
@@ -158,10 +159,9 @@ static softqam_crossover_line draw_line(const softqam_demodulator *demodulator, 
     return line;
 }
 
-bool softqam_crossover_is_gpu_faster(const softqam_crossover_line *line, size_t n)
+/* GPU seconds less CPU seconds for n symbols, of a line with known sizes. */
+static double lead_at(const softqam_crossover_line *line, size_t n)
 {
-    if (line->n_known == 0)
-        return false;
     /* The piece that n lies on, from one size to the next. For nothing, the GPU needs its latency. */
     int k = 0;
     while (k + 1 < line->n_known && n > size_of(k))
@@ -169,7 +169,17 @@ bool softqam_crossover_is_gpu_faster(const softqam_crossover_line *line, size_t 
     const double from = k > 0 ? (double)size_of(k - 1) : 0.0;
     const double lead = k > 0 ? line->lead[k - 1] : line->gpu_latency;
     const double slope = (line->lead[k] - lead) / ((double)size_of(k) - from);
-    return lead + slope * ((double)n - from) < 0.0;
+    return lead + slope * ((double)n - from);
+}
+
+bool softqam_crossover_is_gpu_faster(const softqam_crossover_line *line, size_t n)
+{
+    if (line->n_known == 0)
+        return false;
+    const softqam_float_environment environment = softqam_float_enter(false);
+    const bool is_faster = lead_at(line, n) < 0.0;
+    softqam_float_leave(environment);
+    return is_faster;
 }
 
 /* The smallest size at which the GPU is faster, to a few per cent. */
@@ -184,6 +194,7 @@ static size_t smallest_for_gpu(const softqam_crossover *found)
 void softqam_crossover_measure(softqam_crossover *found, const softqam_demodulator *demodulator, softqam_gpu *gpu)
 {
     const softqam_error_note note = softqam_error_note_take();
+    const softqam_float_environment environment = softqam_float_enter(false);
     probe_memory memory;
     if (allocate(&memory, &demodulator->params, gpu))
         found->reached = draw_line(demodulator, gpu, &memory);
@@ -192,5 +203,6 @@ void softqam_crossover_measure(softqam_crossover *found, const softqam_demodulat
         found->staged = draw_line(demodulator, gpu, &memory);
     release(&memory);
     found->smallest = smallest_for_gpu(found);
+    softqam_float_leave(environment);
     softqam_error_note_restore(&note);
 }

@@ -64,12 +64,12 @@ softqam_status softqam_create(softqam_demodulator **out, const softqam_config *f
         free(demodulator);
         return status;
     }
+    softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
     environment = softqam_float_enter(false);
     softqam_params_make(&demodulator->params, &config);
+    softqam_cpu_loops_choose(&demodulator->loops, demodulator->context->variant, &demodulator->params);
     softqam_float_leave(environment);
     demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);
-    softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
-    softqam_cpu_loops_choose(&demodulator->loops, demodulator->context->variant, &demodulator->params);
     demodulator->crossover = &demodulator->context->crossovers[config.input_format][config.output_format];
     join_context(demodulator);
     *out = demodulator;

@@ -69,7 +69,8 @@ const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint
                                        uint32_t *words)
 {
     uint64_t ahead = position - self->position;
-    if (!self->is_placed || self->c_init != c_init || ahead >= GOLD_WINDOW_BITS || ahead % 8) {
+    if (!self->is_placed || self->c_init != c_init || position < self->position || ahead >= GOLD_WINDOW_BITS ||
+        ahead % 8) {
         self->loops.jump(&self->windows, c_init, position);
         self->is_placed = true;
         self->c_init = c_init;

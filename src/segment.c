@@ -413,9 +413,27 @@ static void settle(softqam_cursor *cursor)
     }
 }
 
+void softqam_segment_list_mark(softqam_segment_list *list, size_t marks[SOFTQAM_MARKS])
+{
+    const size_t n_marked = list->n_segments / SOFTQAM_MARKS;
+    size_t n_symbols = 0;
+    for (size_t mark = 0; mark < SOFTQAM_MARKS; mark++) {
+        softqam_segment copy;
+        marks[mark] = n_symbols;
+        for (size_t k = mark * n_marked; k < (mark + 1) * n_marked; k++)
+            n_symbols += softqam_segment_read(list, k, &copy)->n_symbols;
+    }
+    list->marks = marks;
+}
+
 softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
 {
     softqam_cursor cursor = {list, 0, first};
+    size_t mark = list->marks ? SOFTQAM_MARKS - 1 : 0;
+    while (mark > 0 && list->marks[mark] > first)
+        mark--;
+    if (mark > 0)
+        cursor = (softqam_cursor){list, mark * (list->n_segments / SOFTQAM_MARKS), first - list->marks[mark]};
     settle(&cursor);
     return cursor;
 }

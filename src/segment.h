@@ -20,6 +20,7 @@ typedef struct softqam_segment_list {
     /* Of all segments; softqam_segment_list_check() finds them out. */
     size_t n_symbols;
     size_t out_nbytes;
+    const size_t *marks; /* softqam_segment_list_mark()'s, or NULL */
 } softqam_segment_list;
 
 static inline softqam_segment_list softqam_segment_list_of(const softqam_params *params,
@@ -78,6 +79,11 @@ softqam_segment softqam_segment_span(const softqam_params *params, const softqam
 /* That span's layers: the first is the one that its first symbol lies in. Those that it has not are left alone. */
 void softqam_segment_layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
                                softqam_layer layers[SOFTQAM_MAX_LAYERS]);
+
+/* Notes how many symbols of a checked list, of at least so many segments, stand before each of its parts: cursors then
+ * begin at a part. The marks must live as long as the list. */
+enum { SOFTQAM_MARKS = 64 };
+void softqam_segment_list_mark(softqam_segment_list *list, size_t marks[SOFTQAM_MARKS]);
 
 /* A place in the run of a checked list. */
 typedef struct softqam_cursor {

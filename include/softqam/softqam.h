@@ -27,9 +27,9 @@
  *
  * Demodulators without a context of their own share one that the library makes for them.
  *
- * A child of fork() may use and destroy what its parent made, if no other thread of the parent was making, preparing or
- * destroying anything then. The child has none of a context's threads: its calls run on the calling thread alone. It
- * may not use a context that has used a GPU, for CUDA does not work in such a child.
+ * A child of fork() may use and destroy what its parent made, if no other thread of the parent was making, preparing,
+ * destroying or first using anything then. The child has none of a context's threads: its calls run on the calling
+ * thread alone. It may not use a context that has used a GPU, for CUDA does not work in such a child.
  *
  * The library never prints, exits or aborts: every failure is a status, and softqam_error_message() has the details.
  *
@@ -177,8 +177,8 @@ typedef struct softqam_context_config {
      * per CPU in `cpus`. The threads beside the caller's are started when a call first needs them. With 1 there are
      * none, and any number of the caller's threads demodulate at once. CUDA stages pageable memory with them. */
     unsigned n_threads;
-    /** CPUs that the context's threads run on: n_cpus numbers. NULL, the default: those that the thread calling
-     *  softqam_context_create() may run on then. */
+    /** CPUs that the context's threads run on: n_cpus numbers, 0 to 1023. NULL, the default: those that the thread
+     * calling softqam_context_create() may run on then. */
     const unsigned *cpus;
     unsigned n_cpus; /**< the length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads: 0, the default, is the usual class (SCHED_OTHER), whatever class the thread
@@ -488,14 +488,14 @@ SOFTQAM_API softqam_status softqam_demodulate_segments_nbytes(softqam_demodulato
  *
  * @param demodulator  formats, scales and sign
  * @param segments     n_segments segments, each with its own symbols, noise and output; no output may overlap
- *                     another one or an input; the gaps that an output's strides leave count as part of it. Alignment
+ *                     another one or an input; the gaps that strides leave count as part of both. Alignment
  *                     as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
  *         not 0, where a field is out of its range or not supported: n_layers is over SOFTQAM_MAX_LAYERS;
  *         first_symbol or n_symbols is no multiple of n_layers; plane_stride is less than n_symbols and not 0; c_init
- *         is over 2^31 - 1, or not 0 without `descramble`; with `descramble` the segment ends past bit 2^64 - 1 of the
+ *         is over 2^31 - 1, or not 0 without `descramble`; with `descramble` the segment reaches bit 2^64 - 1 of the
  *         codeword; layers, planes or descrambling are asked for with soft bits, or several layers with pi/2-BPSK; and
  *         where the segments together have more symbols than a size_t holds. Overlaps within a segment are found, of
  *         `out` with each layer's inputs; overlaps between segments are the caller's to avoid.

@@ -367,6 +367,9 @@ static void demodulate_few(span *s, tile_memory *tile)
  * cache lines of an aligned output, so that no two threads write to one. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
+/* In a list of so many segments parts look for their first one from a mark on. */
+enum { WORTH_MARKS_SEGMENTS = 256 };
+
 /* Changing the processor's mode twice takes as long as a few symbols; a step that has to wait for subnormal numbers
  * takes half a microsecond. */
 enum { WORTH_FLUSHING_SYMBOLS = 32 };
@@ -416,6 +419,8 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
     const size_t n = list->n_symbols - first;
     const size_t short_symbols = context->variant->short_symbols;
     cpu_call call = {demodulator, list, first, n, false};
+    softqam_segment_list marked;
+    size_t marks[SOFTQAM_MARKS];
     softqam_pool *pool = NULL;
     if (context->config.n_threads > 1 && n >= WORTH_THREADS_PARTS * short_symbols)
         pool = softqam_context_pool(context);
@@ -423,6 +428,11 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
         const size_t n_threads = softqam_pool_n_threads(pool);
         const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
+        if (list->n_segments >= WORTH_MARKS_SEGMENTS) {
+            marked = *list;
+            softqam_segment_list_mark(&marked, marks);
+            call.list = &marked;
+        }
     }
     call.streaming = list->out_nbytes >= context->streaming_nbytes;
     if (pool)

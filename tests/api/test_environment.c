@@ -126,6 +126,28 @@ static void test_flushed_subnormals(void **state)
 #endif
 }
 
+/* The same of operands that are subnormal, which only x86 tells. */
+static void test_subnormal_traps(void **state)
+{
+    (void)state;
+#if defined(__x86_64__)
+    const unsigned before = _mm_getcsr();
+    softqam_config config = api_config();
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    config.input_scale = 1e-40F;
+    const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
+    int8_t out[HARNESS_MAX_SYMBOL_BITS];
+    _mm_setcsr(before & ~(unsigned)(_MM_EXCEPT_MASK | _MM_MASK_MASK));
+    softqam_demodulator *demodulator = api_create(&config);
+    const softqam_status status = softqam_demodulate(demodulator, symbol, &variance, 1, out);
+    _mm_setcsr(before);
+    assert_int_equal(status, SOFTQAM_OK);
+    softqam_destroy(demodulator);
+#else
+    skip();
+#endif
+}
+
 /* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
 static void test_traps(void **state)
 {
@@ -213,8 +235,11 @@ static void test_locale(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounding_modes), cmocka_unit_test(test_flushed_subnormals),
-        cmocka_unit_test(test_traps),          cmocka_unit_test(test_scales_of_segments),
+        cmocka_unit_test(test_rounding_modes),
+        cmocka_unit_test(test_flushed_subnormals),
+        cmocka_unit_test(test_traps),
+        cmocka_unit_test(test_subnormal_traps),
+        cmocka_unit_test(test_scales_of_segments),
         cmocka_unit_test(test_locale),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

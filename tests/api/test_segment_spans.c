@@ -8,7 +8,13 @@
 #include "params.h"
 #include "segment.h"
 
-enum { STREAM_SPANS = 1, MOST_ELEMENTS = 50, MOST_STRIDE = 3, MOST_SYMBOLS = MOST_ELEMENTS * SOFTQAM_MAX_LAYERS };
+enum {
+    STREAM_SPANS = 1,
+    STREAM_MARKS,
+    MOST_ELEMENTS = 50,
+    MOST_STRIDE = 3,
+    MOST_SYMBOLS = MOST_ELEMENTS * SOFTQAM_MAX_LAYERS
+};
 
 typedef struct layer_memory {
     uint8_t i[MOST_ELEMENTS * MOST_STRIDE * 8];
@@ -97,8 +103,31 @@ static void test_spans(void **state)
     }
 }
 
+/* A cursor that begins at a mark stands where one stands that begins at the first segment. */
+static void test_marks(void **state)
+{
+    (void)state;
+    enum { MOST_SEGMENTS = 1000 };
+    static softqam_segment segments[MOST_SEGMENTS];
+    softqam_params params = {0};
+    harness_random random = harness_random_stream(STREAM_MARKS);
+    for (size_t n = SOFTQAM_MARKS; n <= MOST_SEGMENTS; n += 1 + harness_random_below(&random, 40)) {
+        softqam_segment_list list = softqam_segment_list_of(&params, segments, n, sizeof segments[0]);
+        size_t marks[SOFTQAM_MARKS], n_symbols = 0;
+        for (size_t k = 0; k < n; k++)
+            n_symbols += segments[k].n_symbols = harness_random_below(&random, 3) * harness_random_below(&random, 9);
+        softqam_segment_list marked = list;
+        softqam_segment_list_mark(&marked, marks);
+        for (size_t first = 0; first < n_symbols; first++) {
+            const softqam_cursor expected = softqam_cursor_at(&list, first), got = softqam_cursor_at(&marked, first);
+            assert_int_equal(got.segment, expected.segment);
+            assert_int_equal(got.offset, expected.offset);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spans)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spans), cmocka_unit_test(test_marks)};
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }
