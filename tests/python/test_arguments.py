@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Arrays of every layout, dtype and shape give the bytes of plain ones; noise_var broadcasts; out is written in place."""
+import ctypes
+import subprocess
 import sys
 import threading
 import time
@@ -65,6 +67,21 @@ def test_views_of_pairs(rng, dtype):
         assert_bytes(softqam.demodulate(view[:, ::-1][:, ::-1], noise_var=0.05), expected)
 
 
+def test_arrays_of_ctypes(rng):
+    """Their buffers have no strides."""
+    pairs, noise = make_symbols(rng, 60, "float32").reshape(3, 20, 2), make_noise(rng, 60).reshape(3, 20)
+    out = ((ctypes.c_int8 * 160) * 3)()
+    softqam.demodulate(
+        ((ctypes.c_float * 2 * 20) * 3).from_buffer_copy(pairs),
+        noise_var=((ctypes.c_float * 20) * 3).from_buffer_copy(noise),
+        out=out,
+    )
+    assert_bytes(np.array(out), softqam.demodulate(pairs, noise_var=noise))
+    for wrong in ((ctypes.c_double * 4)(), (ctypes.c_float * 2 * 20)()):
+        with pytest.raises((TypeError, ValueError), match="noise_var"):
+            softqam.demodulate(pairs, noise_var=wrong)
+
+
 @pytest.mark.parametrize("shape", [(7, 30), (2, 3, 11), (5, 1)])
 def test_views_of_noise(rng, shape):
     count = int(np.prod(shape))
@@ -104,6 +121,14 @@ def test_noise_that_binary32_does_not_hold(rng):
         for noise in (number, np.full(50, number), np.longdouble(number)):
             got = softqam.demodulate(symbols, noise_var=noise, output="f32")
             assert_bytes(got, plain(symbols, np.float32(same), output="f32"))
+
+
+def test_scales_of_any_type(rng):
+    symbols = make_symbols(rng, 50)
+    expected = softqam.demodulate(symbols, noise_var=0.1, llr_scale=6.0)
+    with np.errstate(all="raise"):
+        for scale in (6, np.float16(6), np.float32(6), np.float64(6), np.int8(6)):
+            assert_bytes(softqam.demodulate(symbols, noise_var=0.1, llr_scale=scale), expected)
 
 
 def test_conversions_raise_no_floating_point_error():
@@ -213,6 +238,32 @@ def runs_beside(call):
         stop.set()
         sys.setswitchinterval(interval)
         counter.join()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "softqam.demodulate(symbols, '256qam', 0.1)",
+        "softqam.demodulate(symbols[::-1], '256qam', 0.1)",
+        "softqam.gold_sequence(1, 1 << 22)",
+    ],
+)
+def test_daemon_threads_at_exit(call):
+    """The interpreter ends while they are in calls."""
+    program = f"""
+import threading, time
+import numpy as np, softqam
+symbols = np.ones(1 << 17, np.complex64)
+def work():
+    while True:
+        {call}
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_gil_is_released(rng):

@@ -195,8 +195,12 @@ def test_wrong_calls(rng):
             assert re.search(words, str(error)), error
         else:
             raise AssertionError(f"accepted: {wrong}")
-    with pytest.raises(ValueError, match='backend="cpu"'):
-        softqam.Demodulator(backend="cpu")(good, noise)
+    for backend in ("cpu", "CPU"):
+        with pytest.raises(ValueError, match='backend="cpu"'):
+            softqam.Demodulator(backend=backend)(good, noise)
+    for wrong in ("0.1", b"0.1", True, np.True_):
+        with pytest.raises(TypeError, match="noise_var is"):
+            softqam.demodulate(good, noise_var=wrong)
     # What was never taken out of its capsule.
     fake_gpu.exports.clear()
 

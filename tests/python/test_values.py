@@ -56,6 +56,10 @@ def test_matlab_signature(rng, supported, modulation):
     assert_bytes(soft, reference.llrs(symbols, ours, 0.1, output="f32"))
     assert_bytes(softqam.nrSymbolDemodulate(symbols, name, DecisionType="hard"), (soft < 0).astype(np.int8))
     assert_bytes(softqam.nrSymbolDemodulate(symbols, name, 0), reference.llrs(symbols, ours, 1e-10, output="f32"))
+    assert_bytes(softqam.nrSymbolDemodulate(symbols, name, np.nan, "hard"), (soft < 0).astype(np.int8))
+    assert_bytes(softqam.nrSymbolDemodulate(symbols, name.swapcase(), 0.1), soft)
+    with pytest.raises(ValueError, match="mod is"):
+        softqam.nrSymbolDemodulate(symbols, "8PSK", 0.1)
     with pytest.raises(ValueError, match="DecisionType"):
         softqam.nrSymbolDemodulate(symbols, "256QAM", 0.1, "firm")
 

@@ -108,7 +108,7 @@ def wrong_settings():
         "modulation": ["", "512qam", "256", "QAM256", "256qam ", None, 6, b"256qam", ["256qam"], {}, 1.5],
         "output": ["", "s16", "u16", "int8", None, 1, ["s8"], np.int8],
         "sign": [-1, 2, 1.5, "0", None, [0]],
-        "llr_scale": [0, -1, float("nan"), float("inf"), 2.0**-11, 2.0**21, "6", [6], 1j, 1e-300, 1e300],
+        "llr_scale": [0, -1, float("nan"), float("inf"), 2.0**-11, 2.0**21, "6", [6], 1j, 1e-300, 1e300, 10**400, True],
         "llr_limit": [0, -1, 128, 1000, 1.5, "127", [1], 2**40],
         "input_scale": [0, -1, float("nan"), float("inf"), "1", [1], 1j, 1e-300, 1e300],
         "noise_form": ["", "N", "1/n0", None, 1, ["n0"]],
@@ -176,6 +176,7 @@ def test_messages():
         ({"out": np.zeros((4, 24), np.uint8)}, TypeError, r"out is uint8 of shape \(4, 24\): this output is int8"),
         ({"out": np.zeros((4, 3), np.int8)}, ValueError, r"out is int8 of shape \(4, 3\).*\(4, 24\)"),
         ({"noise_var": None}, TypeError, "noise_var is missing"),
+        ({"llr_scale": np.array(6.0)}, TypeError, "llr_scale is"),
     ]:
         with pytest.raises(error, match=words):
             softqam.demodulate(symbols, **{"noise_var": 0.1, **arguments})

@@ -152,11 +152,7 @@ bool host_array::acquire(nb::handle object, const char *argument)
         type = element::other;
     dtype = type == element::other ? dtype_text(object) : std::string();
     data = static_cast<char *>(view.buf);
-    n_axes = view.ndim;
-    for (int axis = 0; axis < n_axes; axis++) {
-        shape[axis] = view.shape[axis];
-        strides[axis] = view.strides[axis];
-    }
+    set_axes(view.ndim, view.shape, view.strides, 1, view.itemsize); /* arrays of ctypes have no strides */
     writable = !view.readonly;
     device = HOST;
     return true;
@@ -193,15 +189,8 @@ void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument
                                          std::to_string(tensor.dtype.bits) + " bits"
                                    : std::string();
     data = static_cast<char *>(tensor.data) + tensor.byte_offset;
-    n_axes = tensor.ndim;
     const int64_t itemsize = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
-    for (int axis = n_axes - 1; axis >= 0; axis--) {
-        shape[axis] = tensor.shape[axis];
-        if (tensor.strides)
-            strides[axis] = tensor.strides[axis] * itemsize;
-        else /* contiguous */
-            strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
-    }
+    set_axes(tensor.ndim, tensor.shape, tensor.strides, itemsize, itemsize);
     writable = true;
     const int kind = tensor.device.device_type;
     const bool on_gpu = kind == nb::device::cuda::value || kind == nb::device::cuda_managed::value;

@@ -36,6 +36,20 @@ struct array {
     bool writable = false;
     int device = HOST; /* or the ordinal of the CUDA device */
 
+    /* The axes of an array whose strides count units of so many bytes; NULL: C-contiguous. */
+    template <typename Integer>
+    void set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize)
+    {
+        n_axes = count;
+        for (int axis = n_axes - 1; axis >= 0; axis--) {
+            shape[axis] = lengths[axis];
+            if (steps)
+                strides[axis] = steps[axis] * unit;
+            else
+                strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
+        }
+    }
+
     bool is_empty() const;
     bool is_contiguous() const;
     /* "float64 of shape (3, 4)" */

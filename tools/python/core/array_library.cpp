@@ -2,6 +2,8 @@
 /* The C exchange API of DLPack, as array_library.h has it. */
 #include "array_library.h"
 
+#include "interpreter.h"
+
 /* DLPackExchangeAPI, as https://dmlc.github.io/dlpack/latest/c_api.html specifies it: the same in all versions 1.x,
  * which may add functions behind these. The first three are not called. */
 struct exchange_header {
@@ -43,7 +45,7 @@ array_library::array_library(nb::handle of_type, nb::object of_plain, nb::object
 
 bool array_library::has(nb::handle array) const
 {
-    return array.type().is(array_type) && is_plain(array).is(Py_True);
+    return array.type().is(array_type) && call_python(is_plain, array).is(Py_True);
 }
 
 void array_library::read(nb::handle array, const char *name, device_array *view) const
@@ -64,10 +66,10 @@ uintptr_t array_library::current_stream(const device_array &array) const
 
 nb::object array_library::new_array(const int64_t *shape, int n_axes, element type, int device) const
 {
-    return empty(shape_tuple(shape, n_axes), element_name(type), device);
+    return call_python(empty, shape_tuple(shape, n_axes), nb::str(element_name(type)), nb::int_(device));
 }
 
 nb::object array_library::new_number(float value, int device, uintptr_t stream) const
 {
-    return number(value, device, stream);
+    return call_python(number, nb::float_(value), nb::int_(device), nb::int_(stream));
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-
 /* Segments that the library gets at once. */
 enum { MAX_SEGMENTS = 4096 };
 
@@ -99,7 +98,8 @@ void demodulator::check_noise_wanted(nb::handle noise_var) const
 /* What NumPy makes of an argument that the library cannot take as it is; raises TypeError for what nobody can. */
 static nb::object usual(const char *function, nb::handle argument)
 {
-    return nb::module_::import_("softqam._arrays").attr(function)(argument);
+    const nb::object convert = nb::module_::import_("softqam._arrays").attr(function);
+    return call_python(convert, argument);
 }
 
 /* An integer argument between `least` and `most`. */
@@ -139,7 +139,8 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
     if (c_init.is_none() || PyLong_Check(c_init.ptr()))
         return nb::none();
     const nb::object batch = shape_tuple(codewords.out_shape, codewords.n_batch_axes());
-    nb::object values = nb::module_::import_("softqam._arrays").attr("usual_c_init")(c_init, batch);
+    const nb::object convert = nb::module_::import_("softqam._arrays").attr("usual_c_init");
+    nb::object values = call_python(convert, c_init, batch);
     if (!view->acquire(values, "c_init") || view->type != element::uint32 || !view->is_contiguous())
         throw nb::type_error("c_init is no array of integers");
     options->c_inits = reinterpret_cast<const uint32_t *>(view->data);
@@ -216,7 +217,7 @@ template <typename Call> static void call_library(layout *codewords, char *out, 
 {
     softqam_status status = SOFTQAM_OK;
     {
-        nb::gil_scoped_release released;
+        const gil_released released;
         std::vector<softqam_segment> segments(std::min<size_t>(codewords->n_segments(), MAX_SEGMENTS));
         size_t n = 0;
         while (status == SOFTQAM_OK && (n = codewords->next(segments.data(), segments.size(), out, value_nbytes)) > 0)
@@ -309,7 +310,7 @@ void demodulator::device(nb::handle symbols, const call_arguments &arguments, nb
     if (noisy)
         noise_view.acquire(arguments.noise_var, "noise_var");
     const auto read_out = [&](const int64_t *shape, int n_axes, device_array *view) {
-        view->acquire(make_out(shape_tuple(shape, n_axes)), "out");
+        view->acquire(call_python(make_out, shape_tuple(shape, n_axes)), "out");
     };
     on_device(symbols_view, noisy ? &noise_view : nullptr, arguments, read_out, stream);
 }

@@ -8,6 +8,7 @@
 #include <softqam/softqam.h>
 
 #include "array_library.h"
+#include "interpreter.h"
 #include "layout.h"
 
 /* Raises what stands for a status that is not SOFTQAM_OK. */

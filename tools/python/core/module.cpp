@@ -4,6 +4,7 @@
 
 NB_MODULE(_core, module)
 {
+    nb::set_leak_warnings(false); /* what a daemon thread uses at the end is never given back */
     module.attr("version") = softqam_version();
     module.attr("built_with_cuda") = built_with_cuda;
     module.def("bits_per_symbol",
@@ -13,7 +14,7 @@ NB_MODULE(_core, module)
         std::vector<unsigned char> bits(n / 8 + (n % 8 != 0));
         softqam_status status;
         {
-            nb::gil_scoped_release released;
+            const gil_released released;
             status = softqam_gold_sequence(c_init, first, n, bits.data());
         }
         if (status != SOFTQAM_OK)

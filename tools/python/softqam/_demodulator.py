@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import numbers
 from typing import Any
 
@@ -13,22 +14,26 @@ from softqam._numbers import integer
 
 
 @functools.lru_cache(maxsize=None)
-def _context(backend: str, threads: int, device: int | None) -> _core.Context | None:
+def _context(backend: int, threads: int, device: int | None) -> _core.Context | None:
     """None stands for the one that the library shares."""
-    if (backend, threads, device) == ("auto", 0, None):
+    if (backend, threads, device) == (_names.BACKENDS["auto"], 0, None):
         return None
-    return _core.Context(_names.number(_names.BACKENDS, "backend", backend), threads, -1 if device is None else device)
+    return _core.Context(backend, threads, -1 if device is None else device)
 
 
 def _positive(name: str, value: float | None) -> float:
     """0 stands for the default."""
     if value is None:
         return 0.0
-    if not isinstance(value, numbers.Real):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} is {value!r}, not a number")
-    if not 1e-37 < value < 3e38:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not 1e-37 < number < 3e38:
         raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
-    return float(value)
+    return number
 
 
 class Demodulator:
@@ -64,9 +69,10 @@ class Demodulator:
         device: int | None = None,
     ) -> None:
         number = _names.number(_names.MODULATIONS, "modulation", modulation)
+        backend_number = _names.number(_names.BACKENDS, "backend", backend)
         self._core = _core.Demodulator(
             _context(
-                backend,
+                backend_number,
                 integer("threads", threads, 0, 1024),
                 None if device is None else integer("device", device, 0, 2**31 - 1),
             ),
@@ -78,7 +84,7 @@ class Demodulator:
             _positive("input_scale", input_scale),
             _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
         )
-        self._on_gpu = backend != "cpu"
+        self._on_gpu = backend_number != _names.BACKENDS["cpu"]
         self.modulation = modulation.lower()
         self.output = output.lower()
         self.bits_per_symbol = _core.bits_per_symbol(number)
@@ -180,20 +186,20 @@ def demodulate(
 
         >>> llrs = softqam.demodulate(symbols, "256qam", noise_var=0.001)
     """
+    settings: dict[str, Any] = {
+        "output": output,
+        "sign": sign,
+        "llr_scale": llr_scale,
+        "llr_limit": llr_limit,
+        "input_scale": input_scale,
+        "noise_form": noise_form,
+    }
     try:
-        demodulator = _cached(
-            modulation,
-            output=output,
-            sign=sign,
-            llr_scale=llr_scale,
-            llr_limit=llr_limit,
-            input_scale=input_scale,
-            noise_form=noise_form,
-        )
+        demodulator = _cached(modulation, **settings)
     except TypeError as error:
-        if "unhashable" in str(error):
-            raise TypeError("modulation, output and the other settings are names and numbers") from None
-        raise
+        if "unhashable" not in str(error):
+            raise
+        demodulator = Demodulator(modulation, **settings)  # says which one it is
     return demodulator(
         symbols,
         noise_var,

@@ -14,6 +14,8 @@ import operator
 import sys
 from typing import Any, Callable, ContextManager
 
+import numpy as np
+
 from softqam import _core, _names
 
 _CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
@@ -204,6 +206,8 @@ def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current
     if hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
         return noise_var
     try:
+        if isinstance(noise_var, (str, bytes, bool, np.bool_)):
+            raise TypeError
         value = _core.noise_value(float(noise_var))
     except OverflowError:
         raise ValueError("noise_var is an integer larger than any float") from None

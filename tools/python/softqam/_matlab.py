@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from softqam import _names
 from softqam._demodulator import demodulate
 
 
@@ -14,17 +15,20 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
 
     sym           [..., n] complex, unit mean energy.
     mod           "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM" or "1024QAM".
-    nVar          variance of the complex noise, at least 1e-10; also an array that broadcasts to [..., n].
+    nVar          variance of the complex noise, at least 1e-10; also an array that broadcasts to [..., n]. Hard
+                  decisions do without it.
     DecisionType  "soft": float32 LLRs in nats, positive for bit 0; "hard": int8 bits.
 
     Returns [..., n * bits per symbol].
     """
     if DecisionType not in ("soft", "hard"):
         raise ValueError(f"DecisionType is {DecisionType!r}, not 'soft' or 'hard'")
-    modulation = mod.replace("pi/2", "pi2") if isinstance(mod, str) else mod
+    modulation = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
+    _names.number(_names.MODULATIONS, "mod", modulation)
+    if DecisionType == "hard":
+        return (demodulate(sym, modulation, 1.0, output="f32") < 0).astype(np.int8)
     try:
         noise_var = np.maximum(nVar, 1e-10, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"nVar is {nVar!r:.60}, neither a number nor an array of numbers") from None
-    llrs = demodulate(sym, modulation, noise_var, output="f32")
-    return llrs if DecisionType == "soft" else (llrs < 0).astype(np.int8)
+    return demodulate(sym, modulation, noise_var, output="f32")
