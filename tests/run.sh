@@ -56,7 +56,7 @@ other_architectures() {
     local all
     command -v nvcc >/dev/null || return 0
     echo "== CUDA for the other architectures, building ($SECONDS s)"
-    cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+    cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF -DSOFTQAM_TOOLS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
     all=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' build/cuda/CMakeCache.txt)
     # Several at once of a file too: the longest would else be the last one alone.
     cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${all/90-real;/}" -DCMAKE_CUDA_FLAGS=--threads=2 >/dev/null

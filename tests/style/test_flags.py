@@ -8,6 +8,7 @@ every object of the project, and that it obeys.
 
 COMPILE_COMMANDS is the build's compile_commands.json, LIBRARY the built shared library.
 """
+import concurrent.futures
 import json
 import os
 import platform
@@ -257,22 +258,23 @@ def test_cuda(compile_commands, source_dir, library):
     if not entries:
         print("skipped, no CUDA in this build")
         sys.exit(SKIPPED)
-    n_kernels = 0
+    with_kernels = []
     for name, directory, arguments in entries:
         check_nvcc_flags(name, arguments)
         with open(os.path.join(source_dir, name), encoding="utf-8") as file:
-            has_kernels = "_kernel.cuh" in file.read()
-        if has_kernels:
-            n_kernels += 1
-            for ptx in compile_to_ptx(name, directory, arguments, source_dir):
-                check_ptx(name, ptx)
-    if n_kernels == 0:
+            if "_kernel.cuh" in file.read():
+                with_kernels.append((name, directory, arguments))
+    if not with_kernels:
         fail("no .cu file has a kernel")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for entry, texts in zip(with_kernels, pool.map(lambda entry: compile_to_ptx(*entry, source_dir), with_kernels)):
+            for ptx in texts:
+                check_ptx(entry[0], ptx)
     cuobjdump = find_cuobjdump(entries[0][2][0])
     if cuobjdump:
         check_ptx(library, run([cuobjdump, "-ptx", library], "."))
     where = "PTX or in the library" if cuobjdump else "PTX (no cuobjdump here: the library itself was not read)"
-    print(f"{len(entries)} objects, {n_kernels} with kernels: no fused, approximate or flushing instruction in {where}")
+    print(f"{len(entries)} objects, {len(with_kernels)} with kernels: no fused, approximate or flushing instruction in {where}")
 
 
 def main():
