@@ -24,42 +24,28 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "device memory of symbols must be aligned to %zu bytes",
                                 nbytes);
     }
-    if ((uintptr_t)segment->out % params->value_nbytes != 0)
+    if (((uintptr_t)segment->out | (uintptr_t)segment->codeword.buffers) % params->value_nbytes != 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "device memory of the output must be aligned to %zu bytes",
                             params->value_nbytes);
     return SOFTQAM_OK;
 }
 
-/* Of a context's devices the current one, if it is one of them, else the first. */
-static int device_of_call(const softqam_gpu *gpu)
-{
-    int current = 0;
-    (void)cudaGetDevice(&current);
-    for (unsigned k = 0; k < gpu->n_devices; k++)
-        if (gpu->devices[k] == current)
-            return current;
-    return gpu->devices[0];
-}
-
-softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demodulator,
-                                                       const softqam_segment *segments, size_t n_segments,
-                                                       size_t segment_nbytes, cudaStream_t stream)
+softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                                                size_t n_segments, cudaStream_t stream)
 {
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     const softqam_params *params = &demodulator->params;
-    softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments, segment_nbytes);
+    softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments);
     softqam_gpu *gpu;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
-    for (size_t k = 0; k < n_segments; k++) {
-        softqam_segment copy;
-        TRY(check_alignment(params, softqam_segment_read(&list, k, &copy)));
-    }
+    for (size_t k = 0; k < n_segments; k++)
+        TRY(check_alignment(params, &segments[k]));
     if (list.n_symbols == 0)
         return SOFTQAM_OK;
-    int previous = 0;
-    TRY(softqam_device_enter(device_of_call(gpu), &previous));
+    softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
     softqam_launch launch;
     cudaError_t error = cudaSuccess;
     softqam_launch_begin(&launch, params, gpu->launch_capacity, stream);
@@ -70,11 +56,11 @@ softqam_status softqam_cuda_demodulate_segments_nbytes(softqam_demodulator *demo
     if (error == cudaSuccess)
         error = softqam_launch_end(&launch);
     const softqam_status status = softqam_cuda_status(error, "launching the kernel");
-    softqam_device_leave(previous);
+    softqam_device_leave(&scope);
     return status;
 }
 
-softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const void *d_symbols,
+softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
                                        const float *d_noise_var, size_t n_symbols, void *d_out, cudaStream_t stream)
 {
     if (!demodulator)
@@ -84,12 +70,8 @@ softqam_status softqam_cuda_demodulate(softqam_demodulator *demodulator, const v
     return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
 }
 
-static softqam_status check_device_segments(const softqam_segment *d_segments, const unsigned *d_n_segments,
-                                            size_t segment_nbytes)
+static softqam_status check_device_segments(const softqam_segment *d_segments, const unsigned *d_n_segments)
 {
-    if (segment_nbytes != sizeof(softqam_segment))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment_nbytes is %zu: pass sizeof(softqam_segment), %zu",
-                            segment_nbytes, sizeof(softqam_segment));
     if (!d_segments || !d_n_segments)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", d_segments ? "d_n_segments" : "d_segments");
     if ((uintptr_t)d_segments % _Alignof(softqam_segment) != 0 || (uintptr_t)d_n_segments % sizeof(unsigned) != 0)
@@ -99,24 +81,22 @@ static softqam_status check_device_segments(const softqam_segment *d_segments, c
     return SOFTQAM_OK;
 }
 
-softqam_status softqam_cuda_demodulate_device_segments_nbytes(softqam_demodulator *demodulator,
-                                                              const softqam_segment *d_segments,
-                                                              const unsigned *d_n_segments, unsigned max_segments,
-                                                              size_t max_symbols, size_t segment_nbytes,
-                                                              cudaStream_t stream)
+softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
+                                                       const softqam_segment *d_segments, const unsigned *d_n_segments,
+                                                       unsigned max_segments, size_t max_symbols, cudaStream_t stream)
 {
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_gpu *gpu;
-    int previous = 0;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
-    TRY(check_device_segments(d_segments, d_n_segments, segment_nbytes));
+    TRY(check_device_segments(d_segments, d_n_segments));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
-    TRY(softqam_device_enter(device_of_call(gpu), &previous));
+    softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
     const cudaError_t error = softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
                                                              max_segments, max_symbols, stream);
     const softqam_status status = softqam_cuda_status(error, "launching the kernel");
-    softqam_device_leave(previous);
+    softqam_device_leave(&scope);
     return status;
 }

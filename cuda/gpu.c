@@ -10,19 +10,31 @@
 #include "gpu_parts.h"
 #include "kernels.h"
 
-softqam_status softqam_device_enter(int device, int *previous)
+static softqam_status make_one_current(int *before, const int *devices, unsigned n_devices)
 {
-    TRY_CUDA(cudaGetDevice, previous);
-    if (*previous != device)
-        TRY_CUDA(cudaSetDevice, device);
+    TRY_CUDA(cudaGetDevice, before);
+    for (unsigned k = 0; k < n_devices; k++)
+        if (devices[k] == *before)
+            return SOFTQAM_OK;
+    TRY_CUDA(cudaSetDevice, devices[0]);
     return SOFTQAM_OK;
 }
 
-void softqam_device_leave(int previous)
+softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices)
+{
+    scope->environment = softqam_float_enter(false);
+    const softqam_status status = make_one_current(&scope->device, devices, n_devices);
+    if (status != SOFTQAM_OK)
+        softqam_float_leave(scope->environment);
+    return status;
+}
+
+void softqam_device_leave(const softqam_device_scope *scope)
 {
     int device = -1;
-    if (cudaGetDevice(&device) != cudaSuccess || device != previous)
-        (void)cudaSetDevice(previous);
+    if (cudaGetDevice(&device) != cudaSuccess || device != scope->device)
+        (void)cudaSetDevice(scope->device);
+    softqam_float_leave(scope->environment);
 }
 
 /* Creation. Only questions that CUDA answers without making a context on a device. */
@@ -99,9 +111,8 @@ static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_co
     return describe(gpu);
 }
 
-static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config)
+static softqam_status create(softqam_gpu **out, const softqam_context_config *config)
 {
-    *out = NULL;
     unsigned n_devices = 0;
     TRY(count_devices(&n_devices, config));
     const unsigned n_cpus = config->cpus ? config->n_cpus : 0;
@@ -126,17 +137,28 @@ static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config
     return SOFTQAM_OK;
 }
 
+static softqam_status gpu_create(softqam_gpu **gpu, const softqam_context_config *config)
+{
+    *gpu = NULL;
+    const softqam_float_environment environment = softqam_float_enter(false);
+    const softqam_status status = create(gpu, config);
+    softqam_float_leave(environment);
+    return status;
+}
+
 static void gpu_destroy(softqam_gpu *gpu)
 {
-    int previous = 0;
     if (!gpu)
         return;
     if (gpu->pipeline) {
         /* On a device that is lost, what the host holds is freed all the same. */
-        const cudaError_t error = cudaGetDevice(&previous);
+        softqam_device_scope scope = {.environment = softqam_float_enter(false)};
+        const cudaError_t error = cudaGetDevice(&scope.device);
         softqam_pipeline_destroy(gpu, gpu->pipeline);
         if (error == cudaSuccess)
-            softqam_device_leave(previous);
+            softqam_device_leave(&scope);
+        else
+            softqam_float_leave(scope.environment);
     }
     pthread_mutex_destroy(&gpu->mutex);
     free(gpu);
@@ -144,8 +166,8 @@ static void gpu_destroy(softqam_gpu *gpu)
 
 static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
 {
-    int previous = 0;
-    softqam_status status = softqam_device_enter(gpu->devices[0], &previous);
+    softqam_device_scope scope;
+    softqam_status status = softqam_device_enter(&scope, gpu->devices, 1);
     if (status != SOFTQAM_OK)
         return status;
     for (unsigned k = 0; k < gpu->n_devices && status == SOFTQAM_OK; k++) {
@@ -154,7 +176,7 @@ static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params
             status =
                 softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels");
     }
-    softqam_device_leave(previous);
+    softqam_device_leave(&scope);
     return status;
 }
 
@@ -165,18 +187,20 @@ static bool gpu_is_busy(const softqam_gpu *gpu)
 
 static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
 {
-    int previous = 0;
+    softqam_device_scope scope;
     *memory = NULL;
-    TRY(softqam_device_enter(gpu->devices[0], &previous));
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
     const softqam_status status = softqam_cuda_status(
         cudaHostAlloc(memory, nbytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
-    softqam_device_leave(previous);
+    softqam_device_leave(&scope);
     return status;
 }
 
 static void gpu_host_free(void *memory)
 {
+    const softqam_float_environment environment = softqam_float_enter(false);
     (void)cudaFreeHost(memory);
+    softqam_float_leave(environment);
 }
 
 static const char *gpu_detail(const softqam_gpu *gpu)
@@ -191,7 +215,6 @@ const softqam_gpu_ops softqam_gpu_backend = {
     .prepare_host_calls = softqam_pipeline_prepare,
     .demodulate = softqam_pipeline_demodulate,
     .is_busy = gpu_is_busy,
-    .reaches = softqam_pipeline_reaches,
     .host_alloc = gpu_host_alloc,
     .host_free = gpu_host_free,
     .detail = gpu_detail,

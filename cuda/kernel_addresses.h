@@ -14,12 +14,6 @@ enum { BLOCK_THREADS = 128, WARP_THREADS = 32, BLOCK_WARPS = BLOCK_THREADS / WAR
 /* Steps that a warp of segment_kernel.cuh takes at most: so many that the begin of a block costs little. */
 enum { MOST_WARP_STEPS = 16 };
 
-#ifdef __CUDACC__
-#define HOST_AND_DEVICE __host__ __device__
-#else
-#define HOST_AND_DEVICE
-#endif
-
 /* Symbols that a warp takes at a time in segment_kernel.cuh: whole resource elements, so that each thread stays with
  * one layer. */
 HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
@@ -62,7 +56,7 @@ typedef struct softqam_plain_segment {
 /* The same, of a codeword. */
 typedef struct softqam_codeword_segment {
     softqam_plain_segment plain; /* of a layer: its first one */
-    softqam_layer layers[SOFTQAM_MAX_LAYERS];
+    softqam_kernel_layer layers[SOFTQAM_MAX_LAYERS];
     unsigned n_layers; /* 1, 2 or 4; of several, each symbol has a noise value */
     int layer_step;    /* from a layer's symbol of a group to that of the group BLOCK_THREADS after it */
     uint64_t first_symbol;
@@ -80,12 +74,7 @@ typedef struct softqam_segment_launch {
     unsigned per_share;    /* with device_segments: the least integer above 2^32 / softqam_block_share() */
     unsigned input_format; /* softqam_input_format */
     softqam_llr_limit limit;
-    /* What the zeros of device_segments stand for. */
-    float input_scale;
-    float llr_scale;
-    unsigned modulation;
-    unsigned noise_form;
-    bool is_negative; /* LLRs: positive means 1 */
+    softqam_kernel_defaults defaults; /* of device_segments */
 } softqam_segment_launch;
 
 /* A kernel of plain calls. */

@@ -13,18 +13,25 @@
 extern "C" { /* src/'s headers too are of C */
 #endif
 
+#include "codeword.h"
 #include "params.h"
-#include "segment.h"
 
-/* A segment as a kernel takes it, complete: no field stands for a default. Begins as softqam_segment does. */
+/* Where one layer's symbols and noise lie, as a kernel takes it. */
+typedef struct softqam_kernel_layer {
+    const void *symbols;
+    const void *symbols_q; /* NULL: I and Q side by side */
+    const float *noise_var;
+} softqam_kernel_layer;
+
+/* A segment as a kernel takes it, complete: no field stands for a default. */
 typedef struct softqam_kernel_segment {
     size_t n_symbols;
-    uint64_t first_symbol;
-    void *out;
-    size_t plane_stride;
+    uint64_t first_symbol; /* of the scrambling sequence and of pi/2-BPSK's parity */
+    void *out;             /* with a codeword, its buffers */
+    size_t plane_stride;   /* 0 with a codeword */
     size_t symbol_stride;
     size_t noise_stride;
-    softqam_layer layers[SOFTQAM_MAX_LAYERS]; /* noise_var NULL: noise_value, of the whole segment */
+    softqam_kernel_layer layers[SOFTQAM_MAX_LAYERS]; /* noise_var NULL: noise_value, of the whole segment */
     float input_scale;
     float steps_per_nat;
     float noise_value;
@@ -33,33 +40,84 @@ typedef struct softqam_kernel_segment {
     uint8_t n_layers;
     uint8_t noise_is_inverse;
     uint8_t is_descrambled;
+    uint8_t has_codeword;
+    uint8_t is_deinterleaved; /* each code block, with a codeword */
+    /* With a codeword. */
+    uint32_t codeword_symbol; /* of the segment's first symbol */
+    softqam_blocks blocks;
+    uint64_t block_stride;
+    void *const *block_buffers;
 } softqam_kernel_segment;
 
-/* From a completed segment in device memory. */
-static inline void softqam_kernel_segment_make(softqam_kernel_segment *to, const softqam_params *params,
-                                               const softqam_segment *segment, float noise_value)
+/* What the zeros of a segment stand for. */
+typedef struct softqam_kernel_defaults {
+    float input_scale;
+    float llr_scale;
+    unsigned modulation;
+    unsigned noise_form;
+    bool is_negative; /* LLRs: positive means 1 */
+} softqam_kernel_defaults;
+
+static inline softqam_kernel_defaults softqam_kernel_defaults_of(const softqam_params *params)
 {
-    to->out = segment->out;
-    to->n_symbols = segment->n_symbols;
-    to->first_symbol = segment->first_symbol;
-    to->plane_stride = segment->plane_stride;
-    to->symbol_stride = segment->symbol_stride;
-    to->noise_stride = segment->layers[0].noise_var ? segment->noise_stride : 0;
-    to->input_scale = segment->input_scale;
-    to->steps_per_nat = softqam_params_llr_scale(params, segment).steps_per_nat;
-    to->noise_value = noise_value;
-    to->c_init = segment->c_init;
-    to->modulation = (uint8_t)segment->modulation;
-    to->n_layers = (uint8_t)segment->n_layers;
-    to->noise_is_inverse = segment->noise_form == SOFTQAM_NOISE_FORM_INVERSE;
-    to->is_descrambled = segment->descramble != 0;
-    for (unsigned k = 0; k < segment->n_layers; k++)
-        to->layers[k] = segment->layers[k];
+    return (softqam_kernel_defaults){
+        .input_scale = params->input_scale,
+        .llr_scale = params->llr_scale,
+        .modulation = params->modulation,
+        .noise_form = params->noise_form,
+        .is_negative = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
+    };
+}
+
+HOST_AND_DEVICE static inline void softqam_kernel_codeword_make(softqam_kernel_segment *to, const softqam_segment *from)
+{
+    const softqam_codeword *codeword = &from->codeword;
+    to->has_codeword = codeword->n_code_blocks != 0;
+    to->is_deinterleaved = codeword->deinterleave != 0;
+    to->codeword_symbol = (uint32_t)from->first_symbol;
+    to->block_stride = codeword->block_stride;
+    to->block_buffers = codeword->block_buffers;
+    if (!to->has_codeword)
+        return;
+    to->out = codeword->buffers;
+    to->plane_stride = 0;
+    softqam_blocks_make(&to->blocks, codeword, softqam_symbol_bits((softqam_modulation)to->modulation), to->n_layers);
+}
+
+/* From a caller's segment in device memory, which a kernel may read there. What no host could check is made harmless as
+ * far as it can be. */
+HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_segment *to, const softqam_segment *from,
+                                                               const softqam_kernel_defaults *defaults)
+{
+    const unsigned modulation = from->modulation ? (unsigned)from->modulation : defaults->modulation;
+    const unsigned noise_form = from->noise_form ? (unsigned)from->noise_form : defaults->noise_form;
+    const float llr_scale = from->llr_scale != 0.0f ? from->llr_scale : defaults->llr_scale;
+    const unsigned n_layers = from->n_layers < SOFTQAM_MAX_LAYERS ? from->n_layers : SOFTQAM_MAX_LAYERS;
+    to->n_symbols = from->n_symbols;
+    to->first_symbol = from->first_symbol + from->scrambling_offset;
+    to->out = from->out;
+    to->plane_stride = from->plane_stride;
+    to->symbol_stride = from->symbol_stride ? from->symbol_stride : 1;
+    to->noise_stride = from->layers[0].noise_var ? from->noise_stride : 0;
+    to->input_scale = from->input_scale != 0.0f ? from->input_scale : defaults->input_scale;
+    to->steps_per_nat = defaults->is_negative ? -llr_scale : llr_scale;
+    to->noise_value = 0.0f;
+    to->c_init = from->c_init & 0x7fffffff;
+    to->modulation = (uint8_t)(modulation <= N_MODULATIONS ? modulation : 0);
+    to->n_layers = (uint8_t)(n_layers ? n_layers : 1);
+    to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
+    to->is_descrambled = from->descramble != 0;
+    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
+        to->layers[k].symbols = from->layers[k].symbols;
+        to->layers[k].symbols_q = from->layers[k].symbols_q;
+        to->layers[k].noise_var = from->layers[k].noise_var;
+    }
+    softqam_kernel_codeword_make(to, from);
 }
 
 /* How many segments a launch has at most: a kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
  * and driver are of CUDA 12.1 or later. */
-enum { FEW_SEGMENTS = 14, MANY_SEGMENTS = 176 };
+enum { FEW_SEGMENTS = 12, MANY_SEGMENTS = 140 };
 
 /* `driver_version` as cudaDriverGetVersion() has it. That devices before compute capability 7.0 take no more than 4 KiB
  * does not matter: the kernels need 7.2 for other reasons. */
@@ -71,6 +129,7 @@ static inline unsigned softqam_launch_capacity(int driver_version)
 /* Segments collected for a launch: a launcher's begin, any number of adds, and end. */
 typedef struct softqam_launch {
     const softqam_params *params;
+    softqam_kernel_defaults defaults;
     cudaStream_t stream;
     unsigned capacity;
     unsigned n_segments;

@@ -183,7 +183,7 @@ static bool is_plain(const softqam_launch *launch)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
     const softqam_plain_kernel *kernel = plain_kernel(launch);
-    if (segment->symbol_stride != 1 || !is_aligned(segment->out, 16))
+    if (segment->has_codeword || segment->symbol_stride != 1 || !is_aligned(segment->out, 16))
         return false;
     if (is_of_codeword(segment) && (!kernel->codeword || segment->plane_stride % kernel->group_symbols != 0))
         return false;
@@ -227,11 +227,7 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     return (softqam_segment_launch){
         .limit = llr_limit_of(params),
         .input_format = params->input_format,
-        .input_scale = params->input_scale,
-        .llr_scale = params->llr_scale,
-        .modulation = params->modulation,
-        .noise_form = params->noise_form,
-        .is_negative = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
+        .defaults = softqam_kernel_defaults_of(params),
     };
 }
 
@@ -362,6 +358,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
 {
     launch->params = params;
+    launch->defaults = softqam_kernel_defaults_of(params);
     launch->stream = stream;
     launch->capacity = capacity;
     launch->n_segments = 0;
@@ -386,7 +383,9 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
         return cudaSuccess;
     if (launch->n_segments == launch->capacity)
         error = softqam_launch_end(launch);
-    softqam_kernel_segment_make(&launch->segments[launch->n_segments++], launch->params, segment, noise_value);
+    softqam_kernel_segment *to = &launch->segments[launch->n_segments++];
+    softqam_kernel_segment_make(to, segment, &launch->defaults);
+    to->noise_value = noise_value;
     return error;
 }
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "cpu/streaming.h"
 #include "error.h"
 #include "gpu_parts.h"
 #include "ranges.h"
+#include "streaming.h"
 
 /* A slot of the ring has room for 20 bytes of each of a chunk's symbols, in, out and for noise: what softqam.h
  * promises, and u8 and s8 of cf32 with a noise value for each symbol need. */
@@ -113,8 +113,8 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     pipeline->device_memory = (void **)(pipeline->slots + n);
     place_slots(pipeline, gpu);
     softqam_ranges_prepare();
-    int previous = 0;
-    softqam_status status = softqam_device_enter(gpu->devices[0], &previous);
+    softqam_device_scope scope;
+    softqam_status status = softqam_device_enter(&scope, gpu->devices, 1);
     if (status != SOFTQAM_OK) {
         free(pipeline);
         return status;
@@ -124,7 +124,7 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
         gpu->pipeline = pipeline;
     else
         softqam_pipeline_destroy(gpu, pipeline);
-    softqam_device_leave(previous);
+    softqam_device_leave(&scope);
     return status;
 }
 

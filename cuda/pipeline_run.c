@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "check.h"
-#include "cpu/streaming.h"
 #include "error.h"
 #include "gpu_parts.h"
 #include "kernels.h"
 #include "ranges.h"
+#include "streaming.h"
 
 /* A call of up to so many bytes in and out is one kernel that reads and writes host memory itself across the bus.
  * Longer ones are faster as copies (PERFORMANCE.md has both ways' times). */
@@ -144,7 +144,9 @@ static void scatter(const run *r, const slot *s)
         return;
     const chunk_memory staged = divide(r, s->staging, s->n_symbols);
     for (span_walk walk = walk_begin(r, s); walk_next(&walk);)
-        if (walk.span.plane_stride != 0)
+        if (!walk.span.out) /* of a code block that is dropped */
+            continue;
+        else if (walk.span.plane_stride != 0)
             scatter_planes(&walk, r->list->params->value_nbytes, staged.out + walk.out);
         else if (streaming)
             softqam_copy_streaming(walk.span.out, staged.out + walk.out, walk.out_nbytes);
@@ -369,6 +371,12 @@ static softqam_status find_route(const softqam_gpu *gpu, route *found, const voi
     return SOFTQAM_OK;
 }
 
+/* What of a codeword's output is looked at. */
+static const void *codeword_memory(const softqam_codeword *codeword)
+{
+    return codeword->block_buffers ? (const void *)codeword->block_buffers : codeword->buffers;
+}
+
 /* A call of several segments, of which the first one's memory is looked at, is staged as a whole; one segment may be
  * memory that the devices reach. */
 static softqam_status find_routes(run *r)
@@ -395,19 +403,10 @@ static softqam_status find_routes(run *r)
             TRY(find_route(r->gpu, is_alone && has_noise_each ? &r->noise : NULL, layer->noise_var, n * sizeof(float),
                            "noise_var"));
     }
+    if (segment.codeword.n_code_blocks != 0)
+        return find_route(r->gpu, NULL, codeword_memory(&segment.codeword), 1, "codeword.buffers");
     return find_route(r->gpu, is_alone && segment.plane_stride == 0 ? &r->out : NULL, segment.out,
                       n * softqam_params_output_nbytes(params, segment.modulation), "out");
-}
-
-softqam_status softqam_pipeline_reaches(softqam_gpu *gpu, const softqam_segment_list *list, bool *reached)
-{
-    run r = {.gpu = gpu, .list = list};
-    int previous = 0;
-    TRY(softqam_device_enter(gpu->devices[0], &previous));
-    const softqam_status status = find_routes(&r);
-    softqam_device_leave(previous);
-    *reached = status == SOFTQAM_OK && !is_staged(&r);
-    return status;
 }
 
 /* Whether a call is one kernel on host memory. Kernels take only what is aligned for them: the rest is staged. */
@@ -467,14 +466,14 @@ softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool,
                                            size_t *n_done)
 {
     run r = {.gpu = gpu, .pool = pool, .list = list, .value_nbytes = largest_value_nbytes(list)};
-    int previous = 0;
+    softqam_device_scope scope;
     *n_done = 0;
-    TRY(softqam_device_enter(gpu->devices[0], &previous));
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
     pthread_mutex_lock(&gpu->mutex);
     atomic_store(&gpu->busy, true);
     const softqam_status status = run_call(&r, n_done);
     atomic_store(&gpu->busy, false);
     pthread_mutex_unlock(&gpu->mutex);
-    softqam_device_leave(previous);
+    softqam_device_leave(&scope);
     return status;
 }

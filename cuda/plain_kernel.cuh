@@ -260,7 +260,7 @@ template <typename Component, output_format FORMAT, int M, plain_kind KIND> stru
             if (has_layers())
 #pragma unroll
                 for (int g = 0; g < G; g++) {
-                    const softqam_layer &layer = codeword.layers[(n + g) & (codeword.n_layers - 1)];
+                    const softqam_kernel_layer &layer = codeword.layers[(n + g) & (codeword.n_layers - 1)];
                     symbols_in[g] = static_cast<const symbol *>(layer.symbols) + ((n + g) >> codeword.n_layers / 2);
                     noise_in[g] = layer.noise_var + ((n + g) >> codeword.n_layers / 2);
                 }

@@ -34,8 +34,11 @@ struct alignas(SOFT_ROW_NBYTES) segment_block {
             alignas(LLR_OTHERS_OFFSET) unsigned char rows[2][sizeof(table_memory<softqam_llr_rows>)];
         } llrs;
     } tables;
-    uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word before and one behind */
-    uint32_t sequence[MOST_SEQUENCE_WORDS + 1];          /* for the block's symbols, from the first on; a word behind */
+    union {
+        uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2];             /* a word before and one behind */
+        uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* of a segment in device memory */
+    };
+    uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first on; a word behind */
     softqam_kernel_segment segment;
     softqam_llr_lines lines[2];
     softqam_row_scalars of_rows[3];

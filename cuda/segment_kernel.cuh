@@ -25,6 +25,34 @@ struct warp_share {
     bool waits;      /* for the kernel before, which it has not yet */
 };
 
+/* Where the values of a codeword's symbol go, and of those behind it to the end of its code block. */
+struct block_values {
+    unsigned char *out; /* NULL: nowhere */
+    size_t bit_nbytes;  /* from one bit's value to the next one's */
+    uint32_t end;       /* symbol of the codeword */
+};
+
+/* Of the codeword of the block's segment. Not inlined: a thread seldom comes to another code block. */
+static __device__ __noinline__ block_values find_block_values(uint32_t symbol, unsigned bits, unsigned value_nbytes)
+{
+    const softqam_kernel_segment &segment = block.segment;
+    const softqam_block found = softqam_block_at(&segment.blocks, symbol);
+    const size_t values_before = size_t{symbol - found.first} * (segment.is_deinterleaved ? 1 : bits);
+    const uint64_t first = segment.block_stride != 0 ? found.r * segment.block_stride : uint64_t{found.first} * bits;
+    block_values values = {};
+    values.bit_nbytes = size_t{segment.is_deinterleaved ? found.n_symbols : 1} * value_nbytes;
+    values.end = found.first + found.n_symbols;
+    if (found.r >= segment.blocks.n_code_blocks)
+        return values;
+    if (segment.block_buffers)
+        values.out = static_cast<unsigned char *>(segment.block_buffers[found.r]);
+    else
+        values.out = static_cast<unsigned char *>(segment.out) + first * value_nbytes;
+    if (values.out)
+        values.out += values_before * value_nbytes;
+    return values;
+}
+
 /* A warp's work on the block's segment. */
 template <output_format FORMAT, int M> struct segment_run {
     typedef symbol_size<FORMAT, M> size;
@@ -41,37 +69,58 @@ template <output_format FORMAT, int M> struct segment_run {
     };
     typedef packed_values<size::WORDS> values;
 
-    /* Where a warp's values go. */
-    unsigned char *out; /* of its next symbol; with planes, this thread's first value */
-    size_t plane_nbytes;
+    /* Where the values go. In symbol order without a codeword: of the warp's next symbol. Else each thread has its own
+     * place, its next symbol's first value, which is NULL where its code block is dropped. */
+    unsigned char *out;
+    size_t bit_nbytes; /* from one bit's value to the next one's; 0: the former */
     bool is_stored_at_once;
+    uint32_t symbol; /* of the codeword: this thread's next one, and where its code block ends */
+    uint32_t block_end;
 
     __device__ __forceinline__ void open(size_t first)
     {
+        const unsigned lane = threadIdx.x % WARP_THREADS;
+        symbol = block.segment.codeword_symbol + static_cast<uint32_t>(first) + lane;
+        block_end = UINT32_MAX;
+        if (block.segment.has_codeword) {
+            is_stored_at_once = false;
+            open_code_block();
+            return;
+        }
         out = static_cast<unsigned char *>(block.segment.out);
         is_in_global_memory(out);
-        plane_nbytes = block.segment.plane_stride * VALUE;
+        bit_nbytes = block.segment.plane_stride * VALUE;
         is_stored_at_once = IS_STORED_AT_ONCE && reinterpret_cast<uintptr_t>(out) % NBYTES == 0;
-        out += plane_nbytes != 0 ? (first + threadIdx.x % WARP_THREADS) * VALUE : first * NBYTES;
+        out += bit_nbytes != 0 ? (first + lane) * VALUE : first * NBYTES;
+        symbol = 0;
+    }
+
+    /* The code block of this thread's next symbol. */
+    __device__ __forceinline__ void open_code_block()
+    {
+        const block_values found = find_block_values(symbol, BITS, VALUE);
+        out = found.out;
+        bit_nbytes = found.bit_nbytes;
+        block_end = found.end;
     }
 
     /* The next n symbols, a symbol a thread; is_mine: this thread's is one of them. */
-    __device__ __forceinline__ void store(unsigned n, bool is_mine, const values &symbol) const
+    __device__ __forceinline__ void store(unsigned n, bool is_mine, const values &symbol_values) const
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        if (plane_nbytes != 0) {
+        if (bit_nbytes != 0) {
             unsigned char *to = out;
-            if (is_mine)
+            if (is_mine && to)
 #pragma unroll
-                for (int k = 0; k < BITS; k++, to += plane_nbytes)
-                    store_value<VALUE>(to, symbol, k);
+                for (int k = 0; k < BITS; k++, to += bit_nbytes)
+                    store_value<VALUE>(to, symbol_values, k);
         } else if (is_stored_at_once) {
             if (is_mine)
-                store_symbol<NBYTES, UNIT>(out + lane * NBYTES, symbol);
+                store_symbol<NBYTES, UNIT>(out + lane * NBYTES, symbol_values);
         } else {
             unsigned char *staged = reinterpret_cast<unsigned char *>(block.staged[threadIdx.x / WARP_THREADS] + 1);
             __syncwarp();
-            store_symbol<NBYTES, (UNIT < 4 ? UNIT : 4)>(staged + lane * NBYTES, symbol);
+            store_symbol<NBYTES, (UNIT < 4 ? UNIT : 4)>(staged + lane * NBYTES, symbol_values);
             __syncwarp();
             copy_to_values<VALUE>(out, n * NBYTES);
         }
@@ -79,7 +128,12 @@ template <output_format FORMAT, int M> struct segment_run {
 
     __device__ __forceinline__ void advance(unsigned n)
     {
-        out += n * (plane_nbytes != 0 ? VALUE + 0 : NBYTES + 0);
+        const bool is_symbol_order = bit_nbytes == 0 || bit_nbytes == VALUE;
+        if (out)
+            out += n * (is_symbol_order ? NBYTES + 0 : VALUE + 0);
+        symbol += n;
+        if (symbol >= block_end)
+            open_code_block();
     }
 
     template <source_kind KIND, bool IS_DESCRAMBLED, typename Table>
@@ -316,66 +370,32 @@ static __device__ __forceinline__ bool find_place(const softqam_segment_launch &
     return false;
 }
 
-/* A segment of device memory to the block's, by a warp, with what its zeros stand for. What no host could check is made
- * harmless as far as it can be: a modulation that is none has no symbols. */
+/* A segment of device memory to the block's, by a warp. */
 template <output_format FORMAT>
-static __device__ __forceinline__ void take_segment(const softqam_segment &from, const softqam_segment_launch &launch)
+static __device__ __forceinline__ void load_segment(const softqam_segment &from,
+                                                    const softqam_kernel_defaults &defaults)
 {
-    enum {
-        WORDS = sizeof(softqam_segment) / sizeof(uint32_t),
-        SAME_WORDS = offsetof(softqam_kernel_segment, input_scale) / sizeof(uint32_t)
-    };
-    static_assert(offsetof(softqam_segment, n_layers) == offsetof(softqam_kernel_segment, input_scale) &&
-                      offsetof(softqam_segment, layers) == offsetof(softqam_kernel_segment, layers) &&
-                      offsetof(softqam_segment, symbol_stride) == offsetof(softqam_kernel_segment, symbol_stride),
-                  "both begin with the same fields");
-    static_assert(SAME_WORDS >= WARP_THREADS && WORDS <= 2 * WARP_THREADS, "two words a thread");
+    enum { WORDS = sizeof block.descriptor / sizeof(uint64_t) };
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    const uint32_t *words = reinterpret_cast<const uint32_t *>(&from);
-    const uint32_t low = words[lane];
-    const uint32_t high = WARP_THREADS + lane < WORDS ? words[WARP_THREADS + lane] : 0;
-    const auto field = [&](size_t offset) {
-        return __shfl_sync(0xffffffffu, offset / 4 < WARP_THREADS ? low : high, static_cast<int>(offset / 4));
-    };
-    softqam_kernel_segment &to = block.segment;
-    reinterpret_cast<uint32_t *>(&to)[lane] = low;
-    if (WARP_THREADS + lane < SAME_WORDS)
-        reinterpret_cast<uint32_t *>(&to)[WARP_THREADS + lane] = high;
-    const unsigned own_modulation = field(offsetof(softqam_segment, modulation));
-    const unsigned modulation = own_modulation != 0 ? own_modulation : launch.modulation;
-    const unsigned own_noise_form = field(offsetof(softqam_segment, noise_form));
-    const unsigned noise_form = own_noise_form != 0 ? own_noise_form : launch.noise_form;
-    const float own_llr_scale = __uint_as_float(field(offsetof(softqam_segment, llr_scale)));
-    const float llr_scale = own_llr_scale != 0.0f ? own_llr_scale : launch.llr_scale;
-    const float own_input_scale = __uint_as_float(field(offsetof(softqam_segment, input_scale)));
-    const unsigned n_layers = field(offsetof(softqam_segment, n_layers));
-    const uint32_t c_init = field(offsetof(softqam_segment, c_init));
-    const uint32_t descramble = field(offsetof(softqam_segment, descramble));
-    const bool is_known = FORMAT == OUTPUT_U8 ? modulation == SOFTQAM_MODULATION_256QAM : modulation <= N_MODULATIONS;
+    const uint64_t *words = reinterpret_cast<const uint64_t *>(&from);
+#pragma unroll
+    for (unsigned k = 0; k < WORDS; k += WARP_THREADS)
+        if (k + lane < WORDS)
+            block.descriptor[k + lane] = words[k + lane];
     __syncwarp();
     if (lane > 0)
         return;
-    if (!is_known)
-        to.n_symbols = 0;
-    if (to.symbol_stride == 0)
-        to.symbol_stride = 1;
-    to.input_scale = own_input_scale != 0.0f ? own_input_scale : launch.input_scale;
-    to.steps_per_nat = launch.is_negative ? -llr_scale : llr_scale;
-    to.noise_value = 0.0f;
-    to.c_init = c_init & 0x7fffffff;
-    to.modulation = static_cast<uint8_t>(modulation);
-    to.n_layers = static_cast<uint8_t>(min(max(n_layers, 1u), SOFTQAM_MAX_LAYERS + 0u));
-    to.noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
-    to.is_descrambled = descramble != 0;
+    softqam_kernel_segment_make(&block.segment, reinterpret_cast<const softqam_segment *>(block.descriptor), &defaults);
+    const unsigned modulation = block.segment.modulation;
+    if (FORMAT == OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0)
+        block.segment.n_symbols = 0;
 }
 
 /* The scrambling sequence for n symbols from `first` on of the block's segment. */
 static __device__ __forceinline__ void write_sequence(size_t first, unsigned n, unsigned steps_of_warp)
 {
     enum { MANY_STEPS = 4 };
-    const unsigned modulation = block.segment.modulation;
-    const unsigned bits =
-        modulation <= SOFTQAM_MODULATION_PI2_BPSK ? 1 : 2 * (modulation - SOFTQAM_MODULATION_PI2_BPSK);
+    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(block.segment.modulation));
     write_block_gold(block.sequence, (n * bits + 31) / 32, steps_of_warp >= MANY_STEPS, block.segment.c_init,
                      (block.segment.first_symbol + first) * bits);
 }
@@ -407,7 +427,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
             return;
         place = block.place;
         if (threadIdx.x < WARP_THREADS)
-            take_segment<FORMAT>(launch.device_segments[place.segment], launch);
+            load_segment<FORMAT>(launch.device_segments[place.segment], launch.defaults);
     } else {
         place = find_place(first_blocks, launch);
         const softqam_kernel_segment &segment = segments.at[place.segment];

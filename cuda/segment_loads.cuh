@@ -39,7 +39,7 @@ template <source_kind KIND> struct thread_source {
                                : n_layers == 2 ? symbol / 2
                                : n_layers == 3 ? symbol / 3
                                                : symbol / 4;
-        const softqam_layer &layer = segment.layers[static_cast<unsigned>(symbol - element * n_layers)];
+        const softqam_kernel_layer &layer = segment.layers[static_cast<unsigned>(symbol - element * n_layers)];
         static_assert(N_INPUT_FORMATS == 4, "each has its bytes");
         const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1

@@ -199,20 +199,20 @@ static double output_value(softqam_output_format format, const void *out, size_t
 /* The information of the library's output on the grid at the factor s. Scale 0 stands for the library's default. */
 static double information_of(grid *self, softqam_output_format format, float scale, double s)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.context = self->context;
     config.modulation = self->modulation;
     config.output_format = format;
     config.llr_scale = scale;
     softqam_demodulator *demodulator;
     const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : &self->noise_var;
-    softqam_status status = softqam_create(&demodulator, &config);
+    softqam_status status = softqam_demodulator_create(&demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, self->symbols, noise, self->n_points, self->out);
     if (status != SOFTQAM_OK)
         die(softqam_status_string(status), softqam_error_message());
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     const size_t n_bits = (size_t)self->constellation->n_bits;
     for (size_t i = 0; i < n_bits * self->n_points; i++)
         self->llrs[i / n_bits][i % n_bits] = output_value(format, self->out, i);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "error.h"
+#include "params.h"
 
 enum {
     MAX_THREADS = 1024,
@@ -26,60 +26,36 @@ enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 /* Steps per nat. */
 #define DEFAULT_LLR_SCALE 6.0f
 
-/* Sizes of the first versions' structures: what every caller has. */
-#define MIN_CONFIG_NBYTES         (offsetof(softqam_config, llr_limit) + sizeof(int))
-#define MIN_CONTEXT_CONFIG_NBYTES (offsetof(softqam_context_config, cpu_variant) + sizeof(char *))
+_Static_assert(sizeof(softqam_demodulator_config) == 112 && offsetof(softqam_demodulator_config, llr_limit) == 40 &&
+                   offsetof(softqam_demodulator_config, reserved) == 48,
+               "softqam_demodulator_config's layout is a promise");
+_Static_assert(sizeof(softqam_context_config) == 128 && offsetof(softqam_context_config, devices) == 32 &&
+                   offsetof(softqam_context_config, reserved) == 64,
+               "softqam_context_config's layout is a promise");
 
-/* Larger than any version will be: a structure that was never filled. */
-#define MAX_CONFIG_NBYTES 4096
-
-/* A newer caller's structure may be larger than ours; fields that are unknown here default to zero. */
-static void fill(void *config, size_t struct_nbytes, const void *defaults, size_t defaults_nbytes)
+void softqam_demodulator_config_init(softqam_demodulator_config *config)
 {
-    memset(config, 0, struct_nbytes);
-    memcpy(config, defaults, struct_nbytes < defaults_nbytes ? struct_nbytes : defaults_nbytes);
-}
-
-void softqam_config_init_nbytes(softqam_config *config, size_t struct_nbytes)
-{
-    const softqam_config defaults = {
-        .struct_nbytes = struct_nbytes,
-        .modulation = SOFTQAM_MODULATION_256QAM,
-        .input_format = SOFTQAM_INPUT_CF32,
-        .output_format = SOFTQAM_OUTPUT_U8,
-        .noise_form = SOFTQAM_NOISE_FORM_N0,
-    };
     if (config)
-        fill(config, struct_nbytes, &defaults, sizeof defaults);
+        *config = (softqam_demodulator_config){
+            .modulation = SOFTQAM_MODULATION_256QAM,
+            .noise_form = SOFTQAM_NOISE_FORM_N0,
+        };
 }
 
-void softqam_context_config_init_nbytes(softqam_context_config *config, size_t struct_nbytes)
+void softqam_context_config_init(softqam_context_config *config)
 {
-    const softqam_context_config defaults = {
-        .struct_nbytes = struct_nbytes,
-        .backend = SOFTQAM_BACKEND_AUTO,
-        .device = -1,
-    };
     if (config)
-        fill(config, struct_nbytes, &defaults, sizeof defaults);
+        *config = (softqam_context_config){.device = -1};
 }
 
-/* Takes over a caller's structure of struct_nbytes, which may be an older or a newer version's, into one of ours that
- * is filled with the defaults. */
-static softqam_status read_structure(void *config, size_t nbytes, const void *from, size_t struct_nbytes,
-                                     size_t min_nbytes, const char *init)
+static softqam_status check_reserved(uint32_t reserved_word, const uint64_t *reserved, size_t n)
 {
-    const unsigned char *bytes = from;
-    /* An older version's structure ends where a field does, and so at a multiple of the alignment. */
-    if (struct_nbytes < min_nbytes || struct_nbytes > MAX_CONFIG_NBYTES ||
-        (struct_nbytes < nbytes && struct_nbytes % _Alignof(size_t) != 0))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "config.struct_nbytes is %zu: use %s() to fill a configuration", struct_nbytes, init);
-    for (size_t k = nbytes; k < struct_nbytes; k++)
-        if (bytes[k] != 0)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                "the configuration sets a field that version " SOFTQAM_VERSION " does not know");
-    memcpy(config, from, struct_nbytes < nbytes ? struct_nbytes : nbytes);
+    if (reserved_word != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.reserved_word is %u, not 0",
+                            (unsigned)reserved_word);
+    for (size_t k = 0; k < n; k++)
+        if (reserved[k] != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.reserved is not 0");
     return SOFTQAM_OK;
 }
 
@@ -88,6 +64,7 @@ static softqam_status read_structure(void *config, size_t nbytes, const void *fr
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format)
 {
     static const char *const names[] = {"", "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"};
+    _Static_assert(sizeof names / sizeof names[0] == N_MODULATIONS + 1, "a name for each modulation");
     if (softqam_bits_per_symbol(modulation) == 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %d", field, (int)modulation);
     if (modulation != SOFTQAM_MODULATION_256QAM && format == SOFTQAM_OUTPUT_U8)
@@ -118,11 +95,11 @@ softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softq
     return SOFTQAM_OK;
 }
 
-static softqam_status check_formats(const softqam_config *config)
+static softqam_status check_formats(const softqam_demodulator_config *config)
 {
     if (softqam_input_symbol_nbytes(config->input_format) == 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.input_format is %d", (int)config->input_format);
-    if ((unsigned)config->output_format > SOFTQAM_OUTPUT_F32)
+    if ((unsigned)config->output_format >= N_OUTPUT_FORMATS)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.output_format is %d", (int)config->output_format);
     const softqam_status status = softqam_check_input_scale("config.input_scale", config->input_scale);
     return status == SOFTQAM_OK
@@ -130,12 +107,12 @@ static softqam_status check_formats(const softqam_config *config)
                : status;
 }
 
-static softqam_status check_llrs(const softqam_config *config)
+static softqam_status check_llrs(const softqam_demodulator_config *config)
 {
     const bool steps = config->output_format == SOFTQAM_OUTPUT_S8;
     if ((unsigned)config->sign > SOFTQAM_SIGN_POSITIVE_IS_1)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.sign is %d", (int)config->sign);
-    if ((unsigned)config->noise > SOFTQAM_NOISE_PER_SYMBOL)
+    if ((unsigned)config->noise > SOFTQAM_NOISE_PER_CALL)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.noise is %d", (int)config->noise);
     if ((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.noise_form is %d", (int)config->noise_form);
@@ -146,7 +123,7 @@ static softqam_status check_llrs(const softqam_config *config)
 }
 
 /* Puts values for the zeros that stand for a default. */
-static void complete_config(softqam_config *config)
+static void complete_config(softqam_demodulator_config *config)
 {
     if (config->noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
         config->noise_form = SOFTQAM_NOISE_FORM_N0;
@@ -158,15 +135,16 @@ static void complete_config(softqam_config *config)
         config->llr_limit = MAX_LLR_LIMIT;
 }
 
-softqam_status softqam_config_resolve(softqam_config *config, const softqam_config *from)
+softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
+                                                  const softqam_demodulator_config *from)
 {
-    softqam_config_init(config);
-    softqam_status status = SOFTQAM_OK;
+    softqam_demodulator_config_init(config);
     if (from)
-        status =
-            read_structure(config, sizeof *config, from, from->struct_nbytes, MIN_CONFIG_NBYTES, "softqam_config_init");
+        *config = *from;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
+    softqam_status status =
+        check_reserved(config->reserved_word, config->reserved, sizeof config->reserved / sizeof config->reserved[0]);
     if (status == SOFTQAM_OK)
         status = check_formats(config);
     if (status == SOFTQAM_OK)
@@ -234,7 +212,7 @@ static softqam_status check_threads(const softqam_context_config *config)
 
 static softqam_status check_backend(const softqam_context_config *config)
 {
-    if ((unsigned)config->backend > SOFTQAM_BACKEND_CUDA)
+    if ((unsigned)config->backend > SOFTQAM_BACKEND_AUTO)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.backend is %d", (int)config->backend);
     if (config->n_streams > MAX_STREAMS)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.n_streams is %u, more than %d", config->n_streams,
@@ -248,10 +226,10 @@ static softqam_status check_backend(const softqam_context_config *config)
 softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from)
 {
     softqam_context_config_init(config);
-    softqam_status status = SOFTQAM_OK;
     if (from)
-        status = read_structure(config, sizeof *config, from, from->struct_nbytes, MIN_CONTEXT_CONFIG_NBYTES,
-                                "softqam_context_config_init");
+        *config = *from;
+    softqam_status status =
+        check_reserved(config->reserved_word, config->reserved, sizeof config->reserved / sizeof config->reserved[0]);
     if (status == SOFTQAM_OK)
         status = check_backend(config);
     if (status == SOFTQAM_OK)

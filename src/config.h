@@ -5,9 +5,10 @@
 
 #include <softqam/softqam.h>
 
-/* Takes over a caller's configuration, of an older or newer version of the structure, or NULL for the defaults. What
- * comes out is valid and has a number for every zero that stands for a default; context may be NULL. */
-softqam_status softqam_config_resolve(softqam_config *config, const softqam_config *from);
+/* Checks a caller's configuration, or NULL for the defaults. What comes out has a number for every zero that stands for
+ * a default; context may be NULL. */
+softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
+                                                  const softqam_demodulator_config *from);
 
 /* The same of a context's, but that n_threads stays 0 where it stands for one a CPU, `device` may be -1 and the arrays
  * are the caller's. */

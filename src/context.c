@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "config.h"
-#include "cpu/streaming.h"
 #include "demodulator.h"
 #include "error.h"
 #include "host_memory.h"
 #include "signals.h"
+#include "streaming.h"
 
 /* Guards every context's n_holders, and the one that is shared by demodulators without a context of their own. */
 static pthread_mutex_t holders_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -275,27 +275,20 @@ static bool auto_has_gpu(softqam_context *context, softqam_gpu **gpu)
     return status == SOFTQAM_OK;
 }
 
-static void measure(softqam_context *context, softqam_demodulator *demodulator)
+softqam_gpu *softqam_context_gpu_of_auto(softqam_context *context)
 {
     softqam_gpu *gpu = NULL;
-    if (atomic_load(&demodulator->crossover->known))
-        return;
-    const softqam_error_note note = softqam_error_note_take();
-    (void)make_pool(context);
-    softqam_error_note_restore(&note);
-    if (auto_has_gpu(context, &gpu))
-        softqam_crossover_measure(demodulator->crossover, demodulator, gpu);
-    atomic_store(&demodulator->crossover->known, true);
-}
-
-bool softqam_context_knows_crossover(softqam_demodulator *demodulator)
-{
-    softqam_context *context = demodulator->context;
-    if (!atomic_load(&demodulator->crossover->known) && pthread_mutex_trylock(&context->mutex) == 0) {
-        measure(context, demodulator);
-        pthread_mutex_unlock(&context->mutex);
-    }
-    return atomic_load(&demodulator->crossover->known);
+    if (atomic_load(&context->gpu_failed))
+        return NULL;
+    if (atomic_load(&context->gpu) && atomic_load(&context->host_calls_ready))
+        return atomic_load(&context->gpu);
+    if (atomic_load(&context->gpu_looked_for) && !atomic_load(&context->gpu))
+        return NULL;
+    if (pthread_mutex_trylock(&context->mutex) != 0)
+        return NULL;
+    const bool has_gpu = auto_has_gpu(context, &gpu);
+    pthread_mutex_unlock(&context->mutex);
+    return has_gpu ? gpu : NULL;
 }
 
 /* Preparing, the mutex being held. */
@@ -329,8 +322,6 @@ static void prepare_auto(softqam_context *context, unsigned what)
         prepare_cuda(context, what) != SOFTQAM_OK)
         softqam_context_give_up_gpu(context);
     softqam_error_note_restore(&note);
-    for (softqam_demodulator *d = context->demodulators; d && (what & SOFTQAM_PREPARE_AUTO); d = d->next)
-        measure(context, d);
 }
 
 softqam_status softqam_context_prepare(softqam_context *context, unsigned what)

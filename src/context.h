@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the work is done: threads, a part of CUDA, and what AUTO knows. All of it is made when first needed, under the
+/* Where the work is done: threads and a part of CUDA. All of it is made when first needed, under the
  * context's mutex, and published by an atomic pointer, so that calls find it without a lock. */
 #ifndef SOFTQAM_CONTEXT_H
 #define SOFTQAM_CONTEXT_H
@@ -11,7 +11,6 @@
 #include <softqam/softqam.h>
 
 #include "cpu/variant.h"
-#include "crossover.h"
 #include "gpu.h"
 #include "thread_pool.h"
 
@@ -33,8 +32,6 @@ struct softqam_context {
     atomic_bool host_calls_ready; /* the GPU's part for host-memory calls is made */
     atomic_bool gpu_failed;       /* with SOFTQAM_BACKEND_AUTO: the CPU has taken over */
     char failure[512];            /* why; written before gpu_failed is set */
-
-    softqam_crossover crossovers[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 };
 
 /* A context with one holder, the caller; or the one that demodulators without one of their own share, held once more.
@@ -56,9 +53,9 @@ softqam_status softqam_context_gpu(softqam_context *context, softqam_gpu **gpu);
 /* The same, ready for host-memory calls. */
 softqam_status softqam_context_gpu_for_host_calls(softqam_context *context, softqam_gpu **gpu);
 
-/* With SOFTQAM_BACKEND_AUTO: whether it is known from how many symbols on a GPU is faster for a demodulator's formats.
- * Measures that now, unless another thread is making something in this context. */
-bool softqam_context_knows_crossover(softqam_demodulator *demodulator);
+/* With SOFTQAM_BACKEND_AUTO: the same, or NULL where there is no GPU, where it has failed, or while another thread
+ * makes something in this context. */
+softqam_gpu *softqam_context_gpu_of_auto(softqam_context *context);
 
 /* With SOFTQAM_BACKEND_AUTO: CUDA has failed, as the thread's message tells. From here on the CPU does all. */
 void softqam_context_give_up_gpu(softqam_context *context);

@@ -13,7 +13,6 @@ struct softqam_demodulator {
     softqam_context *context;
     softqam_params params;
     softqam_cpu_loops loops;
-    softqam_crossover *crossover;                /* of its formats, the context's */
     struct softqam_demodulator *previous, *next; /* of the context's list, under its mutex */
 };
 

@@ -39,10 +39,6 @@ typedef struct softqam_gpu_ops {
     /* Whether a host-memory call is under way, so that another would have to wait. */
     bool (*is_busy)(const softqam_gpu *gpu);
 
-    /* Whether the devices reach the memory of a list's segments as it lies, without staging; device memory is
-     * refused. */
-    softqam_status (*reaches)(softqam_gpu *gpu, const softqam_segment_list *list, bool *reached);
-
     /* Page-locked host memory, and its end, which needs no softqam_gpu. */
     softqam_status (*host_alloc)(softqam_gpu *gpu, size_t nbytes, void **memory);
     void (*host_free)(void *memory);

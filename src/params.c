@@ -3,19 +3,22 @@
 
 #include <float.h>
 
-static float largest_llr(const softqam_config *config)
+static float largest_llr(const softqam_demodulator_config *config)
 {
     switch (config->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return (float)config->llr_limit;
     case SOFTQAM_OUTPUT_F16:
         return 65504.0f;
     case SOFTQAM_OUTPUT_F32:
         return FLT_MAX;
-    default:
-        return (float)config->llr_limit;
+    case SOFTQAM_OUTPUT_U8: /* has none */
+        break;
     }
+    return 0.0f;
 }
 
-void softqam_params_make(softqam_params *params, const softqam_config *config)
+void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config)
 {
     params->modulation = config->modulation;
     params->input_format = config->input_format;

@@ -8,6 +8,7 @@
 
 #include <softqam/softqam.h>
 
+#include "host_device.h"
 #include "tables.h"
 
 #if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -17,7 +18,7 @@
 /* Formats are numbered from 0 on, modulations from 1 on. */
 enum {
     N_INPUT_FORMATS = SOFTQAM_INPUT_CF16 + 1,
-    N_OUTPUT_FORMATS = SOFTQAM_OUTPUT_F32 + 1,
+    N_OUTPUT_FORMATS = SOFTQAM_OUTPUT_U8 + 1,
     N_MODULATIONS = SOFTQAM_MODULATION_1024QAM
 };
 
@@ -49,13 +50,27 @@ typedef struct softqam_params {
     const softqam_kernels *kernels;                   /* NULL in a build without CUDA */
 } softqam_params;
 
-/* From a configuration that softqam_config_resolve() has passed. */
-void softqam_params_make(softqam_params *params, const softqam_config *config);
+/* From a configuration that softqam_demodulator_config_resolve() has passed. */
+void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config);
+
+/* By its bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
+static inline bool softqam_is_zero(float a)
+{
+    uint32_t bits;
+    __builtin_memcpy(&bits, &a, sizeof bits);
+    return bits << 1 == 0;
+}
 
 /* Bits an axis of a modulation; 0 stands for BPSK and pi/2-BPSK, whose one bit rides on both. */
-static inline int softqam_axis_bits(softqam_modulation modulation)
+HOST_AND_DEVICE static inline int softqam_axis_bits(softqam_modulation modulation)
 {
     return modulation < SOFTQAM_MODULATION_QPSK ? 0 : (int)modulation - (int)SOFTQAM_MODULATION_QPSK + 1;
+}
+
+/* Bits a symbol. */
+HOST_AND_DEVICE static inline unsigned softqam_symbol_bits(softqam_modulation modulation)
+{
+    return modulation < SOFTQAM_MODULATION_QPSK ? 1 : 2 * (unsigned)softqam_axis_bits(modulation);
 }
 
 /* Whether the output is scaled by noise. */

@@ -5,28 +5,29 @@
 #include <string.h>
 
 #include "config.h"
-#include "cpu/float_environment.h"
 #include "error.h"
+#include "float_environment.h"
 
-/* Larger than any version will be. */
-enum { MAX_SEGMENT_NBYTES = 1024 };
+_Static_assert(sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24, "a promise");
+_Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layers) == 56 &&
+                   offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, codeword) == 280 &&
+                   offsetof(softqam_segment, reserved) == 384,
+               "softqam_segment's layout is a promise");
 
-/* Size of the first version's structure: what every caller has. */
-#define MIN_SEGMENT_NBYTES (offsetof(softqam_segment, reserved) + sizeof(uint32_t))
-
-/* By its bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
-static bool is_zero(float a)
+static bool has_codeword(const softqam_segment *segment)
 {
-    uint32_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    return bits << 1 == 0;
+    return segment->codeword.n_code_blocks != 0;
+}
+
+static softqam_modulation modulation_of(const softqam_params *params, const softqam_segment *segment)
+{
+    return segment->modulation ? segment->modulation : params->modulation;
 }
 
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {
     const softqam_params *params = list->params;
-    softqam_segment copy;
-    softqam_segment segment = *softqam_segment_read(list, k, &copy);
+    softqam_segment segment = list->segments[k];
     if (segment.symbol_stride == 0)
         segment.symbol_stride = 1;
     if (segment.n_layers == 0)
@@ -35,10 +36,15 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
         segment.modulation = params->modulation;
     if (segment.noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
         segment.noise_form = params->noise_form;
-    if (is_zero(segment.input_scale))
+    if (softqam_is_zero(segment.input_scale))
         segment.input_scale = params->input_scale;
-    if (is_zero(segment.llr_scale))
+    if (softqam_is_zero(segment.llr_scale))
         segment.llr_scale = params->llr_scale;
+    if (has_codeword(&segment) && softqam_codeword_is_contiguous(&segment.codeword)) {
+        segment.out = (unsigned char *)segment.codeword.buffers +
+                      segment.first_symbol * softqam_params_output_nbytes(params, segment.modulation);
+        segment.codeword = (softqam_codeword){0};
+    }
     return segment;
 }
 
@@ -73,8 +79,9 @@ static softqam_layer layer_from(const softqam_params *params, const softqam_segm
     return layer;
 }
 
-void softqam_segment_layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
-                               softqam_layer layers[SOFTQAM_MAX_LAYERS])
+/* The layers of a span from symbol `first` on: the first is the one that its first symbol lies in. */
+static void layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
+                      softqam_layer layers[SOFTQAM_MAX_LAYERS])
 {
     const size_t n_layers = segment->n_layers, element = first / n_layers, of_first = first % n_layers;
     for (size_t k = 0; k < n_layers; k++) {
@@ -83,16 +90,66 @@ void softqam_segment_layers_at(const softqam_params *params, const softqam_segme
     }
 }
 
-softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment, size_t first,
-                                     size_t n_symbols)
+void softqam_segment_blocks(softqam_blocks *blocks, const softqam_params *params, const softqam_segment *segment)
+{
+    softqam_blocks_make(blocks, &segment->codeword, softqam_symbol_bits(modulation_of(params, segment)),
+                        segment->n_layers ? segment->n_layers : 1);
+}
+
+softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softqam_segment *segment, size_t first)
+{
+    return softqam_block_at(blocks, (uint32_t)(segment->first_symbol + first));
+}
+
+bool softqam_segment_has_blocks(const softqam_segment *segment)
+{
+    return has_codeword(segment) && !softqam_codeword_is_contiguous(&segment->codeword);
+}
+
+/* Where a code block's values begin; NULL: nowhere. */
+static unsigned char *block_values(const softqam_params *params, const softqam_codeword *codeword,
+                                   const softqam_block *block, unsigned bits_per_symbol)
+{
+    if (codeword->block_buffers)
+        return codeword->block_buffers[block->r];
+    const uint64_t at =
+        codeword->block_stride ? block->r * codeword->block_stride : (uint64_t)block->first * bits_per_symbol;
+    return (unsigned char *)codeword->buffers + at * params->value_nbytes;
+}
+
+softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
+                                                const softqam_block *block, size_t first)
+{
+    const softqam_codeword *codeword = &segment->codeword;
+    const size_t symbol_nbytes = softqam_params_output_nbytes(params, modulation_of(params, segment));
+    const size_t symbol = (size_t)segment->first_symbol + first;
+    softqam_destination to = {segment->out, segment->plane_stride, segment->n_symbols - first};
+    size_t into = first; /* symbols before this one at `out` */
+    if (softqam_segment_has_blocks(segment)) {
+        const size_t left = block->first + (size_t)block->n_symbols - symbol;
+        to.out = block_values(params, codeword, block, (unsigned)(symbol_nbytes / params->value_nbytes));
+        to.plane_stride = codeword->deinterleave ? block->n_symbols : 0;
+        to.n_symbols = left < to.n_symbols ? left : to.n_symbols;
+        into = symbol - block->first;
+    } else if (has_codeword(segment)) {
+        to.out = codeword->buffers;
+        into = symbol;
+    }
+    if (to.out)
+        to.out += into * (to.plane_stride ? params->value_nbytes : symbol_nbytes);
+    return to;
+}
+
+softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment,
+                                     const softqam_destination *destination, size_t first, size_t n_symbols)
 {
     softqam_segment span = *segment;
     span.n_symbols = n_symbols;
     span.first_symbol += first;
-    softqam_segment_layers_at(params, segment, first, span.layers);
-    span.out =
-        (unsigned char *)span.out +
-        first * (span.plane_stride ? params->value_nbytes : softqam_params_output_nbytes(params, span.modulation));
+    layers_at(params, segment, first, span.layers);
+    span.out = destination->out;
+    span.plane_stride = destination->plane_stride;
+    span.codeword = (softqam_codeword){0};
     return span;
 }
 
@@ -127,6 +184,10 @@ static softqam_status check_scrambling(const softqam_params *params, const softq
                                        softqam_modulation modulation)
 {
     uint64_t end;
+    if (segment->n_layers > 1 && segment->scrambling_offset % segment->n_layers != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.scrambling_offset is %llu, not a multiple of %u layers",
+                            (unsigned long long)segment->scrambling_offset, segment->n_layers);
     if (segment->descramble > 1)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.descramble is %u, not 0 or 1",
                             segment->descramble);
@@ -142,6 +203,7 @@ static softqam_status check_scrambling(const softqam_params *params, const softq
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, more than 2^31 - 1",
                             (unsigned)segment->c_init);
     if (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
+        __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
         __builtin_mul_overflow(end, softqam_bits_per_symbol(modulation), &end))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
                             "segment.first_symbol is %llu: the codeword has more bits than can be counted",
@@ -187,11 +249,74 @@ static softqam_status check_planes(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
+/* The codeword's own fields, and what the segment says of its place in it. */
+static softqam_status check_codeword(const softqam_params *params, const softqam_segment *segment,
+                                     softqam_modulation modulation)
+{
+    const softqam_codeword *codeword = &segment->codeword;
+    const unsigned n_bits = softqam_bits_per_symbol(modulation);
+    softqam_blocks blocks;
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
+                            (unsigned)codeword->n_code_blocks);
+    const softqam_status status =
+        softqam_codeword_check(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1);
+    if (status != SOFTQAM_OK)
+        return status;
+    if (segment->out)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.out is given, but segment.codeword says where the LLRs go");
+    if (segment->plane_stride != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
+                            segment->plane_stride);
+    const uint64_t n_symbols = codeword->n_bits / n_bits;
+    if (segment->first_symbol > n_symbols || segment->n_symbols > n_symbols - segment->first_symbol)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "%zu symbols from %llu on are not all within a codeword of %llu", segment->n_symbols,
+                            (unsigned long long)segment->first_symbol, (unsigned long long)n_symbols);
+    if (codeword->block_buffers && (codeword->buffers || codeword->block_stride))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.%s is given, and codeword.block_buffers too",
+                            codeword->buffers ? "buffers" : "block_stride");
+    return SOFTQAM_OK;
+}
+
+/* Without code blocks the other fields would be ignored without a word. */
+static softqam_status check_no_codeword(const softqam_codeword *codeword)
+{
+    static const softqam_codeword none;
+    if (codeword->n_bits == 0 && !codeword->buffers && codeword->block_stride == 0 && !codeword->block_buffers &&
+        memcmp(&codeword->n_cbg, &none.n_cbg, sizeof none - offsetof(softqam_codeword, n_cbg)) == 0)
+        return SOFTQAM_OK;
+    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                        "codeword.n_code_blocks is 0, but another field of the codeword is not");
+}
+
+static softqam_status check_reserved(const softqam_segment *segment)
+{
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    uint64_t bits = segment->reserved_word;
+    for (size_t k = 0; k < sizeof segment->reserved / sizeof segment->reserved[0]; k++)
+        bits |= segment->reserved[k];
+    if (bits != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.%s is not 0",
+                            segment->reserved_word ? "reserved_word" : "reserved");
+    for (unsigned k = 0; k < n_layers; k++) {
+        if (segment->layers[k].gain)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                "segment.layers[%u].gain is not NULL: this version takes no gains", k);
+        if (segment->layers[k].reserved[0] != 0 || segment->layers[k].reserved[1] != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.layers[%u].reserved is not 0", k);
+    }
+    return SOFTQAM_OK;
+}
+
 /* In the library's own floating-point environment: with subnormal numbers flushed 1e-40 is 0, and to compare a NaN may
  * trap. */
 static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
 {
-    if (is_zero(segment->input_scale) && is_zero(segment->llr_scale))
+    if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
         return SOFTQAM_OK;
     const softqam_float_environment environment = softqam_float_enter(false);
     softqam_status status = softqam_check_input_scale("segment.input_scale", segment->input_scale);
@@ -203,7 +328,7 @@ static softqam_status check_scales(const softqam_params *params, const softqam_s
 
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const softqam_modulation modulation = modulation_of(params, segment);
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
         const softqam_status status =
             softqam_check_modulation("segment.modulation", segment->modulation, params->output_format);
@@ -217,12 +342,12 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
         status = check_planes(params, segment);
     if (status == SOFTQAM_OK)
         status = check_scrambling(params, segment, modulation);
-    if (status != SOFTQAM_OK)
-        return status;
-    if (segment->reserved != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.reserved is %u, not 0",
-                            (unsigned)segment->reserved);
-    return check_scales(params, segment);
+    if (status == SOFTQAM_OK)
+        status =
+            has_codeword(segment) ? check_codeword(params, segment, modulation) : check_no_codeword(&segment->codeword);
+    if (status == SOFTQAM_OK)
+        status = check_reserved(segment);
+    return status == SOFTQAM_OK ? check_scales(params, segment) : status;
 }
 
 /* What is wrong with layer k. */
@@ -238,8 +363,10 @@ static softqam_status check_layer(const softqam_params *params, const softqam_se
     const softqam_layer *layer = &segment->layers[k];
     if (!layer->symbols)
         return fail_in_layer(segment, k, "symbols is NULL");
-    if (!segment->out)
+    if (!segment->out && !has_codeword(segment))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.buffers is NULL");
     if (softqam_params_take_noise(params) && !layer->noise_var)
         return fail_in_layer(segment, k, "noise_var is NULL, which LLRs need");
     if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
@@ -258,12 +385,28 @@ static softqam_status check_pointers(const softqam_params *params, const softqam
     return status;
 }
 
-/* The range of a segment's output. */
+/* From the first value of a codeword's buffers to the last: a code block is no longer than the codeword or its stride.
+ */
+static bool buffers_span(size_t *span, const softqam_params *params, const softqam_codeword *codeword)
+{
+    const uint64_t stride = codeword->block_stride;
+    const uint64_t longest = stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
+    size_t n_values;
+    return !__builtin_mul_overflow(stride, codeword->n_code_blocks - 1, &n_values) &&
+           !__builtin_add_overflow(n_values, longest, &n_values) && span_of(span, n_values, 1, params->value_nbytes);
+}
+
+/* The range of a segment's output; of buffers that are pointers of their own, an empty one. */
 static bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const softqam_modulation modulation = modulation_of(params, segment);
     const size_t symbol_nbytes = softqam_params_output_nbytes(params, modulation);
     size_t n_values, span;
+    if (has_codeword(segment)) {
+        if (segment->codeword.block_buffers)
+            return range_at(range, NULL, 0);
+        return buffers_span(&span, params, &segment->codeword) && range_at(range, segment->codeword.buffers, span);
+    }
     if (segment->plane_stride == 0)
         return span_of(&span, segment->n_symbols, 1, symbol_nbytes) && range_at(range, segment->out, span);
     return !__builtin_mul_overflow(segment->plane_stride, symbol_nbytes / params->value_nbytes - 1, &n_values) &&
@@ -280,8 +423,9 @@ static inline bool check_input(bool *overlaps, const memory_range *out, const vo
     return fits;
 }
 
-softqam_status softqam_segment_check_memory(const softqam_params *params, const softqam_segment *segment,
-                                            bool may_overlap)
+/* Whether a segment with symbols, whose fields and pointers are right, lies in memory, its inputs apart from its
+ * output. */
+static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     /* A division that is not needed takes as long as two symbols. */
@@ -306,55 +450,20 @@ softqam_status softqam_segment_check_memory(const softqam_params *params, const 
     if (!fits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
                             segment->n_symbols);
-    if (overlaps && !may_overlap)
+    if (overlaps)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
     return SOFTQAM_OK;
 }
 
-softqam_status softqam_segment_list_check_size(const softqam_segment_list *list)
+/* Segment k of the list. */
+static softqam_status check_segment(const softqam_segment_list *list, size_t k)
 {
-    if (!list->first)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
-    if (list->segment_nbytes < MIN_SEGMENT_NBYTES || list->segment_nbytes > MAX_SEGMENT_NBYTES ||
-        list->segment_nbytes % _Alignof(softqam_segment) != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment_nbytes is %zu: pass sizeof(softqam_segment)",
-                            list->segment_nbytes);
-    return SOFTQAM_OK;
-}
-
-static softqam_status check_newer_fields(const softqam_segment_list *list, size_t k)
-{
-    const unsigned char *bytes = list->first + k * list->segment_nbytes;
-    for (size_t byte = sizeof(softqam_segment); byte < list->segment_nbytes; byte++)
-        if (bytes[byte] != 0)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                "the segment sets a field that version " SOFTQAM_VERSION " does not know");
-    return SOFTQAM_OK;
-}
-
-/* All but whether its memory is large enough and overlaps. */
-static softqam_status check_fields_and_pointers(const softqam_segment_list *list, size_t k,
-                                                const softqam_segment *segment)
-{
-    softqam_status status = check_newer_fields(list, k);
-    if (status == SOFTQAM_OK)
-        status = check_fields(list->params, segment);
+    const softqam_segment *segment = &list->segments[k];
+    softqam_status status = check_fields(list->params, segment);
     if (status == SOFTQAM_OK)
         status = check_pointers(list->params, segment);
-    return status;
-}
-
-softqam_status softqam_segment_list_check_range(const softqam_segment_list *list)
-{
-    softqam_segment copy;
-    return check_fields_and_pointers(list, 0, softqam_segment_read(list, 0, &copy));
-}
-
-static softqam_status check_segment(const softqam_segment_list *list, size_t k, const softqam_segment *segment)
-{
-    softqam_status status = check_fields_and_pointers(list, k, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = softqam_segment_check_memory(list->params, segment, false);
+        status = check_memory(list->params, segment);
     if (status == SOFTQAM_OK || list->n_segments == 1)
         return status;
     const softqam_error_note note = softqam_error_note_take();
@@ -365,7 +474,7 @@ static softqam_status check_segment(const softqam_segment_list *list, size_t k, 
 static softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment)
 {
     const softqam_params *params = list->params;
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const softqam_modulation modulation = modulation_of(params, segment);
     const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
     if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
         __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
@@ -377,7 +486,7 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const
 {
     softqam_status status = check_pointers(list->params, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = softqam_segment_check_memory(list->params, segment, false);
+        status = check_memory(list->params, segment);
     return status == SOFTQAM_OK ? count_segment(list, segment) : status;
 }
 
@@ -387,13 +496,13 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     list->out_nbytes = 0;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
-    softqam_status status = softqam_segment_list_check_size(list);
+    softqam_status status = SOFTQAM_OK;
+    if (!list->segments)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
     for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
-        softqam_segment copy;
-        const softqam_segment *segment = softqam_segment_read(list, k, &copy);
-        status = check_segment(list, k, segment);
+        status = check_segment(list, k);
         if (status == SOFTQAM_OK)
-            status = count_segment(list, segment);
+            status = count_segment(list, &list->segments[k]);
     }
     return status;
 }
@@ -404,8 +513,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 static void settle(softqam_cursor *cursor)
 {
     while (cursor->segment < cursor->list->n_segments) {
-        softqam_segment copy;
-        const size_t n_symbols = softqam_segment_read(cursor->list, cursor->segment, &copy)->n_symbols;
+        const size_t n_symbols = cursor->list->segments[cursor->segment].n_symbols;
         if (cursor->offset < n_symbols)
             return;
         cursor->offset -= n_symbols;
@@ -418,10 +526,9 @@ void softqam_segment_list_mark(softqam_segment_list *list, size_t marks[SOFTQAM_
     const size_t n_marked = list->n_segments / SOFTQAM_MARKS;
     size_t n_symbols = 0;
     for (size_t mark = 0; mark < SOFTQAM_MARKS; mark++) {
-        softqam_segment copy;
         marks[mark] = n_symbols;
         for (size_t k = mark * n_marked; k < (mark + 1) * n_marked; k++)
-            n_symbols += softqam_segment_read(list, k, &copy)->n_symbols;
+            n_symbols += list->segments[k].n_symbols;
     }
     list->marks = marks;
 }
@@ -440,10 +547,17 @@ softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
 
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
 {
+    const softqam_params *params = cursor->list->params;
     const softqam_segment segment = softqam_segment_at(cursor->list, cursor->segment);
-    const size_t left = segment.n_symbols - cursor->offset;
-    const size_t n = n_symbols < left ? n_symbols : left;
-    const softqam_segment span = softqam_segment_span(cursor->list->params, &segment, cursor->offset, n);
+    softqam_blocks blocks;
+    softqam_block block = {0};
+    if (softqam_segment_has_blocks(&segment)) {
+        softqam_segment_blocks(&blocks, params, &segment);
+        block = softqam_segment_block_at(&blocks, &segment, cursor->offset);
+    }
+    const softqam_destination to = softqam_segment_destination(params, &segment, &block, cursor->offset);
+    const size_t n = n_symbols < to.n_symbols ? n_symbols : to.n_symbols;
+    const softqam_segment span = softqam_segment_span(params, &segment, &to, cursor->offset, n);
     cursor->offset += n;
     settle(cursor);
     return span;
@@ -469,9 +583,9 @@ static void gather_layer(const softqam_params *params, const softqam_segment *se
         return;
     }
     const unsigned char *q = layer.symbols_q ? (const unsigned char *)layer.symbols_q + first * step : i + half;
-    for (size_t k = 0; k < n; k++, to += n_layers * nbytes, i += step, q += step) {
-        memcpy(to, i, half);
-        memcpy(to + half, q, half);
+    for (size_t k = 0; k < n; k++) {
+        memcpy(to + k * n_layers * nbytes, i + k * step, half);
+        memcpy(to + k * n_layers * nbytes + half, q + k * step, half);
     }
 }
 

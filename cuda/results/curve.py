@@ -27,7 +27,6 @@ set key samplen 2
 STYLES = {
     "cpu": 'lc rgb "#1f5fa8" pt 7 ps 0.8 lw 1.5 title "CPU, all threads"',
     "cuda": 'lc rgb "#1f8a5b" pt 5 ps 0.8 lw 1.5 title "CUDA"',
-    "auto": 'lc rgb "#c4581c" pt 6 ps 1.6 lw 1 title "AUTO"',
 }
 
 

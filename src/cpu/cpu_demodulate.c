@@ -23,7 +23,8 @@ enum {
     LARGEST_STEP = 32,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
-    SEQUENCE_SLACK = 16 /* words behind it that loops read */
+    SEQUENCE_SLACK = 16, /* words behind it that loops read */
+    SHIFTED_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 64 + 1
 };
 
 typedef struct tile_memory {
@@ -32,6 +33,7 @@ typedef struct tile_memory {
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
+    _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
     softqam_loop_layers layers;
     bool is_gold_open;
@@ -49,28 +51,35 @@ typedef struct cpu_call {
 typedef struct span {
     const softqam_demodulator *demodulator;
     const softqam_segment *segment;
+    softqam_blocks blocks; /* of the segment's codeword, and the one at hand */
+    softqam_block block;
     size_t first; /* of the segment's symbols */
     size_t n_symbols;
+    size_t out_first;             /* symbol of the span that `out` is of */
+    size_t out_end;               /* symbol where the code block, or the span, ends */
     size_t n_unstreamed;          /* symbols before the first line that is stored past the caches; all where none is */
     size_t min_symbols;           /* that its loop takes */
     const unsigned char *symbols; /* unless they are gathered */
     const float *noise;           /* likewise */
-    unsigned char *out;
+    unsigned char *out;           /* NULL: nowhere, the code block is dropped */
     softqam_loop *loop;     /* llr_loop() of its formats, modulation and kind of noise; of soft bits, soft_bit_loop() */
     softqam_loop_call call; /* what it is to do: the same for all pieces, and of the piece in hand */
     softqam_noise_kind noise_kind;
-    float weight;           /* of all symbols, with SOFTQAM_ONE_WEIGHT */
-    unsigned n_bits;        /* of a symbol */
-    size_t out_nbytes;      /* from one symbol's first value to the next one's */
-    size_t plane_nbytes;    /* from one bit plane to the next; 0: symbol order */
-    bool turns_odd_symbols; /* pi/2-BPSK: of the codeword */
-    bool is_gathered;       /* symbols must be brought together */
-    bool is_converted;      /* and scaled */
-    bool loop_converts;     /* the loop does that */
-    bool is_noise_gathered; /* noise must be brought together */
-    bool is_codeword_order; /* descrambled or in planes */
-    size_t piece_symbols;   /* at most */
-    size_t n_layers_taken;  /* by the loop, which brings them together itself; 0: none */
+    float weight;                  /* of all symbols, with SOFTQAM_ONE_WEIGHT */
+    unsigned n_bits;               /* of a symbol */
+    size_t out_nbytes;             /* from one symbol's first value to the next one's */
+    size_t plane_nbytes;           /* from one bit plane to the next; 0: symbol order */
+    bool turns_odd_symbols;        /* pi/2-BPSK: of the codeword */
+    bool is_gathered;              /* symbols must be brought together */
+    bool is_converted;             /* and scaled */
+    bool loop_converts;            /* the loop does that */
+    bool is_noise_gathered;        /* noise must be brought together */
+    bool is_codeword_order;        /* descrambled or in planes */
+    size_t piece_symbols;          /* at most */
+    const unsigned char *sequence; /* of the span's symbols from sequence_first on, before sequence_end */
+    size_t sequence_first;
+    size_t sequence_end;
+    size_t n_layers_taken; /* by the loop, which brings them together itself; 0: none */
 } span;
 
 /* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
@@ -130,8 +139,20 @@ static bool are_layers_taken(const span *s, const softqam_params *params)
 {
     const unsigned n_layers = s->segment->n_layers;
     return n_layers != 3 && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
-           s->n_symbols % n_layers == 0 && !s->is_converted && s->segment->noise_stride == 1 &&
-           s->demodulator->loops.min_symbols > 1 && are_layers_dense(s->segment);
+           s->first % n_layers == 0 && s->n_symbols % n_layers == 0 && !s->is_converted &&
+           s->segment->noise_stride == 1 && s->demodulator->loops.min_symbols > 1 && are_layers_dense(s->segment);
+}
+
+/* Where the values of the span's symbols from `first` on go, to the end of their code block. */
+static void open_destination(span *s, size_t first)
+{
+    const softqam_params *params = &s->demodulator->params;
+    const softqam_destination to = softqam_segment_destination(params, s->segment, &s->block, s->first + first);
+    const size_t left = s->n_symbols - first;
+    s->out = to.out;
+    s->out_first = first;
+    s->out_end = first + (to.n_symbols < left ? to.n_symbols : left);
+    s->plane_nbytes = s->n_bits > 1 ? to.plane_stride * params->value_nbytes : 0;
 }
 
 /* What is to be done with a segment's symbols from `first` on, n_symbols at most, and the loop for it. */
@@ -143,21 +164,24 @@ static void take_span(span *s, const softqam_segment *segment, size_t first, siz
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
     const bool has_layers = segment->n_layers > 1;
-    const size_t plane_nbytes = axis_bits > 0 ? segment->plane_stride * params->value_nbytes : 0;
+    const bool has_planes = axis_bits > 0 && (segment->plane_stride != 0 || segment->codeword.deinterleave);
     const float input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
     s->segment = segment;
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
-    s->min_symbols = loops->min_symbols << (plane_nbytes > 0);
+    s->min_symbols = loops->min_symbols << has_planes;
     s->n_bits = axis_bits > 0 ? 2 * (unsigned)axis_bits : 1;
-    s->plane_nbytes = plane_nbytes;
-    s->out_nbytes = plane_nbytes > 0 ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
-    s->out = (unsigned char *)segment->out + first * s->out_nbytes;
-    s->n_unstreamed = streaming && plane_nbytes == 0 ? unstreamed_symbols(s) : s->n_symbols;
+    s->out_nbytes = has_planes ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
+    if (softqam_segment_has_blocks(segment)) {
+        softqam_segment_blocks(&s->blocks, params, segment);
+        s->block = softqam_segment_block_at(&s->blocks, segment, first);
+    }
+    open_destination(s, 0);
+    s->n_unstreamed = streaming && !has_planes && s->out_end == s->n_symbols ? unstreamed_symbols(s) : s->n_symbols;
     /* Flags that are read together soon after they are stored one by one wait for the stores. */
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || input_scale != 1.0f;
     const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
-    const bool is_codeword_order = segment->descramble || plane_nbytes > 0;
+    const bool is_codeword_order = segment->descramble || has_planes;
     const bool loop_converts =
         is_converted && !is_gathered && !is_codeword_order &&
         (loops->converts == SOFTQAM_CONVERTS_ALWAYS || (loops->converts == SOFTQAM_CONVERTS_STREAMED &&
@@ -177,6 +201,7 @@ static void take_span(span *s, const softqam_segment *segment, size_t first, siz
     s->call.input_scale = input_scale;
     s->call.has_no_small_components = has_no_small_components(params->input_format, input_scale);
     s->call.sequence = NULL;
+    s->sequence_first = s->sequence_end = 0;
     if (softqam_params_take_noise(params))
         take_noise(s);
     s->n_layers_taken = 0;
@@ -193,7 +218,11 @@ static void take_span(span *s, const softqam_segment *segment, size_t first, siz
 static size_t take_piece(span *s, size_t first)
 {
     const softqam_cpu_loops *loops = &s->demodulator->loops;
-    const size_t left = s->n_symbols - first;
+    if (first == s->out_end) {
+        s->block = softqam_block_after(&s->blocks, &s->block);
+        open_destination(s, first);
+    }
+    const size_t left = s->out_end - first;
     size_t n = left > s->piece_symbols ? s->piece_symbols : left;
     bool streaming = false;
     if (first < s->n_unstreamed) {
@@ -203,7 +232,7 @@ static size_t take_piece(span *s, size_t first)
         streaming = true;
     }
     s->call.n_symbols = n;
-    s->call.out = s->out + first * s->out_nbytes;
+    s->call.out = s->out ? s->out + (first - s->out_first) * s->out_nbytes : NULL;
     s->call.plane_nbytes = s->plane_nbytes;
     s->call.streaming = streaming;
     s->call.converts =
@@ -299,29 +328,65 @@ static const float *load_noise(const span *s, size_t first, tile_memory *tile)
     return tile->noise;
 }
 
-/* The scrambling sequence of a piece. */
-static const unsigned char *load_sequence(const span *s, uint64_t position, tile_memory *tile)
+/* How many symbols' sequence is made at once: those of the piece, or of all the code blocks that there is room for. */
+static size_t sequence_symbols(const span *s, size_t first)
 {
+    const size_t left = s->n_symbols - first;
+    size_t n = s->call.n_symbols;
+    if (s->out_end < s->n_symbols && n == s->out_end - first) {
+        const size_t longest = softqam_blocks_longest(&s->blocks);
+        n += (DESCRAMBLED_SYMBOLS - n) / longest * longest;
+    }
+    return n < left ? n : left;
+}
+
+/* Makes the scrambling sequence of a span's symbols from `first` on. */
+static void make_sequence(span *s, size_t first, tile_memory *tile)
+{
+    const uint64_t position = s->segment->first_symbol + s->segment->scrambling_offset + s->first + first;
+    const size_t n = sequence_symbols(s, first);
     if (!tile->is_gold_open) {
         softqam_gold_open(&tile->gold, s->demodulator->loops.gold);
         memset(tile->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
+        memset(tile->shifted + SHIFTED_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
         tile->is_gold_open = true;
     }
-    return softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, s->call.n_symbols * s->n_bits,
-                             tile->sequence);
+    s->sequence =
+        softqam_gold_bits(&tile->gold, s->segment->c_init, position * s->n_bits, n * s->n_bits, tile->sequence);
+    s->sequence_first = first;
+    s->sequence_end = first + n;
+}
+
+/* The scrambling sequence of a piece, from the first bit of a byte on. */
+static const unsigned char *load_sequence(span *s, size_t first, tile_memory *tile)
+{
+    if (first < s->sequence_first || first + s->call.n_symbols > s->sequence_end)
+        make_sequence(s, first, tile);
+    const size_t bit = (first - s->sequence_first) * s->n_bits;
+    const unsigned char *from = s->sequence + bit / 8;
+    if (bit % 8 == 0)
+        return from;
+    const size_t n_words = s->call.n_symbols * s->n_bits / 64 + 1;
+    for (size_t k = 0; k < n_words; k++) {
+        uint64_t low, high;
+        memcpy(&low, from + 8 * k, sizeof low);
+        memcpy(&high, from + 8 * k + 1, sizeof high);
+        tile->shifted[k] = low >> bit % 8 | high >> 56 << (64 - bit % 8);
+    }
+    return (const unsigned char *)tile->shifted;
 }
 
 /* What the loop reads of a piece. */
 static void load_piece(span *s, size_t first, tile_memory *tile)
 {
     softqam_loop_call *call = &s->call;
-    const uint64_t position = s->segment->first_symbol + s->first + first; /* in the codeword */
+    const uint64_t position = s->segment->first_symbol + s->segment->scrambling_offset + s->first + first;
     call->ahead = NULL;
     call->layers = take_layers(s, s->first + first, &tile->layers);
     call->components = call->layers ? call->layers->components[0] : load_symbols(s, first, tile);
     call->noise = call->layers ? call->layers->noise[0] : load_noise(s, first, tile);
     if (s->segment->descramble)
-        call->sequence = load_sequence(s, position, tile);
+        call->sequence = load_sequence(s, first, tile);
     if (s->turns_odd_symbols) {
         call->turn[position % 2] = 0;
         call->turn[1 - position % 2] = 0x80000000u;
@@ -392,14 +457,15 @@ static void demodulate_part(void *context, size_t number)
     s.demodulator = call->demodulator;
     s.call.params = &call->demodulator->params;
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
-        softqam_segment copy;
-        const softqam_segment *segment = softqam_segment_read(call->list, cursor.segment, &copy);
+        const softqam_segment *segment = &call->list->segments[cursor.segment];
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
         softqam_float_flush(&environment, is_worth_flushing && may_flush(call->demodulator, segment));
         take_span(&s, segment, cursor.offset, left, call->streaming);
         for (size_t first = 0, n; first < s.n_symbols; first += n) {
             n = take_piece(&s, first);
+            if (!s.out)
+                continue;
             load_piece(&s, first, &tile);
             if (n < s.min_symbols)
                 demodulate_few(&s, &tile);

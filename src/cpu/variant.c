@@ -121,9 +121,10 @@ static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const s
         return llrs->f16;
     case SOFTQAM_OUTPUT_F32:
         return llrs->f32;
-    default:
+    case SOFTQAM_OUTPUT_U8:
         return variant->soft_bits;
     }
+    return NULL;
 }
 
 static softqam_loop *const *codeword_loops_of(const softqam_params *params, const softqam_llr_loops *llrs)
@@ -135,9 +136,10 @@ static softqam_loop *const *codeword_loops_of(const softqam_params *params, cons
         return llrs->codeword_f16;
     case SOFTQAM_OUTPUT_F32:
         return llrs->codeword_f32;
-    default:
+    case SOFTQAM_OUTPUT_U8: /* has no codewords */
         return NULL;
     }
+    return NULL;
 }
 
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,

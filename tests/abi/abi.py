@@ -3,8 +3,9 @@
 """The binary interface of the shared library, held against the one in this folder by libabigail.
 
     abi.py check  core|cuda  --source DIR [...]    exit status 1 where they differ at all, 77 without abigail-tools
-    abi.py update core|cuda  --source DIR [...]    writes what is there into this folder; refuses what breaks callers
-                                                   unless the major version was raised
+    abi.py update core|cuda  --source DIR [...]    writes what is there into this folder; refuses what breaks callers,
+                                                   unless the loader keeps them from running: by a new major version,
+                                                   or by new versions of all symbols
 
 core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, where the files in this folder come from.
 """
@@ -40,7 +41,7 @@ def build(arguments, work, sources, *options):
     undefined."""
     library = os.path.join(work, "libsoftqam.so")
     run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{arguments.source}/include",
-        f"-I{arguments.source}/src", '-DSOFTQAM_VERSION=""', *options, *sources, f"-Wl,--version-script={arguments.source}/src/softqam.map",
+        f"-I{arguments.source}/src", *options, *sources, f"-Wl,--version-script={arguments.source}/src/softqam.map",
         f"-Wl,-soname,libsoftqam.so.{major_version(arguments)}", "-o", library)
     return library
 
@@ -72,10 +73,13 @@ def compare(old, new):
     return done.returncode, done.stdout
 
 
-def soname(path):
+def needed_by_callers(path):
+    """What the loader looks for when it starts a program that is linked with this library: the library's name, with each
+    version that one of its symbols has."""
     with open(path, encoding="utf-8") as file:
-        found = re.search(r" soname='([^']*)'", file.read())
-    return found.group(1) if found else ""
+        text = file.read()
+    soname = re.search(r" soname='([^']*)'", text)
+    return {(soname and soname.group(1), version) for version in re.findall(r"<elf-symbol [^>]* version='([^']*)'", text)}
 
 
 def check(kept, new):
@@ -84,7 +88,8 @@ def check(kept, new):
         print(f"{os.path.basename(kept)}: no difference")
         return 0
     print(report)
-    print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR." if status & INCOMPATIBLE
+    print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR or, before 1.0, the version in "
+          "the .map files." if status & INCOMPATIBLE
           else "Where programs that are linked with the library still run, raise SOFTQAM_VERSION_MINOR; else _MAJOR.")
     print("Then `cmake --build BUILD --target update-abi` announces the change.")
     return 1
@@ -94,9 +99,9 @@ def update(kept, new):
     if os.path.exists(kept):
         status, report = compare(kept, new)
         print(report, end="")
-        if status & INCOMPATIBLE and soname(kept) == soname(new):
-            print("abi.py: this breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR first",
-                  file=sys.stderr)
+        if status & INCOMPATIBLE and needed_by_callers(kept) & needed_by_callers(new):
+            print("abi.py: this breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR first or, before "
+                  "1.0, the version in the .map files", file=sys.stderr)
             return 1
     shutil.copyfile(new, kept)
     return 0

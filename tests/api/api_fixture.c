@@ -19,7 +19,7 @@ void api_assert_one_line(const char *message)
     assert_null(strpbrk(message, "\r\n"));
 }
 
-void api_assert_works(softqam_demodulator *demodulator)
+void api_assert_works(const softqam_demodulator *demodulator)
 {
     uint8_t out[sizeof api_soft_bits];
     memset(out, API_OUT_BYTE, sizeof out);
@@ -44,35 +44,40 @@ softqam_context *api_shared_context(void)
     return shared_context;
 }
 
-softqam_config api_config(void)
+softqam_demodulator_config api_config(void)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.context = api_shared_context();
+    return api_config_in(api_shared_context());
+}
+
+softqam_demodulator_config api_config_in(softqam_context *context)
+{
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    config.context = context;
+    config.output_format = SOFTQAM_OUTPUT_U8;
+    config.noise = SOFTQAM_NOISE_PER_CALL;
     return config;
 }
 
-softqam_demodulator *api_create(const softqam_config *config)
+softqam_demodulator *api_create(const softqam_demodulator_config *config)
 {
     softqam_demodulator *demodulator = NULL;
-    const softqam_status status = softqam_create(&demodulator, config);
+    const softqam_status status = softqam_demodulator_create(&demodulator, config);
     if (status != SOFTQAM_OK)
-        fail_msg("softqam_create: %s: %s", softqam_status_string(status), softqam_error_message());
+        fail_msg("softqam_demodulator_create: %s: %s", softqam_status_string(status), softqam_error_message());
     assert_non_null(demodulator);
     return demodulator;
 }
 
-softqam_demodulator *api_create_default(void)
+softqam_demodulator *api_create_soft_bits(void)
 {
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     return api_create(&config);
 }
 
 softqam_demodulator *api_create_in(softqam_context *context)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.context = context;
+    const softqam_demodulator_config config = api_config_in(context);
     return api_create(&config);
 }
 
@@ -115,35 +120,35 @@ void api_assert_context_accepted(const softqam_context_config *config)
     softqam_context *context = api_create_context(config);
     softqam_demodulator *demodulator = api_create_in(context);
     api_assert_works(demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
-void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what)
+void api_assert_refused(const softqam_demodulator_config *config, softqam_status expected, const char *what)
 {
     int anything;
     softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&anything;
-    softqam_status status = softqam_create(&demodulator, config);
+    softqam_status status = softqam_demodulator_create(&demodulator, config);
     if (status != expected)
         fail_msg("%s: \"%s\" instead of \"%s\"", what, softqam_status_string(status), softqam_status_string(expected));
     assert_null(demodulator);
     api_assert_one_line(softqam_error_message());
 }
 
-void api_assert_invalid(const softqam_config *config, const char *what)
+void api_assert_invalid(const softqam_demodulator_config *config, const char *what)
 {
     api_assert_refused(config, SOFTQAM_ERROR_INVALID_ARGUMENT, what);
 }
 
-void api_assert_accepted(const softqam_config *config)
+void api_assert_accepted(const softqam_demodulator_config *config)
 {
     softqam_demodulator *demodulator = api_create(config);
     api_assert_works(demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* The LLRs of the symbols above have the signs of their soft bits. */
-void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format)
+void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format)
 {
     uint8_t out[sizeof api_soft_bits * sizeof(float)];
     size_t nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, 1) / HARNESS_SYMBOL_BITS;
@@ -155,9 +160,9 @@ void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_forma
     }
 }
 
-softqam_config api_llr_config(softqam_output_format format)
+softqam_demodulator_config api_llr_config(softqam_output_format format)
 {
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.output_format = format;
     return config;
 }

@@ -13,18 +13,16 @@ extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
 extern const float api_low_noise;
 
-/* A context on the backend under test, which all tests of a program share; the default configuration on it; and a
- * demodulator where a failure is the test's. */
+/* A context on the backend under test, which all tests of a program share; a configuration on it for soft bits, which
+ * take no noise; the same for LLRs, with one noise value a call; and a demodulator where a failure is the test's. */
 softqam_context *api_shared_context(void);
-softqam_config api_config(void);
-softqam_demodulator *api_create(const softqam_config *config);
+softqam_demodulator_config api_config(void);
+softqam_demodulator_config api_llr_config(softqam_output_format format);
+softqam_demodulator *api_create(const softqam_demodulator_config *config);
+softqam_demodulator *api_create_soft_bits(void);
 
-/* The default configuration on that context, for an output format. */
-softqam_config api_llr_config(softqam_output_format format);
-/* A demodulator for soft bits. */
-softqam_demodulator *api_create_default(void);
-
-/* One in a context, with the defaults. */
+/* Soft bits in any context; NULL: the default one. */
+softqam_demodulator_config api_config_in(softqam_context *context);
 softqam_demodulator *api_create_in(softqam_context *context);
 
 /* A context's default settings, with the backend under test, and a context where a failure is the test's. */
@@ -32,13 +30,13 @@ softqam_context_config api_context_config(void);
 softqam_context *api_create_context(const softqam_context_config *config);
 
 void api_assert_one_line(const char *message);
-void api_assert_works(softqam_demodulator *demodulator);
-void api_assert_llrs_work(softqam_demodulator *demodulator, softqam_output_format format);
+void api_assert_works(const softqam_demodulator *demodulator);
+void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format);
 
-/* softqam_create() does, or does not, take a configuration; `what` names it in the message. */
-void api_assert_refused(const softqam_config *config, softqam_status expected, const char *what);
-void api_assert_invalid(const softqam_config *config, const char *what);
-void api_assert_accepted(const softqam_config *config);
+/* softqam_demodulator_create() does, or does not, take a configuration; `what` names it in the message. */
+void api_assert_refused(const softqam_demodulator_config *config, softqam_status expected, const char *what);
+void api_assert_invalid(const softqam_demodulator_config *config, const char *what);
+void api_assert_accepted(const softqam_demodulator_config *config);
 
 /* The same of softqam_context_create(). */
 void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);

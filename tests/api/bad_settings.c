@@ -8,7 +8,7 @@
 
 /* A demodulator's configuration that is wrong, and a context's. */
 typedef struct config_row {
-    softqam_config config;
+    softqam_demodulator_config config;
     const char *message; /* what it starts with */
 } config_row;
 
@@ -19,22 +19,23 @@ typedef struct context_row {
 
 #define WRONG(text, ...)                                                                                               \
     {                                                                                                                  \
-        {.struct_nbytes = sizeof(softqam_config), __VA_ARGS__}, text                                                   \
+        {__VA_ARGS__}, text                                                                                            \
     }
 #define WRONG_CONTEXT(text, ...)                                                                                       \
     {                                                                                                                  \
-        {.struct_nbytes = sizeof(softqam_context_config), .device = -1, __VA_ARGS__}, text                             \
+        {.device = -1, __VA_ARGS__}, text                                                                              \
     }
 #define S8 .output_format = SOFTQAM_OUTPUT_S8
+#define U8 .output_format = SOFTQAM_OUTPUT_U8
 
 static const config_row config_rows[] = {
     WRONG("config.modulation is 8", .modulation = 8),
     WRONG("config.modulation is -2147483648", .modulation = (softqam_modulation)INT32_MIN),
-    WRONG("config.modulation is BPSK: u8 soft bits are those of 256QAM alone", .modulation = 1),
-    WRONG("config.modulation is 1024QAM: u8 soft bits are those of 256QAM alone", .modulation = 7),
+    WRONG("config.modulation is BPSK: u8 soft bits are those of 256QAM alone", U8, .modulation = 1),
+    WRONG("config.modulation is 1024QAM: u8 soft bits are those of 256QAM alone", U8, .modulation = 7),
     WRONG("config.input_format is 4", .input_format = 4),
     WRONG("config.input_format is -1", .input_format = (softqam_input_format)-1),
-    WRONG("config.output_format is 4", .output_format = 4),
+    WRONG("config.output_format is -1", .output_format = (softqam_output_format)-1),
     WRONG("config.output_format is 256", .output_format = 256),
     WRONG("config.sign is 2", .sign = 2),
     WRONG("config.sign is -1", .sign = (softqam_sign)-1),
@@ -53,19 +54,18 @@ static const config_row config_rows[] = {
     WRONG("config.llr_scale is nan, not 2^-10 to 2^20", S8, .llr_scale = NAN),
     WRONG("config.llr_scale is inf, not 2^-10 to 2^20", S8, .llr_scale = INFINITY),
     WRONG("config.llr_scale is 1.4013e-45, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-149F),
-    WRONG("config.llr_scale is 6, not 1, the only scale of this output format", .llr_scale = 6),
+    WRONG("config.llr_scale is 6, not 1, the only scale of this output format", U8, .llr_scale = 6),
     WRONG("config.llr_scale is 6, not 1", .output_format = SOFTQAM_OUTPUT_F16, .llr_scale = 6),
     WRONG("config.llr_scale is nan, not 1", .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = NAN),
     WRONG("config.llr_limit is 128, not 1 to 127", S8, .llr_limit = 128),
     WRONG("config.llr_limit is -1, not 1 to 127", S8, .llr_limit = -1),
     WRONG("config.llr_limit is -2147483648, not 1 to 127", S8, .llr_limit = INT32_MIN),
-    WRONG("config.llr_limit is 127, not 0, as this output format has none", .llr_limit = 127),
+    WRONG("config.llr_limit is 127, not 0, as this output format has none", U8, .llr_limit = 127),
     WRONG("config.llr_limit is 1, not 0", .output_format = SOFTQAM_OUTPUT_F32, .llr_limit = 1),
-    {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_config_init()"},
-    {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_config_init()"},
-    {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_config_init()"},
-    {{.struct_nbytes = sizeof(softqam_config) - 1}, "config.struct_nbytes is "},
-    {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_config_init()"},
+    WRONG("config.reserved_word is 1, not 0", .reserved_word = 1),
+    WRONG("config.reserved_word is 4294967295, not 0", .reserved_word = UINT32_MAX, .modulation = 8),
+    WRONG("config.reserved is not 0", .reserved = {1}),
+    WRONG("config.reserved is not 0", .reserved = {[7] = (uint64_t)1 << 63}, .modulation = 8),
 };
 
 static const unsigned too_far[] = {0, 1, 1024};
@@ -86,10 +86,9 @@ static const context_row context_rows[] = {
     WRONG_CONTEXT("config.thread_priority is -1, not 0 to 99", .thread_priority = -1),
     WRONG_CONTEXT("config.thread_priority is 100, not 0 to 99", .thread_priority = 100),
     WRONG_CONTEXT("config.thread_priority is -2147483648, not 0 to 99", .thread_priority = INT32_MIN),
-    {{.struct_nbytes = sizeof(softqam_context_config), .device = -2}, "config.device is -2"},
-    {{.struct_nbytes = sizeof(softqam_context_config), .device = INT32_MIN}, "config.device is -2147483648"},
-    {{.struct_nbytes = sizeof(softqam_context_config), .device = 0, .devices = twice, .n_devices = 2},
-     "config.device and config.n_devices exclude each other"},
+    {{.device = -2}, "config.device is -2"},
+    {{.device = INT32_MIN}, "config.device is -2147483648"},
+    {{.devices = twice, .n_devices = 2}, "config.device and config.n_devices exclude each other"},
     WRONG_CONTEXT("config.devices needs config.n_devices", .devices = twice),
     WRONG_CONTEXT("config.n_devices is 1, but config.devices is NULL", .n_devices = 1),
     WRONG_CONTEXT("config.n_devices is 65, more than 64", .devices = twice, .n_devices = 65),
@@ -107,23 +106,20 @@ static const context_row context_rows[] = {
     WRONG_CONTEXT("config.cpu_variant is \"%s%n%n\", not one of ", .cpu_variant = "%s%n%n"),
     WRONG_CONTEXT("config.cpu_variant is \"portable \", not one of ", .cpu_variant = "portable "),
     WRONG_CONTEXT("config.cpu_variant is \"PORTABLE\", not one of ", .cpu_variant = "PORTABLE"),
-    {{.struct_nbytes = 0}, "config.struct_nbytes is 0: use softqam_context_config_init()"},
-    {{.struct_nbytes = 8}, "config.struct_nbytes is 8: use softqam_context_config_init()"},
-    {{.struct_nbytes = SIZE_MAX}, "config.struct_nbytes is 18446744073709551615: use softqam_context_config_init()"},
-    {{.struct_nbytes = offsetof(softqam_context_config, cpu_variant) + 4, .cpu_variant = "avx2"},
-     "config.struct_nbytes is "},
-    {{.struct_nbytes = 4097}, "config.struct_nbytes is 4097: use softqam_context_config_init()"},
+    WRONG_CONTEXT("config.reserved_word is 1, not 0", .reserved_word = 1),
+    WRONG_CONTEXT("config.reserved is not 0", .reserved = {1}),
+    WRONG_CONTEXT("config.reserved is not 0", .reserved = {[7] = (uint64_t)1 << 63}, .backend = 3),
 };
 
 void test_configurations(void **state)
 {
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
-        softqam_config config = config_rows[k].config;
+        softqam_demodulator_config config = config_rows[k].config;
         config.context = api_shared_context();
-        const softqam_config before = config;
+        const softqam_demodulator_config before = config;
         softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
-        check_refusal(softqam_create(&demodulator, &config), config_rows[k].message, "configuration", k);
+        check_refusal(softqam_demodulator_create(&demodulator, &config), config_rows[k].message, "configuration", k);
         assert_null(demodulator);
         assert_memory_equal(&config, &before, sizeof config);
     }
@@ -135,7 +131,7 @@ void test_context_configurations(void **state)
     (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(context_rows); k++) {
         softqam_context_config config = context_rows[k].config;
-        if (config.backend == SOFTQAM_BACKEND_AUTO)
+        if (config.backend == 0)
             config.backend = harness_backend();
         const softqam_context_config before = config;
         softqam_context *context = (softqam_context *)(void *)&config;

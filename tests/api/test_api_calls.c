@@ -8,13 +8,13 @@
 static void test_null_demodulator(void **state)
 {
     (void)state;
-    softqam_config config = api_config();
-    assert_int_equal(softqam_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    softqam_demodulator_config config = api_config();
+    assert_int_equal(softqam_demodulator_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
     uint8_t out[sizeof api_soft_bits];
     assert_int_equal(softqam_demodulate(NULL, api_symbols, NULL, API_SYMBOLS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
-    softqam_destroy(NULL);
+    softqam_demodulator_destroy(NULL);
     softqam_context_destroy(NULL);
     assert_null(softqam_demodulator_context(NULL));
     assert_string_equal(softqam_backend_name(NULL), "none");
@@ -34,7 +34,7 @@ static void assert_call_refused(softqam_demodulator *demodulator, const void *in
 static void test_null_buffers(void **state)
 {
     (void)state;
-    softqam_demodulator *demodulator = api_create_default();
+    softqam_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[sizeof api_soft_bits], untouched[sizeof api_soft_bits];
     memset(untouched, API_OUT_BYTE, sizeof untouched);
     memset(out, API_OUT_BYTE, sizeof out);
@@ -44,7 +44,7 @@ static void test_null_buffers(void **state)
     assert_call_refused(demodulator, NULL, NULL, API_SYMBOLS, NULL);
     assert_call_refused(demodulator, api_symbols, noise_var, API_SYMBOLS, out);
     assert_memory_equal(out, untouched, sizeof out);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* Of a plan for LLRs: each is refused, writes nothing and leaves the plan usable. */
@@ -62,9 +62,9 @@ static void test_noise_var_misuse(void **state)
     const float noise_vars[API_SYMBOLS + 1] = {1, 1, 1, 1, 1};
     const float *misaligned[] = {NULL, (const float *)(const void *)((const uint8_t *)noise_vars + 1),
                                  (const float *)(const void *)((const uint8_t *)noise_vars + 2)};
-    for (int format = SOFTQAM_OUTPUT_S8; format <= SOFTQAM_OUTPUT_F32; format++) {
-        for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
-            softqam_config config = api_llr_config((softqam_output_format)format);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
+            softqam_demodulator_config config = api_llr_config(harness_llr_formats[k]);
             config.noise = (softqam_noise)noise;
             softqam_demodulator *demodulator = api_create(&config);
             uint8_t out[sizeof api_soft_bits * sizeof(float)], untouched[sizeof out];
@@ -78,7 +78,7 @@ static void test_noise_var_misuse(void **state)
             assert_llr_call_refused(demodulator, config.output_format, api_symbols, noise_vars, API_SYMBOLS, NULL);
             assert_memory_equal(out, untouched, sizeof out);
             assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
-            softqam_destroy(demodulator);
+            softqam_demodulator_destroy(demodulator);
         }
     }
 }
@@ -87,8 +87,8 @@ static void test_noise_var_misuse(void **state)
 static void test_noise_var_overlap(void **state)
 {
     (void)state;
-    for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
-        softqam_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+    for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
+        softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
         config.noise = (softqam_noise)noise;
         softqam_demodulator *demodulator = api_create(&config);
         const size_t noise_nbytes = sizeof(float) * (noise == SOFTQAM_NOISE_PER_SYMBOL ? API_SYMBOLS : 1), out = 32;
@@ -101,21 +101,21 @@ static void test_noise_var_overlap(void **state)
                                                        API_SYMBOLS, (uint8_t *)block + out);
             assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
 static void test_no_symbols(void **state)
 {
     (void)state;
-    softqam_demodulator *demodulator = api_create_default();
+    softqam_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[1] = {API_OUT_BYTE};
     assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
     assert_int_equal(softqam_demodulate(demodulator, api_symbols, NULL, 0, out), SOFTQAM_OK);
     assert_int_equal(softqam_demodulate(demodulator, out, NULL, 0, out), SOFTQAM_OK);
     assert_int_equal(out[0], API_OUT_BYTE);
     api_assert_works(demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every input and output
@@ -138,10 +138,10 @@ static void test_overflowing_counts(void **state)
         PTRDIFF_MAX / 4 + 1,
         PTRDIFF_MAX / 8 + 1,
     };
-    for (unsigned k = 0; k < 4 * 4; k++) {
-        softqam_config config = api_config();
-        config.input_format = (softqam_input_format)(k % 4);
-        config.output_format = (softqam_output_format)(k / 4);
+    for (unsigned k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
+        softqam_demodulator_config config = api_config();
+        config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
+        config.output_format = (softqam_output_format)(k / HARNESS_N_INPUT_FORMATS);
         const float *noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : &api_low_noise;
         softqam_demodulator *demodulator = api_create(&config);
         for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
@@ -151,7 +151,7 @@ static void test_overflowing_counts(void **state)
             api_assert_one_line(softqam_error_message());
             assert_memory_equal(out, "\0\0\0\0\0\0\0", sizeof out);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -175,20 +175,20 @@ static void check_layout(softqam_demodulator *demodulator, size_t in, size_t out
 static void test_overlap(void **state)
 {
     (void)state;
-    softqam_demodulator *demodulator = api_create_default();
+    softqam_demodulator *demodulator = api_create_soft_bits();
     const size_t middle = 48;
     for (size_t out = 0; out <= 2 * middle; out++) {
         bool overlap = out + sizeof api_soft_bits > middle && out < middle + sizeof api_symbols;
         check_layout(demodulator, middle, out, overlap);
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* With 2 bytes a symbol the input is the shorter one: it may lie anywhere within the output. */
 static void test_overlap_of_unequal_sizes(void **state)
 {
     (void)state;
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
     softqam_demodulator *demodulator = api_create(&config);
     uint8_t block[64];
@@ -198,7 +198,7 @@ static void test_overlap_of_unequal_sizes(void **state)
         softqam_status status = softqam_demodulate(demodulator, block + in, NULL, API_SYMBOLS, block + 16);
         assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 int main(int argc, char **argv)

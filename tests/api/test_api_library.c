@@ -32,7 +32,7 @@ static void test_host_memory_refused(void **state)
 {
     (void)state;
     static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2};
-    softqam_demodulator *demodulator = api_create_default();
+    softqam_demodulator *demodulator = api_create_soft_bits();
     softqam_context *context = softqam_demodulator_context(demodulator);
     int anything;
     void *memory = &anything;
@@ -47,7 +47,7 @@ static void test_host_memory_refused(void **state)
         api_assert_one_line(softqam_error_message());
         api_assert_works(demodulator);
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void test_host_memory_outlives_context(void **state)
@@ -64,7 +64,7 @@ static void test_host_memory_outlives_context(void **state)
     softqam_demodulator *demodulator = api_create_in(second);
     harness_demodulate(demodulator, in, API_SYMBOLS, out);
     assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(second);
     softqam_host_free(out);
     softqam_host_free(in);
@@ -104,7 +104,8 @@ static void test_bits_per_symbol(void **state)
 static void test_output_sizes(void **state)
 {
     (void)state;
-    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {1, 1, 2, 4};
+    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {
+        [SOFTQAM_OUTPUT_S8] = 1, [SOFTQAM_OUTPUT_F16] = 2, [SOFTQAM_OUTPUT_F32] = 4, [SOFTQAM_OUTPUT_U8] = 1};
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         for (int modulation = 0; modulation <= HARNESS_N_MODULATIONS; modulation++) {
             const size_t nbytes = softqam_bits_per_symbol((softqam_modulation)modulation) * value_nbytes[format];
@@ -157,7 +158,7 @@ static void *fail_elsewhere(void *argument)
 {
     char *messages = argument;
     strncpy(messages, softqam_error_message(), 255);
-    softqam_create(NULL, NULL);
+    softqam_demodulator_create(NULL, NULL);
     strncpy(messages + 256, softqam_error_message(), 255);
     return NULL;
 }
@@ -165,7 +166,7 @@ static void *fail_elsewhere(void *argument)
 static void test_messages_belong_to_threads(void **state)
 {
     (void)state;
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.llr_limit = 128;
     api_assert_invalid(&config, "llr_limit");
     char mine[256] = {0}, theirs[2][256] = {{0}};
@@ -178,10 +179,10 @@ static void test_messages_belong_to_threads(void **state)
     assert_string_not_equal(theirs[1], mine);
     assert_string_equal(softqam_error_message(), mine);
     /* It is the last failure's, so a success leaves it alone. */
-    softqam_demodulator *demodulator = api_create_default();
+    softqam_demodulator *demodulator = api_create_soft_bits();
     api_assert_works(demodulator);
     assert_string_equal(softqam_error_message(), mine);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void assert_works_on_cpu(const softqam_context_config *config)
@@ -191,7 +192,7 @@ static void assert_works_on_cpu(const softqam_context_config *config)
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     assert_string_equal(softqam_backend_name(demodulator), "cpu");
     api_assert_works(demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -249,7 +250,7 @@ static void test_driver_is_not_opened(void **state)
     if (config.backend == SOFTQAM_BACKEND_CPU)
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     api_assert_works(demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
     assert_false(driver_is_loaded());
 }
@@ -277,7 +278,7 @@ static void test_threads_leave_signals_alone(void **state)
     assert_int_equal(sigismember(&pending, SIGUSR1), 1);
     assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -287,6 +288,8 @@ static void test_version(void **state)
     char version[64];
     snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
     assert_string_equal(softqam_version(), version);
+    assert_int_equal(SOFTQAM_VERSION,
+                     SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
 }
 
 int main(int argc, char **argv)

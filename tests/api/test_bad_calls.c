@@ -66,6 +66,11 @@ static const segment_row segment_rows[] = {
             .descramble = 1, .first_symbol = UINT64_MAX),
     SEGMENT(S8, "segment.first_symbol is 2305843009213693952: the codeword has more bits than can be counted",
             .descramble = 1, .first_symbol = UINT64_MAX / 8 + 1),
+    SEGMENT(S8, "segment.scrambling_offset is 3, not a multiple of 2 layers", .n_layers = 2, .scrambling_offset = 3),
+    SEGMENT(S8, "segment.first_symbol is 0: the codeword has more bits than can be counted", .descramble = 1,
+            .scrambling_offset = UINT64_MAX),
+    SEGMENT(S8, "segment.first_symbol is 1152921504606846976: the codeword has more bits than can be counted",
+            .descramble = 1, .scrambling_offset = UINT64_MAX / 16 + 1, .first_symbol = UINT64_MAX / 16 + 1),
 };
 
 /* What depends on the number of symbols: refused of 4 of them, not of none. */
@@ -209,7 +214,7 @@ static softqam_segment segment_of(const call_row *row)
         .out = at(row->out),
         .symbol_stride = row->stride,
         .noise_stride = row->noise_stride,
-        .layers = {{at(row->symbols), at(row->symbols_q), at(row->noise_var)}},
+        .layers = {{.symbols = at(row->symbols), .symbols_q = at(row->symbols_q), .noise_var = at(row->noise_var)}},
     };
 }
 
@@ -245,7 +250,7 @@ static void check_row(softqam_demodulator *demodulators[2], const call_row *row,
 /* Refused beside a good one and alone, and, if `always`, where there is nothing to do, too. */
 static void check_segment_row(const segment_row *row, bool always, size_t number)
 {
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.output_format = row->format;
     softqam_demodulator *demodulator = api_create(&config);
     uint8_t expected[sizeof memory];
@@ -264,7 +269,7 @@ static void check_segment_row(const segment_row *row, bool always, size_t number
         assert_int_equal(status, SOFTQAM_OK);
     assert_memory_equal(memory, expected, sizeof memory);
     assert_works(demodulator, row->format);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void test_segment_fields(void **state)
@@ -288,7 +293,8 @@ typedef struct layer_row {
 #define AT(offset) ((offset) == NONE ? NULL : memory + (offset))
 #define LAYER_ROW(n, planes, stride, layer, i, q, noise, message)                                                      \
     {                                                                                                                  \
-        n, planes, stride, layer, {AT(i), AT(q), (const float *)(const void *)AT(noise)}, message                      \
+        n, planes, stride, layer,                                                                                      \
+            {.symbols = AT(i), .symbols_q = AT(q), .noise_var = (const float *)(const void *)AT(noise)}, message       \
     }
 
 static void test_layers(void **state)
@@ -310,12 +316,12 @@ static void test_layers(void **state)
         LAYER_ROW(8, 20, 0, 3, IN, NONE, OUT + 144, overlap),
         LAYER_ROW(8, 0, SIZE_MAX / 8, 1, IN, NONE, NOISE, "8 symbols are more than memory can hold"),
     };
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.output_format = SOFTQAM_OUTPUT_S8;
     softqam_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         const layer_row *row = &rows[k];
-        const softqam_layer good = {at(IN), NULL, at(NOISE)};
+        const softqam_layer good = {.symbols = at(IN), .noise_var = at(NOISE)};
         uint8_t expected[sizeof memory];
         fill_memory(expected);
         softqam_segment segment = {.n_symbols = row->n_symbols,
@@ -334,24 +340,25 @@ static void test_layers(void **state)
     softqam_segment beside = {.n_symbols = 2,
                               .out = at(OUT),
                               .plane_stride = 20,
-                              .layers = {{at(OUT + 142), NULL, at(OUT - 4)}, {at(OUT - 8), NULL, at(OUT + 144)}},
+                              .layers = {{.symbols = at(OUT + 142), .noise_var = at(OUT - 4)},
+                                         {.symbols = at(OUT - 8), .noise_var = at(OUT + 144)}},
                               .n_layers = 2};
     if (harness_backend() != SOFTQAM_BACKEND_CUDA)
         assert_int_equal(softqam_demodulate_segments(demodulator, &beside, 1), SOFTQAM_OK);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     print_message("%zu rows\n", HARNESS_COUNT(rows));
 }
 
 static void test_calls(void **state)
 {
     (void)state;
-    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
-        softqam_demodulator *demodulators[2];
-        for (int noise = 0; noise < 2; noise++) {
-            softqam_config config = api_config();
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        softqam_demodulator *demodulators[2]; /* by their noise stride */
+        for (int stride = 0; stride < 2; stride++) {
+            softqam_demodulator_config config = api_config();
             config.output_format = (softqam_output_format)format;
-            config.noise = (softqam_noise)noise;
-            demodulators[noise] = api_create(&config);
+            config.noise = stride ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
+            demodulators[stride] = api_create(&config);
         }
         for (size_t k = 0; k < HARNESS_COUNT(call_rows); k++) {
             if (call_rows[k].format == (softqam_output_format)format) {
@@ -359,8 +366,8 @@ static void test_calls(void **state)
                 assert_works(demodulators[0], (softqam_output_format)format);
             }
         }
-        softqam_destroy(demodulators[0]);
-        softqam_destroy(demodulators[1]);
+        softqam_demodulator_destroy(demodulators[0]);
+        softqam_demodulator_destroy(demodulators[1]);
     }
     print_message("%zu rows\n", HARNESS_COUNT(call_rows));
 }
@@ -369,7 +376,7 @@ static void test_calls(void **state)
 static void test_sum_of_counts(void **state)
 {
     (void)state;
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
     softqam_demodulator *demodulator = api_create(&config);
     /* Never touched. */
@@ -381,7 +388,7 @@ static void test_sum_of_counts(void **state)
                   "the call has more symbols than memory can hold", "sum", 0);
     check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "no segments", 0);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void test_host_memory(void **state)
@@ -390,7 +397,7 @@ static void test_host_memory(void **state)
     static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 4095, SIZE_MAX - 8191,
                                    SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     softqam_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
         void *block = memory;
@@ -402,7 +409,7 @@ static void test_host_memory(void **state)
     check_refusal(softqam_host_alloc(NULL, 1, &block), "context is NULL", "softqam_host_alloc", 1);
     assert_null(block);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 int main(int argc, char **argv)

@@ -112,7 +112,7 @@ static void test_started_when_needed(void **state)
         assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
         softqam_context_destroy(context);
         assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
         assert_int_equal(tasks_count(before.n), before.n);
     }
 }
@@ -129,7 +129,7 @@ static void test_one_thread_has_none(void **state)
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     call(demodulator, LARGE_SYMBOLS);
     assert_int_equal(tasks_count(before.n), before.n);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -159,7 +159,7 @@ static void test_cpus_of_the_creator(void **state)
     set_affinity(&usual);
     softqam_demodulator *demodulator = api_create_in(context);
     assert_non_null(strstr(softqam_backend_detail(demodulator), ", 1 thread"));
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -195,7 +195,7 @@ static void check_refused(const softqam_context_config *config)
     assert_non_null(strstr(softqam_error_message(), "thread 2 of 4 could not be started: "));
     assert_int_equal(tasks_count(before.n), before.n);
     call(demodulator, LARGE_SYMBOLS);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -272,7 +272,7 @@ static void test_real_time_class(void **state)
     check_class(&self.tasks, SCHED_FIFO, 2);
     softqam_demodulator *demodulator = api_create_in(self.context);
     call(demodulator, LARGE_SYMBOLS);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(self.context);
 }
 
@@ -328,7 +328,7 @@ static void test_child_of_fork(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         call(demodulator, LARGE_SYMBOLS);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
         softqam_context_destroy(self.context);
         const started own = start(&config);
         const bool has_own = own.tasks.n == N_THREADS - 1;
@@ -339,7 +339,7 @@ static void test_child_of_fork(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     call(demodulator, LARGE_SYMBOLS);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(self.context);
 }
 

@@ -13,10 +13,10 @@
 #endif
 
 /* Noise variances and symbols of all kinds, subnormal ones and what is no number among them. */
-enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32, N_FORMATS = 4 };
+enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32 };
 
 typedef struct answers {
-    uint8_t *out[N_FORMATS];
+    uint8_t *out[HARNESS_N_OUTPUT_FORMATS];
 } answers;
 
 static float *symbols;
@@ -29,16 +29,16 @@ static answers answer(void)
     softqam_context_config context_config = api_context_config();
     context_config.n_threads = 2;
     softqam_context *context = api_create_context(&context_config);
-    for (int format = 0; format < N_FORMATS; format++) {
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
-        softqam_config config = api_config();
+        softqam_demodulator_config config = api_config();
         config.output_format = (softqam_output_format)format;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
         config.context = context;
         softqam_demodulator *demodulator = api_create(&config);
         const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
     softqam_context_destroy(context);
     return self;
@@ -46,7 +46,7 @@ static answers answer(void)
 
 static void close_answers(answers *self)
 {
-    for (int format = 0; format < N_FORMATS; format++)
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         free(self->out[format]);
 }
 
@@ -73,7 +73,7 @@ static void close_usual(void)
 
 static void assert_usual(answers *self, const char *what)
 {
-    for (int format = 0; format < N_FORMATS; format++) {
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
                                           self->out[format], N_SYMBOLS));
     }
@@ -132,7 +132,7 @@ static void test_subnormal_traps(void **state)
     (void)state;
 #if defined(__x86_64__)
     const unsigned before = _mm_getcsr();
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.output_format = SOFTQAM_OUTPUT_S8;
     config.input_scale = 1e-40F;
     const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
@@ -142,7 +142,7 @@ static void test_subnormal_traps(void **state)
     const softqam_status status = softqam_demodulate(demodulator, symbol, &variance, 1, out);
     _mm_setcsr(before);
     assert_int_equal(status, SOFTQAM_OK);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 #else
     skip();
 #endif
@@ -179,7 +179,8 @@ static void check_refused_scales(softqam_demodulator *demodulator)
     static const float one_noise = 1;
     uint8_t out[MAX_SYMBOL_NBYTES];
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_segment segment = {.n_symbols = 1, .out = out, .layers = {{symbols, NULL, &one_noise}}};
+        softqam_segment segment = {
+            .n_symbols = 1, .out = out, .layers = {{.symbols = symbols, .noise_var = &one_noise}}};
         memcpy(&segment.input_scale, &rows[k].input_scale, sizeof segment.input_scale);
         memcpy(&segment.llr_scale, &rows[k].llr_scale, sizeof segment.llr_scale);
         if (softqam_demodulate_segments(demodulator, &segment, 1) != SOFTQAM_ERROR_INVALID_ARGUMENT)
@@ -191,7 +192,7 @@ static void test_scales_of_segments(void **state)
 {
     (void)state;
     open_usual();
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.output_format = SOFTQAM_OUTPUT_S8;
     softqam_demodulator *demodulator = api_create(&config);
     check_refused_scales(demodulator);
@@ -205,7 +206,7 @@ static void test_scales_of_segments(void **state)
     check_refused_scales(demodulator);
     _mm_setcsr(before);
 #endif
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     close_usual();
 }
 
@@ -221,10 +222,10 @@ static void test_locale(void **state)
     open_usual();
     setlocale(LC_ALL, "");
     answers got = answer();
-    softqam_config config = api_config();
+    softqam_demodulator_config config = api_config();
     config.input_scale = -0.5F;
     softqam_demodulator *demodulator;
-    const softqam_status status = softqam_create(&demodulator, &config);
+    const softqam_status status = softqam_demodulator_create(&demodulator, &config);
     setlocale(LC_ALL, "C");
     assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(softqam_error_message(), "-0,5"));

@@ -41,7 +41,7 @@ enum { N_SHARED = 2 };
 typedef struct load {
     softqam_context *contexts[N_SHARED];
     softqam_demodulator *shared[N_SHARED];
-    softqam_config shared_configs[N_SHARED];
+    softqam_demodulator_config shared_configs[N_SHARED];
     softqam_context *portable; /* what defines the bytes */
     bool have_cuda;
     pthread_barrier_t start;
@@ -87,12 +87,12 @@ static softqam_context_config random_context_config(worker *self)
 }
 
 /* Without its context. */
-static softqam_config random_config(worker *self)
+static softqam_demodulator_config random_config(worker *self)
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.input_format = (softqam_input_format)below(self, 4);
-    config.output_format = (softqam_output_format)below(self, 4);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    config.input_format = (softqam_input_format)below(self, HARNESS_N_INPUT_FORMATS);
+    config.output_format = (softqam_output_format)below(self, HARNESS_N_OUTPUT_FORMATS);
     config.noise = (softqam_noise)below(self, 2);
     config.noise_form = (softqam_noise_form)below(self, 3);
     config.sign = (softqam_sign)below(self, 2);
@@ -103,7 +103,8 @@ static softqam_config random_config(worker *self)
     return config;
 }
 
-static void report_failure(worker *self, const softqam_config *config, const char *what, softqam_status status)
+static void report_failure(worker *self, const softqam_demodulator_config *config, const char *what,
+                           softqam_status status)
 {
     fprintf(stderr, "%s, input %d, output %d, noise %d of form %d: %s: %s\n", what, (int)config->input_format,
             (int)config->output_format, (int)config->noise, (int)config->noise_form, softqam_status_string(status),
@@ -112,17 +113,17 @@ static void report_failure(worker *self, const softqam_config *config, const cha
     atomic_store(&self->load->ends, true);
 }
 
-static softqam_demodulator *create(worker *self, const softqam_config *config)
+static softqam_demodulator *create(worker *self, const softqam_demodulator_config *config)
 {
     softqam_demodulator *demodulator;
-    const softqam_status status = softqam_create(&demodulator, config);
+    const softqam_status status = softqam_demodulator_create(&demodulator, config);
     if (status != SOFTQAM_OK)
-        report_failure(self, config, "softqam_create", status);
+        report_failure(self, config, "softqam_demodulator_create", status);
     return demodulator;
 }
 
 /* The definition: the portable loop on one thread. */
-static softqam_demodulator *create_definition(worker *self, softqam_config config)
+static softqam_demodulator *create_definition(worker *self, softqam_demodulator_config config)
 {
     config.context = self->load->portable;
     return create(self, &config);
@@ -139,14 +140,14 @@ static softqam_context *choose_context(worker *self, bool *own)
     if (*own) {
         const softqam_context_config config = random_context_config(self);
         const softqam_status status = softqam_context_create(&context, &config);
-        const softqam_config none = {0};
+        const softqam_demodulator_config none = {0};
         if (status != SOFTQAM_OK)
             report_failure(self, &none, "softqam_context_create", status);
     }
     return context;
 }
 
-static void fill_symbols(worker *self, const softqam_config *config, size_t n_symbols)
+static void fill_symbols(worker *self, const softqam_demodulator_config *config, size_t n_symbols)
 {
     if (config->input_format == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(&self->random, n_symbols, (float *)(void *)self->in);
@@ -155,8 +156,8 @@ static void fill_symbols(worker *self, const softqam_config *config, size_t n_sy
     harness_fill_noise(&self->random, HARNESS_NOISE_ANY, n_symbols, self->noise_var);
 }
 
-static void check_output(worker *self, const softqam_config *config, softqam_status status, size_t n_symbols,
-                         const void *out, const char *what)
+static void check_output(worker *self, const softqam_demodulator_config *config, softqam_status status,
+                         size_t n_symbols, const void *out, const char *what)
 {
     const size_t nbytes = harness_output_nbytes(config->output_format, n_symbols);
     if (status != SOFTQAM_OK || memcmp(out, self->expected, nbytes) != 0)
@@ -165,7 +166,7 @@ static void check_output(worker *self, const softqam_config *config, softqam_sta
     atomic_fetch_add(&self->load->n_symbols, n_symbols);
 }
 
-static void call_simply(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+static void call_simply(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                         softqam_demodulator *definition)
 {
     const size_t n = random_size(self, MAX_SYMBOLS);
@@ -180,7 +181,7 @@ static void call_simply(worker *self, const softqam_config *config, softqam_demo
 }
 
 /* In memory of softqam_host_alloc(). */
-static void call_in_place(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+static void call_in_place(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                           softqam_demodulator *definition)
 {
     const size_t n = random_size(self, MAX_SYMBOLS), in_nbytes = n * softqam_input_symbol_nbytes(config->input_format);
@@ -206,7 +207,7 @@ static void call_in_place(worker *self, const softqam_config *config, softqam_de
 }
 
 /* Segments in strides, each with its own noise and scale; out lies side by side, as what is expected does. */
-static void call_segments(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+static void call_segments(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                           softqam_demodulator *definition)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
@@ -245,10 +246,10 @@ static void call_segments(worker *self, const softqam_config *config, softqam_de
     check_output(self, config, status, total, self->out, "softqam_demodulate_segments");
 }
 
-typedef void call_function(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+typedef void call_function(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                            softqam_demodulator *definition);
 
-static void call_somehow(worker *self, const softqam_config *config, softqam_demodulator *demodulator,
+static void call_somehow(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                          softqam_demodulator *definition)
 {
     static call_function *const calls[] = {call_simply, call_in_place, call_segments};
@@ -259,29 +260,29 @@ static void call_somehow(worker *self, const softqam_config *config, softqam_dem
 static void work_once(worker *self)
 {
     bool own;
-    softqam_config config = random_config(self);
+    softqam_demodulator_config config = random_config(self);
     config.context = choose_context(self, &own);
     softqam_demodulator *demodulator = create(self, &config), *definition = create_definition(self, config);
     const bool ends_first = own && below(self, 2);
     if (ends_first)
         softqam_context_destroy(config.context);
     if (below(self, 4) == 0) {
-        const softqam_status status =
-            softqam_context_prepare(softqam_demodulator_context(demodulator), (unsigned)below(self, 16));
+        const softqam_status status = softqam_context_prepare(softqam_demodulator_context(demodulator),
+                                                              (unsigned)below(self, SOFTQAM_PREPARE_ALL + 1));
         if (status != SOFTQAM_OK)
             report_failure(self, &config, "softqam_context_prepare", status);
     }
     for (int k = 0; k < N_CALLS && !atomic_load(&self->load->ends); k++)
         call_somehow(self, &config, demodulator, definition);
-    softqam_destroy(demodulator);
-    softqam_destroy(definition);
+    softqam_demodulator_destroy(demodulator);
+    softqam_demodulator_destroy(definition);
     if (own && !ends_first)
         softqam_context_destroy(config.context);
     const size_t k = below(self, N_SHARED);
     definition = create_definition(self, self->load->shared_configs[k]);
     if (!atomic_load(&self->load->ends))
         call_somehow(self, &self->load->shared_configs[k], self->load->shared[k], definition);
-    softqam_destroy(definition);
+    softqam_demodulator_destroy(definition);
     atomic_fetch_add(&self->load->n_demodulators, 3);
 }
 
@@ -376,7 +377,7 @@ static void open_shared(load *self)
         assert_int_equal(softqam_context_create(&self->contexts[k], &config), SOFTQAM_OK);
         self->shared_configs[k] = random_config(&chooser);
         self->shared_configs[k].context = self->contexts[k];
-        assert_int_equal(softqam_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulator_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
         /* What they hold, they hold from the start. */
         assert_int_equal(softqam_context_prepare(self->contexts[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     }
@@ -386,7 +387,7 @@ static void close_shared(load *self)
 {
     for (size_t k = 0; k < N_SHARED; k++) {
         softqam_context_destroy(self->contexts[k]);
-        softqam_destroy(self->shared[k]);
+        softqam_demodulator_destroy(self->shared[k]);
     }
     softqam_context_destroy(self->portable);
 }
@@ -452,12 +453,12 @@ static void test_load(void **state)
 static void use_device(void)
 {
     static const float symbol[2] = {2, -2};
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     softqam_demodulator *demodulator = harness_create(&setup);
     uint8_t out[HARNESS_SYMBOL_BITS];
     harness_demodulate(demodulator, symbol, 1, out);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* Once all are ended the device has its memory again. */

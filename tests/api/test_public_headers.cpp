@@ -4,7 +4,7 @@
 
 int main()
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    return config.struct_nbytes == sizeof(config) ? 0 : 1;
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    return config.modulation == SOFTQAM_MODULATION_256QAM && SOFTQAM_VERSION >= 400 ? 0 : 1;
 }

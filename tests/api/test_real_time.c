@@ -106,8 +106,8 @@ typedef struct work {
 static work open_work(softqam_context *context, softqam_output_format format, size_t n_symbols)
 {
     work self = {.format = format, .n_symbols = n_symbols};
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.context = context;
     config.output_format = format;
     config.noise = SOFTQAM_NOISE_PER_SYMBOL;
@@ -135,7 +135,7 @@ static void expect(work *self)
     softqam_context *context = api_create_context(&context_config);
     work alone = open_work(context, self->format, self->n_symbols);
     harness_demodulate_llrs(alone.demodulator, self->symbols, self->noise_var, self->n_symbols, self->expected);
-    softqam_destroy(alone.demodulator);
+    softqam_demodulator_destroy(alone.demodulator);
     softqam_context_destroy(context);
     free(alone.symbols);
     free(alone.noise_var);
@@ -144,7 +144,7 @@ static void expect(work *self)
 
 static void close_work(work *self)
 {
-    softqam_destroy(self->demodulator);
+    softqam_demodulator_destroy(self->demodulator);
     free(self->symbols);
     free(self->noise_var);
     free(self->expected);
@@ -181,6 +181,12 @@ static bool call_in_all_ways(const work *self, uint8_t *out)
     segments[0].noise_stride *= 3;
     segments[1].n_symbols = 3;
     good = good && softqam_demodulate_segments(self->demodulator, segments, 2) == SOFTQAM_OK;
+    /* A codeword of several code blocks. */
+    softqam_segment whole = {.n_symbols = n / 2, .noise_stride = 1, .descramble = 1, .c_init = 7};
+    whole.layers[0] = (softqam_layer){.symbols = self->symbols, .noise_var = self->noise_var};
+    whole.codeword = (softqam_codeword){
+        .n_bits = n / 2 * 8, .n_code_blocks = 5, .n_cbg = 3, .cbgti = 5, .buffers = out, .deinterleave = 1};
+    good = good && (!self->noise_var || softqam_demodulate_segments(self->demodulator, &whole, 1) == SOFTQAM_OK);
     /* A refusal. */
     segments[0].n_layers = 5;
     return good && softqam_demodulate_segments(self->demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
@@ -188,7 +194,7 @@ static bool call_in_all_ways(const work *self, uint8_t *out)
 
 /* Threads that wait for each other without the functions that are counted. */
 typedef struct crowd {
-    work works[4]; /* one for each format */
+    work works[HARNESS_N_OUTPUT_FORMATS];
     atomic_uint n_ready, n_done;
     atomic_bool go, over;
     atomic_bool failed;
@@ -202,7 +208,7 @@ static void *call_in_crowd(void *argument)
 {
     crowd *self = argument;
     const unsigned number = atomic_fetch_add(&self->n_ready, 1);
-    const work *mine = &self->works[number % 4];
+    const work *mine = &self->works[number % HARNESS_N_OUTPUT_FORMATS];
     uint8_t *out = harness_alloc(mine->out_nbytes);
     memset(out, 0x80, mine->out_nbytes);
     while (!atomic_load(&self->go))
@@ -245,7 +251,7 @@ static void join_crowd(crowd *self, unsigned n_callers, const pthread_t *threads
 static void open_crowd(crowd *self, softqam_context *context, size_t n_symbols, size_t n_calls)
 {
     *self = (crowd){.n_calls = n_calls};
-    for (int format = 0; format < 4; format++) {
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         self->works[format] = open_work(context, (softqam_output_format)format, n_symbols);
         expect(&self->works[format]);
     }
@@ -253,7 +259,7 @@ static void open_crowd(crowd *self, softqam_context *context, size_t n_symbols, 
 
 static void close_crowd(crowd *self)
 {
-    for (int format = 0; format < 4; format++)
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         close_work(&self->works[format]);
 }
 
@@ -428,7 +434,7 @@ static void test_one_thread_makes_no_system_call(void **state)
     open_crowd(&self, context, N_SYMBOLS, N_CALLS / 10);
     self.without_system_calls = true;
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    for (int format = 0; format < 4; format++)
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         assert_int_equal(status_without_system_calls(call_alone, &self.works[format]), QUIET);
     assert_int_equal(status_without_system_calls(call_in_many_threads, &self), QUIET);
     close_crowd(&self);
@@ -484,8 +490,8 @@ static void test_calls_need_little_stack(void **state)
         skip();
     }
     softqam_context *context = open_context(1);
-    for (softqam_output_format format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++) {
-        work self = open_work(context, format, N_SYMBOLS);
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        work self = open_work(context, (softqam_output_format)format, N_SYMBOLS);
         expect(&self);
         little_call call = {.work = &self, .out = harness_alloc(self.out_nbytes)};
         pthread_attr_t attributes;

@@ -37,8 +37,9 @@ static softqam_segment random_segment(harness_random *random, layer_memory memor
     if (harness_random_below(random, 2))
         segment.plane_stride = segment.n_symbols + harness_random_below(random, 9);
     for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
-        segment.layers[k] =
-            (softqam_layer){memory[k].i, harness_random_below(random, 3) ? NULL : memory[k].q, memory[k].noise};
+        segment.layers[k] = (softqam_layer){.symbols = memory[k].i,
+                                            .symbols_q = harness_random_below(random, 3) ? NULL : memory[k].q,
+                                            .noise_var = memory[k].noise};
     return segment;
 }
 
@@ -91,14 +92,14 @@ static void test_spans(void **state)
     harness_random random = harness_random_stream(STREAM_SPANS);
     harness_random_fill(&random, memory, sizeof memory);
     for (size_t k = 0; k < 20000; k++) {
-        softqam_config config;
+        softqam_demodulator_config config;
         softqam_params params = {0};
-        softqam_config_init(&config);
-        config.output_format = (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % 3);
-        config.input_format = (softqam_input_format)(k / 3 % 4);
+        softqam_demodulator_config_init(&config);
+        config.output_format = harness_llr_formats[k % HARNESS_N_LLR_FORMATS];
+        config.input_format = (softqam_input_format)(k / HARNESS_N_LLR_FORMATS % HARNESS_N_INPUT_FORMATS);
         softqam_params_make(&params, &config);
         const softqam_segment segment = random_segment(&random, memory, out);
-        softqam_segment_list list = softqam_segment_list_of(&params, &segment, 1, sizeof segment);
+        softqam_segment_list list = softqam_segment_list_of(&params, &segment, 1);
         check_spans(&random, &list, &segment, out);
     }
 }
@@ -112,7 +113,7 @@ static void test_marks(void **state)
     softqam_params params = {0};
     harness_random random = harness_random_stream(STREAM_MARKS);
     for (size_t n = SOFTQAM_MARKS; n <= MOST_SEGMENTS; n += 1 + harness_random_below(&random, 40)) {
-        softqam_segment_list list = softqam_segment_list_of(&params, segments, n, sizeof segments[0]);
+        softqam_segment_list list = softqam_segment_list_of(&params, segments, n);
         size_t marks[SOFTQAM_MARKS], n_symbols = 0;
         for (size_t k = 0; k < n; k++)
             n_symbols += segments[k].n_symbols = harness_random_below(&random, 3) * harness_random_below(&random, 9);

@@ -29,7 +29,7 @@ typedef struct worker worker;
 
 typedef struct job {
     const symbols *set;
-    softqam_config config;
+    softqam_demodulator_config config;
     variants_call call;
     size_t chunk_symbols;
     /* Whether all agree about n symbols that are in the worker's memory. */
@@ -151,7 +151,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-static softqam_demodulator *create(const softqam_config *config, softqam_backend backend)
+static softqam_demodulator *create(const softqam_demodulator_config *config, softqam_backend backend)
 {
     harness_setup setup = {.demodulator = *config};
     softqam_context_config_init(&setup.context);
@@ -197,8 +197,8 @@ static void close_worker(worker *self)
     softqam_host_free(self->noise);
     softqam_host_free(self->expected);
     softqam_host_free(self->got);
-    softqam_destroy(self->cpu);
-    softqam_destroy(self->cuda);
+    softqam_demodulator_destroy(self->cpu);
+    softqam_demodulator_destroy(self->cuda);
     oracle_destroy(self->oracle);
 }
 
@@ -226,7 +226,7 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
     shared.set = set;
     shared.compare = compare;
     shared.chunk_symbols = compare == compare_cuda ? CUDA_CHUNK_SYMBOLS : CHUNK_SYMBOLS;
-    softqam_config_init(&shared.config);
+    softqam_demodulator_config_init(&shared.config);
     shared.config.input_format = input;
     shared.config.output_format = output;
     if (output != SOFTQAM_OUTPUT_U8)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/float_environment.h"
+#include "float_environment.h"
 #include "variants_fixture.h"
 #include "variants_tests.h"
 
@@ -67,8 +67,8 @@ static void test_signs_scales_and_limits(void **state)
     variants_data self = variants_open_mixture(STREAM_SCALES, harness_symbol_count(20011));
     for (size_t k = 0; k < HARNESS_COUNT(scales) * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
-        softqam_config config;
-        softqam_config_init(&config);
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
         config.sign = (softqam_sign)(k / SOFTQAM_NOISE_KINDS % 2);
         config.output_format = SOFTQAM_OUTPUT_S8;
         config.llr_scale = scales[k / SOFTQAM_NOISE_KINDS / 2].scale;
@@ -77,7 +77,7 @@ static void test_signs_scales_and_limits(void **state)
         check_data(&call, &self);
         config.llr_scale = 0;
         config.llr_limit = 0;
-        for (int output = SOFTQAM_OUTPUT_U8; k < SOFTQAM_NOISE_KINDS * 2 && output < N_OUTPUT_FORMATS; output++) {
+        for (int output = 0; k < SOFTQAM_NOISE_KINDS * 2 && output < N_OUTPUT_FORMATS; output++) {
             config.output_format = (softqam_output_format)output;
             call = variants_call_of(&config, noise);
             check_data(&call, &self);
@@ -148,8 +148,9 @@ static void test_near_integers(void **state)
         self.components[2 * i + 1 - which] = is_far ? far_out(&random, 1.1F, 3.2F) : near_integer(&random, n_units);
     }
     for (int sign = 0; sign < 2; sign++) {
-        softqam_config config;
-        softqam_config_init(&config);
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
+        config.output_format = SOFTQAM_OUTPUT_U8;
         config.sign = (softqam_sign)sign;
         const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
         check_data(&call, &self);
@@ -175,8 +176,9 @@ static void test_zeros_and_not_finite(void **state)
     }
     harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise);
     check_calls(0, &self);
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    config.output_format = SOFTQAM_OUTPUT_U8;
     config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
     const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
     check_data(&call, &self);
@@ -190,13 +192,13 @@ static void test_noise_of_call(void **state)
     static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
                                    FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
     variants_data self = variants_open_mixture(STREAM_NOISES, 3003);
-    for (size_t k = 0; k < HARNESS_COUNT(noises) * (N_OUTPUT_FORMATS - 1) * 2; k++) {
-        softqam_config config;
-        softqam_config_init(&config);
-        config.output_format = (softqam_output_format)(1 + k / 2 % (N_OUTPUT_FORMATS - 1));
+    for (size_t k = 0; k < HARNESS_COUNT(noises) * HARNESS_N_LLR_FORMATS * 2; k++) {
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
+        config.output_format = harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS];
         config.noise_form = k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
         const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
-        self.noise[0] = noises[k / 2 / (N_OUTPUT_FORMATS - 1)];
+        self.noise[0] = noises[k / 2 / HARNESS_N_LLR_FORMATS];
         check_data(&call, &self);
     }
     variants_close_data(&self);
@@ -259,8 +261,8 @@ static void test_far(void **state)
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
         const float scale = scales[harness_random_below(&random, HARNESS_COUNT(scales))];
         double weight = weight_for_s8(&random, k / SOFTQAM_NOISE_KINDS % N_WAYS, scale);
-        softqam_config config;
-        softqam_config_init(&config);
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
         config.modulation = modulations[k / SOFTQAM_NOISE_KINDS / 2 / N_WAYS];
         config.output_format = SOFTQAM_OUTPUT_S8;
         config.llr_scale = scale;
@@ -300,13 +302,14 @@ static void test_rounding_mode(void **state)
             softqam_demodulator *demodulator = variants_create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32,
                                                                (softqam_output_format)output, 2);
             harness_poison(self.got, self.expected, self.n_symbols * call.nbytes);
-            harness_demodulate_llrs(demodulator, self.components, output ? self.noise : NULL, self.n_symbols, self.got);
+            harness_demodulate_llrs(demodulator, self.components, output == SOFTQAM_OUTPUT_U8 ? NULL : self.noise,
+                                    self.n_symbols, self.got);
             const int mode_after = fegetround();
             fesetround(FE_TONEAREST);
             assert_int_equal(mode_after, mode);
             assert_non_null(strstr(softqam_backend_detail(demodulator), variant->name));
             assert_true(variants_equal(variant->name, &call, self.components, self.expected, self.got, self.n_symbols));
-            softqam_destroy(demodulator);
+            softqam_demodulator_destroy(demodulator);
         }
     }
     variants_close_data(&self);
@@ -320,10 +323,10 @@ static void test_flushing_caller(void **state)
     const float symbols[] = {3e38F, -2e38F, 1e38F, -0.1F}, noise = 0.5F, scale = 1e-42F;
     const size_t n = HARNESS_COUNT(symbols) / 2;
     uint8_t expected[HARNESS_COUNT(symbols) / 2 * MAX_OUT_NBYTES], got[sizeof expected];
-    for (int output = SOFTQAM_OUTPUT_U8; output < N_OUTPUT_FORMATS; output++) {
+    for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
         const size_t nbytes = harness_output_nbytes((softqam_output_format)output, n);
         harness_setup setup = harness_format_setup((softqam_output_format)output, SOFTQAM_NOISE_PER_CALL);
-        const softqam_segment plain = harness_segment(symbols, output ? &noise : NULL, 0, n, got);
+        const softqam_segment plain = harness_segment(symbols, output == SOFTQAM_OUTPUT_U8 ? NULL : &noise, 0, n, got);
         for (int k = 0; k < 4; k++) {
             /* The first answer is what is expected; the demodulator's scale, then the segment's. */
             softqam_segment segment = plain;
@@ -334,7 +337,7 @@ static void test_flushing_caller(void **state)
             softqam_demodulator *demodulator = harness_create(&setup);
             harness_demodulate_segments(demodulator, &segment, 1);
             softqam_float_leave(environment);
-            softqam_destroy(demodulator);
+            softqam_demodulator_destroy(demodulator);
             if (k == 0)
                 memcpy(expected, got, nbytes);
             assert_memory_equal(got, expected, nbytes);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/float_environment.h"
-#include "cpu/streaming.h"
+#include "float_environment.h"
 #include "simd_scalar.h"
+#include "streaming.h"
 
 #include "arithmetic.h"
 
@@ -24,11 +24,11 @@ size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX])
     return n;
 }
 
-variants_call variants_call_of(const softqam_config *from, softqam_noise_kind noise)
+variants_call variants_call_of(const softqam_demodulator_config *from, softqam_noise_kind noise)
 {
-    softqam_config config;
+    softqam_demodulator_config config;
     variants_call self = {.noise = noise};
-    assert_int_equal(softqam_config_resolve(&config, from), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulator_config_resolve(&config, from), SOFTQAM_OK);
     softqam_params_make(&self.params, &config);
     self.nbytes = softqam_params_output_nbytes(&self.params, self.params.modulation);
     return self;
@@ -37,8 +37,8 @@ variants_call variants_call_of(const softqam_config *from, softqam_noise_kind no
 variants_call variants_default_call(softqam_modulation modulation, softqam_output_format output,
                                     softqam_noise_kind noise)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.modulation = modulation;
     config.output_format = output;
     return variants_call_of(&config, noise);
@@ -53,11 +53,10 @@ variants_call variants_call_at(int k)
     if (k == 0)
         return variants_default_call(SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT);
     if (other < 0)
-        return variants_default_call(SOFTQAM_MODULATION_256QAM,
-                                     (softqam_output_format)(SOFTQAM_OUTPUT_S8 + kind / SOFTQAM_NOISE_KINDS),
+        return variants_default_call(SOFTQAM_MODULATION_256QAM, harness_llr_formats[kind / SOFTQAM_NOISE_KINDS],
                                      (softqam_noise_kind)(kind % SOFTQAM_NOISE_KINDS));
-    return variants_default_call(others[other / (N_OUTPUT_FORMATS - 1)],
-                                 (softqam_output_format)(SOFTQAM_OUTPUT_S8 + other % (N_OUTPUT_FORMATS - 1)),
+    return variants_default_call(others[other / HARNESS_N_LLR_FORMATS],
+                                 harness_llr_formats[other % HARNESS_N_LLR_FORMATS],
                                  (softqam_noise_kind)((other + other / 3) % SOFTQAM_NOISE_KINDS));
 }
 

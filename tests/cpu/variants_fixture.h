@@ -20,7 +20,7 @@ typedef struct variants_call {
     size_t nbytes;            /* of a symbol's values */
 } variants_call;
 
-variants_call variants_call_of(const softqam_config *config, softqam_noise_kind noise);
+variants_call variants_call_of(const softqam_demodulator_config *config, softqam_noise_kind noise);
 /* The same with the defaults for a modulation and an output format. */
 variants_call variants_default_call(softqam_modulation modulation, softqam_output_format output,
                                     softqam_noise_kind noise);
@@ -28,8 +28,8 @@ variants_call variants_default_call(softqam_modulation modulation, softqam_outpu
 /* One of these: soft bits; LLRs of 256QAM by format and kind of noise; those of the others by format, with each kind in
  * turn. */
 enum {
-    N_KINDS = (N_OUTPUT_FORMATS - 1) * SOFTQAM_NOISE_KINDS,
-    N_OTHERS = (N_MODULATIONS - 1) * (N_OUTPUT_FORMATS - 1),
+    N_KINDS = HARNESS_N_LLR_FORMATS * SOFTQAM_NOISE_KINDS,
+    N_OTHERS = (N_MODULATIONS - 1) * HARNESS_N_LLR_FORMATS,
     VARIANTS_CALLS = 1 + N_KINDS + N_OTHERS
 };
 variants_call variants_call_at(int k);

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "cpu/streaming.h"
 #include "demodulator.h"
+#include "streaming.h"
 #include "variants_fixture.h"
 #include "variants_tests.h"
 
@@ -95,7 +95,7 @@ static void check_large_call(const softqam_cpu_variant *variant, softqam_modulat
     }
     assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 1), 0);
     assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 2), 0);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     variants_close_data(&self);
 }
 
@@ -140,7 +140,7 @@ static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_mo
         assert_true(n_fences > 0);
         assert_memory_equal(segment.out, self.expected, n * call.nbytes);
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     variants_close_data(&self);
 }
 
@@ -161,7 +161,7 @@ void test_large_in_pieces(void **state)
     const size_t n_variants = list_vector_variants(variants);
     for (int k = 0; k < N_MODULATIONS && n_variants > 0; k++)
         check_large_in_pieces(variants[(size_t)k % n_variants], (softqam_modulation)(1 + k), SOFTQAM_INPUT_CF32,
-                              (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), true);
+                              harness_llr_formats[k % HARNESS_N_LLR_FORMATS], true);
     for (size_t k = 0; k < N_INPUT_FORMATS * n_variants; k++) {
         const softqam_input_format format = (softqam_input_format)(k / n_variants);
         /* Loops convert from 256QAM on. */
@@ -184,7 +184,7 @@ void test_large_calls(void **state)
     const size_t n_vector = list_vector_variants(variants);
     for (int k = 0; k < N_MODULATIONS && n_vector > 0; k++)
         check_large_call(variants[(size_t)k % n_vector], (softqam_modulation)(1 + k),
-                         (softqam_output_format)(SOFTQAM_OUTPUT_S8 + k % (N_OUTPUT_FORMATS - 1)), 1);
+                         harness_llr_formats[k % HARNESS_N_LLR_FORMATS], 1);
 }
 
 /* What is staged for the caller of a large call, from any address to any, and not a byte beside it. */

@@ -49,7 +49,7 @@ void device_close_sample(device_sample *self)
 
 static softqam_demodulator *create(softqam_input_format format)
 {
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     setup.demodulator.input_format = format;
     return harness_create(&setup);
@@ -146,7 +146,7 @@ void device_close_fixture(device_fixture *self)
     CUDA(cudaFree(self->d_symbols));
     device_close_output(&self->output);
     device_close_sample(&self->part);
-    softqam_destroy(self->demodulator);
+    softqam_demodulator_destroy(self->demodulator);
 }
 
 void device_check_call(device_fixture *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,

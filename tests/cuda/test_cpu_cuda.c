@@ -84,8 +84,8 @@ static void close_fixture(fixture *self)
     free(self->noise_var[0]);
     free(self->in[0]);
     for (size_t k = 0; k < N_OUTPUTS; k++) {
-        softqam_destroy(self->cuda[k]);
-        softqam_destroy(self->cpu[k]);
+        softqam_demodulator_destroy(self->cuda[k]);
+        softqam_demodulator_destroy(self->cpu[k]);
     }
     softqam_context_destroy(self->contexts[1]);
     softqam_context_destroy(self->contexts[0]);

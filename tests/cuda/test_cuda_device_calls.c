@@ -103,7 +103,7 @@ static void test_cpu_context_refused(void **state)
 {
     (void)state;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 16);
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     softqam_demodulator *cpu = harness_create(&setup);
     device_prepare_output(&self.output, 0, self.part.expected, 16);
@@ -112,7 +112,7 @@ static void test_cpu_context_refused(void **state)
     assert_true(strlen(softqam_error_message()) > 0);
     assert_int_equal(softqam_cuda_demodulate(NULL, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
                      SOFTQAM_ERROR_INVALID_ARGUMENT);
-    softqam_destroy(cpu);
+    softqam_demodulator_destroy(cpu);
     device_close_fixture(&self);
 }
 
@@ -123,7 +123,7 @@ static void test_current_device(void **state)
     int n_devices, current;
     CUDA(cudaGetDeviceCount(&n_devices));
     CUDA(cudaSetDevice(0));
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     setup.context.device = n_devices - 1;
     softqam_demodulator *demodulator = harness_create(&setup);
@@ -136,7 +136,7 @@ static void test_current_device(void **state)
     assert_true(harness_soft_bits_equal("the last device", part.values, part.expected, out, 5003));
     CUDA(cudaGetDevice(&current));
     assert_int_equal(current, 0);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     CUDA(cudaGetDevice(&current));
     assert_int_equal(current, 0);
     free(out);

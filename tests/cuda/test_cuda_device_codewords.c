@@ -108,8 +108,10 @@ static void lay_out(codeword_memory *self, const codeword_call *call, softqam_se
     for (unsigned k = 0; k < call->n_layers; k++) {
         const size_t apart = call->n_layers > 1 ? harness_random_below(random, 16) : 16;
         const size_t first = k * (n_layer + 16) + apart, first_noise = k * (n_layer + 16) + apart / 2;
-        segment->layers[k] = (softqam_layer){self->symbols + first * symbol_nbytes, NULL, self->noise + first_noise};
-        copy->layers[k] = (softqam_layer){self->d_symbols + first * symbol_nbytes, NULL, self->d_noise + first_noise};
+        segment->layers[k] =
+            (softqam_layer){.symbols = self->symbols + first * symbol_nbytes, .noise_var = self->noise + first_noise};
+        copy->layers[k] = (softqam_layer){.symbols = self->d_symbols + first * symbol_nbytes,
+                                          .noise_var = self->d_noise + first_noise};
     }
 }
 
@@ -181,8 +183,8 @@ static void check_input(softqam_input_format in)
             call.modulation = (softqam_modulation)m;
             check_modulation(self, call, cpu, cuda);
         }
-        softqam_destroy(cuda);
-        softqam_destroy(cpu);
+        softqam_demodulator_destroy(cuda);
+        softqam_demodulator_destroy(cpu);
     }
     close_memory(self);
     free(self);

@@ -57,8 +57,8 @@ static void check_llrs(const device_sample *part, const float *noise_var, size_t
     CUDA(cudaFree(d_noise_var));
     CUDA(cudaFree(d_symbols));
     free(expected);
-    softqam_destroy(cuda);
-    softqam_destroy(cpu);
+    softqam_demodulator_destroy(cuda);
+    softqam_demodulator_destroy(cpu);
 }
 
 static void test_llrs(void **state)
@@ -110,7 +110,7 @@ static void fill_segments(segment_set *self, harness_random *random)
     memset(self->expected, DEVICE_CANARY, self->out_nbytes);
     softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, self->in, self->out, SOFTQAM_NOISE_PER_CALL);
     harness_demodulate_segments(cpu, self->segments, N_SEGMENTS);
-    softqam_destroy(cpu);
+    softqam_demodulator_destroy(cpu);
     CUDA(cudaMemcpy(self->d_symbols, self->symbols, self->in_nbytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_noise_var, self->noise_var, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
     memcpy(self->got, self->expected, self->out_nbytes);
@@ -210,7 +210,7 @@ static void test_segments(void **state)
         assert_int_equal(softqam_cuda_demodulate_segments(cuda, self.d_segments, N_SEGMENTS, stream), SOFTQAM_OK);
         CUDA(cudaStreamSynchronize(stream));
         check_filled_segments(&self, "segments");
-        softqam_destroy(cuda);
+        softqam_demodulator_destroy(cuda);
         close_segments(&self);
     }
     CUDA(cudaStreamDestroy(stream));
@@ -231,7 +231,7 @@ static void check_captured_segments(softqam_output_format format, harness_random
     assert_int_equal(softqam_cuda_demodulate_segments(cuda, self.d_segments, N_SEGMENTS, stream), SOFTQAM_OK);
     CUDA(cudaStreamEndCapture(stream, &graph));
     memset(self.d_segments, 0xff, sizeof self.d_segments);
-    softqam_destroy(cuda);
+    softqam_demodulator_destroy(cuda);
     size_t n_nodes = 0;
     CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
     /* 4 KiB of arguments, which every driver takes, hold more than twenty segments. */
@@ -253,7 +253,7 @@ static void test_graph_capture(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_SEGMENTS << 8);
-    for (int format = SOFTQAM_OUTPUT_U8; format <= SOFTQAM_OUTPUT_F32; format++)
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         check_captured_segments((softqam_output_format)format, &random);
 }
 
@@ -302,8 +302,8 @@ static void test_misuse(void **state)
     assert_int_equal(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(d_memory));
-    softqam_destroy(cpu);
-    softqam_destroy(cuda);
+    softqam_demodulator_destroy(cpu);
+    softqam_demodulator_destroy(cuda);
 }
 
 int main(int argc, char **argv)

@@ -29,7 +29,7 @@ static void test_mapped_host_memory(void **state)
 /* The host-to-host call on memory that the caller has pinned or had from CUDA, whole or in part. */
 static void check_host_call(device_fixture *self, const char *what, uint8_t *in, uint8_t *out, size_t n)
 {
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     setup.context.chunk_symbols = n / 3;
     softqam_demodulator *ring = harness_create(&setup);
@@ -40,7 +40,7 @@ static void check_host_call(device_fixture *self, const char *what, uint8_t *in,
     harness_poison(out, self->part.expected, n * HARNESS_SYMBOL_BITS);
     harness_demodulate(ring, in, n, out);
     assert_true(harness_soft_bits_equal(what, self->part.values, self->part.expected, out, n));
-    softqam_destroy(ring);
+    softqam_demodulator_destroy(ring);
 }
 
 static void test_host_call_on_pinned_memory(void **state)

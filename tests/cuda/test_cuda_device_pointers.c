@@ -30,7 +30,7 @@ static void test_refused(void **state)
     for (size_t k = 0; k < (size_t)ELEMENTS * 2; k++)
         memory[k] = 0.5F;
     assert_int_equal(cudaMalloc(&device, (size_t)SYMBOLS * HARNESS_SYMBOL_BITS), cudaSuccess);
-    const softqam_layer layer = {memory, memory + ELEMENTS, memory};
+    const softqam_layer layer = {.symbols = memory, .symbols_q = memory + ELEMENTS, .noise_var = memory};
     const softqam_segment good = {
         .n_symbols = SYMBOLS, .n_layers = LAYERS, .layers = {layer, layer}, .noise_stride = 1, .out = out};
     for (size_t k = 0; k < HARNESS_COUNT(places); k++)
@@ -45,7 +45,7 @@ static void test_refused(void **state)
     assert_int_equal(softqam_demodulate(demodulator, memory, device, ELEMENTS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_int_equal(softqam_demodulate_segments(demodulator, &good, 1), SOFTQAM_OK);
     assert_int_equal(cudaFree(device), cudaSuccess);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     free(out);
     free(memory);
 }

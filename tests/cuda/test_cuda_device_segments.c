@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments in device memory, of any modulation, layers, strides, planes, scrambling, noise and alignment together, give
- * the CPU's bytes and write nothing else: as arguments, as descriptors in device memory, and by a graph that is
- * captured once and whose descriptors change. */
+/* Segments in device memory, of any modulation, layers, strides, planes, codewords, scrambling, noise and alignment
+ * together, give the CPU's bytes and write nothing else: as arguments, as descriptors in device memory, and by a graph
+ * that is captured once and whose descriptors change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,9 @@
 
 enum { STREAM_ARGUMENTS = 60, STREAM_DESCRIPTORS, STREAM_GRAPH, STREAM_LATE };
 
-enum { MAX_SEGMENTS = 400, MAX_SYMBOLS = 1500, N_COMPONENTS = 1 << 17, N_NOISE = 1 << 15, OUT_NBYTES = 1 << 24 };
+enum { MAX_CODE_BLOCKS = 40 };
+
+enum { MAX_SEGMENTS = 400, MAX_SYMBOLS = 1500, N_COMPONENTS = 1 << 17, N_NOISE = 1 << 15, OUT_NBYTES = 1 << 26 };
 
 /* What segments read and write, on the host and at the same places on the device. */
 typedef struct segment_set {
@@ -25,6 +27,10 @@ typedef struct segment_set {
     uint8_t *expected, *got, *d_out;
     softqam_segment *d_segments;
     unsigned *d_n_segments;
+    /* block_buffers of each segment: to host memory, to device memory, and the latter's copy there. */
+    void *buffers[MAX_SEGMENTS][MAX_CODE_BLOCKS];
+    void *copied_buffers[MAX_SEGMENTS][MAX_CODE_BLOCKS];
+    void *(*d_buffers)[MAX_CODE_BLOCKS];
     softqam_demodulator *cpu, *cuda;
 } segment_set;
 
@@ -52,19 +58,21 @@ static void open_set(segment_set *self, softqam_input_format in, softqam_output_
     CUDA(cudaMalloc((void **)&self->d_segments, sizeof self->copies * 2)); /* room for more than there are */
     CUDA(cudaMemset(self->d_segments, DEVICE_CANARY, sizeof self->copies * 2));
     CUDA(cudaMalloc((void **)&self->d_n_segments, sizeof(unsigned)));
+    CUDA(cudaMalloc((void **)&self->d_buffers, sizeof self->copied_buffers));
     self->cpu = open_demodulator(SOFTQAM_BACKEND_CPU, self);
     self->cuda = open_demodulator(SOFTQAM_BACKEND_CUDA, self);
 }
 
 static void close_set(segment_set *self)
 {
-    softqam_destroy(self->cpu);
-    softqam_destroy(self->cuda);
+    softqam_demodulator_destroy(self->cpu);
+    softqam_demodulator_destroy(self->cuda);
     CUDA(cudaFree(self->d_symbols));
     CUDA(cudaFree(self->d_noise));
     CUDA(cudaFree(self->d_out));
     CUDA(cudaFree(self->d_segments));
     CUDA(cudaFree(self->d_n_segments));
+    CUDA(cudaFree(self->d_buffers));
     free(self->symbols);
     free(self->noise);
     free(self->expected);
@@ -103,6 +111,58 @@ static void choose_llr_fields(segment_set *self, harness_random *random, softqam
         segment->llr_scale = 2.5f;
 }
 
+/* Pointers to the code blocks instead of their distance, some of them NULL. */
+static void lay_out_block_buffers(segment_set *self, harness_random *random, size_t k, softqam_segment *segment,
+                                  softqam_segment *copy)
+{
+    const size_t nbytes = segment->codeword.block_stride * softqam_output_nbytes(self->out, SOFTQAM_MODULATION_BPSK, 1);
+    for (size_t r = 0; r < segment->codeword.n_code_blocks; r++) {
+        const bool is_dropped = harness_random_below(random, 4) == 0;
+        self->buffers[k][r] = is_dropped ? NULL : (uint8_t *)segment->codeword.buffers + r * nbytes;
+        self->copied_buffers[k][r] = is_dropped ? NULL : (uint8_t *)copy->codeword.buffers + r * nbytes;
+    }
+    segment->codeword.block_buffers = self->buffers[k];
+    copy->codeword.block_buffers = self->d_buffers[k];
+    segment->codeword.buffers = copy->codeword.buffers = NULL;
+    segment->codeword.block_stride = copy->codeword.block_stride = 0;
+}
+
+/* Makes the segment part of a codeword that begins where its output would; the values that there is room for. */
+static size_t lay_out_codeword(segment_set *self, harness_random *random, size_t k, softqam_segment *segment,
+                               softqam_segment *copy)
+{
+    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
+    const size_t n_bits = softqam_bits_per_symbol(segment->modulation) * n_layers;
+    const size_t before = harness_random_below(random, 200), after = harness_random_below(random, 200);
+    const size_t n_elements = before + segment->n_symbols / n_layers + after;
+    softqam_codeword codeword = {
+        .n_bits = n_elements * n_bits,
+        .n_code_blocks = 1 + (uint32_t)harness_random_below(random, MAX_CODE_BLOCKS - 1),
+        .deinterleave = (uint32_t)harness_random_below(random, 2),
+    };
+    if (harness_random_below(random, 3) == 0) {
+        codeword.n_cbg = 1 + (uint32_t)harness_random_below(random, 32);
+        const uint32_t n_groups = codeword.n_cbg < codeword.n_code_blocks ? codeword.n_cbg : codeword.n_code_blocks;
+        const uint32_t all = n_groups < 32 ? (1u << n_groups) - 1 : 0xffffffffu;
+        codeword.cbgti = harness_random_u32(random) & all;
+        codeword.cbgti |= 1u << harness_random_below(random, n_groups);
+    }
+    /* As much as all bits in one code block take. */
+    const bool has_stride = harness_random_below(random, 3) > 0;
+    codeword.block_stride = has_stride ? codeword.n_bits + harness_random_below(random, 20) : 0;
+    segment->first_symbol = copy->first_symbol = before * n_layers;
+    segment->scrambling_offset = copy->scrambling_offset =
+        harness_random_below(random, 2) ? n_layers * (uint64_t)harness_random_u32(random) : 0;
+    segment->plane_stride = copy->plane_stride = 0;
+    segment->codeword = copy->codeword = codeword;
+    segment->codeword.buffers = segment->out;
+    copy->codeword.buffers = copy->out;
+    segment->out = copy->out = NULL;
+    if (has_stride && harness_random_below(random, 2))
+        lay_out_block_buffers(self, random, k, segment, copy);
+    return has_stride ? codeword.n_code_blocks * codeword.block_stride : codeword.n_bits;
+}
+
 static void lay_out_segment(segment_set *self, harness_random *random, size_t k, size_t *end)
 {
     const size_t value_nbytes = softqam_output_nbytes(self->out, SOFTQAM_MODULATION_BPSK, 1);
@@ -126,13 +186,15 @@ static void lay_out_segment(segment_set *self, harness_random *random, size_t k,
     for (size_t layer = 0; layer < n_layers; layer++)
         lay_out_layer(self, random, &segment.layers[layer], &copy.layers[layer]);
     const softqam_modulation modulation = segment.modulation ? segment.modulation : SOFTQAM_MODULATION_256QAM;
-    const size_t n_values =
+    size_t n_values =
         softqam_bits_per_symbol(modulation) * (segment.plane_stride ? segment.plane_stride : segment.n_symbols);
     *end += value_nbytes * (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
     if (harness_random_below(random, 3) == 0)
         *end = (*end + 15) / 16 * 16;
     segment.out = self->expected + *end;
     copy.out = self->d_out + *end;
+    if (self->out != SOFTQAM_OUTPUT_U8 && harness_random_below(random, 2))
+        n_values = lay_out_codeword(self, random, k, &segment, &copy);
     *end += n_values * value_nbytes;
     assert_true(*end <= OUT_NBYTES);
     self->n_symbols += segment.n_symbols;
@@ -160,6 +222,7 @@ static void fill_set(segment_set *self, harness_random *random, size_t n)
     CUDA(cudaMemcpy(self->d_noise, self->noise, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
     CUDA(cudaMemset(self->d_out, DEVICE_CANARY, OUT_NBYTES));
     CUDA(cudaMemcpy(self->d_segments, self->copies, n * sizeof self->copies[0], cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_buffers, self->copied_buffers, sizeof self->copied_buffers, cudaMemcpyHostToDevice));
     const unsigned count = (unsigned)n;
     CUDA(cudaMemcpy(self->d_n_segments, &count, sizeof count, cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());
@@ -174,7 +237,8 @@ static void check_set(segment_set *self, const char *what)
     while (self->got[at] == self->expected[at])
         at++;
     size_t k = self->n;
-    while (k > 0 && (uint8_t *)self->segments[k - 1].out > self->expected + at)
+    while (k > 0 && (self->segments[k - 1].codeword.n_code_blocks || /* several begins */
+                     (uint8_t *)self->segments[k - 1].out > self->expected + at))
         k--;
     const softqam_segment *segment = &self->segments[k > 0 ? k - 1 : 0];
     fail_msg(
@@ -196,7 +260,7 @@ static void for_all_formats(uint32_t stream, void (*check)(segment_set *self, ha
 {
     harness_random random = harness_random_stream(stream << 8);
     for (int in = SOFTQAM_INPUT_CF32; in < HARNESS_N_INPUT_FORMATS; in++)
-        for (int out = SOFTQAM_OUTPUT_U8; out <= SOFTQAM_OUTPUT_F32; out++) {
+        for (int out = 0; out < HARNESS_N_OUTPUT_FORMATS; out++) {
             segment_set *self = harness_alloc(sizeof *self);
             open_set(self, (softqam_input_format)in, (softqam_output_format)out);
             check(self, &random);
@@ -208,7 +272,7 @@ static void for_all_formats(uint32_t stream, void (*check)(segment_set *self, ha
 /* One segment, few, many, and more than a launch takes. */
 static void check_arguments(segment_set *self, harness_random *random)
 {
-    static const size_t counts[] = {1, 1, 1, 2, 13, 14, 15, 150, MAX_SEGMENTS};
+    static const size_t counts[] = {1, 1, 1, 2, 11, 12, 13, 150, MAX_SEGMENTS};
     for (size_t k = 0; k < HARNESS_COUNT(counts); k++) {
         fill_set(self, random, counts[k]);
         if (softqam_cuda_demodulate_segments(self->cuda, self->copies, self->n, 0) != SOFTQAM_OK)
@@ -370,16 +434,11 @@ static void test_misuse(void **state)
     const struct {
         const softqam_segment *segments;
         const unsigned *n_segments;
-        size_t nbytes;
-    } wrong[] = {
-        {NULL, self->d_n_segments, sizeof *segments},         {segments, NULL, sizeof *segments},
-        {odd, self->d_n_segments, sizeof *segments},          {segments, self->d_n_segments, sizeof *segments - 8},
-        {segments, self->d_n_segments, sizeof *segments + 8},
-    };
+    } wrong[] = {{NULL, self->d_n_segments}, {segments, NULL}, {odd, self->d_n_segments}};
     for (size_t k = 0; k < HARNESS_COUNT(wrong); k++) {
-        assert_int_equal(softqam_cuda_demodulate_device_segments_nbytes(self->cuda, wrong[k].segments,
-                                                                        wrong[k].n_segments, 1, 1, wrong[k].nbytes, 0),
-                         SOFTQAM_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(
+            softqam_cuda_demodulate_device_segments(self->cuda, wrong[k].segments, wrong[k].n_segments, 1, 1, 0),
+            SOFTQAM_ERROR_INVALID_ARGUMENT);
         assert_true(strlen(softqam_error_message()) > 0);
     }
     assert_int_equal(softqam_cuda_demodulate_device_segments(NULL, segments, self->d_n_segments, 1, 1, 0),

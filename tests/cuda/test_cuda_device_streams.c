@@ -26,7 +26,7 @@ static void test_graph_capture(void **state)
     assert_int_equal(n_nodes, 1);
     CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
     /* The demodulator may be gone by then. */
-    softqam_destroy(self.demodulator);
+    softqam_demodulator_destroy(self.demodulator);
     self.demodulator = NULL;
     for (size_t replay = 0; replay < 3; replay++) {
         const uint8_t *symbols = self.part.symbols + replay * n * symbol_nbytes;
@@ -94,7 +94,7 @@ static void test_destroyed_before_it_ran(void **state)
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};
     enqueue_behind(&held, &self, n);
-    softqam_destroy(self.demodulator);
+    softqam_demodulator_destroy(self.demodulator);
     self.demodulator = NULL;
     atomic_store(&held.is_open, true);
     CUDA(cudaStreamSynchronize(self.stream));

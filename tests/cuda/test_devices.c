@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls divided among several GPUs, and AUTO's choice between backends: the same bytes as the CPU's, in memory of any
+/* Calls divided among several GPUs, and AUTO: the same bytes as the CPU's, in memory of any
  * kind. With one GPU, a list of one; with the fake runtime, any number. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static const sample *shared_sample(void)
         const harness_setup setup = llr_setup(SOFTQAM_BACKEND_CPU);
         softqam_demodulator *demodulator = harness_create(&setup);
         harness_demodulate_llrs(demodulator, made.symbols, made.noise_var, n, made.expected);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
     return &made;
 }
@@ -97,7 +97,7 @@ static void check_all_kinds(const harness_setup *setup)
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
         for (unsigned kind = 0; kind < 4; kind++)
             check_call(demodulator, sizes[k], kind & 1, kind & 2);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static const size_t chunks[] = {0, 7777, 65536};
@@ -142,11 +142,11 @@ static void test_lists(void **state)
         assert_true(n == 1 || strncmp(softqam_backend_detail(demodulator), expected, strlen(expected)) == 0);
         check_call(demodulator, n_symbols(), true, true);
         check_call(demodulator, n_symbols(), false, false);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
-/* Around every size at which AUTO may change its mind, twice, since it remembers. */
+/* On both sides of the size from which on AUTO uses a GPU. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_auto(void **state)
         check_call(demodulator, n - 1, true, true);
         check_call(demodulator, n, false, false);
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher for the fake runtime: the CPU's fastest loops, enqueued like a kernel. */
 #include <math.h>
-#include <string.h>
 
 #include "cpu/cpu_demodulate.h"
 #include "cpu/variant.h"
@@ -31,6 +30,27 @@ typedef struct kernel {
     softqam_kernel_segment segments[MANY_SEGMENTS];
 } kernel;
 
+/* The codeword that a kernel's segment has been made of. */
+static void add_codeword(softqam_segment *segment, const softqam_kernel_segment *from)
+{
+    const softqam_blocks *blocks = &from->blocks;
+    const uint64_t n_longer = blocks->n_transmitted - blocks->n_shorter;
+    const uint64_t n_symbols = (uint64_t)blocks->n_transmitted * blocks->shorter + n_longer * blocks->n_layers;
+    segment->first_symbol = from->codeword_symbol;
+    segment->scrambling_offset = from->first_symbol - from->codeword_symbol;
+    segment->out = NULL;
+    segment->codeword = (softqam_codeword){
+        .n_bits = n_symbols * softqam_symbol_bits(segment->modulation),
+        .buffers = from->out,
+        .block_stride = from->block_stride,
+        .block_buffers = from->block_buffers,
+        .n_code_blocks = blocks->n_code_blocks,
+        .n_cbg = blocks->n_groups,
+        .cbgti = blocks->cbgti,
+        .deinterleave = from->is_deinterleaved,
+    };
+}
+
 static softqam_segment segment_of(const softqam_kernel_segment *from)
 {
     softqam_segment segment = {
@@ -48,7 +68,13 @@ static softqam_segment segment_of(const softqam_kernel_segment *from)
         .descramble = from->is_descrambled,
         .c_init = from->c_init,
     };
-    memcpy(segment.layers, from->layers, sizeof segment.layers);
+    for (unsigned k = 0; k < from->n_layers; k++) {
+        segment.layers[k].symbols = from->layers[k].symbols;
+        segment.layers[k].symbols_q = from->layers[k].symbols_q;
+        segment.layers[k].noise_var = from->layers[k].noise_var;
+    }
+    if (from->has_codeword)
+        add_codeword(&segment, from);
     return segment;
 }
 
@@ -66,7 +92,7 @@ static void run_kernel(void *context)
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
             if (softqam_params_take_noise(&self->params) && !segment.layers[layer].noise_var)
                 segment.layers[layer].noise_var = &self->segments[k].noise_value;
-        softqam_segment_list list = softqam_segment_list_of(&self->params, &segment, 1, sizeof segment);
+        softqam_segment_list list = softqam_segment_list_of(&self->params, &segment, 1);
         list.n_symbols = segment.n_symbols;
         softqam_cpu_demodulate(&demodulator, &list, 0);
     }
@@ -76,9 +102,10 @@ static void run_kernel(void *context)
 static bool is_reached(const softqam_params *params, const softqam_kernel_segment *segment)
 {
     const size_t n = segment->n_symbols;
-    const softqam_layer *layer = &segment->layers[0];
+    const softqam_kernel_layer *layer = &segment->layers[0];
     const size_t out_nbytes = softqam_params_output_nbytes(params, (softqam_modulation)segment->modulation);
-    if (layer->symbols_q || segment->symbol_stride > 1 || segment->n_layers > 1 || segment->plane_stride > n)
+    if (layer->symbols_q || segment->symbol_stride > 1 || segment->n_layers > 1 || segment->plane_stride > n ||
+        segment->has_codeword)
         return true;
     return fake_cuda_reaches(layer->symbols, n * params->input_nbytes) &&
            fake_cuda_reaches(segment->out, n * out_nbytes) &&
@@ -88,6 +115,7 @@ static bool is_reached(const softqam_params *params, const softqam_kernel_segmen
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
 {
     launch->params = params;
+    launch->defaults = softqam_kernel_defaults_of(params);
     launch->stream = stream;
     launch->capacity = capacity;
     launch->n_segments = 0;
@@ -117,7 +145,8 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
     if (launch->n_segments == launch->capacity)
         error = softqam_launch_end(launch);
     softqam_kernel_segment *added = &launch->segments[launch->n_segments++];
-    softqam_kernel_segment_make(added, launch->params, segment, noise_value);
+    softqam_kernel_segment_make(added, segment, &launch->defaults);
+    added->noise_value = noise_value;
     return error;
 }
 
@@ -134,11 +163,9 @@ static void run_device_segments(void *context)
     const device_segments *self = context;
     kernel one = {.params = self->params, .n_segments = 1};
     for (unsigned k = 0; k < *self->n_segments && k < self->max_segments; k++) {
-        const softqam_segment_list list =
-            softqam_segment_list_of(&self->params, &self->segments[k], 1, sizeof self->segments[k]);
-        const softqam_segment segment = softqam_segment_at(&list, 0);
-        softqam_kernel_segment_make(&one.segments[0], &self->params, &segment, 0.0f);
-        if (segment.n_symbols > 0)
+        const softqam_kernel_defaults defaults = softqam_kernel_defaults_of(&self->params);
+        softqam_kernel_segment_make(&one.segments[0], &self->segments[k], &defaults);
+        if (one.segments[0].n_symbols > 0)
             run_kernel(&one);
     }
 }

@@ -31,10 +31,6 @@ const char *fault_struck(void);
 long fault_live_blocks(void);
 long fault_live_threads(void);
 
-/* From here on clock_gettime() tells a time of its own, in which what calls CUDA takes a microsecond and all else a
- * second: to who measures, once, the GPU is worth every call. SOFTQAM_FAULT_FAST_GPU does it from the environment. */
-void fault_pretend_fast_gpu(void);
-
 /* Of the fake CUDA; without it there is one device, and nothing happens to its work: the calling thread's current
  * device, and the loss of all that it was given and has not done. */
 int fault_current_device(void);

@@ -180,13 +180,14 @@ static softqam_context *create_context(softqam_backend backend)
 
 static softqam_demodulator *create_in(softqam_context *context, const formats *of)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.context = context;
     config.input_format = of->input;
     config.output_format = of->output;
+    config.noise = SOFTQAM_NOISE_PER_CALL;
     softqam_demodulator *demodulator;
-    assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
     return demodulator;
 }
 
@@ -211,7 +212,7 @@ static void load_all_kernels(void)
         softqam_demodulator *demodulator = create_in(context, &all_formats[k]);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
         use(demodulator, &all_formats[k], SMALL_SYMBOLS);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
     softqam_context_destroy(context);
 }
@@ -248,7 +249,7 @@ static void test_six_hold_what_one_does(void **state)
     assert_true(six.pinned <= first.pinned + MIB);
     assert_true(HARNESS_SANITIZED || six.allocated <= first.allocated + MIB);
     for (int k = 0; k < N_FORMATS; k++)
-        softqam_destroy(demodulators[k]);
+        softqam_demodulator_destroy(demodulators[k]);
     softqam_context_destroy(context);
     const holdings none = holdings_now();
     assert_true(none.threads == 0 && none.streams == 0 && none.device == 0 && none.pinned == 0);
@@ -284,8 +285,8 @@ static void test_made_quickly(void **state)
     assert_int_equal(after.pinned, before.pinned);
     assert_true(HARNESS_SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
     for (int k = 0; k < N_TIMED; k++)
-        softqam_destroy(demodulators[k]);
-    softqam_destroy(first);
+        softqam_demodulator_destroy(demodulators[k]);
+    softqam_demodulator_destroy(first);
     softqam_context_destroy(context);
 }
 
@@ -302,7 +303,7 @@ static void test_context_holds_nothing(void **state)
     assert_int_equal(after.device, before.device);
     assert_int_equal(after.pinned, before.pinned);
     assert_int_equal(after.device_in_use, before.device_in_use);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -349,7 +350,7 @@ static void test_device_pointers_only(void **state)
         }
         assert_true(round == 0 || now.device_in_use <= before + MIB);
         for (int k = 0; k < N_FORMATS; k++)
-            softqam_destroy(demodulators[k]);
+            softqam_demodulator_destroy(demodulators[k]);
     }
     softqam_context_destroy(context);
     assert_int_equal(__real_cudaFree(d_in), cudaSuccess);
@@ -373,7 +374,7 @@ static void test_cpu_calls_no_cuda(void **state)
             use(demodulator, &all_formats[i], cpu ? LARGE_SYMBOLS : SOFTQAM_AUTO_MIN_SYMBOLS - 1);
             assert_int_equal(softqam_context_prepare(context, cpu ? SOFTQAM_PREPARE_ALL : SOFTQAM_PREPARE_THREADS),
                              SOFTQAM_OK);
-            softqam_destroy(demodulator);
+            softqam_demodulator_destroy(demodulator);
         }
         if (cpu) {
             void *memory;
@@ -386,7 +387,7 @@ static void test_cpu_calls_no_cuda(void **state)
         use(demodulator, &all_formats[0], SOFTQAM_AUTO_MIN_SYMBOLS);
         assert_int_equal(fake_cuda_calls() > before, !cpu);
         assert_string_equal(softqam_backend_name(demodulator), cpu ? "cpu" : "cuda");
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
         softqam_context_destroy(context);
     }
 }
@@ -395,7 +396,7 @@ static void test_cpu_calls_no_cuda(void **state)
 static void test_launches(void **state)
 {
     (void)state;
-    enum { N_SEGMENTS = 1000, MANY = 176, FEW = 14 };
+    enum { N_SEGMENTS = 1000, MANY = 140, FEW = 12 };
     static const char *const drivers[] = {"12010", "12000"};
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
@@ -417,7 +418,7 @@ static void test_launches(void **state)
             assert_int_equal(softqam_cuda_demodulate_segments(demodulator, segments, 2 * counts[k], 0), SOFTQAM_OK);
             assert_int_equal(fake_cuda_launches() - before, (counts[k] + capacity - 1) / capacity);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
         softqam_context_destroy(context);
         unsetenv("FAKE_CUDA_DRIVER");
     }

@@ -46,7 +46,6 @@ class Outcome:
         report = os.path.join(directory, "..", "report")
         environment = {
             "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": report,
-            "SOFTQAM_FAULT_FAST_GPU": "1",
             # mpirun has nothing to wait for when a rank has failed: the others have come to their end.
             "OMPI_MCA_odls_base_sigkill_timeout": "0",
         }  # fmt: skip
@@ -304,14 +303,14 @@ class ToolFaults(FaultTest):
         files["x.bits"] = OLD
         self.fail_every_call(GEN, *command, "--bits", "x.bits", "x.cf32", files=files)
 
-    def with_devices(self, n):
+    def with_devices(self, n, n_symbols=10000):
         """Options and files of a run in which so many devices share the work, in several chunks each."""
         if not FAKE_CUDA:
             self.skipTest("no fake CUDA in these programs")
         os.environ["FAKE_CUDA_DEVICES"] = str(n)
         self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES")
-        options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", "1000", "x.cf32", "x.u8"]
-        return options, {"x.cf32": self.symbols(10000)}
+        options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", str(n_symbols // 10), "x.cf32", "x.u8"]
+        return options, {"x.cf32": self.symbols(n_symbols)}
 
     def test_cuda(self):
         options, files = self.with_devices(1)
@@ -324,7 +323,7 @@ class ToolFaults(FaultTest):
     def die_on_auto(self, n_devices, kinds):
         """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
         there is work only makes AUTO choose the CPU."""
-        options, files = self.with_devices(n_devices)
+        options, files = self.with_devices(n_devices, 70000)  # fewer are the CPU's
         # Of a length that is not known: for a short file AUTO is the CPU.
         symbols = files.pop("x.cf32")
         command = ["--backend", "auto", "-i", "cf32", *["-" if o == "x.cf32" else o for o in options]]

@@ -4,46 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A structure in memory of its own, with room for fields of a later version behind it; a size that no version has is
- * not looked at further. */
-typedef struct sized {
-    void *memory;
-    size_t nbytes; /* what is said */
-    bool is_good;
-} sized;
-
-static sized make_sized(uint8_t how, const void *from, size_t nbytes, size_t alignment)
-{
-    enum { MOST_MORE_NBYTES = 24 };
-    sized of = {.nbytes = how & 1 ? nbytes + how / 8 : nbytes};
-    of.is_good = of.nbytes <= nbytes + MOST_MORE_NBYTES && of.nbytes % alignment == 0;
-    of.memory = calloc(1, nbytes + MOST_MORE_NBYTES);
-    require(of.memory);
-    memcpy(of.memory, from, nbytes);
-    if (of.is_good && of.nbytes > nbytes && how & 2) {
-        ((uint8_t *)of.memory)[of.nbytes - 1] = 1;
-        of.is_good = false;
-    } else if (!of.is_good) {
-        of.nbytes = how & 4 ? nbytes - 1 : 4097;
-    }
-    return of;
-}
-
-/* A codeword and a range of it. */
+/* A codeword, and a range of its symbols. */
 typedef struct cut {
     piece range;
     softqam_codeword codeword;
-    uint8_t *transmitted;
     size_t n_layers, n_bits, value_nbytes; /* 1 where they are no such */
     size_t n_transmitted;                  /* C' */
-    uint8_t codeword_size, range_size;     /* what is said of the structures' sizes */
+    void **pointers;                       /* block_buffers, where it has them */
+    uint8_t dropped;                       /* of those, every so-many-eth is NULL; 0: none */
     bool is_good;
 } cut;
+
+/* Where there may be no more of them than this. */
+enum { MOST_CODE_BLOCKS = 65535, MOST_GROUPS = 32, MOST_NBYTES = 1 << 20 };
+
+static size_t groups_of(const softqam_codeword *codeword)
+{
+    return codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
+}
+
+/* By the number of its group, 3GPP TS 38.214 clause 5.1.7.1. */
+static bool is_transmitted(const softqam_codeword *codeword, size_t r)
+{
+    const size_t n_groups = groups_of(codeword);
+    if (n_groups == 0)
+        return true;
+    const size_t n_larger = codeword->n_code_blocks % n_groups, smaller = codeword->n_code_blocks / n_groups;
+    const size_t of_larger = n_larger * (smaller + 1);
+    return codeword->cbgti >> (r < of_larger ? r / (smaller + 1) : n_larger + (r - of_larger) / smaller) & 1;
+}
 
 /* E_r / Qm of code block number j of those that are transmitted, 3GPP TS 38.212 clause 5.4.2.1. */
 static size_t block_symbols(const cut *c, size_t j)
 {
-    const size_t n_elements = c->codeword.n_bits / c->n_bits / c->n_layers, n_blocks = c->n_transmitted;
+    const size_t n_elements = (size_t)c->codeword.n_bits / c->n_bits / c->n_layers, n_blocks = c->n_transmitted;
     return (n_elements / n_blocks + (j + n_elements % n_blocks >= n_blocks)) * c->n_layers;
 }
 
@@ -52,92 +46,116 @@ static size_t longest_block(const cut *c)
     return c->n_transmitted > 0 ? block_symbols(c, c->n_transmitted - 1) * c->n_bits : 0;
 }
 
-/* Code blocks that there are: more of them would not be looked at. */
-static size_t blocks_of(const cut *c)
+static bool has_good_blocks(const softqam_codeword *codeword)
 {
-    enum { MOST_CODE_BLOCKS = 65535 };
-    return c->codeword.n_code_blocks <= MOST_CODE_BLOCKS ? c->codeword.n_code_blocks : 0;
-}
-
-static bool is_transmitted(const cut *c, size_t r)
-{
-    return !c->transmitted || c->transmitted[r];
+    const size_t n_groups = groups_of(codeword);
+    return codeword->n_code_blocks > 0 && codeword->n_code_blocks <= MOST_CODE_BLOCKS &&
+           codeword->n_cbg <= MOST_GROUPS && (n_groups >= MOST_GROUPS || codeword->cbgti >> n_groups == 0);
 }
 
 static void take_code_blocks(source *self, cut *c)
 {
+    softqam_codeword *codeword = &c->codeword;
     const uint8_t how = take_byte(self);
-    c->codeword.n_code_blocks = how < 0xf8 ? 1 + how % 9 : 0;
+    codeword->n_code_blocks = how < 0xf8 ? 1 + how % 9 : 0;
     if (how >= 0xfc)
-        take(self, &c->codeword.n_code_blocks, how < 0xfe ? 2 : sizeof c->codeword.n_code_blocks);
-    if (take_byte(self) % 2) {
-        c->transmitted = take_alloc(self, blocks_of(c));
-        c->codeword.transmitted = c->transmitted;
+        take(self, &codeword->n_code_blocks, how < 0xfe ? 2 : sizeof codeword->n_code_blocks);
+    if (how & 1) {
+        codeword->n_cbg = take_byte(self) % 40;
+        take(self, &codeword->cbgti, how & 2 ? sizeof codeword->cbgti : 1);
+        const size_t n_groups = groups_of(codeword);
+        if (how & 4 && n_groups < MOST_GROUPS)
+            codeword->cbgti &= (1U << n_groups) - 1;
     }
-    for (size_t r = 0; r < blocks_of(c); r++)
-        c->n_transmitted += is_transmitted(c, r);
+    for (size_t r = 0; has_good_blocks(codeword) && r < codeword->n_code_blocks; r++)
+        c->n_transmitted += is_transmitted(codeword, r);
 }
 
-/* Mostly a codeword that the range is of. */
-static void take_codeword(source *self, cut *c)
+/* A field that this version has no use for, or not all of it; false where it was left alone. */
+static bool take_unsupported(source *self, softqam_codeword *codeword)
+{
+    enum { FIRST_RESERVED = 8 };
+    const uint8_t which = take_byte(self), value = take_byte(self);
+    uint32_t *const fields[] = {&codeword->n_cb, &codeword->k0, &codeword->first_filler, &codeword->n_fillers,
+                                &codeword->combine};
+    if (which % 16 < sizeof fields / sizeof fields[0])
+        *fields[which % 16] = value;
+    else if (which % 16 >= FIRST_RESERVED && which % 16 < FIRST_RESERVED + 4)
+        codeword->reserved[which % 16 - FIRST_RESERVED] = value;
+    else if (which % 16 == 15)
+        codeword->filler_value = value ? 1e-45f : -0.0f;
+    else
+        return false;
+    return value != 0;
+}
+
+/* Mostly a codeword that the range is of; whether all its fields are of this version. */
+static bool take_codeword(source *self, cut *c)
 {
     const softqam_segment *range = &c->range.segment;
+    softqam_codeword *codeword = &c->codeword;
     const uint8_t unusual = take_byte(self);
     take_code_blocks(self, c);
-    c->codeword.n_bits =
-        (size_t)(range->first_symbol + range->n_symbols + take_byte(self) % 64 * c->n_layers) * c->n_bits;
+    codeword->n_bits = (range->first_symbol + range->n_symbols + take_byte(self) % 64 * c->n_layers) * c->n_bits;
     if (unusual & 1)
-        c->codeword.n_bits -= take_byte(self);
+        codeword->n_bits -= take_byte(self);
     if ((unusual & 6) == 6)
-        take(self, &c->codeword.n_bits, sizeof c->codeword.n_bits);
+        take(self, &codeword->n_bits, unusual & 1 ? sizeof codeword->n_bits : 4);
+    if (codeword->n_code_blocks == 0) /* without code blocks there is no codeword, or a wrong one */
+        codeword->n_bits |= 1;
     if (unusual & 8)
-        c->codeword.block_stride = longest_block(c) + take_byte(self) % 20;
+        codeword->block_stride = longest_block(c) + take_byte(self) % 20;
     if ((unusual & 24) == 24)
-        c->codeword.block_stride -= 10;
+        codeword->block_stride -= 10;
     if ((unusual & 96) == 96)
-        take(self, &c->codeword.block_stride, sizeof c->codeword.block_stride);
-    c->codeword.planes = (unsigned)take_choice(self, 2);
-    c->codeword.reserved = (unusual & 160) == 160;
+        take(self, &codeword->block_stride, sizeof codeword->block_stride);
+    codeword->deinterleave = (uint32_t)take_choice(self, 2);
+    return (unusual & 160) != 160 || !take_unsupported(self, codeword);
 }
 
-/* By the header's list of what is refused. */
-static bool is_cut(const cut *c, const softqam_config *config)
+/* By the header's list of what is refused, but for where buffers lie. */
+static bool is_codeword(const cut *c)
+{
+    const softqam_codeword *codeword = &c->codeword;
+    return has_good_blocks(codeword) && codeword->deinterleave <= 1 && codeword->n_bits <= UINT32_MAX &&
+           codeword->n_bits % (c->n_layers * c->n_bits) == 0 && (codeword->n_bits == 0 || c->n_transmitted > 0) &&
+           (codeword->block_stride == 0 || codeword->block_stride >= longest_block(c));
+}
+
+static bool is_within(const cut *c)
 {
     const softqam_segment *range = &c->range.segment;
-    const softqam_codeword *codeword = &c->codeword;
-    const uint64_t n_symbols = codeword->n_bits / c->n_bits;
-    size_t n_values;
-    if (!c->range.is_good || blocks_of(c) == 0 || codeword->planes > 1 || codeword->reserved != 0 ||
-        (codeword->planes && config->output_format == SOFTQAM_OUTPUT_U8) ||
-        codeword->n_bits % (c->n_layers * c->n_bits) != 0 || (codeword->n_bits > 0 && c->n_transmitted == 0) ||
-        range->first_symbol > n_symbols || range->n_symbols > n_symbols - range->first_symbol ||
-        (codeword->block_stride > 0 && codeword->block_stride < longest_block(c)) ||
-        __builtin_mul_overflow(codeword->block_stride, codeword->n_code_blocks, &n_values))
-        return false;
-    return (n_values > codeword->n_bits ? n_values : codeword->n_bits) <= PTRDIFF_MAX / c->value_nbytes;
+    const uint64_t n_symbols = c->codeword.n_bits / c->n_bits;
+    return range->first_symbol <= n_symbols && range->n_symbols <= n_symbols - range->first_symbol;
 }
 
-static cut take_cut(source *self, const softqam_config *config)
+static cut take_cut(source *self, const softqam_demodulator_config *config, bool *is_block)
 {
-    cut c = {.codeword_size = take_byte(self)};
-    c.range_size = take_byte(self);
-    c.range = take_shape(self, config, true);
+    cut c = {.range = take_shape(self, config, true)};
     const softqam_modulation modulation = modulation_of(&c.range.segment, config);
     const unsigned n_bits = softqam_bits_per_symbol(modulation);
+    const uint8_t how = take_byte(self);
     c.n_layers = layers_of(&c.range);
     c.n_bits = n_bits ? n_bits : 1;
     c.value_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
-    take_codeword(self, &c);
+    *is_block = take_codeword(self, &c) && is_codeword(&c) && n_bits > 0;
     take_memory(self, &c.range, config);
-    c.is_good = is_cut(&c, config);
+    if (how & 1 && *is_block) {
+        c.pointers = calloc(c.codeword.n_code_blocks, sizeof *c.pointers);
+        require(c.pointers);
+        c.dropped = how >> 4;
+        c.codeword.block_stride = how & 2 ? c.codeword.block_stride : 0;
+    }
+    c.is_good = c.range.is_good && *is_block && is_within(&c) && config->output_format != SOFTQAM_OUTPUT_U8 &&
+                !(c.pointers && c.codeword.block_stride);
     return c;
 }
 
 /* A code block of which the range has symbols. */
 typedef struct block {
-    size_t first, n_symbols; /* of the codeword's */
-    size_t at;               /* its first value */
-    size_t begin, end;       /* what the range has, in symbols of the codeword */
+    size_t r, first, n_symbols; /* of the codeword's */
+    size_t at;                  /* its first value */
+    size_t begin, end;          /* what the range has, in symbols of the codeword */
 } block;
 
 /* The next one from code block *r on, number *j of those transmitted; false behind the last. */
@@ -147,10 +165,10 @@ static bool next_block(const cut *c, size_t *r, size_t *j, size_t *first, block 
     const size_t range_end = range_first + c->range.segment.n_symbols;
     while (*r < c->codeword.n_code_blocks) {
         const size_t place = (*r)++;
-        if (!is_transmitted(c, place))
+        if (!is_transmitted(&c->codeword, place))
             continue;
-        *b = (block){.first = *first, .n_symbols = block_symbols(c, (*j)++)};
-        b->at = c->codeword.block_stride ? place * c->codeword.block_stride : b->first * c->n_bits;
+        *b = (block){.r = place, .first = *first, .n_symbols = block_symbols(c, (*j)++)};
+        b->at = c->codeword.block_stride ? place * (size_t)c->codeword.block_stride : b->first * c->n_bits;
         *first += b->n_symbols;
         b->begin = b->first > range_first ? b->first : range_first;
         b->end = *first < range_end ? *first : range_end;
@@ -160,103 +178,166 @@ static bool next_block(const cut *c, size_t *r, size_t *j, size_t *first, block 
     return false;
 }
 
-/* Which value of the codeword's output has bit k of a symbol of the codeword. */
+/* Which value of the code block's output has bit k of a symbol of the codeword. */
 static size_t value_place(const cut *c, const block *b, size_t symbol, size_t k)
 {
     const size_t i = symbol - b->first;
-    return b->at + (c->codeword.planes ? k * b->n_symbols + i : i * c->n_bits + k);
+    return c->codeword.deinterleave ? k * b->n_symbols + i : i * c->n_bits + k;
 }
 
-/* Memory that ends with the range's last value, and what it should hold then; how many segments there are. More than
- * MOST_NBYTES is not had: then nothing is demodulated. */
-static size_t expect_cut(cut *c, softqam_demodulator *definition, const softqam_config *config, bool *is_huge)
+/* Gives each code block that the range has symbols of a place behind the last one's; the others' pointers are NULL or
+ * lead nowhere. Returns how many values there are. */
+static size_t place_pointers(cut *c, size_t places[])
 {
-    enum { MOST_NBYTES = 1 << 20 };
-    piece *range = &c->range;
-    size_t n = 0, r = 0, j = 0, first = 0, end = 0;
-    for (block b; next_block(c, &r, &j, &first, &b); n++)
-        end = value_place(c, &b, b.end - 1, c->n_bits - 1) + 1;
-    *is_huge = end > MOST_NBYTES;
-    range->out_nbytes = *is_huge ? 0 : end * c->value_nbytes;
-    free(range->out);
-    free(range->expected);
-    range->out = malloc(range->out_nbytes);
-    range->expected = malloc(range->out_nbytes);
-    require(range->out && range->expected);
-    range->segment.out = range->out;
-    memset(range->out, BETWEEN, range->out_nbytes);
-    memset(range->expected, BETWEEN, range->out_nbytes);
-    if (n == 0 || *is_huge)
-        return n;
-    uint8_t *values = define_values(range, definition, config);
-    const uint8_t *value = values;
-    r = j = first = 0;
-    for (block b; next_block(c, &r, &j, &first, &b);)
-        for (size_t symbol = b.begin; symbol < b.end; symbol++)
-            for (size_t k = 0; k < c->n_bits; k++, value += c->value_nbytes)
-                memcpy(range->expected + value_place(c, &b, symbol, k) * c->value_nbytes, value, c->value_nbytes);
-    free(values);
+    size_t n = 0, r = 0, j = 0, first = 0, number = 0;
+    for (size_t k = 0; k < c->codeword.n_code_blocks; k++) {
+        c->pointers[k] = !is_transmitted(&c->codeword, k) && k % 2 ? (void *)(uintptr_t)16 : NULL;
+        places[k] = SIZE_MAX;
+    }
+    for (block b; next_block(c, &r, &j, &first, &b);) {
+        if (c->dropped && ++number % c->dropped == 0)
+            continue;
+        places[b.r] = n;
+        n += b.n_symbols * c->n_bits;
+    }
     return n;
 }
 
-static softqam_status cut_into(const softqam_demodulator *demodulator, const sized *codeword, const sized *range,
-                               softqam_segment *segments, size_t *n)
+/* From the first code block's place to the end of the last one's; SIZE_MAX: more than can be counted. */
+static size_t spanned(const softqam_codeword *codeword)
 {
-    return softqam_codeword_segments_nbytes(demodulator, codeword->memory, codeword->nbytes, range->memory, segments,
-                                            range->nbytes, n);
+    size_t n;
+    if (__builtin_mul_overflow(codeword->block_stride, codeword->n_code_blocks, &n))
+        return SIZE_MAX;
+    return n > codeword->n_bits ? n : (size_t)codeword->n_bits;
 }
 
-/* The segments, in memory that has room for no more; with less room there are none, and nothing is written. */
-static softqam_segment *cut_codeword(const softqam_demodulator *demodulator, const sized *codeword, const sized *range,
-                                     size_t n_expected)
+/* The codeword's output, and what it must hold after and before. */
+static void expect_cut(cut *c, const softqam_demodulator *definition, const softqam_demodulator_config *config,
+                       const size_t places[], size_t n_values)
 {
-    softqam_segment *segments = calloc(n_expected, range->nbytes);
-    size_t n = n_expected;
-    require(segments);
-    if (n > 0) {
-        n--;
-        require_invalid(cut_into(demodulator, codeword, range, segments, &n));
-        require(n == n_expected);
+    piece *range = &c->range;
+    free(range->out);
+    free(range->expected);
+    range->out_nbytes = n_values * c->value_nbytes;
+    range->out = malloc(range->out_nbytes);
+    range->expected = malloc(range->out_nbytes);
+    require((range->out && range->expected) || range->out_nbytes == 0);
+    if (range->out_nbytes > 0) {
+        memset(range->out, BETWEEN, range->out_nbytes);
+        memset(range->expected, BETWEEN, range->out_nbytes);
     }
-    require(cut_into(demodulator, codeword, range, segments, &n) == SOFTQAM_OK);
-    require(n == n_expected);
-    return segments;
+    range->segment.out = NULL;
+    uint8_t *values = define_values(range, definition, config);
+    const uint8_t *value = values;
+    size_t r = 0, j = 0, first = 0;
+    for (block b; next_block(c, &r, &j, &first, &b);) {
+        const size_t at = c->pointers ? places[b.r] : b.at;
+        for (size_t symbol = b.begin; symbol < b.end; symbol++)
+            for (size_t k = 0; k < c->n_bits; k++, value += c->value_nbytes)
+                if (at != SIZE_MAX)
+                    memcpy(range->expected + (at + value_place(c, &b, symbol, k)) * c->value_nbytes, value,
+                           c->value_nbytes);
+        if (c->pointers && at != SIZE_MAX)
+            c->pointers[b.r] = range->out + at * c->value_nbytes;
+    }
+    free(values);
 }
 
-/* A refusal, which leaves the room for segments as it was. */
-static void require_no_cut(const softqam_demodulator *demodulator, const sized *codeword, const sized *range)
+/* The range from one of its resource elements on. */
+static softqam_segment from_element(const cut *c, const softqam_demodulator_config *config, size_t element)
 {
-    softqam_segment segment, before;
-    size_t n = 1;
-    memset(&segment, BETWEEN, sizeof segment);
-    before = segment;
-    require_invalid(cut_into(demodulator, codeword, range, &segment, &n));
-    require(memcmp(&segment, &before, sizeof segment) == 0);
+    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
+    softqam_segment part = c->range.segment;
+    const size_t at = element * (part.symbol_stride ? part.symbol_stride : 1);
+    part.first_symbol += element * c->n_layers;
+    part.n_symbols -= element * c->n_layers;
+    for (size_t k = 0; k < c->n_layers && part.n_symbols > 0; k++) {
+        softqam_layer *layer = &part.layers[k];
+        layer->symbols = (const uint8_t *)layer->symbols + at * (layer->symbols_q ? nbytes / 2 : nbytes);
+        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + at * (nbytes / 2) : NULL;
+        layer->noise_var += element * part.noise_stride;
+    }
+    return part;
 }
 
-void use_codeword(source *self, softqam_demodulator *demodulator, softqam_demodulator *definition,
-                  const softqam_config *config)
+/* In two segments, the later one first. */
+static void demodulate_cut(source *self, cut *c, const softqam_demodulator *demodulator,
+                           const softqam_demodulator *definition, const softqam_demodulator_config *config)
 {
-    cut c = take_cut(self, config);
-    bool is_huge = true;
-    const size_t n = c.is_good ? expect_cut(&c, definition, config, &is_huge) : 0;
-    sized codeword = make_sized(c.codeword_size, &c.codeword, sizeof c.codeword, 1);
-    sized range = make_sized(c.range_size, &c.range.segment, sizeof c.range.segment, _Alignof(softqam_segment));
-    if (c.is_good && codeword.is_good && range.is_good) {
-        size_t n_counted = 0;
-        require(cut_into(demodulator, &codeword, &range, NULL, &n_counted) == SOFTQAM_OK);
-        require(n_counted == n && n <= c.codeword.n_code_blocks);
-        softqam_segment *segments = cut_codeword(demodulator, &codeword, &range, n);
-        if (!is_huge) {
-            require(softqam_demodulate_segments_nbytes(demodulator, segments, n, range.nbytes) == SOFTQAM_OK);
-            require(memcmp(c.range.out, c.range.expected, c.range.out_nbytes) == 0);
-        }
-        free(segments);
+    const size_t n_elements = c->range.segment.n_symbols / c->n_layers, element = take_byte(self) % (n_elements + 1);
+    size_t *places = c->pointers ? calloc(c->codeword.n_code_blocks, sizeof *places) : NULL;
+    require(places || !c->pointers);
+    const size_t n_values = places ? place_pointers(c, places) : spanned(&c->codeword);
+    if (n_values <= MOST_NBYTES) {
+        expect_cut(c, definition, config, places, n_values);
+        c->range.segment.codeword = c->codeword;
+        c->range.segment.codeword.buffers = c->pointers ? NULL : c->range.out;
+        c->range.segment.codeword.block_buffers = c->pointers;
+        softqam_segment parts[2] = {from_element(c, config, element), c->range.segment};
+        parts[1].n_symbols = element * c->n_layers;
+        require(softqam_demodulate_segments(demodulator, parts, 2) == SOFTQAM_OK);
+        require(c->range.out_nbytes == 0 || memcmp(c->range.out, c->range.expected, c->range.out_nbytes) == 0);
     } else {
-        require_no_cut(demodulator, &codeword, &range);
+        /* Nothing to write, and then something where no memory is. */
+        c->range.segment.out = NULL;
+        c->range.segment.codeword = c->codeword;
+        c->range.segment.codeword.block_buffers = c->pointers;
+        c->range.segment.n_symbols = 0;
+        require(softqam_demodulate_segments(demodulator, &c->range.segment, 1) == SOFTQAM_OK);
+        c->range.segment.codeword.buffers = c->pointers ? NULL : c->range.out;
+        c->range.segment.n_symbols = n_elements * c->n_layers;
+        if (!c->pointers && n_elements > 0 && n_values == SIZE_MAX && c->codeword.n_code_blocks > 2)
+            require_invalid(softqam_demodulate_segments(demodulator, &c->range.segment, 1));
     }
-    free(range.memory);
-    free(codeword.memory);
-    free(c.transmitted);
+    free(places);
+}
+
+/* A refusal, which writes nothing. */
+static void require_no_cut(cut *c, const softqam_demodulator *demodulator)
+{
+    piece *range = &c->range;
+    if (range->out_nbytes > 0)
+        memset(range->out, BETWEEN, range->out_nbytes);
+    range->segment.out = NULL;
+    range->segment.codeword = c->codeword;
+    range->segment.codeword.buffers = range->out;
+    range->segment.codeword.block_buffers = c->pointers;
+    require_invalid(softqam_demodulate_segments(demodulator, &range->segment, 1));
+    for (size_t i = 0; i < range->out_nbytes; i++)
+        require(range->out[i] == BETWEEN);
+}
+
+/* Any code block's bits, or a refusal. */
+static void ask_for_block(source *self, const cut *c, bool is_good)
+{
+    uint64_t first_bit = BETWEEN, n_bits = BETWEEN;
+    const size_t r = c->codeword.n_code_blocks > 0 ? take_byte(self) % c->codeword.n_code_blocks : 0;
+    size_t j = 0, first = 0;
+    const softqam_status status =
+        softqam_codeword_block(&c->codeword, (unsigned)c->n_bits, (unsigned)c->n_layers, r, &first_bit, &n_bits);
+    if (!is_good) {
+        require_invalid(status);
+        require(first_bit == BETWEEN && n_bits == BETWEEN);
+        return;
+    }
+    for (size_t k = 0; k < r; k++)
+        first += is_transmitted(&c->codeword, k) ? block_symbols(c, j++) * c->n_bits : 0;
+    require(status == SOFTQAM_OK && first_bit == first);
+    require(n_bits == (is_transmitted(&c->codeword, r) ? block_symbols(c, j) * c->n_bits : 0));
+}
+
+void use_codeword(source *self, const softqam_demodulator *demodulator, const softqam_demodulator *definition,
+                  const softqam_demodulator_config *config)
+{
+    bool is_block;
+    cut c = take_cut(self, config, &is_block);
+    if (softqam_bits_per_symbol(modulation_of(&c.range.segment, config)) > 0)
+        ask_for_block(self, &c, is_block);
+    if (c.is_good)
+        demodulate_cut(self, &c, demodulator, definition, config);
+    else
+        require_no_cut(&c, demodulator);
+    free(c.pointers);
     free_piece(&c.range);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any code blocks of a codeword: the segments that they are cut into, and what those come to. */
+/* Any codeword: its code blocks, and what comes to their buffers. */
 #ifndef SOFTQAM_TESTS_FUZZ_API_CODEWORDS_H
 #define SOFTQAM_TESTS_FUZZ_API_CODEWORDS_H
 
@@ -7,7 +7,7 @@
 
 /* A codeword and a range of it from the input, demodulated and compared with the definition's values in their places.
  */
-void use_codeword(source *self, softqam_demodulator *demodulator, softqam_demodulator *definition,
-                  const softqam_config *config);
+void use_codeword(source *self, const softqam_demodulator *demodulator, const softqam_demodulator *definition,
+                  const softqam_demodulator_config *config);
 
 #endif

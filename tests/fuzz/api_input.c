@@ -68,22 +68,23 @@ static bool is_llr_scale(float scale, softqam_output_format format)
     return format == SOFTQAM_OUTPUT_S8 ? scale >= 0x1p-10f && scale <= 0x1p20f : scale == 1.0f;
 }
 
-softqam_modulation modulation_of(const softqam_segment *segment, const softqam_config *config)
+softqam_modulation modulation_of(const softqam_segment *segment, const softqam_demodulator_config *config)
 {
     return segment->modulation ? segment->modulation : config->modulation;
 }
 
 /* Whether what is set for it is in order. */
-static bool is_descrambling(const softqam_segment *segment, const softqam_config *config)
+static bool is_descrambling(const softqam_segment *segment, const softqam_demodulator_config *config)
 {
     const uint64_t n_bits = softqam_bits_per_symbol(modulation_of(segment, config));
+    uint64_t end;
     return segment->descramble == 1 && config->output_format != SOFTQAM_OUTPUT_U8 && segment->c_init <= 0x7fffffff &&
-           segment->first_symbol <= UINT64_MAX - segment->n_symbols && n_bits > 0 &&
-           segment->first_symbol + segment->n_symbols <= UINT64_MAX / n_bits;
+           !__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) &&
+           !__builtin_add_overflow(segment->scrambling_offset, end, &end) && n_bits > 0 && end <= UINT64_MAX / n_bits;
 }
 
 /* More often than not as many symbols as all layers take. */
-static void take_layers(source *self, piece *p, const softqam_config *config)
+static void take_layers(source *self, piece *p, const softqam_demodulator_config *config)
 {
     softqam_segment *segment = &p->segment;
     segment->n_layers = (unsigned)take_choice(self, 6);
@@ -92,15 +93,16 @@ static void take_layers(source *self, piece *p, const softqam_config *config)
     if (segment->n_layers <= SOFTQAM_MAX_LAYERS && take_byte(self) % 8) {
         segment->n_symbols -= segment->n_symbols % segment->n_layers;
         segment->first_symbol -= segment->first_symbol % segment->n_layers;
+        segment->scrambling_offset -= segment->scrambling_offset % segment->n_layers;
     }
     p->is_good = p->is_good && segment->n_layers <= SOFTQAM_MAX_LAYERS && config->output_format != SOFTQAM_OUTPUT_U8 &&
                  modulation_of(segment, config) != SOFTQAM_MODULATION_PI2_BPSK &&
-                 segment->n_symbols % segment->n_layers == 0 && segment->first_symbol % segment->n_layers == 0;
+                 segment->n_symbols % segment->n_layers == 0 && segment->first_symbol % segment->n_layers == 0 &&
+                 segment->scrambling_offset % segment->n_layers == 0;
 }
 
-/* A plane stride past what memory holds is refused but of one plane; any is of what softqam_codeword_segments() cuts.
- */
-static void take_planes(source *self, piece *p, const softqam_config *config, bool is_range)
+/* A plane stride past what memory holds is refused but of one plane; any is of a segment with a codeword. */
+static void take_planes(source *self, piece *p, const softqam_demodulator_config *config, bool is_range)
 {
     softqam_segment *segment = &p->segment;
     const uint8_t how = take_byte(self);
@@ -118,7 +120,7 @@ static void take_planes(source *self, piece *p, const softqam_config *config, bo
 }
 
 /* Fields besides the memory: what is accepted, and what is not. */
-static void take_fields(source *self, piece *p, const softqam_config *config, bool is_range)
+static void take_fields(source *self, piece *p, const softqam_demodulator_config *config, bool is_range)
 {
     enum { ANY_LAYERS = 12 };
     softqam_segment *segment = &p->segment;
@@ -126,7 +128,13 @@ static void take_fields(source *self, piece *p, const softqam_config *config, bo
     p->is_good = true;
     if (is_range)
         segment->first_symbol = (uint64_t)take_byte(self) * ANY_LAYERS;
-    take(self, &segment->first_symbol, unusual & 1 ? sizeof segment->first_symbol : 0);
+    if (unusual & 1) {
+        const uint8_t how = take_byte(self);
+        take(self, &segment->first_symbol, how & 1 ? sizeof segment->first_symbol : 0);
+        segment->scrambling_offset = (uint64_t)how / 8 * ANY_LAYERS;
+        take(self, &segment->scrambling_offset, how & 2 ? sizeof segment->scrambling_offset : 0);
+        p->reserved = how & 4 ? take_byte(self) : 0;
+    }
     if (unusual & 2) {
         segment->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
         const bool is_256qam =
@@ -164,7 +172,7 @@ unsigned layers_of(const piece *p)
 }
 
 /* Bytes from the first value to the end of the last. */
-static size_t spanned_by_output(const softqam_segment *segment, const softqam_config *config)
+static size_t spanned_by_output(const softqam_segment *segment, const softqam_demodulator_config *config)
 {
     const softqam_modulation modulation = modulation_of(segment, config);
     const size_t n_bits = softqam_bits_per_symbol(modulation), n = segment->n_symbols;
@@ -175,7 +183,7 @@ static size_t spanned_by_output(const softqam_segment *segment, const softqam_co
 }
 
 /* A layer's symbols and noise, no more than there must be, and where they stand in the codeword. */
-static void take_layer(source *self, piece *p, const softqam_config *config, unsigned k, bool apart)
+static void take_layer(source *self, piece *p, const softqam_demodulator_config *config, unsigned k, bool apart)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), half = in_nbytes / 2;
     const unsigned n_layers = layers_of(p);
@@ -185,7 +193,8 @@ static void take_layer(source *self, piece *p, const softqam_config *config, uns
     p->symbols_q[k] = apart ? take_alloc(self, spanned * half) : NULL;
     if (config->output_format != SOFTQAM_OUTPUT_U8)
         p->noise_var[k] = take_alloc(self, (n ? (n - 1) * p->segment.noise_stride + 1 : 1) * sizeof(float));
-    p->segment.layers[k] = (softqam_layer){p->symbols[k], p->symbols_q[k], p->noise_var[k]};
+    p->segment.layers[k] =
+        (softqam_layer){.symbols = p->symbols[k], .symbols_q = p->symbols_q[k], .noise_var = p->noise_var[k]};
     for (size_t j = 0; j < n; j++) {
         const size_t i = j * n_layers + k;
         const uint8_t *symbol = (const uint8_t *)p->symbols[k] + j * step * (apart ? half : in_nbytes);
@@ -197,7 +206,7 @@ static void take_layer(source *self, piece *p, const softqam_config *config, uns
     }
 }
 
-piece take_shape(source *self, const softqam_config *config, bool is_range)
+piece take_shape(source *self, const softqam_demodulator_config *config, bool is_range)
 {
     const uint8_t n = take_byte(self), shape = take_byte(self);
     piece p = {.segment = {.n_symbols = n % (MAX_SYMBOLS + 1), .symbol_stride = shape % MAX_STRIDE},
@@ -208,7 +217,27 @@ piece take_shape(source *self, const softqam_config *config, bool is_range)
     return p;
 }
 
-void take_memory(source *self, piece *p, const softqam_config *config)
+/* Sets a word that is reserved, or a gain; those of layers that the segment has not are ignored. */
+static void set_reserved(piece *p)
+{
+    enum { N_WORDS = 8, N_OF_LAYER = 3 };
+    const unsigned k = p->reserved % 32, of_layer = k < N_WORDS + 2 ? 0 : k - N_WORDS - 2;
+    softqam_layer *layer = &p->segment.layers[of_layer / N_OF_LAYER % SOFTQAM_MAX_LAYERS];
+    if (k == 0)
+        return;
+    if (k == 1)
+        p->segment.reserved_word = p->reserved;
+    else if (k < N_WORDS + 2)
+        p->segment.reserved[k - 2] = (uint64_t)1 << p->reserved % 64;
+    else if (of_layer % N_OF_LAYER == 2)
+        layer->gain = (const float *)(const void *)p;
+    else
+        layer->reserved[of_layer % N_OF_LAYER] = (uint64_t)1 << p->reserved % 64;
+    if (k < N_WORDS + 2 || layer < p->segment.layers + layers_of(p))
+        p->is_good = false;
+}
+
+void take_memory(source *self, piece *p, const softqam_demodulator_config *config)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
     p->out_nbytes = spanned_by_output(&p->segment, config);
@@ -219,6 +248,7 @@ void take_memory(source *self, piece *p, const softqam_config *config)
     p->segment.out = p->out;
     for (unsigned k = 0; k < layers_of(p); k++)
         take_layer(self, p, config, k, p->apart >> k & 1);
+    set_reserved(p);
 }
 
 void free_piece(piece *p)
@@ -234,14 +264,18 @@ void free_piece(piece *p)
     free(p->expected);
 }
 
-uint8_t *define_values(const piece *p, softqam_demodulator *definition, const softqam_config *config)
+uint8_t *define_values(const piece *p, const softqam_demodulator *definition, const softqam_demodulator_config *config)
 {
     softqam_segment plain = p->segment;
     const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
     uint8_t *values =
         calloc(1, softqam_output_nbytes(config->output_format, modulation_of(&plain, config), plain.n_symbols));
     require(values);
-    plain.layers[0] = (softqam_layer){p->side_by_side, NULL, takes_noise ? p->noise_side_by_side : NULL};
+    plain.layers[0] = (softqam_layer){.symbols = p->side_by_side};
+    if (takes_noise)
+        plain.layers[0].noise_var = p->noise_side_by_side;
+    plain.first_symbol += plain.scrambling_offset;
+    plain.scrambling_offset = 0;
     plain.symbol_stride = 1;
     plain.noise_stride = takes_noise;
     plain.n_layers = 1;

@@ -32,7 +32,8 @@ void require_invalid(softqam_status status);
 typedef struct piece {
     softqam_segment segment;
     bool is_good;
-    unsigned apart; /* layers whose I and Q lie apart, a bit each */
+    unsigned apart;   /* layers whose I and Q lie apart, a bit each */
+    uint8_t reserved; /* which of the words that must be 0 is not; 0: none */
     void *symbols[SOFTQAM_MAX_LAYERS];
     void *symbols_q[SOFTQAM_MAX_LAYERS];
     float *noise_var[SOFTQAM_MAX_LAYERS];
@@ -43,17 +44,17 @@ typedef struct piece {
     size_t out_nbytes; /* from the first to the last */
 } piece;
 
-/* All but its memory; of a segment to demodulate, or of a range of a codeword. */
-piece take_shape(source *self, const softqam_config *config, bool is_range);
+/* All but its memory; of a segment without a codeword, or of one with it. */
+piece take_shape(source *self, const softqam_demodulator_config *config, bool is_range);
 /* Its memory, which free_piece() frees. */
-void take_memory(source *self, piece *p, const softqam_config *config);
+void take_memory(source *self, piece *p, const softqam_demodulator_config *config);
 void free_piece(piece *p);
 
-softqam_modulation modulation_of(const softqam_segment *segment, const softqam_config *config);
+softqam_modulation modulation_of(const softqam_segment *segment, const softqam_demodulator_config *config);
 unsigned layers_of(const piece *p);
 
 /* The definition's values of a piece that is in order, one symbol after the other, in symbol order; the caller frees
  * them. */
-uint8_t *define_values(const piece *p, softqam_demodulator *definition, const softqam_config *config);
+uint8_t *define_values(const piece *p, const softqam_demodulator *definition, const softqam_demodulator_config *config);
 
 #endif

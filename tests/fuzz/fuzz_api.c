@@ -8,7 +8,7 @@
 #include "api_codewords.h"
 #include "api_input.h"
 
-enum { MAX_SEGMENTS = 3, MAX_DEVICES = 70, MAX_CPUS = 1030, MORE_NBYTES = 40 };
+enum { MAX_SEGMENTS = 3, MAX_DEVICES = 70, MAX_CPUS = 1030 };
 
 /* A list that is no longer than it says, and which the caller frees. */
 static int *take_list(source *self, unsigned *n, int n_valid, unsigned max)
@@ -20,43 +20,32 @@ static int *take_list(source *self, unsigned *n, int n_valid, unsigned max)
     return list;
 }
 
-/* A structure with room for fields of later versions behind it. */
-typedef struct context_setting {
-    softqam_context_config config;
-    uint8_t later[MORE_NBYTES];
-} context_setting;
-
-typedef struct setting {
-    softqam_config config;
-    uint8_t later[MORE_NBYTES];
-} setting;
-
-/* Any size, but none that says of more than there is; whether it is one that is accepted. */
-static bool take_size(source *self, size_t *struct_nbytes, size_t nbytes, uint8_t later[MORE_NBYTES])
+/* Words that must be 0, of which one may not be; whether all are. */
+static bool take_reserved(source *self, uint32_t *word, uint64_t reserved[8])
 {
-    *struct_nbytes = (size_t)take_choice(self, (int)(nbytes + MORE_NBYTES) + 1);
-    if (*struct_nbytes > nbytes + MORE_NBYTES && *struct_nbytes <= 4096)
-        *struct_nbytes = nbytes;
-    memset(later, 0, MORE_NBYTES);
-    const size_t at = take_byte(self) % MORE_NBYTES;
-    later[at] = take_byte(self) % 4 == 0;
-    return *struct_nbytes >= nbytes && *struct_nbytes <= 4096 && (!later[at] || at >= *struct_nbytes - nbytes);
+    const uint8_t which = take_byte(self);
+    const uint64_t bit = (uint64_t)1 << take_byte(self) % 64;
+    if (which % 16 < 8)
+        reserved[which % 16] = bit;
+    else if (which % 16 == 8)
+        *word = (uint32_t)(bit | bit >> 32);
+    return which % 16 > 8;
 }
 
 /* What the caller of softqam_context_create() has; its lists are freed after that. */
 typedef struct context_source {
-    context_setting setting;
+    softqam_context_config config;
     char variant[16];
     int *devices;
     int *cpus;
-    bool has_good_size;
+    bool has_no_reserved;
 } context_source;
 
 static void take_context_config(source *self, context_source *from)
 {
     static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon", "generic"};
     const uint8_t unusual = take_byte(self);
-    softqam_context_config *config = &from->setting.config;
+    softqam_context_config *config = &from->config;
     softqam_context_config_init(config);
     config->backend = (softqam_backend)take_choice(self, 3);
     config->cpu_variant = variants[take_byte(self) % 7];
@@ -84,19 +73,16 @@ static void take_context_config(source *self, context_source *from)
     }
     if (unusual & 32)
         config->thread_priority = take_choice(self, 2);
-    from->has_good_size = true;
-    if (unusual & 64)
-        from->has_good_size = take_size(self, &config->struct_nbytes, sizeof from->setting.config, from->setting.later);
+    from->has_no_reserved = !(unusual & 64) || take_reserved(self, &config->reserved_word, config->reserved);
 }
 
-/* Whether its size is one that is accepted. */
-static bool take_config(source *self, setting *of)
+/* Whether it has nothing in words that are reserved. */
+static bool take_config(source *self, softqam_demodulator_config *config)
 {
     const uint8_t unusual = take_byte(self);
-    softqam_config *config = &of->config;
-    softqam_config_init(config);
+    softqam_demodulator_config_init(config);
     config->input_format = (softqam_input_format)take_choice(self, 4);
-    config->output_format = (softqam_output_format)take_choice(self, 4);
+    config->output_format = (softqam_output_format)take_choice(self, SOFTQAM_OUTPUT_U8 + 1);
     config->sign = (softqam_sign)take_choice(self, 2);
     config->noise = (softqam_noise)take_choice(self, 2);
     config->noise_form = (softqam_noise_form)take_choice(self, 3);
@@ -107,12 +93,10 @@ static bool take_config(source *self, setting *of)
         take(self, &config->llr_scale, sizeof config->llr_scale);
     if (unusual & 4)
         config->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
-    if (unusual & 8)
-        return take_size(self, &config->struct_nbytes, sizeof *config, of->later);
-    return true;
+    return !(unusual & 8) || take_reserved(self, &config->reserved_word, config->reserved);
 }
 
-static piece take_piece(source *self, const softqam_config *config)
+static piece take_piece(source *self, const softqam_demodulator_config *config)
 {
     piece p = take_shape(self, config, false);
     take_memory(self, &p, config);
@@ -120,7 +104,7 @@ static piece take_piece(source *self, const softqam_config *config)
 }
 
 /* From symbol order to planes, over memory that has other bytes between them, or to symbol order. */
-static void place(const piece *p, const softqam_config *config, const uint8_t *values, uint8_t *out)
+static void place(const piece *p, const softqam_demodulator_config *config, const uint8_t *values, uint8_t *out)
 {
     const softqam_modulation modulation = modulation_of(&p->segment, config);
     const size_t n_bits = softqam_bits_per_symbol(modulation), n = p->segment.n_symbols;
@@ -133,7 +117,7 @@ static void place(const piece *p, const softqam_config *config, const uint8_t *v
 }
 
 /* What the definition says of it. Its refusals are the same, and leave the output alone. */
-static void expect(piece *p, softqam_demodulator *definition, const softqam_config *config)
+static void expect(piece *p, softqam_demodulator *definition, const softqam_demodulator_config *config)
 {
     softqam_segment plain = p->segment;
     if (p->out_nbytes > 0) {
@@ -156,7 +140,7 @@ static void expect(piece *p, softqam_demodulator *definition, const softqam_conf
     free(values);
 }
 
-static void require_refused(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n)
+static void require_refused(const softqam_demodulator *demodulator, const softqam_segment *segments, size_t n)
 {
     require_invalid(softqam_demodulate_segments(demodulator, segments, n));
 }
@@ -193,35 +177,8 @@ static void call_overlapping(source *self, softqam_demodulator *demodulator, con
     require_refused(demodulator, &segment, 1);
 }
 
-/* The same segments further apart, as a caller of a later version has them, or with a size that no version has. */
-static softqam_status call_segments(source *self, softqam_demodulator *demodulator, const softqam_segment *segments,
-                                    size_t n, bool *is_good)
-{
-    enum { MOST_NBYTES = sizeof(softqam_segment) + 24 };
-    const uint8_t way = take_byte(self);
-    const size_t nbytes = way & 1 ? (size_t)take_byte(self) : sizeof(softqam_segment);
-    uint8_t *memory = calloc(MAX_SEGMENTS + 1, MOST_NBYTES);
-    require(memory);
-    if (n > 0 && (nbytes < sizeof(softqam_segment) || nbytes % _Alignof(softqam_segment) != 0))
-        *is_good = false;
-    const size_t apart = nbytes <= MOST_NBYTES ? nbytes : sizeof(softqam_segment);
-    for (size_t k = 0; k < n && apart >= sizeof(softqam_segment); k++)
-        memcpy(memory + k * apart, &segments[k], sizeof segments[k]);
-    if (n > 0 && apart > sizeof(softqam_segment) && way & 2) {
-        memory[n * apart - 1] = 1;
-        *is_good = false;
-    }
-    /* Sizes that are refused are not looked at further. */
-    const softqam_status status = softqam_demodulate_segments_nbytes(
-        demodulator, (const softqam_segment *)(void *)memory, n, nbytes <= MOST_NBYTES ? nbytes : 7);
-    if (nbytes > MOST_NBYTES && n > 0)
-        *is_good = false;
-    free(memory);
-    return status;
-}
-
 static void use(source *self, softqam_demodulator *demodulator, softqam_demodulator *definition,
-                const softqam_config *config)
+                const softqam_demodulator_config *config)
 {
     piece pieces[MAX_SEGMENTS];
     softqam_segment segments[MAX_SEGMENTS];
@@ -240,7 +197,7 @@ static void use(source *self, softqam_demodulator *demodulator, softqam_demodula
         call_wildly(self, demodulator, &segments[0]);
         call_overlapping(self, demodulator, &pieces[0], softqam_input_symbol_nbytes(config->input_format));
     }
-    const softqam_status status = call_segments(self, demodulator, segments, n, &is_good);
+    const softqam_status status = softqam_demodulate_segments(demodulator, segments, n);
     if (is_good)
         require(status == SOFTQAM_OK);
     else
@@ -253,7 +210,7 @@ static void use(source *self, softqam_demodulator *demodulator, softqam_demodula
 }
 
 /* One that defines the bytes: the portable loop on one thread. */
-static softqam_demodulator *create_definition(softqam_config config)
+static softqam_demodulator *create_definition(softqam_demodulator_config config)
 {
     softqam_context_config portable;
     softqam_context_config_init(&portable);
@@ -261,9 +218,8 @@ static softqam_demodulator *create_definition(softqam_config config)
     portable.cpu_variant = "portable";
     portable.n_threads = 1;
     softqam_demodulator *definition = NULL;
-    config.struct_nbytes = sizeof config;
     require(softqam_context_create(&config.context, &portable) == SOFTQAM_OK);
-    require(softqam_create(&definition, &config) == SOFTQAM_OK);
+    require(softqam_demodulator_create(&definition, &config) == SOFTQAM_OK);
     softqam_context_destroy(config.context);
     return definition;
 }
@@ -271,26 +227,26 @@ static softqam_demodulator *create_definition(softqam_config config)
 /* Demodulators on a context, which may end before them. */
 static void use_context(source *self, softqam_context *context)
 {
-    setting of;
+    softqam_demodulator_config config;
     const uint8_t how = take_byte(self);
-    const bool has_good_size = take_config(self, &of);
-    of.config.context = how & 1 ? context : NULL;
+    const bool has_no_reserved = take_config(self, &config);
+    config.context = how & 1 ? context : NULL;
     softqam_demodulator *demodulator = NULL;
     if (how & 2)
-        require(softqam_context_prepare(context, how >> 4) == SOFTQAM_OK ||
+        require(softqam_context_prepare(context, how >> 5) == SOFTQAM_OK ||
                 softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS) == SOFTQAM_ERROR_SYSTEM);
-    const softqam_status status = softqam_create(&demodulator, &of.config);
-    require(status != SOFTQAM_OK || has_good_size);
+    const softqam_status status = softqam_demodulator_create(&demodulator, &config);
+    require(status != SOFTQAM_OK || has_no_reserved);
     if (how & 4)
         softqam_context_destroy(context);
     if (status == SOFTQAM_OK) {
-        softqam_demodulator *definition = create_definition(of.config);
+        softqam_demodulator *definition = create_definition(config);
         if (how & 8)
-            use_codeword(self, demodulator, definition, &of.config);
+            use_codeword(self, demodulator, definition, &config);
         else
-            use(self, demodulator, definition, &of.config);
-        softqam_destroy(definition);
-        softqam_destroy(demodulator);
+            use(self, demodulator, definition, &config);
+        softqam_demodulator_destroy(definition);
+        softqam_demodulator_destroy(demodulator);
     } else {
         check_refusal(status);
         require(!demodulator);
@@ -305,7 +261,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     context_source from = {.variant = ""};
     take_context_config(&self, &from);
     softqam_context *context = NULL;
-    const softqam_status status = softqam_context_create(&context, &from.setting.config);
+    const softqam_status status = softqam_context_create(&context, &from.config);
     free(from.devices);
     free(from.cpus);
     if (status != SOFTQAM_OK) {
@@ -313,7 +269,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
         require(!context);
         return 0;
     }
-    require(from.has_good_size);
+    require(from.has_no_reserved);
     use_context(&self, context);
     return 0;
 }

@@ -27,8 +27,8 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
     options.context_config.n_threads = options.context_config.n_threads <= 1024 ? 1 : options.context_config.n_threads;
     softqam_demodulator *demodulator;
     require(softqam_context_create(&options.config.context, &options.context_config) == SOFTQAM_OK);
-    require(softqam_create(&demodulator, &options.config) == SOFTQAM_OK);
-    softqam_destroy(demodulator);
+    require(softqam_demodulator_create(&demodulator, &options.config) == SOFTQAM_OK);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(options.config.context);
 }
 

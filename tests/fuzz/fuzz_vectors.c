@@ -35,7 +35,7 @@ static void set_up(void)
     reference = oracle_create();
     require(reference);
     for (int k = 0; k < N_VARIANTS; k++) {
-        harness_setup setup = harness_default_setup();
+        harness_setup setup = harness_soft_bits_setup();
         setup.context.backend = SOFTQAM_BACKEND_CPU;
         setup.context.cpu_variant = variants[k];
         setup.context.n_threads = 1;

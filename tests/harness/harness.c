@@ -161,7 +161,7 @@ static void require_cpu_variant(void)
         exit(HARNESS_SKIPPED);
     }
     harness_setup setup = {.context = config};
-    softqam_config_init(&setup.demodulator);
+    softqam_demodulator_config_init(&setup.demodulator);
     setup.context.cpu_variant = NULL;
     softqam_demodulator *demodulator;
     if (harness_try_create(&demodulator, &setup) != SOFTQAM_OK)
@@ -169,7 +169,7 @@ static void require_cpu_variant(void)
     const char *detail = softqam_backend_detail(demodulator);
     if (strncmp(detail, name, strlen(name)) != 0 || detail[strlen(name)] != ',')
         die("SOFTQAM_CPU_VARIANT is not what runs", detail);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 softqam_modulation harness_modulation(void)
@@ -251,7 +251,10 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
 }
 
 const char *const harness_input_names[] = {"cf32", "cs16", "cs8", "cf16"};
-const char *const harness_output_names[] = {"u8", "s8", "f16", "f32"};
+const char *const harness_output_names[HARNESS_N_OUTPUT_FORMATS] = {
+    [SOFTQAM_OUTPUT_S8] = "s8", [SOFTQAM_OUTPUT_F16] = "f16", [SOFTQAM_OUTPUT_F32] = "f32", [SOFTQAM_OUTPUT_U8] = "u8"};
+const softqam_output_format harness_llr_formats[HARNESS_N_LLR_FORMATS] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16,
+                                                                          SOFTQAM_OUTPUT_F32};
 
 static softqam_modulation modulation_of(softqam_output_format format)
 {
@@ -267,7 +270,7 @@ harness_setup harness_default_setup(void)
 {
     harness_setup setup;
     softqam_context_config_init(&setup.context);
-    softqam_config_init(&setup.demodulator);
+    softqam_demodulator_config_init(&setup.demodulator);
     setup.context.backend = harness_backend();
     return setup;
 }
@@ -281,9 +284,14 @@ harness_setup harness_format_setup(softqam_output_format format, softqam_noise n
     return setup;
 }
 
+harness_setup harness_soft_bits_setup(void)
+{
+    return harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
+}
+
 softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup)
 {
-    softqam_config config = setup->demodulator;
+    softqam_demodulator_config config = setup->demodulator;
     softqam_context *context = NULL;
     *demodulator = NULL;
     if (!config.context) {
@@ -292,7 +300,7 @@ softqam_status harness_try_create(softqam_demodulator **demodulator, const harne
             return status;
         config.context = context;
     }
-    softqam_status status = softqam_create(demodulator, &config);
+    softqam_status status = softqam_demodulator_create(demodulator, &config);
     softqam_context_destroy(context); /* the demodulator holds on to it */
     return status;
 }
@@ -314,23 +322,24 @@ softqam_context *harness_create_context(const harness_setup *setup)
 softqam_demodulator *harness_create(const harness_setup *setup)
 {
     softqam_demodulator *demodulator;
-    assert_ok(harness_try_create(&demodulator, setup), "softqam_create");
+    assert_ok(harness_try_create(&demodulator, setup), "softqam_demodulator_create");
     assert_non_null(demodulator);
     return demodulator;
 }
 
-void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out)
+void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out)
 {
     harness_demodulate_llrs(demodulator, symbols, NULL, n_symbols, out);
 }
 
-void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+void harness_demodulate_llrs(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                              size_t n_symbols, void *out)
 {
     assert_ok(softqam_demodulate(demodulator, symbols, noise_var, n_symbols, out), "softqam_demodulate");
 }
 
-void harness_demodulate_segments(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments)
+void harness_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                                 size_t n_segments)
 {
     assert_ok(softqam_demodulate_segments(demodulator, segments, n_segments), "softqam_demodulate_segments");
 }
@@ -351,6 +360,6 @@ uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const f
     memset(out, 0x80, nbytes); /* -128, and no LLR that could be expected as f16 or f32 */
     softqam_demodulator *demodulator = harness_create(setup);
     harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return out;
 }

@@ -25,6 +25,7 @@
 #define HARNESS_N_MODULATIONS    7
 #define HARNESS_N_INPUT_FORMATS  4
 #define HARNESS_N_OUTPUT_FORMATS 4
+#define HARNESS_N_LLR_FORMATS    (HARNESS_N_OUTPUT_FORMATS - 1) /* all but u8 */
 
 #define HARNESS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -148,7 +149,9 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
 
 /* Of the formats, by their values. */
 extern const char *const harness_input_names[];
-extern const char *const harness_output_names[];
+extern const char *const harness_output_names[HARNESS_N_OUTPUT_FORMATS];
+
+extern const softqam_output_format harness_llr_formats[HARNESS_N_LLR_FORMATS];
 
 /* Bytes of symbols' values, of the modulation under test. */
 size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols);
@@ -156,24 +159,27 @@ size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols);
 /* A demodulator's settings, and those of the context that it works on. */
 typedef struct harness_setup {
     softqam_context_config context;
-    softqam_config demodulator; /* where its context is not NULL, it works on that one and `context` does not matter */
+    softqam_demodulator_config demodulator; /* its context, where not NULL, is the one in place of `context` */
 } harness_setup;
 
 /* The defaults with the backend under test. */
 harness_setup harness_default_setup(void);
 /* The same for an output format, for one noise variance or one a symbol, and for LLRs of the modulation under test. */
 harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
+/* The same for u8. */
+harness_setup harness_soft_bits_setup(void);
 
-/* A demodulator on a context of its own, which ends with it: softqam_destroy() frees both. Any thread. */
+/* A demodulator on a context of its own, which ends with it: softqam_demodulator_destroy() frees both. Any thread. */
 softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup);
 
 /* The library's calls where a failure of theirs is the test's. */
 softqam_context *harness_create_context(const harness_setup *setup);
 softqam_demodulator *harness_create(const harness_setup *setup);
-void harness_demodulate(softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
-void harness_demodulate_llrs(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
+void harness_demodulate_llrs(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                              size_t n_symbols, void *out);
-void harness_demodulate_segments(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments);
+void harness_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                                 size_t n_segments);
 
 /* A segment of one layer whose symbols lie side by side. noise_stride is 0 for one noise value, 1 for one a symbol. */
 softqam_segment harness_segment(const void *symbols, const float *noise_var, size_t noise_stride, size_t n_symbols,

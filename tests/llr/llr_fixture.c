@@ -6,8 +6,6 @@
 
 #include "half.h"
 
-const softqam_output_format llr_formats[LLR_FORMATS] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
-
 llr_input llr_open_input(size_t n_symbols)
 {
     return (llr_input){harness_alloc(2 * n_symbols * sizeof(float)), harness_alloc(n_symbols * sizeof(float)),

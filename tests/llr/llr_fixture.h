@@ -11,9 +11,6 @@
 #define LLR_S8_SCALE 6.0F
 #define LLR_S8_LIMIT 127
 
-enum { LLR_FORMATS = 3 };
-extern const softqam_output_format llr_formats[LLR_FORMATS];
-
 typedef struct llr_input {
     float *symbols;
     float *noise_var;

@@ -27,12 +27,12 @@ static void copy_symbol(tiles *self, size_t from, size_t to)
 }
 
 /* Every format with N0 and with 1/N0. */
-enum { N_KINDS = 2 * LLR_FORMATS };
+enum { N_KINDS = 2 * HARNESS_N_LLR_FORMATS };
 
 static tiles open_tiles(const llr_contexts *on, harness_random *random, size_t k, size_t n_symbols)
 {
-    const specified_settings of =
-        specified_plain_settings(llr_formats[k / 2], k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
+    const specified_settings of = specified_plain_settings(harness_llr_formats[k / 2],
+                                                           k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
     const harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_SYMBOL);
     const size_t nbytes = harness_output_nbytes(of.format, 1);
     tiles self = {

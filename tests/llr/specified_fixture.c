@@ -120,7 +120,7 @@ specified_demodulators specified_open(const llr_contexts *on, const harness_setu
 void specified_close(specified_demodulators *self)
 {
     for (size_t k = 0; k < self->n; k++)
-        softqam_destroy(self->items[k]);
+        softqam_demodulator_destroy(self->items[k]);
 }
 
 void specified_compare(const specified_demodulators *self, size_t k, const char *what, const float *symbols,

@@ -98,7 +98,7 @@ static float *demodulate(const struct witness *self, const float complex *symbol
     softqam_demodulator *demodulator = harness_create(&setup);
     float *llrs = harness_alloc(softqam_output_nbytes(SOFTQAM_OUTPUT_F32, self->modulation, N_SYMBOLS));
     harness_demodulate_llrs(demodulator, symbols, &noise_var, N_SYMBOLS, llrs);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return llrs;
 }
 

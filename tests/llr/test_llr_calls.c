@@ -68,8 +68,8 @@ static void test_noise_per_call(void **state)
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
         for (size_t k = 0; k < n; k++)
             constant[k] = noise_vars[i];
-        for (int format = SOFTQAM_OUTPUT_S8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-            harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+            harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
             uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
             setup.demodulator.noise = SOFTQAM_NOISE_PER_CALL;
             uint8_t *got = harness_answer(&setup, all->symbols, &noise_vars[i], n);
@@ -154,17 +154,17 @@ static void check_lengths(softqam_output_format format, unsigned n_streams, size
         check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1002, n_symbols);
     }
     close_guarded(&buffers);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void test_lengths(void **state)
 {
     (void)state;
-    for (int format = SOFTQAM_OUTPUT_S8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        check_lengths((softqam_output_format)format, 0, 0);
-        check_lengths((softqam_output_format)format, 1, 1);
-        check_lengths((softqam_output_format)format, 2, 37);
-        check_lengths((softqam_output_format)format, 3, 1000);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        check_lengths(harness_llr_formats[k], 0, 0);
+        check_lengths(harness_llr_formats[k], 1, 1);
+        check_lengths(harness_llr_formats[k], 2, 37);
+        check_lengths(harness_llr_formats[k], 3, 1000);
     }
 }
 
@@ -173,8 +173,8 @@ static void test_misalignment(void **state)
 {
     (void)state;
     guarded buffers = open_guarded(997);
-    for (int format = SOFTQAM_OUTPUT_S8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.n_threads = 2;
         setup.context.chunk_symbols = 256;
         softqam_demodulator *demodulator = harness_create(&setup);
@@ -186,7 +186,7 @@ static void test_misalignment(void **state)
             gaps at = {gap, 60 - gap / 4 * 4, 63 - gap, gap % 2};
             check_guarded(&buffers, demodulator, setup.demodulator.output_format, at, gap, 997);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
     close_guarded(&buffers);
 }
@@ -200,7 +200,7 @@ static void test_threads_and_chunks(void **state)
         size_t chunk_symbols;
     } pipelines[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
     for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
-        for (int format = SOFTQAM_OUTPUT_U8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
             harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
             setup.context.n_threads = pipelines[i].n_threads;
             setup.context.n_streams = pipelines[i].n_streams;
@@ -209,7 +209,7 @@ static void test_threads_and_chunks(void **state)
             check_part(demodulator, setup.demodulator.output_format, 0, SAMPLE_SYMBOLS);
             check_part(demodulator, setup.demodulator.output_format, 12345, 65537);
             check_part(demodulator, setup.demodulator.output_format, 3, 16384 + 1);
-            softqam_destroy(demodulator);
+            softqam_demodulator_destroy(demodulator);
         }
     }
 }
@@ -218,7 +218,7 @@ static void test_split_calls(void **state)
 {
     (void)state;
     harness_random random = harness_random_stream(STREAM_SPLIT);
-    for (int format = SOFTQAM_OUTPUT_U8; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.chunk_symbols = 1000;
         softqam_demodulator *demodulator = harness_create(&setup);
@@ -227,7 +227,7 @@ static void test_split_calls(void **state)
             n = SAMPLE_SYMBOLS - first < n ? SAMPLE_SYMBOLS - first : n;
             check_part(demodulator, setup.demodulator.output_format, first, n);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -263,7 +263,7 @@ static void test_memory_kinds(void **state)
                                           memory[2], n));
         for (unsigned k = 0; k < 3; k++)
             (kinds >> k & 1 ? softqam_host_free : free)(memory[k]);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -273,7 +273,7 @@ static void check_input(softqam_input_format format, float scale, const void *sa
     const float *noise_var = shared_sample()->noise_var;
     float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(format, scale, samples, n_symbols, values);
-    for (int k = SOFTQAM_OUTPUT_U8; k < HARNESS_N_OUTPUT_FORMATS; k++) {
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         uint8_t *expected = harness_answer(&setup, values, noise, n_symbols);

@@ -49,7 +49,7 @@ typedef struct combination {
 /* A codeword, or a run of one, in memory that is no larger than it must be, and what must come of it. */
 typedef struct codeword {
     combination of;
-    softqam_config config;
+    softqam_demodulator_config config;
     softqam_segment segment;
     uint8_t *symbols[SOFTQAM_MAX_LAYERS][2];
     float *noise[SOFTQAM_MAX_LAYERS];
@@ -107,7 +107,8 @@ static void lay_out(harness_random *random, codeword *self)
             memcpy(q_at + k * step, self->plain + i * nbytes + half, half);
             self->noise[layer][k * segment->noise_stride] = self->plain_noise[i];
         }
-        segment->layers[layer] = (softqam_layer){i_at, apart ? q_at : NULL, self->noise[layer]};
+        segment->layers[layer] =
+            (softqam_layer){.symbols = i_at, .symbols_q = apart ? q_at : NULL, .noise_var = self->noise[layer]};
     }
 }
 
@@ -138,17 +139,17 @@ static void expect(const contexts *on, codeword *self)
     const size_t nbytes = value_nbytes(self->of.format), stride = self->of.planes ? segment->plane_stride : 0;
     uint8_t *llrs = harness_alloc(n * n_bits * nbytes);
     softqam_demodulator *portable = NULL;
-    softqam_config config = self->config;
+    softqam_demodulator_config config = self->config;
     config.context = on->portable;
-    assert_int_equal(softqam_create(&portable, &config), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulator_create(&portable, &config), SOFTQAM_OK);
     softqam_segment plain = harness_segment(self->plain, self->plain_noise, 1, n, llrs);
     plain.modulation = segment->modulation;
     plain.input_scale = segment->input_scale;
     plain.llr_scale = segment->llr_scale;
     plain.noise_form = segment->noise_form;
-    plain.first_symbol = segment->first_symbol;
+    plain.first_symbol = segment->first_symbol + segment->scrambling_offset;
     harness_demodulate_segments(portable, &plain, 1);
-    softqam_destroy(portable);
+    softqam_demodulator_destroy(portable);
     self->out_nbytes = (n == 0 ? 0 : stride ? (n_bits - 1) * stride + n : n * n_bits) * nbytes;
     self->expected = harness_alloc(self->out_nbytes);
     self->before = harness_alloc(self->out_nbytes);
@@ -158,7 +159,7 @@ static void expect(const contexts *on, codeword *self)
         uint16_t flipped = 0;
         if (self->of.descrambled && !is_erasure(self, i))
             assert_int_equal(
-                softqam_gold_sequence(segment->c_init, (segment->first_symbol + i) * n_bits, n_bits, &flipped),
+                softqam_gold_sequence(segment->c_init, (plain.first_symbol + i) * n_bits, n_bits, &flipped),
                 SOFTQAM_OK);
         for (size_t k = 0; k < n_bits; k++) {
             uint8_t *llr = llrs + (i * n_bits + k) * nbytes;
@@ -188,6 +189,7 @@ static codeword open_codeword(const contexts *on, harness_random *random, combin
     self.segment = (softqam_segment){
         .n_symbols = n_elements * of.n_layers,
         .first_symbol = element * of.n_layers,
+        .scrambling_offset = harness_random_below(random, 2) ? harness_random_below(random, 999) * of.n_layers : 0,
         .symbol_stride = harness_random_below(random, 2) ? harness_random_below(random, 4) : 0,
         .noise_stride = harness_random_below(random, 4),
         .n_layers = of.n_layers > 1 ? of.n_layers : (unsigned)harness_random_below(random, 2),
@@ -235,9 +237,10 @@ static softqam_segment part_of(const codeword *self, size_t first_element, size_
     for (unsigned k = 0; k < self->of.n_layers; k++) {
         const softqam_layer *layer = &whole->layers[k];
         const size_t step = first_element * stride * (layer->symbols_q ? nbytes / 2 : nbytes);
-        part.layers[k] = (softqam_layer){(const uint8_t *)layer->symbols + step,
-                                         layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL,
-                                         layer->noise_var + first_element * whole->noise_stride};
+        part.layers[k] =
+            (softqam_layer){.symbols = (const uint8_t *)layer->symbols + step,
+                            .symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL,
+                            .noise_var = layer->noise_var + first_element * whole->noise_stride};
     }
     return part;
 }
@@ -250,7 +253,7 @@ static void check_segments(const contexts *on, const codeword *self, size_t gap,
     harness_buffer_open(&out, self->out_nbytes);
     for (size_t c = 0; c < 2 * on->all.n; c++) {
         softqam_demodulator *demodulator = NULL;
-        softqam_config config = self->config;
+        softqam_demodulator_config config = self->config;
         config.context = on->all.items[c / 2];
         if (c % 2)
             harness_buffer_place_at_start(&out, self->out_nbytes, gap);
@@ -262,9 +265,9 @@ static void check_segments(const contexts *on, const codeword *self, size_t gap,
             placed[k] = segments[k];
             placed[k].out = out.data + ((uint8_t *)segments[k].out - base);
         }
-        assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
         harness_demodulate_segments(demodulator, placed, n);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
         harness_buffer_check(&out);
         for (size_t i = 0; i < self->out_nbytes; i++)
             if (out.data[i] != self->expected[i])
@@ -300,16 +303,16 @@ static bool is_sensible(const combination *of)
 }
 
 /* Number k of all combinations but those of input formats, which go round. */
-enum { N_COMBINATIONS = HARNESS_N_MODULATIONS * LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
+enum { N_COMBINATIONS = HARNESS_N_MODULATIONS * HARNESS_N_LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
 
 static combination combination_at(size_t k)
 {
     return (combination){
         .modulation = (softqam_modulation)(SOFTQAM_MODULATION_BPSK + k % HARNESS_N_MODULATIONS),
-        .format = llr_formats[k / HARNESS_N_MODULATIONS % LLR_FORMATS],
-        .n_layers = 1 + (unsigned)(k / HARNESS_N_MODULATIONS / LLR_FORMATS % SOFTQAM_MAX_LAYERS),
-        .planes = k / HARNESS_N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS % 2,
-        .descrambled = k / HARNESS_N_MODULATIONS / LLR_FORMATS / SOFTQAM_MAX_LAYERS / 2 % 2,
+        .format = harness_llr_formats[k / HARNESS_N_MODULATIONS % HARNESS_N_LLR_FORMATS],
+        .n_layers = 1 + (unsigned)(k / HARNESS_N_MODULATIONS / HARNESS_N_LLR_FORMATS % SOFTQAM_MAX_LAYERS),
+        .planes = k / HARNESS_N_MODULATIONS / HARNESS_N_LLR_FORMATS / SOFTQAM_MAX_LAYERS % 2,
+        .descrambled = k / HARNESS_N_MODULATIONS / HARNESS_N_LLR_FORMATS / SOFTQAM_MAX_LAYERS / 2 % 2,
     };
 }
 
@@ -380,7 +383,7 @@ static void test_threads(void **state)
     for (size_t k = 0; k < 16; k++) {
         combination of = {
             .modulation = (softqam_modulation)(SOFTQAM_MODULATION_QPSK + k % (HARNESS_N_MODULATIONS - 2)),
-            .format = llr_formats[k % LLR_FORMATS],
+            .format = harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
             .input = (softqam_input_format)(k / 2 % HARNESS_N_INPUT_FORMATS),
             .n_layers = 1 + (unsigned)(k + 2) % SOFTQAM_MAX_LAYERS,
             .planes = k / 4 % 2,
@@ -401,8 +404,8 @@ static void test_places(void **state)
     static const uint64_t places[] = {0, 100, 1000, 0, 500, ((uint64_t)1 << 63) - 2 * N_SYMBOLS, 0, 1024, 8, 5};
     harness_random random = harness_random_stream(STREAM_PLACES);
     contexts on = open_contexts(1);
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.modulation = SOFTQAM_MODULATION_QPSK;
     config.output_format = SOFTQAM_OUTPUT_S8;
     float symbols[2 * N_SYMBOLS];
@@ -413,12 +416,12 @@ static void test_places(void **state)
         int8_t out[HARNESS_COUNT(places)][N_SYMBOLS * N_BITS], alone[N_SYMBOLS * N_BITS];
         config.context = on.all.items[k];
         softqam_demodulator *demodulator;
-        assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
         for (size_t s = 0; s < HARNESS_COUNT(places); s++)
             segments[s] = (softqam_segment){.n_symbols = N_SYMBOLS,
                                             .first_symbol = places[s],
                                             .out = out[s],
-                                            .layers = {{symbols, NULL, &noise}},
+                                            .layers = {{.symbols = symbols, .noise_var = &noise}},
                                             .descramble = 1,
                                             .c_init = 0x12345};
         assert_int_equal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(places)), SOFTQAM_OK);
@@ -427,7 +430,7 @@ static void test_places(void **state)
             assert_int_equal(softqam_demodulate_segments(demodulator, &segments[s], 1), SOFTQAM_OK);
             assert_memory_equal(out[s], alone, sizeof alone);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
     close_contexts(&on);
 }

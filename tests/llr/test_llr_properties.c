@@ -57,8 +57,8 @@ static void test_erasures_per_symbol(void **state)
         llr_input whole = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
         llr_input spoilt = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
         spoil(&spoilt, round);
-        for (size_t k = 0; k < 2 * LLR_FORMATS; k++) {
-            harness_setup setup = harness_format_setup(llr_formats[k / 2], SOFTQAM_NOISE_PER_SYMBOL);
+        for (size_t k = 0; k < 2 * HARNESS_N_LLR_FORMATS; k++) {
+            harness_setup setup = harness_format_setup(harness_llr_formats[k / 2], SOFTQAM_NOISE_PER_SYMBOL);
             setup.demodulator.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
             check_spoilt(&setup, &whole, &spoilt);
         }
@@ -74,11 +74,11 @@ static void test_erasures_per_call(void **state)
     for (size_t i = 0; i < HARNESS_COUNT(not_a_variance); i++) {
         float noise_var;
         memcpy(&noise_var, &not_a_variance[i], sizeof noise_var);
-        for (size_t k = 0; k < 2 * LLR_FORMATS; k++) {
-            harness_setup setup = harness_format_setup(llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
+        for (size_t k = 0; k < 2 * HARNESS_N_LLR_FORMATS; k++) {
+            harness_setup setup = harness_format_setup(harness_llr_formats[k / 2], SOFTQAM_NOISE_PER_CALL);
             setup.demodulator.sign = k % 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
             uint8_t *out = harness_answer(&setup, in.symbols, &noise_var, in.n_symbols);
-            for (size_t byte = 0; byte < in.n_symbols * harness_output_nbytes(llr_formats[k / 2], 1); byte++)
+            for (size_t byte = 0; byte < in.n_symbols * harness_output_nbytes(harness_llr_formats[k / 2], 1); byte++)
                 assert_int_equal(out[byte], 0);
             free(out);
         }
@@ -93,13 +93,14 @@ static void test_tiny_noise(void **state)
     static const float noise_vars[] = {0x1p-149F, 0x1p-140F, 0x1p-128F, 0x1p-101F, 0x1p-100F};
     const float symbols[] = {0.25F, -1.1F};
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
-        for (size_t k = 0; k < LLR_FORMATS; k++) {
-            harness_setup setup = harness_format_setup(llr_formats[k], SOFTQAM_NOISE_PER_CALL);
+        for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+            harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_CALL);
             uint8_t *out = harness_answer(&setup, symbols, &noise_vars[i], 1);
             for (size_t b = 0; b < HARNESS_SYMBOL_BITS; b++) {
-                static const double least[] = {0, 127, 65504, 0x1p90};
-                double llr = fabs(llr_at(llr_formats[k], out, b));
-                assert_true(llr >= least[llr_formats[k]] && llr <= (double)FLT_MAX);
+                static const double least[HARNESS_N_OUTPUT_FORMATS] = {
+                    [SOFTQAM_OUTPUT_S8] = 127, [SOFTQAM_OUTPUT_F16] = 65504, [SOFTQAM_OUTPUT_F32] = 0x1p90};
+                double llr = fabs(llr_at(harness_llr_formats[k], out, b));
+                assert_true(llr >= least[harness_llr_formats[k]] && llr <= (double)FLT_MAX);
             }
             free(out);
         }
@@ -128,8 +129,8 @@ static void test_random_bits(void **state)
     harness_random random = harness_random_stream(STREAM_BITS);
     harness_random_fill(&random, in.symbols, in.n_symbols * 2 * sizeof(float));
     harness_random_fill(&random, in.noise_var, in.n_symbols * sizeof(float));
-    for (size_t k = 0; k < LLR_FORMATS; k++)
-        check_all_finite(llr_formats[k], &in);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
+        check_all_finite(harness_llr_formats[k], &in);
     /* Symbols that a receiver has, over every noise variance; then the reverse. */
     const harness_symbol_set *uniform = &harness_symbol_sets[0];
     uniform->fill(&random, uniform->parameter, 0, in.n_symbols, in.symbols);
@@ -145,13 +146,13 @@ static void test_opposite_sign_of_llrs(void **state)
 {
     (void)state;
     llr_input in = llr_open_mixture(STREAM_SIGN, HARNESS_NOISE_ANY, harness_symbol_count(50021));
-    for (size_t k = 0; k < LLR_FORMATS; k++) {
-        harness_setup setup = harness_format_setup(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
         uint8_t *plain = harness_answer(&setup, in.symbols, in.noise_var, in.n_symbols);
         setup.demodulator.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
         uint8_t *opposite = harness_answer(&setup, in.symbols, in.noise_var, in.n_symbols);
         for (size_t i = 0; i < in.n_symbols * HARNESS_SYMBOL_BITS; i++)
-            assert_true(llr_at(llr_formats[k], opposite, i) == -llr_at(llr_formats[k], plain, i));
+            assert_true(llr_at(harness_llr_formats[k], opposite, i) == -llr_at(harness_llr_formats[k], plain, i));
         free(opposite);
         free(plain);
     }
@@ -177,7 +178,7 @@ static void test_opposite_sign_of_soft_bits(void **state)
     (void)state;
     size_t n_asymmetric = 0;
     llr_input in = llr_open_mixture(STREAM_SIGN, HARNESS_NOISE_USUAL, harness_symbol_count(50021));
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     uint8_t *plain = harness_answer(&setup, in.symbols, NULL, in.n_symbols);
     setup.demodulator.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
     uint8_t *opposite = harness_answer(&setup, in.symbols, NULL, in.n_symbols);
@@ -233,9 +234,9 @@ static void test_symmetries(void **state)
         {"I and Q exchanged and negated", -1, -1, true},
     };
     llr_input in = llr_open_mixture(STREAM_SYMMETRY, HARNESS_NOISE_ANY, harness_symbol_count(50021));
-    for (size_t k = 0; k < LLR_FORMATS; k++)
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
         for (size_t i = 0; i < HARNESS_COUNT(symmetries); i++)
-            check_symmetry(llr_formats[k], &in, &symmetries[i]);
+            check_symmetry(harness_llr_formats[k], &in, &symmetries[i]);
     llr_close_input(&in);
 }
 

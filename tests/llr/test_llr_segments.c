@@ -155,7 +155,7 @@ static void check_segments(const harness_setup *setup, size_t n_cases, harness_r
     /* Again on the same demodulator, from another address. */
     harness_buffer_place_at_start(&out, end, 3);
     run_segments(demodulator, setup->demodulator.output_format, cases, n_cases, &out);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     harness_buffer_close(&out);
     for (size_t k = 0; k < n_cases; k++)
         free_case(&cases[k]);
@@ -221,7 +221,7 @@ static void test_interleaved_layers(void **state)
                             expected + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
     }
     free(out);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     free(expected);
     llr_close_input(&all);
 }
@@ -246,7 +246,7 @@ static void test_empty_segments(void **state)
     free(out);
     free(expected);
     llr_close_input(&in);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 int main(int argc, char **argv)
 {

@@ -129,9 +129,10 @@ static void test_input_scales(void **state)
     uint8_t *expected = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     uint8_t *got = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     in.noise_var[0] = 0.25F;
-    for (size_t k = 0; k < HARNESS_COUNT(scales) * LLR_FORMATS; k++) {
-        const specified_settings of = specified_plain_settings(llr_formats[k % LLR_FORMATS], SOFTQAM_NOISE_FORM_N0);
-        const float scale = scales[k / LLR_FORMATS];
+    for (size_t k = 0; k < HARNESS_COUNT(scales) * HARNESS_N_LLR_FORMATS; k++) {
+        const specified_settings of =
+            specified_plain_settings(harness_llr_formats[k % HARNESS_N_LLR_FORMATS], SOFTQAM_NOISE_FORM_N0);
+        const float scale = scales[k / HARNESS_N_LLR_FORMATS];
         harness_widen(SOFTQAM_INPUT_CF32, scale, in.symbols, n, values);
         specify(&of, values, in.noise_var, 0, n, expected);
         harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
@@ -168,9 +169,9 @@ static void test_weights_of_all_sizes(void **state)
     uint8_t expected[STEP * HARNESS_MAX_SYMBOL_BITS * 4], got[STEP * HARNESS_MAX_SYMBOL_BITS * 4];
     for (size_t i = 0; i < STEP; i++)
         memcpy(symbols + 2 * i, corners[i % N_CORNERS], sizeof corners[0]);
-    for (size_t k = 0; k < 4 * LLR_FORMATS; k++) {
-        specified_settings of =
-            specified_plain_settings(llr_formats[k / 4], k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
+    for (size_t k = 0; k < 4 * HARNESS_N_LLR_FORMATS; k++) {
+        specified_settings of = specified_plain_settings(harness_llr_formats[k / 4],
+                                                         k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
         of.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
         const softqam_noise noise_of = (softqam_noise)(k / 2 % 2);
         const harness_setup setup = specified_setup(&of, noise_of);
@@ -182,7 +183,7 @@ static void test_weights_of_all_sizes(void **state)
             specify(&of, symbols, noise, 0, N_CORNERS, expected);
             for (size_t i = N_CORNERS; i < STEP; i++)
                 memcpy(expected + i * all.nbytes, expected + (i - N_CORNERS) * all.nbytes, all.nbytes);
-            specified_check(&all, "weights", symbols, noise, noise_of, STEP, expected, got);
+            specified_check(&all, "weights", symbols, noise, noise_of == SOFTQAM_NOISE_PER_SYMBOL, STEP, expected, got);
         }
         specified_close(&all);
     }

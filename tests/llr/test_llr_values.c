@@ -93,7 +93,8 @@ static void check_halves(const llr_input *in)
     free(floats);
 }
 
-static void check_set(const harness_symbol_set *set, harness_noise noise, harness_random *random, tally seen[3])
+static void check_set(const harness_symbol_set *set, harness_noise noise, harness_random *random,
+                      tally seen[HARNESS_N_LLR_FORMATS])
 {
     size_t n_symbols = harness_symbol_count(3000);
     n_symbols = set->n_fixed && set->n_fixed < n_symbols ? set->n_fixed : n_symbols;
@@ -101,8 +102,8 @@ static void check_set(const harness_symbol_set *set, harness_noise noise, harnes
     size_t start = set->n_fixed ? harness_random_below(random, set->n_fixed - n_symbols + 1) : 0;
     set->fill(random, set->parameter, start, n_symbols, in.symbols);
     harness_fill_noise(random, noise, n_symbols, in.noise_var);
-    for (size_t k = 0; k < LLR_FORMATS; k++) {
-        harness_setup setup = harness_format_setup(llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
         check_reference(&setup, &in, &seen[k]);
     }
     check_halves(&in);
@@ -121,11 +122,11 @@ static void print_tally(const char *what, softqam_output_format format, const ta
 static void check_brute_force(harness_noise noise, const char *what)
 {
     harness_random random = harness_random_stream((uint32_t)noise << 8 | STREAM_BRUTE_FORCE);
-    tally seen[LLR_FORMATS] = {{0}};
+    tally seen[HARNESS_N_LLR_FORMATS] = {{0}};
     for (size_t i = 0; i < harness_n_symbol_sets; i++)
         check_set(&harness_symbol_sets[i], noise, &random, seen);
-    for (size_t k = 0; k < LLR_FORMATS; k++)
-        print_tally(what, llr_formats[k], &seen[k]);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
+        print_tally(what, harness_llr_formats[k], &seen[k]);
 }
 
 static void test_usual_noise(void **state)
@@ -156,7 +157,7 @@ static void test_scales_and_limits(void **state)
                   {20, 31}, {0.37F, 10}, {1000.0F, 90}, {0x1p20F, 64}, {0x1.fp-10F, 3}};
     llr_input in = llr_open_mixture(STREAM_SCALES, HARNESS_NOISE_ANY, 3001);
     for (size_t i = 0; i < HARNESS_COUNT(scales); i++) {
-        for (int noise = SOFTQAM_NOISE_PER_CALL; noise <= SOFTQAM_NOISE_PER_SYMBOL; noise++) {
+        for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
             harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, (softqam_noise)noise);
             setup.demodulator.llr_scale = scales[i].scale;
             setup.demodulator.llr_limit = scales[i].limit;
@@ -241,10 +242,11 @@ static void test_points_have_their_bits(void **state)
         symbols[2 * i] = (float)nr_coordinate(&nr_256qam, (int)(i / N_LABELS));
         symbols[2 * i + 1] = (float)nr_coordinate(&nr_256qam, (int)(i % N_LABELS));
     }
-    for (size_t n = 0; n < HARNESS_COUNT(noise_vars) * LLR_FORMATS; n++) {
-        softqam_output_format format = llr_formats[n % LLR_FORMATS];
+    for (size_t n = 0; n < HARNESS_COUNT(noise_vars) * HARNESS_N_LLR_FORMATS; n++) {
+        softqam_output_format format = harness_llr_formats[n % HARNESS_N_LLR_FORMATS];
         harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_CALL);
-        uint8_t *out = harness_answer(&setup, symbols, &noise_vars[n / LLR_FORMATS], (size_t)N_LABELS * N_LABELS);
+        uint8_t *out =
+            harness_answer(&setup, symbols, &noise_vars[n / HARNESS_N_LLR_FORMATS], (size_t)N_LABELS * N_LABELS);
         for (size_t i = 0; i < HARNESS_COUNT(symbols) / 2 * HARNESS_SYMBOL_BITS; i++) {
             size_t point = i / HARNESS_SYMBOL_BITS, b = i % HARNESS_SYMBOL_BITS;
             size_t label = b % 2 == 0 ? point / N_LABELS : point % N_LABELS;

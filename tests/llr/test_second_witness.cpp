@@ -112,19 +112,20 @@ static std::vector<float> demodulate(const witness &self, const std::vector<floa
     softqam_context_config where;
     softqam_context_config_init(&where);
     where.backend = SOFTQAM_BACKEND_CPU;
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.output_format = SOFTQAM_OUTPUT_F32;
+    config.noise = SOFTQAM_NOISE_PER_CALL;
     config.modulation = self.modulation;
     softqam_demodulator *demodulator = nullptr;
     softqam_status status = softqam_context_create(&config.context, &where);
     if (status == SOFTQAM_OK)
-        status = softqam_create(&demodulator, &config);
+        status = softqam_demodulator_create(&demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
     if (status != SOFTQAM_OK)
         fail(softqam_error_message());
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(config.context);
     return llrs;
 }

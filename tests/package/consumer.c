@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A receiver in C that links the installed library: one symbol whose soft bits are all sure. */
+/* A receiver in C that links the installed library: the shortest program of softqam.h, on one symbol. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,19 +15,20 @@ int main(void)
         return 1;
     }
 
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     softqam_demodulator *demodulator;
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK) {
+    if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK) {
         fprintf(stderr, "%s\n", softqam_error_message());
         return 1;
     }
     const float symbol[2] = {2, -2};
-    const unsigned char expected[8] = {255, 0, 0, 0, 0, 0, 0, 0};
-    unsigned char soft_bits[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    const softqam_status status = softqam_demodulate(demodulator, symbol, NULL, 1, soft_bits);
+    const float noise_var = 1e-3F;
+    const signed char expected[8] = {127, -127, -127, -127, -127, -127, -127, -127};
+    signed char llrs[8] = {0};
+    const softqam_status status = softqam_demodulate(demodulator, symbol, &noise_var, 1, llrs);
     printf("softqam %s: %s, %s\n", softqam_version(), softqam_backend_name(demodulator),
            softqam_backend_detail(demodulator));
-    softqam_destroy(demodulator);
-    return status == SOFTQAM_OK && memcmp(soft_bits, expected, sizeof expected) == 0 ? 0 : 1;
+    softqam_demodulator_destroy(demodulator);
+    return status == SOFTQAM_OK && memcmp(llrs, expected, sizeof expected) == 0 ? 0 : 1;
 }

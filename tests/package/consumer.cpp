@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A receiver in C++17 that links the installed library: LLRs of one symbol, on a thread of its own. */
+/* A receiver in C++17 that links the installed library: LLRs of two symbols with one noise variance, on a thread of its
+ * own; settings that are zero but for two. */
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -12,17 +13,17 @@
 namespace
 {
 
-using demodulator_ptr = std::unique_ptr<softqam_demodulator, decltype(&softqam_destroy)>;
+using demodulator_ptr = std::unique_ptr<softqam_demodulator, decltype(&softqam_demodulator_destroy)>;
 
 demodulator_ptr make_demodulator()
 {
-    softqam_config config;
-    softqam_config_init(&config);
-    config.output_format = SOFTQAM_OUTPUT_S8;
+    softqam_demodulator_config config{};
+    config.modulation = SOFTQAM_MODULATION_QPSK;
+    config.noise = SOFTQAM_NOISE_PER_CALL;
     softqam_demodulator *demodulator = nullptr;
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK)
+    if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK)
         throw std::runtime_error(softqam_error_message());
-    return {demodulator, softqam_destroy};
+    return {demodulator, softqam_demodulator_destroy};
 }
 
 } // namespace
@@ -30,15 +31,15 @@ demodulator_ptr make_demodulator()
 int main()
 {
     const demodulator_ptr demodulator = make_demodulator();
-    const std::vector<float> symbols{2, -2};
+    const std::vector<float> symbols{2, -2, -2, 2};
     const float noise_var = 1e-3F;
-    std::vector<std::int8_t> llrs(8);
+    std::vector<std::int8_t> llrs(4);
     softqam_status status = SOFTQAM_ERROR_SYSTEM;
     std::thread receiver([&] {
         status = softqam_demodulate(demodulator.get(), symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
     });
     receiver.join();
-    const std::vector<std::int8_t> expected{127, -127, -127, -127, -127, -127, -127, -127};
+    const std::vector<std::int8_t> expected{127, -127, -127, 127};
     std::cout << softqam_version() << ' ' << softqam_status_string(status) << '\n';
     return status == SOFTQAM_OK && llrs == expected ? 0 : 1;
 }

@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <softqam/softqam_cuda.h>
 
-static int demodulate_on_device(softqam_demodulator *demodulator)
+static int demodulate_on_device(const softqam_demodulator *demodulator)
 {
     const float symbol[2] = {2, -2};
     const unsigned char expected[8] = {255, 0, 0, 0, 0, 0, 0, 0};
@@ -29,21 +29,35 @@ static int demodulate_on_device(softqam_demodulator *demodulator)
 
 int main(void)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_context_config context_config;
+    softqam_context_config_init(&context_config);
+    context_config.backend = SOFTQAM_BACKEND_CUDA;
+    softqam_context *context;
+    const softqam_status found = softqam_context_create(&context, &context_config);
+    if (found != SOFTQAM_OK && found != SOFTQAM_ERROR_BACKEND_UNAVAILABLE) {
+        fprintf(stderr, "%s\n", softqam_error_message());
+        return 1;
+    }
+    if (!context)
+        printf("no GPU: %s\n", softqam_error_message());
+
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    config.context = context; /* NULL without a GPU: the default one, which is the CPU's */
+    config.output_format = SOFTQAM_OUTPUT_U8;
     softqam_demodulator *demodulator;
-    if (softqam_create(&demodulator, &config) != SOFTQAM_OK) {
+    if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK) {
         fprintf(stderr, "%s\n", softqam_error_message());
         return 1;
     }
     int failed;
-    if (strcmp(softqam_backend_name(demodulator), "cuda") == 0) {
+    if (context) {
         failed = demodulate_on_device(demodulator);
         printf("demodulated on %s\n", softqam_backend_detail(demodulator));
     } else {
         failed = softqam_cuda_demodulate(demodulator, NULL, NULL, 0, NULL, 0) != SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
-        printf("no GPU: %s\n", softqam_error_message());
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
+    softqam_context_destroy(context);
     return failed;
 }

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of a version before 0.3, by the name of a function that the library has again, but with structures of other
- * shapes: the loader must tell, before it runs. */
-int softqam_create(void **demodulator, const void *config);
+/* A program of 0.3, by a function that 0.4 has no more, and by one of the same name whose structures had other shapes:
+ * the loader must tell, before it runs. */
+typedef struct softqam_demodulator softqam_demodulator;
+#ifdef FUNCTION_OF_BOTH
+int softqam_demodulate(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+                       unsigned long n_symbols, void *out);
 
 int main(void)
 {
-    void *demodulator;
+    return softqam_demodulate(0, 0, 0, 0, 0);
+}
+#else
+int softqam_create(softqam_demodulator **demodulator, const void *config);
+
+int main(void)
+{
+    softqam_demodulator *demodulator;
     return softqam_create(&demodulator, 0);
 }
+#endif

@@ -9,6 +9,7 @@ BUILD is a finished build of softqam. A machine without a CUDA toolkit is had by
 any trace of CUDA in what was installed and in how the consumers are linked.
 """
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -124,7 +125,8 @@ def major_version():
 
 class CMakePackage(unittest.TestCase):
     def consume(self, name, is_shared, *definitions):
-        build, _ = configure(os.path.join(HERE, "project"), name, f"-DCMAKE_PREFIX_PATH={PREFIX}", *definitions)
+        build, _ = configure(os.path.join(HERE, "project"), name, f"-DCMAKE_PREFIX_PATH={PREFIX}",
+                             f"-DVERSION={softqam_version().rpartition('.')[0]}", *definitions)
         commands = build_project(build)
         self.assertIsNone(TRACE_OF_CUDA.search(commands), commands)
         for program in ("consumer_c", "consumer_cpp"):
@@ -147,8 +149,15 @@ class CMakePackage(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(re.sub(r"\s+", " ", done.stdout), pattern)
 
-    def test_other_major_version_is_refused(self):
-        self.refused("other_version", "compatible with requested version", f"-DVERSION={int(major_version()) + 1}.0")
+    def test_other_versions_are_refused(self):
+        """0.3, whose interface was another one, among them."""
+        major, minor, patch = map(int, softqam_version().split("."))
+        for version in ("0.3", "0.3.9", f"{major}.{minor + 1}", f"{major}.{minor}.{patch + 1}", f"{major + 1}.0"):
+            self.refused("other_version", "compatible with requested version", f"-DVERSION={version}")
+
+    def test_versions_that_are_accepted(self):
+        for version in ("", softqam_version().rpartition(".")[0], softqam_version()):
+            configure(os.path.join(HERE, "project"), "same_version", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DVERSION={version}")
 
     def test_unknown_component_is_refused(self):
         self.refused("unknown", "softqam", "-DCOMPONENTS=fortran")
@@ -281,44 +290,83 @@ class Platform(unittest.TestCase):
 
 
 HEADER = "include/softqam/softqam.h"
+RESERVED = re.compile(r"^    uint64_t reserved\[(\d+)\];.*$", re.M)
+RESERVED_WORD = re.compile(r"^    uint32_t reserved_word;.*$", re.M)
+NEW_FIELDS = "    double new_number;\n    const char *new_name;\n"
 
 
 class OtherVersions(unittest.TestCase):
-    """Callers compiled for another version, run with this version's shared library."""
+    """Programs and libraries of other versions: a later one makes named fields of reserved ones."""
 
-    def compile(self, folder, source, include, library_folder):
-        program = os.path.join(folder, "caller")
-        run(ARGUMENTS.cc, "-std=c11", "-Wall", "-Werror", "-I", include, os.path.join(HERE, source), "-o", program,
+    def setUp(self):
+        with open(os.path.join(ARGUMENTS.source, HEADER), encoding="utf-8") as file:
+            self.header = file.read()
+        self.folder = tempfile.mkdtemp(dir=WORK)
+        self.libraries = os.path.join(PREFIX, ARGUMENTS.libdir)
+
+    def write_header(self, include, text):
+        os.makedirs(os.path.join(include, "softqam"), exist_ok=True)
+        with open(os.path.join(include, "softqam/softqam.h"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def compile(self, source, library_folder, *options):
+        program = os.path.join(self.folder, "caller")
+        run(ARGUMENTS.cc, "-std=c11", "-Wall", "-Werror", *options, os.path.join(HERE, source), "-o", program,
             "-L", library_folder, "-lsoftqam")
         return program
 
+    def expected(self):
+        """What this version's program prints with this version's library."""
+        program = self.compile("caller.c", self.libraries, "-I", os.path.join(ARGUMENTS.source, "include"))
+        return program, run(program, env=with_library_path()).stdout
+
     def test_newer_caller(self):
-        """Its structures have more fields."""
-        folder = os.path.join(WORK, "newer")
-        os.makedirs(os.path.join(folder, "softqam"))
-        with open(os.path.join(ARGUMENTS.source, HEADER), encoding="utf-8") as file:
-            header = file.read()
-        structures = re.compile(r"^(} softqam_(?:config|context_config|segment);)", re.M)
-        edited, n_edits = structures.subn(r"    double new_number;\n    const char *new_name;\n\1", header)
-        self.assertEqual(n_edits, 3)
-        with open(os.path.join(folder, "softqam/softqam.h"), "w", encoding="utf-8") as file:
-            file.write(edited)
-        program = self.compile(folder, "newer_caller.c", folder, os.path.join(PREFIX, ARGUMENTS.libdir))
-        run(program, env=with_library_path())
+        """Its new fields are at their defaults, or are refused."""
+        def split(match):
+            left = int(match.group(1)) - 2
+            return NEW_FIELDS + (f"    uint64_t reserved[{left}];" if left > 0 else "")
+
+        _, expected = self.expected()
+        edited, n_edits = RESERVED.subn(split, self.header)
+        edited, n_words = RESERVED_WORD.subn("    uint32_t new_word;", edited)
+        self.assertEqual((n_edits, n_words), (5, 3))
+        self.write_header(self.folder, edited)
+        program = self.compile("caller.c", self.libraries, "-DNEW_FIELDS", "-I", self.folder)
+        self.assertEqual(run(program, env=with_library_path()).stdout, expected)
+
+    def test_newer_library(self):
+        """Of the same sources, with that header, and the loops of the installed archive. The two words that a layer has
+        reserved stay, for those sources look at each of them."""
+        def split(match):
+            left = int(match.group(1)) - 2
+            return f"    uint64_t reserved[{left}];\n{NEW_FIELDS}" if left > 0 else match.group()
+
+        program, expected = self.expected()
+        edited, n_edits = RESERVED.subn(split, self.header)
+        self.assertEqual(n_edits, 5)
+        self.write_header(self.folder, edited)
+        sources = os.path.join(ARGUMENTS.source, "src")
+        soname = f"libsoftqam.so.{major_version()}"
+        run(ARGUMENTS.cc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-pthread",
+            "-shared", "-I", self.folder, "-I", sources, *sorted(glob.glob(f"{sources}/*.c")),
+            os.path.join(self.libraries, "libsoftqam.a"), "-lm", f"-Wl,--version-script={sources}/softqam.map",
+            f"-Wl,-soname,{soname}", "-o", os.path.join(self.folder, soname))
+        self.assertEqual(run(program, env=environment(LD_LIBRARY_PATH=self.folder)).stdout, expected)
 
     def test_older_caller(self):
-        """One of before 0.3, whose structures have other shapes, does not start."""
-        folder = os.path.join(WORK, "older")
-        os.makedirs(folder)
-        with open(os.path.join(folder, "older.map"), "w", encoding="utf-8") as file:
-            file.write("SOFTQAM_0.1 { global: softqam_*; local: *; };\n")
+        """One of 0.3 does not start, whether its function is gone or has another meaning now."""
+        with open(os.path.join(self.folder, "older.map"), "w", encoding="utf-8") as file:
+            file.write("SOFTQAM_0.3 { global: softqam_*; local: *; };\n")
         run(ARGUMENTS.cc, "-shared", "-fPIC", "-x", "c", os.path.join(HERE, "older_library.c"), "-o",
-            os.path.join(folder, "libsoftqam.so"), f"-Wl,-soname,libsoftqam.so.{major_version()}",
-            f"-Wl,--version-script={folder}/older.map")
-        program = self.compile(folder, "older_caller.c", folder, folder)
-        done = run(program, check=False, env=with_library_path())
-        self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, r"version `SOFTQAM_0\.1' not found")
+            os.path.join(self.folder, "libsoftqam.so"), f"-Wl,-soname,libsoftqam.so.{major_version()}",
+            f"-Wl,--version-script={self.folder}/older.map")
+        os.symlink("libsoftqam.so", os.path.join(self.folder, f"libsoftqam.so.{major_version()}"))
+        for options in ([], ["-DFUNCTION_OF_BOTH"]):
+            program = self.compile("older_caller.c", self.folder, *options)
+            run(program, env=environment(LD_LIBRARY_PATH=self.folder))
+            done = run(program, check=False, env=with_library_path())
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, r"version `SOFTQAM_0\.3' not found")
 
 
 def main():

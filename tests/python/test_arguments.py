@@ -1,19 +1,68 @@
 # SPDX-License-Identifier: MIT
 """Arrays of every layout, dtype and shape give the bytes of plain ones; noise_var broadcasts; out is written in place."""
 import ctypes
+import re
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import reference
 from numpy.lib.stride_tricks import as_strided
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
+from softqam import _names
 
-DTYPES = {"u8": np.uint8, "s8": np.int8, "f16": np.float16, "f32": np.float32}
+DTYPES = {"s8": np.int8, "f16": np.float16, "f32": np.float32, "u8": np.uint8}
+HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
+
+
+@pytest.mark.parametrize(
+    "prefix, names",
+    [
+        ("BACKEND", _names.BACKENDS),
+        ("MODULATION", _names.MODULATIONS),
+        ("OUTPUT", _names.OUTPUTS),
+        ("NOISE_FORM", _names.NOISE_FORMS),
+    ],
+)
+def test_numbers_are_those_of_the_header(prefix, names):
+    values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
+    of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
+    assert of_header and names == of_header
+
+
+def test_names():
+    assert set(softqam.__all__) <= set(dir(softqam))
+    numbers = re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", HEADER.read_text(encoding="utf-8"), re.M)
+    assert softqam.__version__ == ".".join(numbers)
+    one = softqam.Demodulator("256QAM", output="F32", backend="cpu", threads=2)
+    assert (one.modulation, one.output, one.bits_per_symbol, one.backend) == ("256qam", "f32", 8, "cpu")
+    assert "2 threads" in one.backend_detail and "256qam" in repr(one)
+
+
+def test_defaults(rng):
+    """256QAM to int8 on the CPU."""
+    one = softqam.Demodulator()
+    assert (one.modulation, one.output, one.backend) == ("256qam", "s8", "cpu")
+    symbols = make_symbols(rng, 100)
+    for got in (one(symbols, 0.02), softqam.demodulate(symbols, noise_var=0.02)):
+        assert_bytes(got, reference.llrs(symbols, "256qam", 0.02))
+
+
+def test_auto(rng):
+    """Whatever there is, the bytes are the same. It looks for a GPU when a large call comes."""
+    auto = softqam.Demodulator(backend="auto")
+    assert auto.backend == "auto"
+    symbols = np.resize(make_symbols(rng, 1000), 1 << 16)
+    assert_bytes(auto(symbols[:1000], 0.1), plain(symbols[:1000], 0.1))
+    assert auto.backend == "auto"
+    assert_bytes(auto(symbols, 0.1), plain(symbols, 0.1))
+    assert auto.backend in ("cpu", "cuda")
 
 
 def plain(symbols, noise, **settings):
@@ -121,6 +170,17 @@ def test_noise_that_binary32_does_not_hold(rng):
         for noise in (number, np.full(50, number), np.longdouble(number)):
             got = softqam.demodulate(symbols, noise_var=noise, output="f32")
             assert_bytes(got, plain(symbols, np.float32(same), output="f32"))
+
+
+def test_variances_of_matlab_signature(rng):
+    """At least 1e-10 in every dtype, those that do not hold it among them; what is no number is named."""
+    symbols = make_symbols(rng, 20)
+    expected = reference.llrs(symbols, "qpsk", 1e-10, output="f32")
+    for variance in (0, -1, np.int64(0), *(np.zeros(20, dtype) for dtype in ("f2", "f4", "f8", "i4"))):
+        assert_bytes(softqam.nrSymbolDemodulate(symbols, "QPSK", variance), expected)
+    for variance in (None, "0.1", 1j, object(), np.array(["0.1"]), {}, 10**400, [[1], [2, 3]]):
+        with pytest.raises(TypeError, match="nVar"):
+            softqam.nrSymbolDemodulate(symbols, "QPSK", variance)
 
 
 def test_scales_of_any_type(rng):

@@ -195,14 +195,23 @@ def test_wrong_calls(rng):
             assert re.search(words, str(error)), error
         else:
             raise AssertionError(f"accepted: {wrong}")
-    for backend in ("cpu", "CPU"):
-        with pytest.raises(ValueError, match='backend="cpu"'):
-            softqam.Demodulator(backend=backend)(good, noise)
     for wrong in ("0.1", b"0.1", True, np.True_):
         with pytest.raises(TypeError, match="noise_var is"):
             softqam.demodulate(good, noise_var=wrong)
     # What was never taken out of its capsule.
     fake_gpu.exports.clear()
+
+
+@pytest.mark.parametrize("backend", ["cpu", "CUDA", "auto"])
+def test_backend_is_of_host_arrays(rng, backend):
+    """An array on a GPU is demodulated there whatever the backend is."""
+    values = make_symbols(rng, 100)
+    demodulator = softqam.Demodulator(backend=backend)
+    got = demodulator(to_gpu(values), 0.1)
+    assert isinstance(got, Array)
+    assert_bytes(result_of(got), softqam.demodulate(values, noise_var=0.1))
+    assert_bytes(demodulator(values, 0.1), softqam.demodulate(values, noise_var=0.1))
+    assert demodulator.backend == backend.lower()
 
 
 @pytest.mark.parametrize("arguments", [{}, {"stream": 0}])

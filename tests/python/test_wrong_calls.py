@@ -106,7 +106,7 @@ def wrong_numbers():
 def wrong_settings():
     for name, values in {
         "modulation": ["", "512qam", "256", "QAM256", "256qam ", None, 6, b"256qam", ["256qam"], {}, 1.5],
-        "output": ["", "s16", "u16", "int8", None, 1, ["s8"], np.int8],
+        "output": ["", "s32", "u16", "int8", None, 1, ["s8"], np.int8],
         "sign": [-1, 2, 1.5, "0", None, [0]],
         "llr_scale": [0, -1, float("nan"), float("inf"), 2.0**-11, 2.0**21, "6", [6], 1j, 1e-300, 1e300, 10**400, True],
         "llr_limit": [0, -1, 128, 1000, 1.5, "127", [1], 2**40],

@@ -95,7 +95,7 @@ static void test_lengths(void **state)
         size_t chunk_symbols;
     } pipelines[] = {{0, 0}, {1, 1}, {1, 64}, {2, 37}, {3, 100}, {4, 256}, {7, 1000}, {64, 5}};
     for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
-        harness_setup setup = harness_default_setup();
+        harness_setup setup = harness_soft_bits_setup();
         setup.context.n_streams = pipelines[i].n_streams;
         setup.context.chunk_symbols = pipelines[i].chunk_symbols;
         setup.context.n_threads = (unsigned)i % 4;
@@ -110,7 +110,7 @@ static void test_lengths(void **state)
             check_length(demodulator, chunk - 1);
             check_length(demodulator, chunk);
         }
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -119,12 +119,12 @@ static void test_large_lengths(void **state)
 {
     (void)state;
     static const size_t lengths[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 3;
     softqam_demodulator *demodulator = harness_create(&setup);
     for (size_t i = 0; i < HARNESS_COUNT(lengths); i++)
         check_length(demodulator, lengths[i]);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* Every pair of misalignments of a short call, then every one of a call of several chunks. */
@@ -132,7 +132,7 @@ static void test_misalignment(void **state)
 {
     (void)state;
     const size_t n_short = 37, n_long = 997;
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 2;
     setup.context.n_streams = 3;
     setup.context.chunk_symbols = 256;
@@ -151,7 +151,7 @@ static void test_misalignment(void **state)
     }
     harness_buffer_close(&out);
     harness_buffer_close(&in);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void test_thread_counts(void **state)
@@ -159,7 +159,7 @@ static void test_thread_counts(void **state)
     (void)state;
     static const unsigned n_threads[] = {1, 2, 3, 4, 7, 16};
     for (size_t i = 0; i < HARNESS_COUNT(n_threads); i++) {
-        harness_setup setup = harness_default_setup();
+        harness_setup setup = harness_soft_bits_setup();
         setup.context.n_threads = n_threads[i];
         softqam_demodulator *demodulator = harness_create(&setup);
         check_sample(demodulator, "all of the sample", *shared_sample());
@@ -167,7 +167,7 @@ static void test_thread_counts(void **state)
             check_sample(demodulator, "a few symbols", part_of_sample(n, n));
         for (size_t n = 16381; n < 1000000; n = 2 * n + 1)
             check_sample(demodulator, "a part of the sample", part_of_sample(n % 100, n));
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -193,7 +193,7 @@ static void test_memory_kinds(void **state)
     const size_t max_symbols = 70001, max_gap = 24;
     const size_t in_nbytes = max_symbols * CF32_NBYTES + max_gap;
     const size_t out_nbytes = max_symbols * HARNESS_SYMBOL_BITS + max_gap;
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.chunk_symbols = 20000;
     softqam_demodulator *demodulator = harness_create(&setup);
     void *in[2] = {harness_alloc(in_nbytes), NULL}, *out[2] = {harness_alloc(out_nbytes), NULL};
@@ -212,7 +212,7 @@ static void test_memory_kinds(void **state)
     softqam_host_free(in[1]);
     free(out[0]);
     free(in[0]);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 static void test_split_calls(void **state)
@@ -221,7 +221,7 @@ static void test_split_calls(void **state)
     sample part = part_of_sample(77, 300007);
     uint8_t *out = harness_alloc(part.n_symbols * HARNESS_SYMBOL_BITS);
     harness_random random = harness_random_stream(STREAM_SPLIT);
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.chunk_symbols = 1000;
     softqam_demodulator *demodulator = harness_create(&setup);
     harness_poison(out, part.expected, part.n_symbols * HARNESS_SYMBOL_BITS);
@@ -231,7 +231,7 @@ static void test_split_calls(void **state)
         harness_demodulate(demodulator, part.symbols + 2 * first, n, out + first * HARNESS_SYMBOL_BITS);
     }
     assert_true(harness_soft_bits_equal("split calls", part.symbols, part.expected, out, part.n_symbols));
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     free(out);
 }
 
@@ -270,12 +270,12 @@ static void *work(void *argument)
         self->passed = worker_calls(self, self->shared);
         return NULL;
     }
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 1 + self->number % 3;
     setup.context.chunk_symbols = 30000;
     softqam_demodulator *demodulator;
     self->passed = harness_try_create(&demodulator, &setup) == SOFTQAM_OK && worker_calls(self, demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return NULL;
 }
 
@@ -304,12 +304,12 @@ static void test_own_demodulators(void **state)
 static void test_shared_demodulator(void **state)
 {
     (void)state;
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 3;
     setup.context.chunk_symbols = 30000;
     softqam_demodulator *demodulator = harness_create(&setup);
     run_workers(demodulator);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 int main(int argc, char **argv)

@@ -36,11 +36,11 @@ static void check_set(softqam_demodulator *demodulator, const harness_symbol_set
 static void test_symbol_sets(void **state)
 {
     (void)state;
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     softqam_demodulator *demodulator = harness_create(&setup);
     for (size_t i = 0; i < harness_n_symbol_sets; i++)
         check_set(demodulator, &harness_symbol_sets[i], ((uint32_t)i << 8) | STREAM_SETS);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 /* The demodulator of a format and scale, and the oracle on v = fl((float)sample * scale). */
@@ -51,13 +51,13 @@ static void check_integers(softqam_input_format format, const char *what, float 
     harness_widen(format, scale, samples, n_symbols, values);
     uint8_t *expected = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
     demodulate_ask_oracle(values, n_symbols, expected);
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.demodulator.input_format = format;
     setup.demodulator.input_scale = scale;
     setup.context.chunk_symbols = 10007;
     softqam_demodulator *demodulator = harness_create(&setup);
     demodulate_check_call(demodulator, what, samples, values, expected, n_symbols);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     free(expected);
     free(values);
 }
@@ -115,11 +115,11 @@ static void test_cf32_scale(void **state)
     for (size_t k = 0; k < HARNESS_COUNT(scales); k++) {
         harness_widen(SOFTQAM_INPUT_CF32, scales[k], symbols, n_symbols, values);
         demodulate_ask_oracle(values, n_symbols, expected);
-        harness_setup setup = harness_default_setup();
+        harness_setup setup = harness_soft_bits_setup();
         setup.demodulator.input_scale = scales[k];
         softqam_demodulator *demodulator = harness_create(&setup);
         demodulate_check_call(demodulator, "cf32 with a scale", symbols, values, expected, n_symbols);
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
     free(expected);
     free(values);
@@ -138,7 +138,7 @@ static void check_misaligned_integers(softqam_input_format format)
     harness_random_fill(&random, samples, in_nbytes);
     harness_widen(format, 0, samples, N_MISALIGNED, values);
     demodulate_ask_oracle(values, N_MISALIGNED, expected);
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.demodulator.input_format = format;
     setup.context.chunk_symbols = 50;
     softqam_demodulator *demodulator = harness_create(&setup);
@@ -150,7 +150,7 @@ static void check_misaligned_integers(softqam_input_format format)
         demodulate_check_call(demodulator, "misaligned integers", in.data, values, expected, N_MISALIGNED);
     }
     harness_buffer_close(&in);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     free(samples);
 }
 

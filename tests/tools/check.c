@@ -30,7 +30,7 @@ static void test_statistics(void **state)
     const float symbols[8] = {1.2f * a, 3.4f * a, -5.6f * a, 7.8f * a, (float)NAN, 0, -17 * a, 15 * a};
     const uint8_t soft_bits[32] = {0,   255, 1,   254, 100, 0,   127, 255, 127, 127, 127, 127, 127, 127, 127, 126,
                                    127, 127, 127, 127, 127, 127, 127, 127, 0,   0,   0,   0,   255, 255, 255, 255};
-    const softqam_config config = {.input_scale = 1};
+    const softqam_demodulator_config config = {.input_scale = 1, .output_format = SOFTQAM_OUTPUT_U8};
     struct statistics statistics = {0};
     statistics_add(&statistics, &config, 0, symbols, soft_bits, 4);
     assert_int_equal(statistics.n_symbols, 4);
@@ -59,7 +59,8 @@ static void test_statistics_of_llrs(void **state)
         const void *llrs;
     } cases[3] = {{SOFTQAM_OUTPUT_S8, s8}, {SOFTQAM_OUTPUT_F16, f16}, {SOFTQAM_OUTPUT_F32, f32}};
     for (int k = 0; k < 3; k++) {
-        const softqam_config config = {.input_scale = 1, .output_format = cases[k].format, .llr_limit = 100};
+        const softqam_demodulator_config config = {
+            .input_scale = 1, .output_format = cases[k].format, .llr_limit = 100};
         struct statistics statistics = {0};
         statistics_add(&statistics, &config, 0, symbols, cases[k].llrs, 3);
         assert_int_equal(statistics.n_symbols, 3);

@@ -125,7 +125,7 @@ void test_points(void **state)
                 assert_true(fabs((double)symbols[2 * i] - point[0]) < 1e-7);
                 assert_true(fabs((double)symbols[2 * i + 1] - point[1]) < 1e-7);
             }
-            const softqam_config config = {.modulation = modulation, .input_scale = 1};
+            const softqam_demodulator_config config = {.modulation = modulation, .input_scale = 1};
             struct noise_estimate estimate = {0};
             noise_estimate_add(&estimate, &config, FIRST, symbols, N);
             assert_true(estimate.n_symbols == N && noise_estimate_evm(&estimate) < 1e-6);
@@ -141,9 +141,10 @@ void test_erased_symbols(void **state)
     FOR_EACH(modulation)
     {
         const unsigned n_bits = softqam_bits_per_symbol(modulation);
-        const softqam_config s8 = {
+        const softqam_demodulator_config s8 = {
             .modulation = modulation, .input_scale = 1, .output_format = SOFTQAM_OUTPUT_S8, .llr_limit = 127};
-        const softqam_config f32 = {.modulation = modulation, .input_scale = 1, .output_format = SOFTQAM_OUTPUT_F32};
+        const softqam_demodulator_config f32 = {
+            .modulation = modulation, .input_scale = 1, .output_format = SOFTQAM_OUTPUT_F32};
         int8_t bytes[4 * MODULATION_MAX_BITS] = {0};
         float floats[4 * MODULATION_MAX_BITS] = {0};
         bytes[0] = 127;
@@ -185,15 +186,16 @@ static bool verify_codeword(softqam_modulation modulation, uint64_t position, co
     static float symbols[2 * N], llrs[N * MODULATION_MAX_BITS];
     const float noise_var = 0.01f;
     struct transmitter transmitter;
-    softqam_config config;
+    softqam_demodulator_config config;
     softqam_demodulator *demodulator;
     struct verifier verifier;
     struct verify_difference difference;
     transmitter_init(&transmitter, modulation, 1, 20, SOFTQAM_INPUT_CF32, 1);
     transmitter_generate(&transmitter, FIRST, N, symbols, NULL);
-    softqam_config_init(&config);
+    softqam_demodulator_config_init(&config);
     config.modulation = modulation;
     config.output_format = SOFTQAM_OUTPUT_F32;
+    config.noise = SOFTQAM_NOISE_PER_CALL;
     config.input_scale = 1;
     const softqam_segment segment = {.n_symbols = N,
                                      .first_symbol = FIRST,
@@ -201,9 +203,9 @@ static bool verify_codeword(softqam_modulation modulation, uint64_t position, co
                                      .layers = {{.symbols = symbols, .noise_var = &noise_var}},
                                      .descramble = 1,
                                      .c_init = 99};
-    assert_int_equal(softqam_create(&demodulator, &config), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
     assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_OK);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     assert_true(verify_start(&verifier, &config));
     assert_true(!c_init || verify_descramble(&verifier, *c_init));
     verifier.n_seen = 10;

@@ -27,7 +27,8 @@ struct capture {
 static const float capture_scale = 1.0f / 8192;
 
 /* How the captures are demodulated. */
-static const softqam_config soft_bit_config = {.input_format = SOFTQAM_INPUT_CS16, .input_scale = 1.0f / 8192};
+static const softqam_demodulator_config soft_bit_config = {
+    .input_format = SOFTQAM_INPUT_CS16, .output_format = SOFTQAM_OUTPUT_U8, .input_scale = 1.0f / 8192};
 
 static void make_capture(struct capture *capture)
 {
@@ -154,7 +155,7 @@ void test_verify_opposite_sign(void **state)
 {
     (void)state;
     static struct capture capture;
-    softqam_config opposite = soft_bit_config;
+    softqam_demodulator_config opposite = soft_bit_config;
     struct verifier verifier;
     struct verify_difference difference;
     make_capture(&capture);

@@ -20,7 +20,7 @@ enum { N_LLR_SYMBOLS = 400 };
 
 /* Random symbols with a noise variance each, and the LLRs that they have, as an array of the format. */
 struct llr_capture {
-    softqam_config config;
+    softqam_demodulator_config config;
     float symbols[2 * N_LLR_SYMBOLS];
     float noise_var[N_LLR_SYMBOLS];
     max_log_llr exact[8 * N_LLR_SYMBOLS];
@@ -31,7 +31,7 @@ struct llr_capture {
     } llrs;
 };
 
-static double sign_of(const softqam_config *config)
+static double sign_of(const softqam_demodulator_config *config)
 {
     return config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1;
 }
@@ -50,12 +50,12 @@ static void store_llr(struct llr_capture *capture, size_t place, double llr)
 static void make_llr_capture(struct llr_capture *capture, softqam_output_format format, softqam_sign sign)
 {
     const float scale = format == SOFTQAM_OUTPUT_S8 ? 6 : 1;
-    capture->config = (softqam_config){.input_scale = 1,
-                                       .output_format = format,
-                                       .sign = sign,
-                                       .noise = SOFTQAM_NOISE_PER_SYMBOL,
-                                       .llr_scale = scale,
-                                       .llr_limit = format == SOFTQAM_OUTPUT_S8 ? 127 : 0};
+    capture->config = (softqam_demodulator_config){.input_scale = 1,
+                                                   .output_format = format,
+                                                   .sign = sign,
+                                                   .noise = SOFTQAM_NOISE_PER_SYMBOL,
+                                                   .llr_scale = scale,
+                                                   .llr_limit = format == SOFTQAM_OUTPUT_S8 ? 127 : 0};
     for (size_t i = 0; i < N_LLR_SYMBOLS; i++) {
         capture->symbols[2 * i] = (float)((double)(i * 7919 % 20011) / 8192 - 1.2);
         capture->symbols[2 * i + 1] = (float)((double)(i * 104729 % 20021) / 8192 - 1.2);

@@ -64,7 +64,7 @@ static void files_are_what_the_oracle_says(void **state)
 /* `call` symbols a call; 0 is all of them in one. */
 static bool library_agrees(const vector *self, size_t call)
 {
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_soft_bits_setup();
     setup.demodulator.input_format = self->format;
     softqam_demodulator *demodulator = harness_create(&setup);
     uint8_t *soft_bits = harness_alloc(self->n_symbols * HARNESS_SYMBOL_BITS);
@@ -77,7 +77,7 @@ static bool library_agrees(const vector *self, size_t call)
         harness_demodulate(demodulator, self->samples + first * symbol_nbytes, n,
                            soft_bits + first * HARNESS_SYMBOL_BITS);
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 
     char what[NAME_MAX + 64];
     snprintf(what, sizeof what, "%s, %zu symbols a call", self->name, step);

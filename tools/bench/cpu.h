@@ -35,7 +35,7 @@ struct cpu_case {
     char what[64];
     const char *variant; /* NULL: the fastest */
     unsigned n_threads;
-    softqam_config config;
+    softqam_demodulator_config config;
     const void *symbols;
     const float *noise_var; /* NULL: soft bits, which take none */
     size_t n_symbols;

@@ -44,7 +44,7 @@ static void measure_output(struct cpu_bench *bench, softqam_output_format output
     struct turns turns = {.report = bench->report};
     for (int k = 0; k < N_CASES; k++) {
         struct cpu_case c = cpu_case_of(bench, NULL, cases[k].n_symbols);
-        snprintf(c.what, sizeof c.what, "%s%s", bench_output_name(output), endings[k] ? endings[k] : "");
+        snprintf(c.what, sizeof c.what, "%s%s", sample_format_output_name(output), endings[k] ? endings[k] : "");
         c.n_segments = cases[k].n_segments;
         cpu_case_set_output(bench, &c, output, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
         cpu_add_case(bench, &turns, &c);
@@ -53,13 +53,14 @@ static void measure_output(struct cpu_bench *bench, softqam_output_format output
     if (first < 0)
         return;
     report_table(bench->report, columns, "cpu: %s to %s, a call beyond its share of a slot",
-                 modulation_get(bench->modulation)->name, bench_output_name(output));
+                 modulation_get(bench->modulation)->name, sample_format_output_name(output));
     report_calls(bench->report, first);
 }
 
 void cpu_bench_calls(struct cpu_bench *bench)
 {
-    for (int output = SOFTQAM_OUTPUT_U8; output <= SOFTQAM_OUTPUT_F32; output++)
-        if (output != SOFTQAM_OUTPUT_U8 || bench->modulation == SOFTQAM_MODULATION_256QAM)
-            measure_output(bench, (softqam_output_format)output);
+    if (bench->modulation == SOFTQAM_MODULATION_256QAM)
+        measure_output(bench, SOFTQAM_OUTPUT_U8);
+    for (int k = 0; k < BENCH_N_LLR_FORMATS; k++)
+        measure_output(bench, bench_llr_formats[k]);
 }

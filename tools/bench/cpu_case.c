@@ -140,7 +140,7 @@ static bool verify(struct cpu_bench *bench, struct cpu_run *run)
     /* The second one begins at an even place, where pi/2-BPSK is as at the first. */
     const bool good = verify_stretch(bench, c, portable, 0, n) &&
                       verify_stretch(bench, c, portable, (c->n_symbols - n + 1) / 2 * 2, n / 2);
-    softqam_destroy(portable);
+    softqam_demodulator_destroy(portable);
     return good;
 }
 
@@ -166,7 +166,7 @@ static bool make_segments(struct cpu_run *run)
 static void close_run(void *context)
 {
     struct cpu_run *run = context;
-    softqam_destroy(run->demodulator);
+    softqam_demodulator_destroy(run->demodulator);
     free(run->segments);
     free(run);
 }

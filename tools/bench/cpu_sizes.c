@@ -6,10 +6,17 @@
 #include "machine.h"
 #include "stream.h"
 
+static void measure_formats(struct cpu_bench *bench, struct cpu_case c, softqam_output_format output, int usual)
+{
+    snprintf(c.what, sizeof c.what, "%s to %s", bench_input_name(c.config.input_format),
+             sample_format_output_name(output));
+    cpu_case_set_output(bench, &c, output, SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0);
+    cpu_measure(bench, &c, usual);
+}
+
 /* All formats; the last column is the rate in bytes relative to that of cf32 to s8. */
 void cpu_bench_formats(struct cpu_bench *bench)
 {
-    const bool has_soft_bits = bench->modulation == SOFTQAM_MODULATION_256QAM;
     struct cpu_case c = cpu_case_of(bench, NULL, SLOT_SYMBOLS);
     snprintf(c.what, sizeof c.what, "cf32 to s8");
     cpu_case_set_output(bench, &c, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0);
@@ -20,12 +27,10 @@ void cpu_bench_formats(struct cpu_bench *bench)
         c.config.input_format = input;
         c.config.input_scale = bench_input_scale(input);
         bench_fill(bench->modulation, bench->other, SLOT_SYMBOLS, 28.0, input);
-        for (int j = has_soft_bits ? SOFTQAM_OUTPUT_U8 : SOFTQAM_OUTPUT_S8; j <= SOFTQAM_OUTPUT_F32; j++) {
-            const softqam_output_format output = (softqam_output_format)j;
-            snprintf(c.what, sizeof c.what, "%s to %s", bench_input_name(input), bench_output_name(output));
-            cpu_case_set_output(bench, &c, output, SOFTQAM_NOISE_PER_CALL, SOFTQAM_NOISE_FORM_N0);
-            cpu_measure(bench, &c, usual);
-        }
+        if (bench->modulation == SOFTQAM_MODULATION_256QAM)
+            measure_formats(bench, c, SOFTQAM_OUTPUT_U8, usual);
+        for (int j = 0; j < BENCH_N_LLR_FORMATS; j++)
+            measure_formats(bench, c, bench_llr_formats[j], usual);
     }
 }
 

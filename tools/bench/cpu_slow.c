@@ -16,7 +16,7 @@ static void add_input(void *context, struct turns *turns, softqam_output_format 
     const struct slow *slow = context;
     struct cpu_bench *bench = slow->bench;
     struct cpu_case c = cpu_case_of(bench, slow->variant, SLOT_SYMBOLS);
-    snprintf(c.what, sizeof c.what, "%s, %s", bench_output_name(output), slow_input_names[input]);
+    snprintf(c.what, sizeof c.what, "%s, %s", sample_format_output_name(output), slow_input_names[input]);
     cpu_case_set_output(bench, &c, output, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
     c.symbols = bench->other + slow_input_symbols(input) * (size_t)(8 * SLOT_SYMBOLS);
     if (c.noise_var)

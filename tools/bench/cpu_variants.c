@@ -23,7 +23,7 @@ static const struct noise {
 static void set_output(const struct cpu_bench *bench, struct cpu_case *c, softqam_output_format output,
                        const struct noise *noise)
 {
-    snprintf(c->what, sizeof c->what, "%s, %s", bench_output_name(output), noise->what);
+    snprintf(c->what, sizeof c->what, "%s, %s", sample_format_output_name(output), noise->what);
     cpu_case_set_output(bench, c, output, noise->noise, noise->form);
 }
 
@@ -35,7 +35,7 @@ static double millions(size_t n_symbols, double seconds)
 /* Spare variants only at a slot, and for two rows. */
 static bool is_measured(const struct cpu_bench *bench, const struct cpu_case *c)
 {
-    const softqam_config *config = &c->config;
+    const softqam_demodulator_config *config = &c->config;
     const bool is_main = config->output_format == SOFTQAM_OUTPUT_U8 ||
                          (config->output_format == SOFTQAM_OUTPUT_S8 && bench_has_noise(config) &&
                           config->noise_form == SOFTQAM_NOISE_FORM_N0);
@@ -93,9 +93,9 @@ void cpu_bench_variants(struct cpu_bench *bench)
         begin_table(bench, sizes[s]);
         if (c.config.output_format == SOFTQAM_OUTPUT_U8)
             measure_row(bench, c);
-        for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++) {
+        for (int output = 0; output < BENCH_N_LLR_FORMATS; output++) {
             for (int k = 0; k < N_NOISES; k++) {
-                set_output(bench, &c, (softqam_output_format)output, &noises[k]);
+                set_output(bench, &c, bench_llr_formats[output], &noises[k]);
                 measure_row(bench, c);
             }
         }

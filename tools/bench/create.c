@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-#include "common/sample_format.h"
 #include "common/transmitter.h"
+
+const softqam_output_format bench_llr_formats[BENCH_N_LLR_FORMATS] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16,
+                                                                      SOFTQAM_OUTPUT_F32};
 
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads)
 {
@@ -15,11 +17,11 @@ softqam_context_config bench_context_config(softqam_backend backend, unsigned n_
     return config;
 }
 
-softqam_config bench_config(softqam_modulation modulation, softqam_input_format input, softqam_output_format output,
-                            softqam_noise noise)
+softqam_demodulator_config bench_config(softqam_modulation modulation, softqam_input_format input,
+                                        softqam_output_format output, softqam_noise noise)
 {
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.modulation = modulation;
     config.input_format = input;
     config.output_format = output;
@@ -28,35 +30,33 @@ softqam_config bench_config(softqam_modulation modulation, softqam_input_format 
 }
 
 softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_config context_config,
-                            const softqam_config *config)
+                            const softqam_demodulator_config *config)
 {
-    softqam_config with_context;
+    softqam_demodulator_config with_context =
+        config ? *config
+               : bench_config(SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
     softqam_context *context;
     *demodulator = NULL;
     softqam_status status = softqam_context_create(&context, &context_config);
     if (status != SOFTQAM_OK)
         return status;
-    if (config)
-        with_context = *config;
-    else
-        softqam_config_init(&with_context);
     with_context.context = context;
-    status = softqam_create(demodulator, &with_context);
+    status = softqam_demodulator_create(demodulator, &with_context);
     softqam_context_destroy(context);
     return status;
 }
 
-bool bench_has_noise(const softqam_config *config)
+bool bench_has_noise(const softqam_demodulator_config *config)
 {
     return config->output_format != SOFTQAM_OUTPUT_U8 && config->noise == SOFTQAM_NOISE_PER_SYMBOL;
 }
 
-size_t bench_out_nbytes(const softqam_config *config, size_t n_symbols)
+size_t bench_out_nbytes(const softqam_demodulator_config *config, size_t n_symbols)
 {
     return softqam_output_nbytes(config->output_format, config->modulation, n_symbols);
 }
 
-size_t bench_symbol_nbytes(const softqam_config *config)
+size_t bench_symbol_nbytes(const softqam_demodulator_config *config)
 {
     return softqam_input_symbol_nbytes(config->input_format) + bench_out_nbytes(config, 1) +
            (bench_has_noise(config) ? sizeof(float) : 0);
@@ -64,13 +64,11 @@ size_t bench_symbol_nbytes(const softqam_config *config)
 
 const char *bench_input_name(softqam_input_format format)
 {
-    static const char *const names[] = {"cf32", "cs16", "cs8", "cf16"};
+    static const char *const names[] = {[SOFTQAM_INPUT_CF32] = "cf32",
+                                        [SOFTQAM_INPUT_CS16] = "cs16",
+                                        [SOFTQAM_INPUT_CS8] = "cs8",
+                                        [SOFTQAM_INPUT_CF16] = "cf16"};
     return names[format];
-}
-
-const char *bench_output_name(softqam_output_format format)
-{
-    return sample_format_name((enum output_kind)format);
 }
 
 float bench_input_scale(softqam_input_format format)

@@ -7,31 +7,37 @@
 
 #include <softqam/softqam.h>
 
+#include "common/sample_format.h"
+
 /* One 5G slot: 273 resource blocks of 12 subcarriers, 14 OFDM symbols, one layer. */
 enum { SLOT_SYMBOLS = 273 * 12 * 14 };
 
 /* A context's settings for a backend; n_threads 0 stands for one a CPU. */
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads);
 
-/* A demodulator's settings; the others are the defaults. */
-softqam_config bench_config(softqam_modulation modulation, softqam_input_format input, softqam_output_format output,
-                            softqam_noise noise);
+/* The formats of LLRs. */
+enum { BENCH_N_LLR_FORMATS = 3 };
+extern const softqam_output_format bench_llr_formats[BENCH_N_LLR_FORMATS];
 
-/* Makes a demodulator, and a context that is gone with it. config's context does not matter; NULL stands for the
- * defaults. What is measured is no first call: a warm-up has made what it needs, or softqam_context_prepare(). */
+/* A demodulator's settings; the others are the defaults. */
+softqam_demodulator_config bench_config(softqam_modulation modulation, softqam_input_format input,
+                                        softqam_output_format output, softqam_noise noise);
+
+/* Makes a demodulator, and a context that is gone with it. config's context does not matter; NULL stands for cf32 of
+ * 256QAM to soft bits. What is measured is no first call: a warm-up has made what it needs, or
+ * softqam_context_prepare(). */
 softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_config context_config,
-                            const softqam_config *config);
+                            const softqam_demodulator_config *config);
 
 /* Whether a noise variance is read with each symbol. */
-bool bench_has_noise(const softqam_config *config);
+bool bench_has_noise(const softqam_demodulator_config *config);
 
 /* Bytes that are written for so many symbols, and all that are read and written for one. */
-size_t bench_out_nbytes(const softqam_config *config, size_t n_symbols);
-size_t bench_symbol_nbytes(const softqam_config *config);
+size_t bench_out_nbytes(const softqam_demodulator_config *config, size_t n_symbols);
+size_t bench_symbol_nbytes(const softqam_demodulator_config *config);
 
-/* "cf32", "s8". */
+/* "cf32". */
 const char *bench_input_name(softqam_input_format format);
-const char *bench_output_name(softqam_output_format format);
 
 /* Symbols with noise, the same ones in every format. */
 void bench_fill(softqam_modulation modulation, void *symbols, size_t n_symbols, double snr_db,

@@ -43,12 +43,12 @@ bool gpu_synchronise(struct gpu_bench *bench)
     return gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize");
 }
 
-bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_config config)
+bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_demodulator_config config)
 {
     const float *d_noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var;
     char what[64];
     config.context = bench->context;
-    softqam_status status = softqam_create(demodulator, &config);
+    softqam_status status = softqam_demodulator_create(demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(bench->context, SOFTQAM_PREPARE_KERNELS);
     if (status == SOFTQAM_OK)
@@ -56,7 +56,7 @@ bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, soft
     snprintf(what, sizeof what, "cuda: %s", modulation_get(config.modulation)->name);
     if (gpu_supported(bench, status, what))
         return true;
-    softqam_destroy(*demodulator);
+    softqam_demodulator_destroy(*demodulator);
     *demodulator = NULL;
     return false;
 }
@@ -166,7 +166,7 @@ static bool fill(struct gpu_bench *bench)
     softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate(demodulator, bench->symbols, NULL, bench->n_symbols, bench->expected);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return gpu_softqam_good(bench, status, "cpu") && gpu_fill_input(bench) && gpu_fill_noise(bench);
 }
 

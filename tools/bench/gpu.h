@@ -49,7 +49,7 @@ bool gpu_synchronise(struct gpu_bench *bench);
 
 /* Makes a demodulator on the section's context, with its kernels, which is all that calls on device memory need. False
  * where it is not supported. */
-bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_config config);
+bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_demodulator_config config);
 
 /* Copies bytes from host memory to the device, and there again and again until so many are filled. */
 bool gpu_repeat(struct gpu_bench *bench, void *to, const void *from, size_t from_nbytes, size_t to_nbytes);
@@ -96,7 +96,7 @@ void gpu_pattern_free(struct gpu_pattern *pattern);
 /* What one of several contenders does: the library's work, or its limit. */
 struct gpu_work {
     struct gpu_bench *bench;
-    softqam_config config;
+    softqam_demodulator_config config;
     char name[WHAT_NBYTES];
     softqam_demodulator *demodulator; /* NULL: a copy */
     enum bench_copy_shape shape;
@@ -110,11 +110,11 @@ struct gpu_work {
 };
 
 /* "64QAM cf32 to s8, N0 a symbol". */
-void gpu_config_name(const softqam_config *config, char name[WHAT_NBYTES]);
+void gpu_config_name(const softqam_demodulator_config *config, char name[WHAT_NBYTES]);
 
 /* The library's work on the section's memory. False where the device cannot, which is no failure if it is not by this
  * version. */
-bool gpu_work_open(struct gpu_bench *bench, softqam_config config, size_t n_symbols, struct gpu_work *work);
+bool gpu_work_open(struct gpu_bench *bench, softqam_demodulator_config config, size_t n_symbols, struct gpu_work *work);
 
 /* A kernel that moves the bytes of a work in its place. */
 struct gpu_work gpu_work_copy(const struct gpu_work *work, enum bench_copy_shape shape, bool programmatic);

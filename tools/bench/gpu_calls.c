@@ -38,7 +38,7 @@ static void report_calls(struct gpu_bench *bench, const struct gpu_work works[N_
 
 void gpu_bench_calls(struct gpu_bench *bench)
 {
-    const softqam_config configs[] = {
+    const softqam_demodulator_config configs[] = {
         bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL),
         bench_config(bench->modulation, SOFTQAM_INPUT_CF16, SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL)};
     struct gpu_work works[N_WORKS] = {{.bench = bench, .name = "cuda: empty kernel"}};

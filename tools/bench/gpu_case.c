@@ -39,16 +39,16 @@ size_t gpu_count_slots(const struct gpu_bench *bench, size_t symbol_nbytes)
     return n < n_fitting ? n : n_fitting;
 }
 
-void gpu_config_name(const softqam_config *config, char name[WHAT_NBYTES])
+void gpu_config_name(const softqam_demodulator_config *config, char name[WHAT_NBYTES])
 {
     snprintf(name, WHAT_NBYTES, "%s %s to %s%s", modulation_get(config->modulation)->name,
-             bench_input_name(config->input_format), bench_output_name(config->output_format),
+             bench_input_name(config->input_format), sample_format_output_name(config->output_format),
              config->output_format == SOFTQAM_OUTPUT_U8 ? ""
              : bench_has_noise(config)                  ? ", N0 a symbol"
                                                         : ", one N0");
 }
 
-bool gpu_work_open(struct gpu_bench *bench, softqam_config config, size_t n_symbols, struct gpu_work *work)
+bool gpu_work_open(struct gpu_bench *bench, softqam_demodulator_config config, size_t n_symbols, struct gpu_work *work)
 {
     char name[WHAT_NBYTES];
     *work = (struct gpu_work){.bench = bench,
@@ -68,7 +68,7 @@ void gpu_work_close(void *context)
     struct gpu_work *work = context;
     if (work->graph)
         (void)cudaGraphExecDestroy(work->graph);
-    softqam_destroy(work->demodulator);
+    softqam_demodulator_destroy(work->demodulator);
 }
 
 struct gpu_work gpu_work_copy(const struct gpu_work *work, enum bench_copy_shape shape, bool programmatic)
@@ -91,7 +91,7 @@ bool gpu_work_enqueue(const struct gpu_work *work, size_t first)
 {
     struct gpu_bench *bench = work->bench;
     cudaStream_t stream = bench->streams[0];
-    const softqam_config *config = &work->config;
+    const softqam_demodulator_config *config = &work->config;
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), n = work->n_symbols;
     const size_t out_nbytes = bench_out_nbytes(config, 1);
     const unsigned char *d_in = work->d_in + first * in_nbytes;
@@ -150,7 +150,7 @@ bool gpu_verify(const struct gpu_work *work, const char *name, const void *symbo
     if (status == SOFTQAM_OK && expected)
         status = softqam_demodulate(demodulator, symbols,
                                     work->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var, n, expected);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     const bool good =
         gpu_softqam_good(bench, status, "cpu") && expected && gpu_compare(bench, name, expected, d_out, nbytes);
     bench->report->failed = bench->report->failed || !good;

@@ -52,12 +52,12 @@ static void release(struct chain_memory *memory)
 }
 
 /* Where the noise variances begin. */
-static size_t noise_offset(const softqam_config *config)
+static size_t noise_offset(const softqam_demodulator_config *config)
 {
     return softqam_input_symbol_nbytes(config->input_format) * SLOT_SYMBOLS;
 }
 
-static bool fill(struct gpu_bench *bench, struct chain_memory *memory, const softqam_config *config)
+static bool fill(struct gpu_bench *bench, struct chain_memory *memory, const softqam_demodulator_config *config)
 {
     float *noise_var = (float *)(void *)(memory->host + noise_offset(config));
     bench_fill(config->modulation, memory->host, SLOT_SYMBOLS, 28.0, config->input_format);
@@ -123,7 +123,7 @@ static bool verify(struct chain *chain)
 }
 
 /* The works of all chains: the library's, on the chain's memory, and copies in its place. */
-static bool open_works(struct gpu_bench *bench, const struct chain_memory *memory, softqam_config config,
+static bool open_works(struct gpu_bench *bench, const struct chain_memory *memory, softqam_demodulator_config config,
                        struct chain chains[N_MIDDLES])
 {
     static const char *const names[N_MIDDLES] = {"nothing",           "softqam",
@@ -147,7 +147,7 @@ static bool open_works(struct gpu_bench *bench, const struct chain_memory *memor
     return true;
 }
 
-static void report_chain(struct gpu_bench *bench, const softqam_config *config, int first)
+static void report_chain(struct gpu_bench *bench, const softqam_demodulator_config *config, int first)
 {
     double us[N_MIDDLES];
     char name[WHAT_NBYTES];
@@ -161,7 +161,7 @@ static void report_chain(struct gpu_bench *bench, const softqam_config *config, 
     report_row(bench->report, name, values);
 }
 
-static void measure_chain(struct gpu_bench *bench, struct chain_memory *memory, softqam_config config)
+static void measure_chain(struct gpu_bench *bench, struct chain_memory *memory, softqam_demodulator_config config)
 {
     struct chain chains[N_MIDDLES];
     struct turns turns = {.report = bench->report};
@@ -189,10 +189,10 @@ void gpu_bench_chain(struct gpu_bench *bench)
                  modulation_get(bench->modulation)->name);
     if (allocate(bench, &memory)) {
         for (int input = 0; input < 2; input++)
-            for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32; output++)
-                measure_chain(bench, &memory,
-                              bench_config(bench->modulation, inputs[input], (softqam_output_format)output,
-                                           SOFTQAM_NOISE_PER_SYMBOL));
+            for (int k = 0; k < BENCH_N_LLR_FORMATS; k++)
+                measure_chain(
+                    bench, &memory,
+                    bench_config(bench->modulation, inputs[input], bench_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL));
     } else {
         message_print("cuda", "no memory for a chain");
         bench->report->failed = true;

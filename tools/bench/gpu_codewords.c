@@ -29,7 +29,7 @@ _Static_assert(N_LAYOUTS <= (int)TURNS_MOST, "all of them in turns");
 struct codeword {
     struct gpu_bench *bench;
     const struct layout *layout;
-    softqam_config config;
+    softqam_demodulator_config config;
     softqam_demodulator *demodulator;
     size_t n_symbols;
     char name[WHAT_NBYTES];
@@ -78,7 +78,7 @@ static double run_codeword(void *context)
 static void close_codeword(void *context)
 {
     struct codeword *codeword = context;
-    softqam_destroy(codeword->demodulator);
+    softqam_demodulator_destroy(codeword->demodulator);
 }
 
 /* The outputs of a part whose symbols are a whole pattern, against the CPU's. */
@@ -101,7 +101,7 @@ static bool verify_part(const struct codeword *codeword, const struct gpu_patter
     for (size_t k = 0; k < n_runs && good; k++)
         good = gpu_compare(codeword->bench, codeword->name, expected + k * run_nbytes,
                            codeword->bench->d_out + (k * codeword->n_symbols + first_value) * value_nbytes, run_nbytes);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     free(expected);
     return good;
 }
@@ -116,7 +116,7 @@ static bool verify(const struct codeword *codeword, const struct gpu_pattern *pa
            verify_part(codeword, pattern, codeword->n_symbols - pattern->n_symbols);
 }
 
-static void report_layouts(struct gpu_bench *bench, const softqam_config *config, int first)
+static void report_layouts(struct gpu_bench *bench, const softqam_demodulator_config *config, int first)
 {
     const double plain = report_median(bench->report, first);
     for (int k = 0; k < N_LAYOUTS; k++) {
@@ -124,7 +124,7 @@ static void report_layouts(struct gpu_bench *bench, const softqam_config *config
         const double values[] = {1e6 * seconds, plain / seconds, layouts[k].goal};
         char what[WHAT_NBYTES];
         snprintf(what, sizeof what, "%s, %s to %s", layouts[k].what, bench_input_name(config->input_format),
-                 bench_output_name(config->output_format));
+                 sample_format_output_name(config->output_format));
         report_row(bench->report, what, values);
     }
 }
@@ -132,7 +132,8 @@ static void report_layouts(struct gpu_bench *bench, const softqam_config *config
 static void measure_formats(struct gpu_bench *bench, const struct gpu_pattern *pattern, softqam_output_format output,
                             size_t n_symbols)
 {
-    const softqam_config config = bench_config(bench->modulation, pattern->input, output, SOFTQAM_NOISE_PER_SYMBOL);
+    const softqam_demodulator_config config =
+        bench_config(bench->modulation, pattern->input, output, SOFTQAM_NOISE_PER_SYMBOL);
     struct codeword codewords[N_LAYOUTS];
     struct turns turns = {.report = bench->report};
     char name[WHAT_NBYTES];
@@ -154,6 +155,7 @@ void gpu_measure_codewords(struct gpu_bench *bench)
 {
     enum { MOST_SYMBOLS = 1 << 26 };
     static const softqam_input_format inputs[] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
+    static const softqam_output_format outputs[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16};
     static const char *const columns[] = {"us", "share", "goal", NULL};
     /* Whole patterns in each layer, or one of all, so that the CPU has the same symbols side by side. */
     const size_t unit = SOFTQAM_MAX_LAYERS * GPU_PATTERN_SYMBOLS;
@@ -168,8 +170,8 @@ void gpu_measure_codewords(struct gpu_bench *bench)
     for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
         struct gpu_pattern pattern;
         if (gpu_pattern_make(bench, &pattern, bench->modulation, inputs[k]))
-            for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F16; output++)
-                measure_formats(bench, &pattern, (softqam_output_format)output, n_symbols);
+            for (size_t output = 0; output < sizeof outputs / sizeof outputs[0]; output++)
+                measure_formats(bench, &pattern, outputs[output], n_symbols);
         gpu_pattern_free(&pattern);
     }
 }

@@ -35,7 +35,7 @@ static void verify_soft_bits(struct gpu_bench *bench, const char *what)
     }
 }
 
-static softqam_config config_of(softqam_input_format input, softqam_output_format output)
+static softqam_demodulator_config config_of(softqam_input_format input, softqam_output_format output)
 {
     return bench_config(SOFTQAM_MODULATION_256QAM, input, output, SOFTQAM_NOISE_PER_CALL);
 }
@@ -55,7 +55,7 @@ static int measure_format(struct gpu_bench *bench, softqam_input_format input, s
     if (!gpu_work_open(bench, config_of(input, output), bench->n_device_symbols, &work))
         return -1;
     snprintf(work.name, sizeof work.name, "cuda: %s to %s on the device", bench_input_name(input),
-             bench_output_name(output));
+             sample_format_output_name(output));
     return measure_work(&work, limit);
 }
 
@@ -134,7 +134,6 @@ static size_t device_nbytes(void *context)
 void gpu_bench_objects(struct gpu_bench *bench)
 {
     const struct objects_use uses[] = {
-        {"auto", SOFTQAM_BACKEND_AUTO, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
         {"cuda", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
         {"cuda, device memory", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_KERNELS, call_on_device, device_nbytes, bench},
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory to host memory: pinned and pageable, one slot, the order of issue, the choice of AUTO, several GPUs. */
+/* Host memory to host memory: pinned and pageable, one slot, the order of issue, the CPU beside the GPU, several GPUs.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static softqam_demodulator *make(struct gpu_bench *bench, softqam_backend backen
         status = softqam_context_prepare(softqam_demodulator_context(demodulator), SOFTQAM_PREPARE_ALL);
     if (gpu_softqam_good(bench, status, "host to host"))
         return demodulator;
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return NULL;
 }
 
@@ -153,7 +154,7 @@ void gpu_bench_host(struct gpu_bench *bench)
         return;
     measure_slot(bench, demodulator);
     const int reached = measure_host(bench, demodulator, true, n, "cuda: host to host, pinned", bus);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     report_table(report, columns, "cuda: host to host, cf32 to u8, %zu symbols", n);
     report_row(report, "pinned", (double[]){gigasymbols(report, reached), report_share(report, reached), NAN});
     for (unsigned n_threads = 1; n_threads <= MOST_THREADS && reached >= 0; n_threads *= 2) {
@@ -163,7 +164,7 @@ void gpu_bench_host(struct gpu_bench *bench)
         const int index = demodulator ? measure_host(bench, demodulator, false, n, what, reached) : -1;
         report_row(report, strstr(what, "pageable"),
                    (double[]){gigasymbols(report, index), NAN, report_share(report, index)});
-        softqam_destroy(demodulator);
+        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -238,19 +239,19 @@ void gpu_bench_streams(struct gpu_bench *bench)
             memset(bench->pinned_out, 1, 8 * n);
         }
     }
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
-/* One size of the curve for one kind of memory: both backends, and AUTO beside the better of the two. Symbols a second
- * of each, NAN after a failure. */
-static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[3], bool pinned, size_t n,
-                           double rates[3])
+/* One size of the curve for one kind of memory: CUDA relative to the CPU. Symbols a second of each, NAN after a
+ * failure. */
+static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[2], bool pinned, size_t n,
+                           double rates[2])
 {
-    static const char *const names[] = {"cpu", "cuda", "auto"};
-    char what[3][64];
-    struct host_run runs[3];
+    static const char *const names[] = {"cpu", "cuda"};
+    char what[2][64];
+    struct host_run runs[2];
     struct turns turns = {.report = bench->report};
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 2; k++) {
         runs[k] = host_run_of(bench, demodulators[k], pinned, n);
         snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], pinned ? "pinned" : "pageable");
         turns.failed = turns.failed || !gives_right_bytes(&runs[k], what[k]);
@@ -258,29 +259,26 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
     }
     const int first = report_measure_in_turns(&turns);
     if (first >= 0)
-        report_set_limit(bench->report, first + 2, report_faster(bench->report, first, first + 1));
-    for (int k = 0; k < 3; k++)
+        report_set_limit(bench->report, first + 1, first);
+    for (int k = 0; k < 2; k++)
         rates[k] = 1e3 * gigasymbols(bench->report, first < 0 ? -1 : first + k);
 }
 
 void gpu_bench_choice(struct gpu_bench *bench)
 {
-    static const char *const columns[] = {
-        "pinned: CPU", "pinned: CUDA", "pinned: AUTO", "pageable: CPU", "pageable: CUDA", "pageable: AUTO", NULL};
-    softqam_demodulator *demodulators[3] = {make(bench, SOFTQAM_BACKEND_CPU, 0), make(bench, SOFTQAM_BACKEND_CUDA, 0),
-                                            make(bench, SOFTQAM_BACKEND_AUTO, 0)};
-    const bool all = demodulators[0] && demodulators[1] && demodulators[2];
-    report_table(bench->report, columns, "AUTO between the backends, cf32 to u8, Msym/s");
-    for (size_t n = 1; n <= bench->n_symbols && all; n *= 4) {
-        double rates[6];
+    static const char *const columns[] = {"pinned: CPU", "pinned: CUDA", "pageable: CPU", "pageable: CUDA", NULL};
+    softqam_demodulator *demodulators[2] = {make(bench, SOFTQAM_BACKEND_CPU, 0), make(bench, SOFTQAM_BACKEND_CUDA, 0)};
+    report_table(bench->report, columns, "CPU and CUDA, cf32 to u8, Msym/s");
+    for (size_t n = 1; n <= bench->n_symbols && demodulators[0] && demodulators[1]; n *= 4) {
+        double rates[4];
         char row[32];
         measure_choice(bench, demodulators, true, n, rates);
-        measure_choice(bench, demodulators, false, n, rates + 3);
+        measure_choice(bench, demodulators, false, n, rates + 2);
         snprintf(row, sizeof row, "%zu symbol%s", n, PLURAL(n));
         report_row(bench->report, row, rates);
     }
-    for (int k = 0; k < 3; k++)
-        softqam_destroy(demodulators[k]);
+    for (int k = 0; k < 2; k++)
+        softqam_demodulator_destroy(demodulators[k]);
 }
 
 static bool set_up_devices(struct devices *c)
@@ -297,7 +295,7 @@ static bool set_up_devices(struct devices *c)
 
 static void take_down_devices(struct devices *c)
 {
-    softqam_destroy(c->demodulator);
+    softqam_demodulator_destroy(c->demodulator);
     for (int k = 0; k < c->n; k++) {
         (void)cudaSetDevice(k);
         (void)cudaFree(c->buffers[k]);

@@ -54,7 +54,7 @@ static void report_case(struct gpu_bench *bench, const struct gpu_work *work, in
     report_row(bench->report, name, values);
 }
 
-static double goal_of(const softqam_config *config, bool slots)
+static double goal_of(const softqam_demodulator_config *config, bool slots)
 {
     if (slots)
         return 0.85;
@@ -67,7 +67,7 @@ static void measure_case(struct gpu_bench *bench, const struct gpu_pattern *patt
 {
     struct gpu_work works[1 + BENCH_N_COPY_SHAPES];
     struct turns turns = {.report = bench->report};
-    const softqam_config config = bench_config(pattern->modulation, pattern->input, output, noise);
+    const softqam_demodulator_config config = bench_config(pattern->modulation, pattern->input, output, noise);
     const size_t n_launches = slots ? gpu_count_slots(bench, bench_symbol_nbytes(&config)) : 1;
     if (n_launches == 0 || !gpu_work_open(bench, config, slots ? SLOT_SYMBOLS : bench->n_device_symbols, &works[0]))
         return;
@@ -103,10 +103,10 @@ static void measure_modulation(struct gpu_bench *bench, softqam_modulation modul
         const bool made = gpu_pattern_make(bench, &pattern, modulation, inputs[k]);
         if (made && all && modulation == SOFTQAM_MODULATION_256QAM)
             measure_case(bench, &pattern, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL, slots);
-        for (int output = SOFTQAM_OUTPUT_S8; output <= SOFTQAM_OUTPUT_F32 && made; output++) {
+        for (int j = 0; j < BENCH_N_LLR_FORMATS && made; j++) {
             if (all)
-                measure_case(bench, &pattern, (softqam_output_format)output, SOFTQAM_NOISE_PER_CALL, slots);
-            measure_case(bench, &pattern, (softqam_output_format)output, SOFTQAM_NOISE_PER_SYMBOL, slots);
+                measure_case(bench, &pattern, bench_llr_formats[j], SOFTQAM_NOISE_PER_CALL, slots);
+            measure_case(bench, &pattern, bench_llr_formats[j], SOFTQAM_NOISE_PER_SYMBOL, slots);
         }
         gpu_pattern_free(&pattern);
     }

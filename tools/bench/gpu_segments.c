@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A slot as segments, one launch a slot, slots in a graph whose data come from memory: many, of all modulations in
- * turns, descrambled, in bit planes, of four layers, and as descriptors in device memory. */
+ * turns, descrambled, in bit planes, of four layers, as code blocks that the kernel finds, and as descriptors in device
+ * memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,13 @@
 #include "common/modulation.h"
 #include "gpu.h"
 
-enum { MOST_SEGMENTS = 150, GRAPH_REPLAYS = 3, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM, POISON = 1 };
+enum {
+    MOST_SEGMENTS = 150,
+    CODE_BLOCKS_OF_A_SLOT = MOST_SEGMENTS,
+    GRAPH_REPLAYS = 3,
+    N_MODULATIONS = SOFTQAM_MODULATION_1024QAM,
+    POISON = 1
+};
 
 /* cf32 and N0 a symbol to s8: a slot's outputs have room for any modulation's. */
 enum { SLOT_OUT_NBYTES = MODULATION_MAX_BITS * GPU_SLOT_STRIDE };
@@ -21,7 +28,8 @@ enum {
     LAUNCH_EACH = 2, /* each segment in a launch of its own */
     IN_DEVICE = 4,   /* descriptors in device memory */
     DESCRAMBLED = 8,
-    PLANES = 16
+    PLANES = 16,
+    CODEWORD = 32 /* the segment is a codeword of code blocks, each of which is de-interleaved */
 };
 
 /* The cuts that others are relative to, by their places among all. */
@@ -46,6 +54,8 @@ static const struct cut {
     {"1 segment, bit planes", 1, 1, PLANES, ONE_SEGMENT, (double)NAN},
     {"1 segment, 4 layers, bit planes", 1, 4, PLANES, ONE_SEGMENT, 1 / 1.2},
     {"the same, descrambled", 1, 4, DESCRAMBLED | PLANES, ONE_SEGMENT, 1 / 1.2},
+    {"1 codeword of 150 code blocks, descrambled", 1, 1, DESCRAMBLED | CODEWORD, ONE_SEGMENT, (double)NAN},
+    {"the same, descriptor in device memory", 1, 1, DESCRAMBLED | CODEWORD | IN_DEVICE, ONE_SEGMENT, (double)NAN},
     {"1 segment, descriptor in device memory", 1, 1, IN_DEVICE, ONE_SEGMENT, 1 / 1.1},
     {"20 codewords, descriptors in device memory", 20, 1, IN_DEVICE, CODEWORDS, 1 / 1.1},
     {"150 code blocks, descriptors in device memory", MOST_SEGMENTS, 1, IN_DEVICE, CODE_BLOCKS, 1 / 1.1},
@@ -94,6 +104,13 @@ static void lay_out(const struct slots *slots, const unsigned char *symbols, con
                                         .descramble = descramble,
                                         .c_init = descramble ? 12345 : 0,
                                         .out = out};
+        if (cut->how & CODEWORD) {
+            segments[k].out = NULL;
+            segments[k].codeword = (softqam_codeword){.n_bits = n * softqam_bits_per_symbol(segments[k].modulation),
+                                                      .buffers = out,
+                                                      .n_code_blocks = CODE_BLOCKS_OF_A_SLOT,
+                                                      .deinterleave = 1};
+        }
         for (unsigned layer = 0; layer < n_layers; layer++) {
             const size_t at = first + layer * (n / n_layers);
             segments[k].layers[layer] = (softqam_layer){.symbols = symbols + 8 * at, .noise_var = noise_var + at};
@@ -175,7 +192,7 @@ static void close_slots(void *context)
 static bool expect(const struct slots *slots, const struct gpu_pattern *pattern, unsigned char *expected)
 {
     const size_t first = (slots->n_slots - 1) * GPU_SLOT_STRIDE % pattern->n_symbols;
-    const softqam_config config =
+    const softqam_demodulator_config config =
         bench_config(SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     softqam_demodulator *demodulator;
     softqam_segment segments[MOST_SEGMENTS];
@@ -183,7 +200,7 @@ static bool expect(const struct slots *slots, const struct gpu_pattern *pattern,
     softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 1), &config);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate_segments(demodulator, segments, slots->cut->n_segments);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return gpu_softqam_good(slots->bench, status, slots->name);
 }
 
@@ -257,7 +274,7 @@ static void measure_cuts(struct gpu_bench *bench, softqam_demodulator *demodulat
 
 static void measure_slots(struct gpu_bench *bench)
 {
-    const softqam_config config =
+    const softqam_demodulator_config config =
         bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     const size_t n_slots = gpu_count_slots(bench, bench_symbol_nbytes(&config));
     softqam_demodulator *demodulator;
@@ -267,7 +284,7 @@ static void measure_slots(struct gpu_bench *bench)
     if (gpu_pattern_make(bench, &pattern, bench->modulation, SOFTQAM_INPUT_CF32))
         measure_cuts(bench, demodulator, &pattern, n_slots);
     gpu_pattern_free(&pattern);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }
 
 void gpu_bench_segments(struct gpu_bench *bench)

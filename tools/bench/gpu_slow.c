@@ -55,7 +55,8 @@ static void add_input(void *context, struct turns *turns, softqam_output_format 
     struct slow *slow = context;
     struct gpu_bench *bench = slow->bench;
     struct gpu_work *work = &slow->works[input];
-    const softqam_config config = bench_config(bench->modulation, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_PER_SYMBOL);
+    const softqam_demodulator_config config =
+        bench_config(bench->modulation, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_PER_SYMBOL);
     turns->failed = !gpu_work_open(bench, config, slow->n_symbols, work);
     if (turns->failed)
         return;

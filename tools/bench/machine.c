@@ -61,5 +61,5 @@ void bench_machine_report(struct report *report)
     report_fact(report, "compiler", COMPILER);
     (void)bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
     report_fact(report, "cpu_loop", softqam_backend_detail(demodulator)); /* its own choice, and its threads */
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
 }

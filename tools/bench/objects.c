@@ -15,8 +15,6 @@
 
 enum { N_OBJECTS = 6, MAX_SAMPLES = 9, CALL_SYMBOLS = 1 << 17 };
 
-_Static_assert(CALL_SYMBOLS >= SOFTQAM_AUTO_MIN_SYMBOLS, "calls for which AUTO thinks of a GPU");
-
 static const struct {
     softqam_input_format input;
     softqam_output_format output;
@@ -85,10 +83,10 @@ static softqam_status create(struct objects *objects, size_t first, size_t end)
 {
     softqam_status status = SOFTQAM_OK;
     for (size_t k = first; k < end && status == SOFTQAM_OK; k++) {
-        softqam_config config =
+        softqam_demodulator_config config =
             bench_config(SOFTQAM_MODULATION_256QAM, formats[k].input, formats[k].output, SOFTQAM_NOISE_PER_CALL);
         config.context = objects->context;
-        status = softqam_create(&objects->demodulators[k], &config);
+        status = softqam_demodulator_create(&objects->demodulators[k], &config);
     }
     return status;
 }
@@ -144,7 +142,7 @@ static bool make_once(const struct objects_use *use, size_t n, double amounts[N_
         amounts[stage][SECONDS] = stage == STAGE_FURTHER && n > 1 ? seconds / (double)(n - 1) : seconds;
     }
     for (size_t k = 0; k < n; k++)
-        softqam_destroy(objects.demodulators[k]);
+        softqam_demodulator_destroy(objects.demodulators[k]);
     softqam_context_destroy(objects.context);
     return all;
 }

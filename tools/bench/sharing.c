@@ -85,10 +85,10 @@ static bool make_demodulator(struct team *team, int kind, unsigned k)
     if (k == 0 || kind == A_CONTEXT_EACH) {
         status = bench_create(made, bench_context_config(SOFTQAM_BACKEND_CPU, 1), NULL);
     } else if (kind == ONE_CONTEXT) {
-        softqam_config config;
-        softqam_config_init(&config);
+        softqam_demodulator_config config =
+            bench_config(SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
         config.context = softqam_demodulator_context(first);
-        status = softqam_create(made, &config);
+        status = softqam_demodulator_create(made, &config);
     } else {
         *made = first;
     }
@@ -159,6 +159,6 @@ void bench_sharing(struct report *report)
         report->failed = true;
     for (int kind = 0; kind < N_TEAMS; kind++)
         for (unsigned k = 0; k < (kind == ONE_DEMODULATOR ? 1 : n_callers); k++)
-            softqam_destroy(teams[kind].callers[k].demodulator);
+            softqam_demodulator_destroy(teams[kind].callers[k].demodulator);
     free(buffers);
 }

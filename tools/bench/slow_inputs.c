@@ -104,16 +104,17 @@ void slow_input_measure(struct report *report, const char *title, softqam_modula
                         void *context)
 {
     static const char *const columns[] = {"s8", "f16", "f32", "goal", "u8", "goal of u8", NULL};
-    double ratios[SOFTQAM_OUTPUT_F32 + 1][N_SLOW_INPUTS];
-    for (int output = SOFTQAM_OUTPUT_U8; output <= SOFTQAM_OUTPUT_F32; output++)
-        measure_output(report, (softqam_output_format)output, modulation, add, context, ratios[output]);
-    if (isnan(ratios[SOFTQAM_OUTPUT_S8][SLOW_ZEROS]))
+    double s8[N_SLOW_INPUTS], f16[N_SLOW_INPUTS], f32[N_SLOW_INPUTS], u8[N_SLOW_INPUTS];
+    measure_output(report, SOFTQAM_OUTPUT_U8, modulation, add, context, u8);
+    measure_output(report, SOFTQAM_OUTPUT_S8, modulation, add, context, s8);
+    measure_output(report, SOFTQAM_OUTPUT_F16, modulation, add, context, f16);
+    measure_output(report, SOFTQAM_OUTPUT_F32, modulation, add, context, f32);
+    if (isnan(s8[SLOW_ZEROS]))
         return;
     report_table(report, columns, "%s", title);
     for (int input = SLOW_NONE + 1; input < N_SLOW_INPUTS; input++) {
-        const double values[] = {ratios[SOFTQAM_OUTPUT_S8][input],  ratios[SOFTQAM_OUTPUT_F16][input],
-                                 ratios[SOFTQAM_OUTPUT_F32][input], 0.5,
-                                 ratios[SOFTQAM_OUTPUT_U8][input],  goal_of_soft_bits((enum slow_input)input)};
+        const double values[] = {s8[input], f16[input], f32[input],
+                                 0.5,       u8[input],  goal_of_soft_bits((enum slow_input)input)};
         report_row(report, slow_input_names[input], values);
     }
 }

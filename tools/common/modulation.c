@@ -3,12 +3,16 @@
 
 #include "arguments.h"
 
-/* In the order of softqam_modulation. */
+enum { FIRST = SOFTQAM_MODULATION_BPSK };
+
 static const struct modulation modulations[] = {
-    {"bpsk", "BPSK", 2, 1, 1, 2, false},          {"pi2-bpsk", "pi/2-BPSK", 1, 1, 1, 2, true},
-    {"qpsk", "QPSK", 3, 2, 1, 2, false},          {"16qam", "16QAM", 4, 4, 2, 10, false},
-    {"64qam", "64QAM", 5, 6, 3, 42, false},       {"256qam", "256QAM", 6, 8, 4, 170, false},
-    {"1024qam", "1024QAM", 7, 10, 5, 682, false},
+    [SOFTQAM_MODULATION_BPSK - FIRST] = {"bpsk", "BPSK", 2, 1, 1, 2, false},
+    [SOFTQAM_MODULATION_PI2_BPSK - FIRST] = {"pi2-bpsk", "pi/2-BPSK", 1, 1, 1, 2, true},
+    [SOFTQAM_MODULATION_QPSK - FIRST] = {"qpsk", "QPSK", 3, 2, 1, 2, false},
+    [SOFTQAM_MODULATION_16QAM - FIRST] = {"16qam", "16QAM", 4, 4, 2, 10, false},
+    [SOFTQAM_MODULATION_64QAM - FIRST] = {"64qam", "64QAM", 5, 6, 3, 42, false},
+    [SOFTQAM_MODULATION_256QAM - FIRST] = {"256qam", "256QAM", 6, 8, 4, 170, false},
+    [SOFTQAM_MODULATION_1024QAM - FIRST] = {"1024qam", "1024QAM", 7, 10, 5, 682, false},
 };
 
 enum { N_MODULATIONS = sizeof modulations / sizeof modulations[0] };
@@ -17,7 +21,7 @@ const struct modulation *modulation_get(softqam_modulation modulation)
 {
     if (modulation == SOFTQAM_MODULATION_DEFAULT)
         modulation = SOFTQAM_MODULATION_256QAM;
-    return &modulations[modulation - SOFTQAM_MODULATION_BPSK];
+    return &modulations[modulation - FIRST];
 }
 
 bool modulation_parse(const char *text, softqam_modulation *modulation)
@@ -28,7 +32,7 @@ bool modulation_parse(const char *text, softqam_modulation *modulation)
         names[i] = modulations[i].option;
     if (!arguments_parse_choice("--modulation", text, names, &index))
         return false;
-    *modulation = (softqam_modulation)(index + SOFTQAM_MODULATION_BPSK);
+    *modulation = (softqam_modulation)(index + FIRST);
     return true;
 }
 

@@ -7,7 +7,7 @@ bool verify_is_available(void)
     return false;
 }
 
-bool verify_start(struct verifier *verifier, const softqam_config *config)
+bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config)
 {
     (void)verifier;
     (void)config;

@@ -92,7 +92,7 @@ static void add_part(struct noise_estimate *estimate, const struct modulation *m
     estimate->error_energy += error_energy;
 }
 
-void noise_estimate_add(struct noise_estimate *estimate, const softqam_config *config, uint64_t position,
+void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
                         const void *samples, size_t n_symbols)
 {
     float components[2 * PART_SYMBOLS];

@@ -20,7 +20,7 @@ struct noise_estimate {
 
 /* Adds n symbols of the library's input, for a configuration in which input_scale is not 0; leaves out those that are
  * not finite. `position` is the first one's in its codeword, for pi/2-BPSK. */
-void noise_estimate_add(struct noise_estimate *estimate, const softqam_config *config, uint64_t position,
+void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
                         const void *samples, size_t n_symbols);
 
 /* The mean energy of a symbol, which is 1 + N0 where the scale is right; NaN without symbols. */

@@ -35,13 +35,13 @@ static const struct named_format input_formats[] = {
 };
 
 static const struct named_format soft_bit_formats[] = {
-    {"u8", {".u8"}, SOFTQAM_OUTPUT_U8},
-    {"s8", {".s8"}, SOFTQAM_OUTPUT_S8},
-    {"f16", {".f16"}, SOFTQAM_OUTPUT_F16},
-    {"f32", {".f32"}, SOFTQAM_OUTPUT_F32},
-    {"hard", {".hard"}, OUTPUT_HARD},
-    {"bits", {".bits"}, OUTPUT_BITS},
-    {NULL, {NULL}, 0},
+    [OUTPUT_U8] = {"u8", {".u8"}, OUTPUT_U8},
+    [OUTPUT_S8] = {"s8", {".s8"}, OUTPUT_S8},
+    [OUTPUT_F16] = {"f16", {".f16"}, OUTPUT_F16},
+    [OUTPUT_F32] = {"f32", {".f32"}, OUTPUT_F32},
+    [OUTPUT_HARD] = {"hard", {".hard"}, OUTPUT_HARD},
+    [OUTPUT_BITS] = {"bits", {".bits"}, OUTPUT_BITS},
+    [N_OUTPUT_KINDS] = {NULL, {NULL}, 0},
 };
 
 /* A suffix without its dot is a name too. */
@@ -165,10 +165,30 @@ bool sample_format_is_soft_bit_suffix(const char *path)
 
 const char *sample_format_name(enum output_kind kind)
 {
-    const struct named_format *named = soft_bit_formats;
-    while (named->value != (int)kind)
-        named++;
-    return named->name;
+    return soft_bit_formats[kind].name;
+}
+
+const char *sample_format_output_name(softqam_output_format format)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return "s8";
+    case SOFTQAM_OUTPUT_F16:
+        return "f16";
+    case SOFTQAM_OUTPUT_F32:
+        return "f32";
+    case SOFTQAM_OUTPUT_U8:
+        return "u8";
+    }
+    return "unknown";
+}
+
+softqam_output_format sample_format_library(enum output_kind kind)
+{
+    static const softqam_output_format formats[N_OUTPUT_KINDS] = {
+        [OUTPUT_U8] = SOFTQAM_OUTPUT_U8,   [OUTPUT_S8] = SOFTQAM_OUTPUT_S8,    [OUTPUT_F16] = SOFTQAM_OUTPUT_F16,
+        [OUTPUT_F32] = SOFTQAM_OUTPUT_F32, [OUTPUT_HARD] = SOFTQAM_OUTPUT_F32, [OUTPUT_BITS] = SOFTQAM_OUTPUT_F32};
+    return formats[kind];
 }
 
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

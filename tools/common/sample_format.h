@@ -19,14 +19,15 @@ bool sample_format_for_input(const char *option, const char *named, const char *
 /* The same for one that is written, in one of the library's formats. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
-/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. */
+/* What a file of bits holds: what the library makes, or the signs of that. The numbers are not the library's. */
 enum output_kind {
-    OUTPUT_U8 = SOFTQAM_OUTPUT_U8,
-    OUTPUT_S8 = SOFTQAM_OUTPUT_S8,
-    OUTPUT_F16 = SOFTQAM_OUTPUT_F16,
-    OUTPUT_F32 = SOFTQAM_OUTPUT_F32,
+    OUTPUT_U8,
+    OUTPUT_S8,
+    OUTPUT_F16,
+    OUTPUT_F32,
     OUTPUT_HARD, /* bits, 0 or 1, one a byte */
-    OUTPUT_BITS  /* the same, packed: the first one highest in its byte */
+    OUTPUT_BITS, /* the same, packed: the first one highest in its byte */
+    N_OUTPUT_KINDS
 };
 
 /* The same for a file of soft bits, LLRs or bits; without a suffix u8, and, with any_suffix, with one that is unknown.
@@ -37,8 +38,12 @@ bool sample_format_for_soft_bits(const char *option, const char *named, const ch
 /* Whether a path ends like a file of soft bits or LLRs. */
 bool sample_format_is_soft_bit_suffix(const char *path);
 
-/* The name of what a file of bits holds. */
+/* The name of what a file of bits holds, and of what the library makes. */
 const char *sample_format_name(enum output_kind kind);
+const char *sample_format_output_name(softqam_output_format format);
+
+/* What the library makes for a file of bits; for signs, which are the same in all formats, LLRs. */
+softqam_output_format sample_format_library(enum output_kind kind);
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

@@ -40,8 +40,8 @@ struct sigmf_output {
     const struct sigmf_input *input; /* NULL when it was no recording */
     const char *input_name;
     const char *tool;
-    const softqam_config *config; /* complete */
-    const uint32_t *c_init;       /* that the bits were descrambled with; NULL for none */
+    const softqam_demodulator_config *config; /* complete */
+    const uint32_t *c_init;                   /* that the bits were descrambled with; NULL for none */
     enum output_kind kind;
     const char *noise_origin; /* NULL for none */
     double noise_var;         /* 0 where there is not one for all */

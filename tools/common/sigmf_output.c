@@ -21,8 +21,9 @@ static const char default_version[] = "1.2.0"; /* of SigMF, where the input does
 /* 2^63, one more than SigMF allows. */
 static const double max_sample_start = 0x1p63;
 
-static const char *const datatypes[] = {[OUTPUT_U8] = "ru8",      [OUTPUT_S8] = "ri8",   [OUTPUT_F16] = NULL,
-                                        [OUTPUT_F32] = "rf32_le", [OUTPUT_HARD] = "ru8", [OUTPUT_BITS] = NULL};
+static const char *const datatypes[N_OUTPUT_KINDS] = {
+    [OUTPUT_U8] = "ru8",      [OUTPUT_S8] = "ri8",   [OUTPUT_F16] = NULL,
+    [OUTPUT_F32] = "rf32_le", [OUTPUT_HARD] = "ru8", [OUTPUT_BITS] = NULL};
 
 /* What is true of the input's data and not of the output's, and where it goes; NULL: nowhere. */
 static const struct {
@@ -278,7 +279,7 @@ static void set_modulation(struct builder *builder, cJSON *global, softqam_modul
 static void set_meaning(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
-    const softqam_config *config = output->config;
+    const softqam_demodulator_config *config = output->config;
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
     set_modulation(builder, global, config->modulation, output->c_init);
     if (output->kind == OUTPUT_HARD) {

@@ -25,7 +25,7 @@ static uint64_t count_bytes(const uint8_t *bytes, size_t n, uint8_t one, uint8_t
     return count;
 }
 
-static uint64_t count_saturated(const softqam_config *config, const void *out, size_t n)
+static uint64_t count_saturated(const softqam_demodulator_config *config, const void *out, size_t n)
 {
     uint64_t n_saturated = 0;
     switch (config->output_format) {
@@ -45,22 +45,35 @@ static uint64_t count_saturated(const softqam_config *config, const void *out, s
     return n_saturated;
 }
 
-/* Bytes that are of a symbol that is erased, but for the sign of a zero. */
-static bool is_erased(const softqam_config *config, const unsigned char *symbol, size_t nbytes)
+/* The byte of a value that has the sign of a zero, the last one, for the machine is little-endian; SIZE_MAX: none. */
+static size_t find_sign_byte(softqam_output_format format)
 {
-    /* The last byte of a value has the sign: the machine is little-endian. */
-    const size_t last = config->output_format == SOFTQAM_OUTPUT_F16 ? 1 : 3;
+    switch (format) {
+    case SOFTQAM_OUTPUT_F16:
+        return 1;
+    case SOFTQAM_OUTPUT_F32:
+        return 3;
+    case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return SIZE_MAX;
+}
+
+/* Bytes that are of a symbol that is erased, but for the sign of a zero. */
+static bool is_erased(const softqam_demodulator_config *config, const unsigned char *symbol, size_t nbytes)
+{
+    const size_t sign_byte = find_sign_byte(config->output_format);
     const unsigned char erased = config->output_format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
-    const bool is_float = config->output_format >= SOFTQAM_OUTPUT_F16;
     for (size_t k = 0; k < nbytes; k++) {
-        const bool has_sign = is_float && (k & last) == last;
+        const bool has_sign = (k & sign_byte) == sign_byte;
         if ((has_sign ? symbol[k] & 0x7f : symbol[k]) != erased)
             return false;
     }
     return true;
 }
 
-static uint64_t count_erased(const softqam_config *config, const void *out, size_t n_symbols)
+static uint64_t count_erased(const softqam_demodulator_config *config, const void *out, size_t n_symbols)
 {
     const size_t nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     const unsigned char *symbol = out;
@@ -70,8 +83,8 @@ static uint64_t count_erased(const softqam_config *config, const void *out, size
     return n_erased;
 }
 
-void statistics_add(struct statistics *statistics, const softqam_config *config, uint64_t position, const void *samples,
-                    const void *out, size_t n_symbols)
+void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
+                    const void *samples, const void *out, size_t n_symbols)
 {
     noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
     statistics->n_symbols += n_symbols;

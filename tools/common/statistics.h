@@ -19,8 +19,8 @@ struct statistics {
 
 /* Adds n symbols of the library's input, and the soft bits or LLRs that it made of them with a configuration in which
  * neither input_scale nor llr_limit is 0. `position` is the first one's in its codeword. */
-void statistics_add(struct statistics *statistics, const softqam_config *config, uint64_t position, const void *samples,
-                    const void *out, size_t n_symbols);
+void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
+                    const void *samples, const void *out, size_t n_symbols);
 
 /* Share of all soft bits or LLRs, 0 to 1; 0 without symbols. */
 double statistics_saturated_share(const struct statistics *statistics, softqam_modulation modulation);

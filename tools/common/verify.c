@@ -13,9 +13,11 @@
 #include "oracle.h"
 #include "sample_format.h"
 
-/* In the order of softqam_modulation. */
-static const nr_constellation *const constellations[] = {&nr_256qam, &nr_bpsk,  &nr_pi_2_bpsk, &nr_qpsk,
-                                                         &nr_16qam,  &nr_64qam, &nr_256qam,    &nr_1024qam};
+static const nr_constellation *const constellations[] = {
+    [SOFTQAM_MODULATION_DEFAULT] = &nr_256qam,     [SOFTQAM_MODULATION_BPSK] = &nr_bpsk,
+    [SOFTQAM_MODULATION_PI2_BPSK] = &nr_pi_2_bpsk, [SOFTQAM_MODULATION_QPSK] = &nr_qpsk,
+    [SOFTQAM_MODULATION_16QAM] = &nr_16qam,        [SOFTQAM_MODULATION_64QAM] = &nr_64qam,
+    [SOFTQAM_MODULATION_256QAM] = &nr_256qam,      [SOFTQAM_MODULATION_1024QAM] = &nr_1024qam};
 
 enum { SOFT_BITS = 8 };
 
@@ -29,7 +31,7 @@ bool verify_is_available(void)
     return true;
 }
 
-bool verify_start(struct verifier *verifier, const softqam_config *config)
+bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config)
 {
     memset(verifier, 0, sizeof *verifier);
     verifier->config = *config;
@@ -81,16 +83,19 @@ static void expect_soft_bits(const struct verifier *verifier, const float symbol
             opposite && !erased ? expect_opposite_byte(bytes[b]) : (struct expectation){bytes[b], bytes[b], bytes[b]};
 }
 
-static double round_to_format(const softqam_config *config, double llr)
+static double round_to_format(const softqam_demodulator_config *config, double llr)
 {
     switch (config->output_format) {
     case SOFTQAM_OUTPUT_S8:
         return max_log_to_s8(llr, config->llr_limit);
     case SOFTQAM_OUTPUT_F16:
         return half_to_double(half_from_double(llr));
-    default:
+    case SOFTQAM_OUTPUT_F32:
         return fmin(fmax(llr, (double)-FLT_MAX), (double)FLT_MAX);
+    case SOFTQAM_OUTPUT_U8: /* no LLRs */
+        break;
     }
+    return (double)NAN;
 }
 
 /* The LLRs that change sign, b0 lowest: for the convention, and where the scrambling sequence is 1. */
@@ -108,7 +113,7 @@ static uint32_t find_flipped(const struct verifier *verifier, uint64_t position,
 static void expect_llrs(const struct verifier *verifier, uint64_t position, const float symbol[2], float noise_var,
                         struct expectation expected[NR_MAX_BITS])
 {
-    const softqam_config *config = &verifier->config;
+    const softqam_demodulator_config *config = &verifier->config;
     const nr_constellation *constellation = constellations[config->modulation];
     const uint32_t flipped = find_flipped(verifier, position, constellation->n_bits);
     max_log_llr llrs[NR_MAX_BITS];
@@ -132,16 +137,17 @@ static double read_value(softqam_output_format format, const void *out, uint64_t
         return ((const int8_t *)out)[place];
     case SOFTQAM_OUTPUT_F16:
         return half_to_double(((const uint16_t *)out)[place]);
-    default:
+    case SOFTQAM_OUTPUT_F32:
         return (double)((const float *)out)[place];
     }
+    return (double)NAN;
 }
 
 /* The symbol `offset` symbols into the block that starts at n_seen. */
 static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                          uint64_t offset, struct verify_difference *difference)
 {
-    const softqam_config *config = &verifier->config;
+    const softqam_demodulator_config *config = &verifier->config;
     const char *sample = (const char *)samples + offset * softqam_input_symbol_nbytes(config->input_format);
     const unsigned n_bits = softqam_bits_per_symbol(config->modulation);
     struct expectation expected[NR_MAX_BITS] = {{0, 0, 0}};

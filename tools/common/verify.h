@@ -21,7 +21,7 @@ struct nr_scrambling;
 struct verifier {
     struct oracle *oracle; /* for soft bits; NULL before the start and after the end */
     char reference[64];    /* what is compared with, by name */
-    softqam_config config;
+    softqam_demodulator_config config;
     uint64_t n_all;                   /* symbols of which every one is checked */
     uint64_t n_seen, n_checked;       /* symbols */
     uint64_t position;                /* of the symbol with index 0 in its codeword */
@@ -44,7 +44,7 @@ bool verify_is_available(void);
 
 /* For a configuration in which input_scale, and for s8 llr_scale and llr_limit, are not 0. False when memory is short.
  */
-bool verify_start(struct verifier *verifier, const softqam_config *config);
+bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config);
 
 /* After the start: the LLRs are descrambled. False when memory is short. */
 bool verify_descramble(struct verifier *verifier, uint32_t c_init);

@@ -69,7 +69,7 @@ static bool compare(struct bit_comparison *comparison, const uint8_t *bits, cons
     return true;
 }
 
-bool bit_comparison_add(struct bit_comparison *comparison, const softqam_config *config, const void *values,
+bool bit_comparison_add(struct bit_comparison *comparison, const softqam_demodulator_config *config, const void *values,
                         size_t n_symbols)
 {
     uint8_t bits[PART_BITS], sent[PART_BITS];

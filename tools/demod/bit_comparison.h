@@ -35,7 +35,7 @@ bool bit_comparison_limit(struct bit_comparison *comparison, uint64_t count);
 bool bit_comparison_choose_part(struct bit_comparison *comparison, uint64_t first, uint64_t n_symbols);
 
 /* Compares what the library made of the next n symbols. */
-bool bit_comparison_add(struct bit_comparison *comparison, const softqam_config *config, const void *values,
+bool bit_comparison_add(struct bit_comparison *comparison, const softqam_demodulator_config *config, const void *values,
                         size_t n_symbols);
 
 /* Whether the file ends where the symbols do. */

@@ -83,8 +83,9 @@ bool noise_source_read(struct noise_source *source, const char *symbols_name, fl
     return false;
 }
 
-bool noise_source_estimate(struct noise_source *source, const char *symbols_name, const softqam_config *config,
-                           uint64_t position, const void *symbols, size_t n_symbols)
+bool noise_source_estimate(struct noise_source *source, const char *symbols_name,
+                           const softqam_demodulator_config *config, uint64_t position, const void *symbols,
+                           size_t n_symbols)
 {
     struct noise_estimate noise = {0};
     if (n_symbols == 0)

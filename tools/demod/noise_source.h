@@ -52,8 +52,9 @@ bool noise_source_end(struct noise_source *source, const char *symbols_name);
 
 /* NOISE_AUTO: the estimate, from the first n symbols, of which the first has this position in the codeword. Without any
  * there is none. */
-bool noise_source_estimate(struct noise_source *source, const char *symbols_name, const softqam_config *config,
-                           uint64_t position, const void *symbols, size_t n_symbols);
+bool noise_source_estimate(struct noise_source *source, const char *symbols_name,
+                           const softqam_demodulator_config *config, uint64_t position, const void *symbols,
+                           size_t n_symbols);
 
 /* The noise variances as softqam_demodulate() takes them, for symbols whose values, with NOISE_FILE, these are. */
 const float *noise_source_get(const struct noise_source *source, const float *values);

@@ -28,97 +28,178 @@ enum {
 
 static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
-/* What options without a letter return. */
-enum {
-    OPTION_C_INIT = 256,
-    OPTION_PLANES,
-    OPTION_INPUT_SCALE,
-    OPTION_SKIP,
-    OPTION_COUNT,
-    OPTION_PARTIAL,
-    OPTION_COMPARE,
-    OPTION_BACKEND,
-    OPTION_DEVICE,
-    OPTION_THREADS,
-    OPTION_STREAMS,
-    OPTION_CHUNK,
-    OPTION_VERIFY,
-    OPTION_STATS,
-    OPTION_PROGRESS,
-    OPTION_NOISE_VAR,
-    OPTION_SNR_DB,
-    OPTION_NOISE_FILE,
-    OPTION_LLR_SCALE,
-    OPTION_LLR_LIMIT,
-    OPTION_SIGN,
-    OPTION_SHARD,
-    OPTION_SIGMF,
-    OPTION_NO_SIGMF,
-    OPTION_NO_SYNC,
-    OPTION_NO_HASH
+/* What is known while options are parsed, the last of which is `option`, such as "--skip". */
+struct parser {
+    const char *option;
+    const char *text; /* its value; NULL for none */
+    struct demod_options *options;
+    struct demod_raw_options raw;
+    enum demod_action action; /* DEMOD_HELP and DEMOD_VERSION end the parsing */
 };
 
-static const char short_options[] = ":m:i:o:qhV";
+static bool take_modulation(struct parser *p)
+{
+    return modulation_parse(p->text, &p->options->config.modulation);
+}
 
-static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
-                                             {"c-init", required_argument, NULL, OPTION_C_INIT},
-                                             {"planes", required_argument, NULL, OPTION_PLANES},
-                                             {"input-format", required_argument, NULL, 'i'},
-                                             {"output-format", required_argument, NULL, 'o'},
-                                             {"input-scale", required_argument, NULL, OPTION_INPUT_SCALE},
-                                             {"skip", required_argument, NULL, OPTION_SKIP},
-                                             {"count", required_argument, NULL, OPTION_COUNT},
-                                             {"partial", required_argument, NULL, OPTION_PARTIAL},
-                                             {"compare", required_argument, NULL, OPTION_COMPARE},
-                                             {"noise-var", required_argument, NULL, OPTION_NOISE_VAR},
-                                             {"snr-db", required_argument, NULL, OPTION_SNR_DB},
-                                             {"noise-file", required_argument, NULL, OPTION_NOISE_FILE},
-                                             {"llr-scale", required_argument, NULL, OPTION_LLR_SCALE},
-                                             {"llr-limit", required_argument, NULL, OPTION_LLR_LIMIT},
-                                             {"sign", required_argument, NULL, OPTION_SIGN},
-                                             {"backend", required_argument, NULL, OPTION_BACKEND},
-                                             {"device", required_argument, NULL, OPTION_DEVICE},
-                                             {"threads", required_argument, NULL, OPTION_THREADS},
-                                             {"streams", required_argument, NULL, OPTION_STREAMS},
-                                             {"chunk", required_argument, NULL, OPTION_CHUNK},
-                                             {"sigmf", no_argument, NULL, OPTION_SIGMF},
-                                             {"no-sigmf", no_argument, NULL, OPTION_NO_SIGMF},
-                                             {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
-                                             {"verify", no_argument, NULL, OPTION_VERIFY},
-                                             {"stats", optional_argument, NULL, OPTION_STATS},
-                                             {"progress", required_argument, NULL, OPTION_PROGRESS},
-                                             {"quiet", no_argument, NULL, 'q'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, 'V'},
-                                             {"shard", required_argument, NULL, OPTION_SHARD},
-                                             {"no-hash", no_argument, NULL, OPTION_NO_HASH},
-                                             {NULL, 0, NULL, 0}};
+static bool take_c_init(struct parser *p)
+{
+    p->options->descrambles = true;
+    return arguments_parse_c_init(p->text, &p->options->c_init);
+}
 
-/* At the end of the list: those that softqam-demod-mpi does not have. */
-enum { N_PLAIN_OPTIONS = 2, N_OPTIONS = sizeof long_options / sizeof long_options[0] - 1 };
+/* A whole number from 1 to max. */
+static bool parse_number(const struct parser *p, unsigned max, unsigned *number)
+{
+    uint64_t count = 0;
+    const bool good = arguments_parse_count(p->option, p->text, 1, max, &count);
+    *number = (unsigned)count;
+    return good;
+}
 
-static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL}; /* in the order of softqam_backend */
-static const char *const sign_names[] = {"0", "1", NULL};                 /* in the order of softqam_sign */
-static const char *const partial_names[] = {"error", "ignore", NULL};
-static const char *const progress_names[] = {"auto", "always", "never", NULL}; /* in the order of demod_progress */
+static bool take_planes(struct parser *p)
+{
+    unsigned n_symbols;
+    const bool good = parse_number(p, MAX_PLANE_SYMBOLS, &n_symbols);
+    p->options->plane_symbols = n_symbols;
+    return good;
+}
+
+static bool take_input_format(struct parser *p)
+{
+    p->raw.input_format = p->text;
+    return true;
+}
+
+static bool take_output_format(struct parser *p)
+{
+    p->raw.output_format = p->text;
+    return true;
+}
+
+static bool take_input_scale(struct parser *p)
+{
+    double scale = 0;
+    if (!arguments_parse_ratio_or(p->option, p->text, "auto", &scale))
+        return false;
+    p->options->scale_auto = scale == 0;
+    p->options->config.input_scale = (float)scale;
+    return true;
+}
+
+static bool take_skip(struct parser *p)
+{
+    return arguments_parse_count(p->option, p->text, 0, MAX_SYMBOLS, &p->options->skip);
+}
+
+static bool take_count(struct parser *p)
+{
+    return arguments_parse_count(p->option, p->text, 0, MAX_SYMBOLS, &p->options->count);
+}
+
+static bool take_partial(struct parser *p)
+{
+    static const char *const names[] = {"error", "ignore", NULL};
+    int partial = 0;
+    const bool good = arguments_parse_choice(p->option, p->text, names, &partial);
+    p->options->ignore_partial = partial != 0;
+    return good;
+}
+
+static bool take_compare(struct parser *p)
+{
+    p->options->compared_bits = p->text;
+    return true;
+}
+
+/* Takes over an option that says where the noise variances come from. The same one again counts as it does last, like
+ * all options. */
+static bool choose_noise(struct parser *p, enum noise_kind kind)
+{
+    if (p->raw.noise_option && strcmp(p->raw.noise_option, p->option) != 0) {
+        message_print(p->option, "contradicts %s: noise variances come from one of the two", p->raw.noise_option);
+        return false;
+    }
+    p->raw.noise_option = p->option;
+    p->options->noise = kind;
+    return true;
+}
+
+static bool take_noise_var(struct parser *p)
+{
+    return arguments_parse_ratio_or(p->option, p->text, "auto", &p->options->noise_var) &&
+           choose_noise(p, p->options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO);
+}
+
+static bool take_snr_db(struct parser *p)
+{
+    double snr_db = 0;
+    if (!arguments_parse_snr_db(p->text, &snr_db))
+        return false;
+    p->options->noise_var = normal_power_ratio(-snr_db);
+    return choose_noise(p, NOISE_VALUE);
+}
+
+static bool take_noise_file(struct parser *p)
+{
+    p->options->noise_file = p->text;
+    return choose_noise(p, NOISE_FILE);
+}
+
+static bool take_llr_scale(struct parser *p)
+{
+    double scale = 0;
+    p->raw.llr_option = p->option;
+    const bool good = arguments_parse_ratio_in(p->option, p->text, min_llr_scale, max_llr_scale, &scale);
+    p->options->config.llr_scale = (float)scale;
+    return good;
+}
+
+static bool take_llr_limit(struct parser *p)
+{
+    unsigned limit;
+    p->raw.llr_option = p->option;
+    const bool good = parse_number(p, MAX_LLR_LIMIT, &limit);
+    p->options->config.llr_limit = (int)limit;
+    return good;
+}
+
+static bool take_sign(struct parser *p)
+{
+    static const char *const names[] = {"0", "1", NULL};
+    static const softqam_sign signs[] = {SOFTQAM_SIGN_POSITIVE_IS_0, SOFTQAM_SIGN_POSITIVE_IS_1};
+    int place = 0;
+    const bool good = arguments_parse_choice(p->option, p->text, names, &place);
+    p->options->config.sign = signs[place];
+    return good;
+}
+
+static bool take_backend(struct parser *p)
+{
+    static const char *const names[] = {"auto", "cpu", "cuda", NULL};
+    static const softqam_backend backends[] = {SOFTQAM_BACKEND_AUTO, SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_CUDA};
+    int place = 0;
+    const bool good = arguments_parse_choice(p->option, p->text, names, &place);
+    p->options->context_config.backend = backends[place];
+    return good;
+}
 
 /* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
-static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
+static unsigned parse_device_list(const struct parser *p, int devices[MAX_DEVICES])
 {
-    static const char option[] = "--device";
     unsigned n = 0;
     char one[ARGUMENTS_NAME_NBYTES];
-    for (const char *rest = text; arguments_next_name(&rest, one); n++) {
+    for (const char *rest = p->text; arguments_next_name(&rest, one); n++) {
         uint64_t device = 0;
-        if (!arguments_parse_count(option, one, 0, INT_MAX, &device))
+        if (!arguments_parse_count(p->option, one, 0, INT_MAX, &device))
             return 0;
         if (n == MAX_DEVICES) {
-            message_print(option, "more than %d devices", MAX_DEVICES);
+            message_print(p->option, "more than %d devices", MAX_DEVICES);
             return 0;
         }
         for (unsigned k = 0; k < n; k++) {
             if (devices[k] == (int)device) {
-                message_print(option, "'%s' names device %d twice", text, devices[k]);
+                message_print(p->option, "'%s' names device %d twice", p->text, devices[k]);
                 return 0;
             }
         }
@@ -128,17 +209,18 @@ static unsigned parse_device_list(const char *text, int devices[MAX_DEVICES])
 }
 
 /* A number, numbers with commas between them, or "all". */
-static bool parse_devices(const char *text, softqam_context_config *config)
+static bool take_device(struct parser *p)
 {
     static int devices[MAX_DEVICES];
+    softqam_context_config *config = &p->options->context_config;
     config->device = -1;
     config->devices = NULL;
     config->n_devices = 0;
-    if (!strcmp(text, "all")) {
+    if (!strcmp(p->text, "all")) {
         config->n_devices = SOFTQAM_ALL_DEVICES;
         return true;
     }
-    const unsigned n = parse_device_list(text, devices);
+    const unsigned n = parse_device_list(p, devices);
     if (n == 1)
         config->device = devices[0];
     if (n > 1) {
@@ -148,265 +230,189 @@ static bool parse_devices(const char *text, softqam_context_config *config)
     return n > 0;
 }
 
-static bool parse_scale(const char *text, struct demod_options *options)
+static bool take_threads(struct parser *p)
 {
-    double scale = 0;
-    if (!arguments_parse_ratio_or("--input-scale", text, "auto", &scale))
-        return false;
-    options->scale_auto = scale == 0;
-    options->config.input_scale = (float)scale;
+    return parse_number(p, MAX_THREADS, &p->options->context_config.n_threads);
+}
+
+static bool take_streams(struct parser *p)
+{
+    return parse_number(p, MAX_STREAMS, &p->options->context_config.n_streams);
+}
+
+static bool take_chunk(struct parser *p)
+{
+    unsigned n_symbols;
+    const bool good = parse_number(p, MAX_CHUNK_SYMBOLS, &n_symbols);
+    p->options->context_config.chunk_symbols = n_symbols;
+    return good;
+}
+
+static bool take_sigmf(struct parser *p)
+{
+    p->raw.sigmf = SIGMF_YES;
     return true;
 }
 
-static bool parse_backend(const char *text, softqam_context_config *config)
+static bool take_no_sigmf(struct parser *p)
 {
-    int backend = 0;
-    if (!arguments_parse_choice("--backend", text, backend_names, &backend))
-        return false;
-    config->backend = (softqam_backend)backend;
+    p->raw.sigmf = SIGMF_NO;
     return true;
 }
 
-/* The options that say where the library does its work. */
-static bool parse_context_option(int option, const char *text, softqam_context_config *config)
+static bool take_no_sync(struct parser *p)
 {
-    uint64_t count = 0;
-    switch (option) {
-    case OPTION_BACKEND:
-        return parse_backend(text, config);
-    case OPTION_DEVICE:
-        return parse_devices(text, config);
-    case OPTION_THREADS:
-        if (!arguments_parse_count("--threads", text, 1, MAX_THREADS, &count))
-            return false;
-        config->n_threads = (unsigned)count;
-        return true;
-    case OPTION_STREAMS:
-        if (!arguments_parse_count("--streams", text, 1, MAX_STREAMS, &count))
-            return false;
-        config->n_streams = (unsigned)count;
-        return true;
-    default:
-        if (!arguments_parse_count("--chunk", text, 1, MAX_CHUNK_SYMBOLS, &count))
-            return false;
-        config->chunk_symbols = (size_t)count;
-        return true;
-    }
-}
-
-/* Takes over an option that says where the noise variances come from. The same one again counts as it does last, like
- * all options. */
-static bool choose_noise(const char *option, enum noise_kind kind, struct demod_options *options,
-                         struct demod_raw_options *raw)
-{
-    if (raw->noise_option && strcmp(raw->noise_option, option) != 0) {
-        message_print(option, "contradicts %s: noise variances come from one of the two", raw->noise_option);
-        return false;
-    }
-    raw->noise_option = option;
-    options->noise = kind;
+    p->options->sync = false;
     return true;
 }
 
-static bool parse_noise_var(const char *text, struct demod_options *options, struct demod_raw_options *raw)
+static bool take_no_hash(struct parser *p)
 {
-    static const char option[] = "--noise-var";
-    return arguments_parse_ratio_or(option, text, "auto", &options->noise_var) &&
-           choose_noise(option, options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO, options, raw);
-}
-
-static bool parse_snr_db(const char *text, struct demod_options *options, struct demod_raw_options *raw)
-{
-    double snr_db = 0;
-    if (!arguments_parse_snr_db(text, &snr_db))
-        return false;
-    options->noise_var = normal_power_ratio(-snr_db);
-    return choose_noise("--snr-db", NOISE_VALUE, options, raw);
-}
-
-static bool parse_llr_scale(const char *text, softqam_config *config, struct demod_raw_options *raw)
-{
-    double scale = 0;
-    raw->llr_option = "--llr-scale";
-    if (!arguments_parse_ratio_in(raw->llr_option, text, min_llr_scale, max_llr_scale, &scale))
-        return false;
-    config->llr_scale = (float)scale;
+    p->options->hash = false;
     return true;
 }
 
-static bool parse_llr_limit(const char *text, softqam_config *config, struct demod_raw_options *raw)
+static bool take_verify(struct parser *p)
 {
-    uint64_t limit = 0;
-    raw->llr_option = "--llr-limit";
-    if (!arguments_parse_count(raw->llr_option, text, 1, MAX_LLR_LIMIT, &limit))
-        return false;
-    config->llr_limit = (int)limit;
-    return true;
-}
-
-static bool parse_sign(const char *text, softqam_config *config)
-{
-    int sign = 0;
-    if (!arguments_parse_choice("--sign", text, sign_names, &sign))
-        return false;
-    config->sign = (softqam_sign)sign;
-    return true;
-}
-
-static bool parse_planes(const char *text, struct demod_options *options)
-{
-    uint64_t n_symbols = 0;
-    if (!arguments_parse_count("--planes", text, 1, MAX_PLANE_SYMBOLS, &n_symbols))
-        return false;
-    options->plane_symbols = (size_t)n_symbols;
-    return true;
-}
-
-/* The options that say what the numbers in OUTPUT mean. */
-static bool parse_meaning_option(int option, const char *text, struct demod_options *options,
-                                 struct demod_raw_options *raw)
-{
-    switch (option) {
-    case OPTION_NOISE_VAR:
-        return parse_noise_var(text, options, raw);
-    case OPTION_SNR_DB:
-        return parse_snr_db(text, options, raw);
-    case OPTION_NOISE_FILE:
-        options->noise_file = text;
-        return choose_noise("--noise-file", NOISE_FILE, options, raw);
-    case OPTION_LLR_SCALE:
-        return parse_llr_scale(text, &options->config, raw);
-    case OPTION_LLR_LIMIT:
-        return parse_llr_limit(text, &options->config, raw);
-    case OPTION_PLANES:
-        return parse_planes(text, options);
-    default:
-        return parse_sign(text, &options->config);
-    }
-}
-
-/* K/N, 1 <= K <= N. */
-static bool parse_shard(const char *text, struct demod_options *options)
-{
-    static const char digits[] = "0123456789";
-    const size_t length = strspn(text, digits);
-    char *end;
-    const unsigned long shard = strtoul(text, &end, 10);
-    const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
-    if (length > 0 && text[length] == '/' && text[length + 1] &&
-        !text[length + 1 + strspn(text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
-        n_shards <= MAX_SHARDS) {
-        options->shard = (unsigned)shard;
-        options->n_shards = (unsigned)n_shards;
-        return true;
-    }
-    message_print("--shard", "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", text, MAX_SHARDS);
-    return false;
-}
-
-/* The options that say what is read of INPUT, and how. */
-static bool parse_input_option(int option, const char *text, struct demod_options *options)
-{
-    int partial = 0;
-    switch (option) {
-    case OPTION_INPUT_SCALE:
-        return parse_scale(text, options);
-    case OPTION_SKIP:
-        return arguments_parse_count("--skip", text, 0, MAX_SYMBOLS, &options->skip);
-    case OPTION_COUNT:
-        return arguments_parse_count("--count", text, 0, MAX_SYMBOLS, &options->count);
-    case OPTION_SHARD:
-        return parse_shard(text, options);
-    case OPTION_COMPARE:
-        options->compared_bits = text;
-        return true;
-    case OPTION_C_INIT:
-        options->descrambles = true;
-        return arguments_parse_c_init(text, &options->c_init);
-    default:
-        if (!arguments_parse_choice("--partial", text, partial_names, &partial))
-            return false;
-        options->ignore_partial = partial != 0;
-        return true;
-    }
-}
-
-/* The options that say what OUTPUT is made as, none of which has a value. */
-static bool parse_output_option(int option, struct demod_options *options, struct demod_raw_options *raw)
-{
-    if (option == OPTION_SIGMF)
-        raw->sigmf = SIGMF_YES;
-    else if (option == OPTION_NO_SIGMF)
-        raw->sigmf = SIGMF_NO;
-    else if (option == OPTION_NO_HASH)
-        options->hash = false;
-    else
-        options->sync = false;
+    p->options->verify = true;
     return true;
 }
 
 /* Nothing, NULL, or json. */
-static bool parse_stats(const char *text, struct demod_options *options)
+static bool take_stats(struct parser *p)
 {
     static const char *const names[] = {"json", NULL};
     int json = -1;
-    options->stats = true;
-    options->stats_json = text != NULL;
-    return !text || arguments_parse_choice("--stats", text, names, &json);
+    p->options->stats = true;
+    p->options->stats_json = p->text != NULL;
+    return !p->text || arguments_parse_choice(p->option, p->text, names, &json);
 }
 
-static bool parse_option(int option, struct demod_options *options, struct demod_raw_options *raw)
+static bool take_progress(struct parser *p)
 {
-    switch (option) {
-    case 'm':
-        return modulation_parse(optarg, &options->config.modulation);
-    case 'i':
-        raw->input_format = optarg;
+    static const char *const names[] = {
+        [PROGRESS_AUTO] = "auto", [PROGRESS_ALWAYS] = "always", [PROGRESS_NEVER] = "never", NULL};
+    return arguments_parse_choice(p->option, p->text, names, &p->raw.progress);
+}
+
+static bool take_quiet(struct parser *p)
+{
+    p->options->quiet = true;
+    return true;
+}
+
+static bool take_help(struct parser *p)
+{
+    p->action = DEMOD_HELP;
+    return true;
+}
+
+static bool take_version(struct parser *p)
+{
+    p->action = DEMOD_VERSION;
+    return true;
+}
+
+/* K/N, 1 <= K <= N. */
+static bool take_shard(struct parser *p)
+{
+    static const char digits[] = "0123456789";
+    const size_t length = strspn(p->text, digits);
+    char *end;
+    const unsigned long shard = strtoul(p->text, &end, 10);
+    const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    if (length > 0 && p->text[length] == '/' && p->text[length + 1] &&
+        !p->text[length + 1 + strspn(p->text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
+        n_shards <= MAX_SHARDS) {
+        p->options->shard = (unsigned)shard;
+        p->options->n_shards = (unsigned)n_shards;
         return true;
-    case 'o':
-        raw->output_format = optarg;
-        return true;
-    case OPTION_SIGMF:
-    case OPTION_NO_SIGMF:
-    case OPTION_NO_HASH:
-    case OPTION_NO_SYNC:
-        return parse_output_option(option, options, raw);
-    case OPTION_SHARD:
-    case OPTION_INPUT_SCALE:
-    case OPTION_SKIP:
-    case OPTION_COUNT:
-    case OPTION_PARTIAL:
-    case OPTION_COMPARE:
-    case OPTION_C_INIT:
-        return parse_input_option(option, optarg, options);
-    case OPTION_VERIFY:
-        options->verify = true;
-        return true;
-    case OPTION_STATS:
-        return parse_stats(optarg, options);
-    case OPTION_PROGRESS:
-        return arguments_parse_choice("--progress", optarg, progress_names, &raw->progress);
-    case 'q':
-        options->quiet = true;
-        return true;
-    case OPTION_NOISE_VAR:
-    case OPTION_SNR_DB:
-    case OPTION_NOISE_FILE:
-    case OPTION_LLR_SCALE:
-    case OPTION_LLR_LIMIT:
-    case OPTION_PLANES:
-    case OPTION_SIGN:
-        return parse_meaning_option(option, optarg, options, raw);
-    case '?':
-        return false;
-    default:
-        return parse_context_option(option, optarg, &options->context_config);
     }
+    message_print(p->option, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", p->text, MAX_SHARDS);
+    return false;
+}
+
+static const struct known_option {
+    const char *name;
+    int letter;    /* 0 for none */
+    int has_value; /* as getopt_long() takes it */
+    bool (*take)(struct parser *);
+    bool is_plain; /* softqam-demod-mpi does not have it */
+} known_options[] = {
+    {"--modulation", 'm', required_argument, take_modulation, false},
+    {"--c-init", 0, required_argument, take_c_init, false},
+    {"--planes", 0, required_argument, take_planes, false},
+    {"--input-format", 'i', required_argument, take_input_format, false},
+    {"--output-format", 'o', required_argument, take_output_format, false},
+    {"--input-scale", 0, required_argument, take_input_scale, false},
+    {"--skip", 0, required_argument, take_skip, false},
+    {"--count", 0, required_argument, take_count, false},
+    {"--partial", 0, required_argument, take_partial, false},
+    {"--compare", 0, required_argument, take_compare, false},
+    {"--noise-var", 0, required_argument, take_noise_var, false},
+    {"--snr-db", 0, required_argument, take_snr_db, false},
+    {"--noise-file", 0, required_argument, take_noise_file, false},
+    {"--llr-scale", 0, required_argument, take_llr_scale, false},
+    {"--llr-limit", 0, required_argument, take_llr_limit, false},
+    {"--sign", 0, required_argument, take_sign, false},
+    {"--backend", 0, required_argument, take_backend, false},
+    {"--device", 0, required_argument, take_device, false},
+    {"--threads", 0, required_argument, take_threads, false},
+    {"--streams", 0, required_argument, take_streams, false},
+    {"--chunk", 0, required_argument, take_chunk, false},
+    {"--sigmf", 0, no_argument, take_sigmf, false},
+    {"--no-sigmf", 0, no_argument, take_no_sigmf, false},
+    {"--no-sync", 0, no_argument, take_no_sync, false},
+    {"--verify", 0, no_argument, take_verify, false},
+    {"--stats", 0, optional_argument, take_stats, false},
+    {"--progress", 0, required_argument, take_progress, false},
+    {"--quiet", 'q', no_argument, take_quiet, false},
+    {"--help", 'h', no_argument, take_help, false},
+    {"--version", 'V', no_argument, take_version, false},
+    {"--shard", 0, required_argument, take_shard, true},
+    {"--no-hash", 0, no_argument, take_no_hash, true},
+};
+
+/* Values that getopt_long() returns for options without a letter: from this one on, by their places. */
+enum { N_OPTIONS = sizeof known_options / sizeof known_options[0], FIRST_VALUE = 256 };
+
+static int value_of(const struct known_option *known)
+{
+    return known->letter ? known->letter : FIRST_VALUE + (int)(known - known_options);
+}
+
+/* The options as getopt_long() takes them. */
+static void list_options(bool is_mpi, char letters[2 * N_OPTIONS + 2], struct option list[N_OPTIONS + 1])
+{
+    *letters++ = ':';
+    for (const struct known_option *known = known_options; known < known_options + N_OPTIONS; known++) {
+        if (is_mpi && known->is_plain)
+            continue;
+        *list++ = (struct option){known->name + 2, known->has_value, NULL, value_of(known)};
+        if (known->letter)
+            *letters++ = (char)known->letter;
+        if (known->letter && known->has_value == required_argument)
+            *letters++ = ':';
+    }
+    *letters = '\0';
+    *list = (struct option){NULL, 0, NULL, 0};
+}
+
+static bool parse_option(struct parser *p, int value)
+{
+    for (const struct known_option *known = known_options; known < known_options + N_OPTIONS; known++) {
+        if (value != value_of(known))
+            continue;
+        p->option = known->name;
+        p->text = optarg;
+        return known->take(p);
+    }
+    return false; /* a wrong one, of which has been told */
 }
 
 size_t demod_options_output_bits(const struct demod_options *options)
 {
-    const softqam_config *config = &options->config;
+    const softqam_demodulator_config *config = &options->config;
     const size_t n_bits = softqam_bits_per_symbol(config->modulation);
     if (options->output_kind == OUTPUT_BITS)
         return n_bits;
@@ -417,29 +423,27 @@ size_t demod_options_output_bits(const struct demod_options *options)
 
 enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
-    struct demod_raw_options raw = {0};
-    struct option known[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
-    memcpy(known, long_options, (size_t)(N_OPTIONS - (is_mpi ? N_PLAIN_OPTIONS : 0)) * sizeof known[0]);
+    struct parser parser = {.options = options, .action = DEMOD_RUN};
+    char letters[2 * N_OPTIONS + 2];
+    struct option list[N_OPTIONS + 1];
+    int value;
+    list_options(is_mpi, letters, list);
     memset(options, 0, sizeof *options);
     options->hash = !is_mpi;
     options->sync = true;
     options->count = UINT64_MAX;
-    softqam_config_init(&options->config);
+    softqam_demodulator_config_init(&options->config);
     softqam_context_config_init(&options->context_config);
-    for (;;) {
-        const int option = arguments_next(argc, argv, short_options, known);
-        if (option == -1)
-            break;
-        if (option == 'h')
-            return DEMOD_HELP;
-        if (option == 'V')
-            return DEMOD_VERSION;
-        if (!parse_option(option, options, &raw))
+    options->context_config.backend = SOFTQAM_BACKEND_AUTO;
+    while ((value = arguments_next(argc, argv, letters, list)) != -1) {
+        if (!parse_option(&parser, value))
             return DEMOD_WRONG;
+        if (parser.action != DEMOD_RUN)
+            return parser.action;
     }
     if (!arguments_count_operands(argc, 2, "INPUT and OUTPUT"))
         return DEMOD_WRONG;
     options->input = argv[optind];
     options->output = argv[optind + 1];
-    return demod_rules_complete(options, &raw) ? DEMOD_RUN : DEMOD_WRONG;
+    return demod_rules_complete(options, &parser.raw) ? DEMOD_RUN : DEMOD_WRONG;
 }

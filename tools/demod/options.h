@@ -23,8 +23,9 @@ struct demod_options {
     enum output_kind output_kind; /* of OUTPUT; config.output_format is what the library makes for it */
     const char *compared_bits;    /* a file; NULL for none */
     bool ignore_partial;
-    bool sync;             /* OUTPUT is on the disk when it takes its name */
-    softqam_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above */
+    bool sync; /* OUTPUT is on the disk when it takes its name */
+    /* With its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above. */
+    softqam_demodulator_config config;
     softqam_context_config context_config;
     bool descrambles; /* by the next */
     uint32_t c_init;

@@ -18,7 +18,7 @@ static const double warned_loss = 0.01;
 static const char unknown[] = "unknown: no symbol to tell it from";
 
 /* What every soft bit or LLR that was checked turned out to be. */
-static const char *describe_agreement(const softqam_config *config)
+static const char *describe_agreement(const softqam_demodulator_config *config)
 {
     if (config->output_format != SOFTQAM_OUTPUT_U8)
         return "'s within the bound for binary32";
@@ -55,7 +55,7 @@ static void report_scale(const struct demod_run *run)
 
 static void warn_of_saturation(const struct demod_run *run, const char *output)
 {
-    const softqam_config *config = &run->config;
+    const softqam_demodulator_config *config = &run->config;
     const double share = statistics_saturated_share(&run->statistics, config->modulation);
     const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
     if (config->output_format != SOFTQAM_OUTPUT_S8 || share <= warned_saturated_share ||

@@ -99,7 +99,7 @@ static bool check_verify(bool wanted)
 }
 
 /* Puts numbers for the zeros that stand for a default of s8. */
-static void complete_llr_config(softqam_config *config)
+static void complete_llr_config(softqam_demodulator_config *config)
 {
     if (config->output_format != SOFTQAM_OUTPUT_S8)
         return;
@@ -176,17 +176,16 @@ static bool choose_output_format(struct demod_options *options, const struct dem
     if (!sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
                                      &options->output_kind))
         return false;
+    options->config.output_format = sample_format_library(options->output_kind);
     /* The signs of LLRs are the same for any noise. */
-    const bool is_hard = is_decisions(options->output_kind);
-    options->config.output_format = is_hard ? SOFTQAM_OUTPUT_F32 : (softqam_output_format)options->output_kind;
-    if (is_hard && !raw->noise_option)
+    if (is_decisions(options->output_kind) && !raw->noise_option)
         options->noise = NOISE_UNIT;
     return true;
 }
 
 bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)
 {
-    softqam_config *config = &options->config;
+    softqam_demodulator_config *config = &options->config;
     if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
         !check_soft_bits(options) || !check_planes(options) || !check_noise(options, raw) ||
         !check_llr_options(options, raw) || !check_verify(options->verify))

@@ -45,7 +45,7 @@ static bool read_recording(struct demod_run *run)
 static bool open_inputs(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    softqam_config *config = &run->config;
+    softqam_demodulator_config *config = &run->config;
     run->input_format = options->input_format;
     if (!read_recording(run))
         return false;
@@ -187,7 +187,7 @@ static int create_demodulator(struct demod_run *run)
         status = softqam_context_create(&run->context, &run->context_config);
     run->config.context = run->context;
     if (status == SOFTQAM_OK)
-        status = softqam_create(&run->demodulator, &run->config);
+        status = softqam_demodulator_create(&run->demodulator, &run->config);
     if (status == SOFTQAM_OK && !is_small)
         status = softqam_context_prepare(run->context, SOFTQAM_PREPARE_ALL);
     if (status == SOFTQAM_OK)
@@ -299,7 +299,7 @@ void demod_run_close(struct demod_run *run)
         softqam_host_free(run->ring.blocks[i].noise_vars);
     }
     free(run->symbol_order);
-    softqam_destroy(run->demodulator);
+    softqam_demodulator_destroy(run->demodulator);
     softqam_context_destroy(run->context);
     if (run->ring_exists)
         block_ring_destroy(&run->ring);

@@ -33,8 +33,8 @@ static double largest_noise_var(softqam_modulation modulation)
     return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
 }
 
-bool scale_estimate(softqam_config *config, const char *name, const struct noise_source *noise, uint64_t position,
-                    const void *symbols, size_t n_symbols, uint64_t *n_used)
+bool scale_estimate(softqam_demodulator_config *config, const char *name, const struct noise_source *noise,
+                    uint64_t position, const void *symbols, size_t n_symbols, uint64_t *n_used)
 {
     const float first_scale = config->input_scale;
     double noise_var = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
@@ -70,7 +70,7 @@ static void add_symbol(struct scale_check *check, const float component[2], floa
     check->noise_var_sum += (double)noise_var;
 }
 
-static void add_with_noise(struct scale_check *check, const softqam_config *config, const char *symbols,
+static void add_with_noise(struct scale_check *check, const softqam_demodulator_config *config, const char *symbols,
                            const float *noise_vars, size_t n_symbols)
 {
     float components[2 * PART_SYMBOLS];
@@ -83,8 +83,8 @@ static void add_with_noise(struct scale_check *check, const softqam_config *conf
     }
 }
 
-void scale_check_add(struct scale_check *check, const softqam_config *config, uint64_t position, const void *symbols,
-                     const float *noise_vars, size_t n_symbols)
+void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
+                     const void *symbols, const float *noise_vars, size_t n_symbols)
 {
     check->modulation = config->modulation;
     if (check->noise.n_symbols >= CHECK_SYMBOLS)

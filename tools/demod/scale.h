@@ -15,8 +15,8 @@
 /* Puts in the configuration the input_scale with which n symbols of the library's input have mean energy 1 + N0, N0
  * being what is given or, if it is not, what is estimated from them. `position` is the first one's in the codeword.
  * *n_used are those that it is from. Without any symbol input_scale stays. */
-bool scale_estimate(softqam_config *config, const char *name, const struct noise_source *noise, uint64_t position,
-                    const void *symbols, size_t n_symbols, uint64_t *n_used);
+bool scale_estimate(softqam_demodulator_config *config, const char *name, const struct noise_source *noise,
+                    uint64_t position, const void *symbols, size_t n_symbols, uint64_t *n_used);
 
 /* What the first symbols have. All zero before the first. */
 struct scale_check {
@@ -26,8 +26,8 @@ struct scale_check {
 };
 
 /* Looks at the next n symbols, as many as are needed; noise_vars are theirs, NULL where there is not one a symbol. */
-void scale_check_add(struct scale_check *check, const softqam_config *config, uint64_t position, const void *symbols,
-                     const float *noise_vars, size_t n_symbols);
+void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
+                     const void *symbols, const float *noise_vars, size_t n_symbols);
 
 /* A warning in one line if their energy is far from 1 + N0, or their noise from what was given. */
 void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise);

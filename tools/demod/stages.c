@@ -149,7 +149,7 @@ static bool verify(struct demod_run *run, const struct block *block, const float
 /* Makes what is written of what the library made, in its place. */
 static void finish_block(struct demod_run *run, struct block *block)
 {
-    const softqam_config *config = &run->config;
+    const softqam_demodulator_config *config = &run->config;
     const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
     const enum output_kind kind = run->options->output_kind;
     block->out_nbytes = block->n_symbols * run->value_nbytes;

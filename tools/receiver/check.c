@@ -22,7 +22,7 @@ static bool expect_llrs(struct check *check, const struct engine *engine)
     config.cpu_variant = "portable";
     bool good = engine_open_host(&portable, engine->layout, &config, SOFTQAM_PREPARE_ALL, 1);
     if (good)
-        memcpy(portable.noise_var, engine->noise_var, LAYERS * SUBCARRIERS * sizeof(float));
+        memcpy(portable.noise_var, engine->noise_var, SLOT_SYMBOLS * sizeof(float));
     for (size_t k = 0; good && k < engine->n_slots; k++) {
         memcpy(portable.slots[0].symbols, engine->slots[k].symbols, SLOT_SYMBOLS * 2 * sizeof(float));
         good = portable.demodulate(&portable, 0);
@@ -64,7 +64,7 @@ bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed,
     uint8_t *in_order = malloc(layout->n_llrs);
     bool good = check->bits && check->expected && in_order;
     carrier_init(&check->carrier, seed, snr_db);
-    memcpy(engine->noise_var, check->carrier.noise_var, sizeof check->carrier.noise_var);
+    slot_noise_var(&check->carrier, layout, engine->noise_var);
     for (uint32_t k = 0; good && k < engine->n_slots; k++)
         good = make_slot(check, engine, k, in_order, errors);
     free(in_order);

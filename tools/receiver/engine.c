@@ -9,9 +9,8 @@
 static bool demodulate_to(struct engine *engine, size_t slot, enum llr_order order, int8_t *llrs)
 {
     const struct slot_places places = {engine->slots[slot].symbols, engine->noise_var, llrs};
-    const size_t n = layout_lay_out(engine->layout, engine->demodulator, order, &places, engine->segments);
-    if (n == 0)
-        return false;
+    const size_t n = engine->layout->n_codewords;
+    layout_lay_out(engine->layout, order, &places, engine->segments);
     if (softqam_demodulate_segments(engine->demodulator, engine->segments, n) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
@@ -48,12 +47,12 @@ bool engine_allocate(struct engine *engine, size_t nbytes, void **memory)
 static bool create_demodulator(struct engine *engine, const softqam_context_config *context_config, unsigned prepare)
 {
     softqam_status status = softqam_context_create(&engine->context, context_config);
-    softqam_config config;
-    softqam_config_init(&config);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
     config.context = engine->context;
     config.output_format = SOFTQAM_OUTPUT_S8;
     if (status == SOFTQAM_OK)
-        status = softqam_create(&engine->demodulator, &config);
+        status = softqam_demodulator_create(&engine->demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(engine->context, prepare);
     if (status == SOFTQAM_OK)
@@ -67,12 +66,12 @@ static bool allocate_all(struct engine *engine, size_t n_slots)
     const struct layout *layout = engine->layout;
     void *noise_var, *symbol_order, *sequence;
     engine->slots = calloc(n_slots, sizeof *engine->slots);
-    engine->segments = calloc(layout_most_segments(layout), sizeof *engine->segments);
+    engine->segments = calloc(layout->n_codewords, sizeof *engine->segments);
     if (!engine->slots || !engine->segments) {
         message_print(NULL, "no memory for %zu slots", n_slots);
         return false;
     }
-    if (!engine_allocate(engine, LAYERS * SUBCARRIERS * sizeof(float), &noise_var))
+    if (!engine_allocate(engine, SLOT_SYMBOLS * sizeof(float), &noise_var))
         return false;
     engine->noise_var = noise_var;
     if (!engine_allocate(engine, layout->n_llrs, &symbol_order))
@@ -103,12 +102,10 @@ bool engine_open_host(struct engine *engine, const struct layout *layout, const 
         .layout = layout, .demodulate = demodulate_on_host, .demodulate_in_passes = demodulate_in_passes_on_host};
     if (!create_demodulator(engine, config, prepare) || !allocate_all(engine, n_slots))
         return false;
-    const struct slot_places places = {engine->slots[0].symbols, engine->noise_var, engine->slots[0].llrs};
-    engine->n_segments = layout_lay_out(layout, engine->demodulator, CODEWORD_ORDER, &places, engine->segments);
     snprintf(engine->counted, sizeof engine->counted,
-             "softqam_codeword_segments(), softqam_demodulate_segments() of %zu segments, host memory to host memory",
-             engine->n_segments);
-    return engine->n_segments > 0;
+             "softqam_demodulate_segments() of %zu segment%s, host memory to host memory", layout->n_codewords,
+             PLURAL(layout->n_codewords));
+    return true;
 }
 
 void engine_close(struct engine *engine)
@@ -124,6 +121,6 @@ void engine_close(struct engine *engine)
     softqam_host_free(engine->sequence);
     free(engine->slots);
     free(engine->segments);
-    softqam_destroy(engine->demodulator);
+    softqam_demodulator_destroy(engine->demodulator);
     softqam_context_destroy(engine->context);
 }

@@ -15,7 +15,7 @@
 
 /* Host memory, as the front end leaves it and as a rate recovery takes it. */
 struct slot_memory {
-    float *symbols; /* I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS] */
+    float *symbols; /* as layout.h has them */
     int8_t *llrs;   /* codeword after codeword, in codeword order */
 };
 
@@ -25,11 +25,10 @@ struct engine {
     softqam_context *context; /* a receiver has one, whatever number of demodulators and threads */
     softqam_demodulator *demodulator;
     const struct layout *layout;
-    softqam_segment *segments; /* of a slot; filled by each call, as a receiver's would be */
-    size_t n_segments;         /* in codeword order */
+    softqam_segment *segments; /* a slot's, one a codeword; filled by each call, as a receiver's would be */
     size_t n_slots;
     struct slot_memory *slots;
-    float *noise_var;     /* [LAYERS][SUBCARRIERS], of all slots */
+    float *noise_var;     /* of a slot's symbols, the same in all slots */
     int8_t *symbol_order; /* a slot's LLRs between the passes */
     uint8_t *sequence;    /* a slot's, for the passes */
     struct device *device;

@@ -56,9 +56,8 @@ static bool enqueue(struct engine *engine, size_t slot, enum llr_order order, in
 {
     struct device *device = engine->device;
     const struct slot_places places = {device->d_symbols + slot * SLOT_FLOATS, device->d_noise_var, to};
-    const size_t n = layout_lay_out(engine->layout, engine->demodulator, order, &places, engine->segments);
-    if (n == 0)
-        return false;
+    const size_t n = engine->layout->n_codewords;
+    layout_lay_out(engine->layout, order, &places, engine->segments);
     if (softqam_cuda_demodulate_segments(engine->demodulator, engine->segments, n, device->stream) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
@@ -93,9 +92,8 @@ bool engine_open_device(struct engine *engine, const struct layout *layout, size
     if (!engine_open_host(engine, layout, &config, SOFTQAM_PREPARE_KERNELS, n_slots))
         return false;
     snprintf(engine->counted, sizeof engine->counted,
-             "softqam_codeword_segments(), softqam_cuda_demodulate_segments() of %zu segments and "
-             "cudaStreamSynchronize(), on the device",
-             engine->n_segments);
+             "softqam_cuda_demodulate_segments() of %zu segment%s and cudaStreamSynchronize(), on the device",
+             layout->n_codewords, PLURAL(layout->n_codewords));
     engine->demodulate = demodulate_on_device;
     engine->demodulate_in_passes = demodulate_in_passes_on_device;
     struct device *device = engine->device = calloc(1, sizeof *device);
@@ -112,7 +110,7 @@ bool engine_open_device(struct engine *engine, const struct layout *layout, size
         if (layout->code_blocks[r].n_symbols > device->most_symbols)
             device->most_symbols = layout->code_blocks[r].n_symbols;
     return GOOD(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking)) &&
-           GOOD(cudaMalloc((void **)&device->d_noise_var, LAYERS * SUBCARRIERS * sizeof(float))) &&
+           GOOD(cudaMalloc((void **)&device->d_noise_var, SLOT_SYMBOLS * sizeof(float))) &&
            GOOD(cudaMalloc((void **)&device->d_symbols, n_slots * SLOT_FLOATS * sizeof(float))) &&
            GOOD(cudaMalloc((void **)&device->d_llrs, n_slots * slot_nbytes(engine))) &&
            GOOD(cudaMalloc((void **)&device->d_symbol_order, slot_nbytes(engine))) &&
@@ -132,7 +130,7 @@ bool engine_upload(struct engine *engine)
                 GOOD(cudaMemcpyAsync(device->d_code_blocks, device->code_blocks, sizeof layout->code_blocks,
                                      cudaMemcpyHostToDevice, device->stream)) &&
                 GOOD(cudaMemsetAsync(device->d_llrs, -128, engine->n_slots * slot_nbytes(engine), device->stream)) &&
-                GOOD(cudaMemcpyAsync(device->d_noise_var, engine->noise_var, LAYERS * SUBCARRIERS * sizeof(float),
+                GOOD(cudaMemcpyAsync(device->d_noise_var, engine->noise_var, SLOT_SYMBOLS * sizeof(float),
                                      cudaMemcpyHostToDevice, device->stream));
     for (size_t k = 0; done && k < engine->n_slots; k++)
         done = GOOD(cudaMemcpyAsync(device->d_symbols + k * SLOT_FLOATS, engine->slots[k].symbols,

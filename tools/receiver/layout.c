@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout.h"
 
-#include "common/message.h"
-
 /* RNTI and cell of the scrambling sequences (3GPP TS 38.211 clause 6.3.1.1), arbitrary. */
 enum { FIRST_RNTI = 0x4601, CELL = 500 };
 
@@ -31,6 +29,7 @@ static void add_code_blocks(struct layout *layout, const struct codeword *codewo
 void layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
                  size_t n_modulations)
 {
+    size_t first_symbol = 0;
     *layout = (struct layout){.n_codewords = LAYERS / n_layers * layer_codewords};
     for (size_t k = 0; k < layout->n_codewords; k++) {
         const size_t place = k % layer_codewords;
@@ -46,60 +45,46 @@ void layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords,
                                       .first_subcarrier = first,
                                       .n_subcarriers = end - first,
                                       .n_symbols = n_layers * OFDM_SYMBOLS * (end - first),
+                                      .first_symbol = first_symbol,
                                       .first_llr = layout->n_llrs};
         codeword->n_code_blocks = count_code_blocks(codeword->n_bits * codeword->n_symbols);
         add_code_blocks(layout, codeword);
+        first_symbol += codeword->n_symbols;
         layout->n_llrs += codeword->n_bits * codeword->n_symbols;
     }
 }
 
-size_t layout_most_segments(const struct layout *layout)
+/* A codeword's symbols, whose layers lie one behind the other. */
+static softqam_segment segment_of(const struct codeword *codeword, const struct slot_places *places)
 {
-    return layout->n_code_blocks + OFDM_SYMBOLS * layout->n_codewords;
-}
-
-/* A codeword's symbols of an OFDM symbol; `out` is where the codeword's LLRs begin. */
-static softqam_segment symbol_range(const struct codeword *codeword, size_t symbol, const struct slot_places *places)
-{
-    const size_t n = codeword->n_layers * codeword->n_subcarriers;
-    softqam_segment range = {.n_symbols = n,
-                             .first_symbol = symbol * n,
-                             .n_layers = codeword->n_layers,
-                             .modulation = codeword->modulation,
-                             .noise_stride = 1,
-                             .out = places->llrs + codeword->first_llr};
+    softqam_segment segment = {.n_symbols = codeword->n_symbols,
+                               .n_layers = codeword->n_layers,
+                               .modulation = codeword->modulation,
+                               .noise_stride = 1};
     for (size_t k = 0; k < codeword->n_layers; k++) {
-        const size_t layer = codeword->first_layer + k, row = layer * OFDM_SYMBOLS + symbol;
-        range.layers[k].symbols = places->symbols + 2 * (row * SUBCARRIERS + codeword->first_subcarrier);
-        range.layers[k].noise_var = places->noise_var + layer * SUBCARRIERS + codeword->first_subcarrier;
+        const size_t place = codeword->first_symbol + k * (codeword->n_symbols / codeword->n_layers);
+        segment.layers[k].symbols = places->symbols + 2 * place;
+        segment.layers[k].noise_var = places->noise_var + place;
     }
-    return range;
+    return segment;
 }
 
-size_t layout_lay_out(const struct layout *layout, const softqam_demodulator *demodulator, enum llr_order order,
-                      const struct slot_places *places, softqam_segment *segments)
+void layout_lay_out(const struct layout *layout, enum llr_order order, const struct slot_places *places,
+                    softqam_segment *segments)
 {
-    size_t n_segments = 0;
     for (size_t k = 0; k < layout->n_codewords; k++) {
         const struct codeword *codeword = &layout->codewords[k];
-        const softqam_codeword blocks = {
-            .n_bits = codeword->n_bits * codeword->n_symbols, .n_code_blocks = codeword->n_code_blocks, .planes = 1};
-        for (size_t symbol = 0; symbol < OFDM_SYMBOLS; symbol++) {
-            softqam_segment range = symbol_range(codeword, symbol, places);
-            size_t n = layout_most_segments(layout) - n_segments;
-            if (order == SYMBOL_ORDER) {
-                range.out = (int8_t *)range.out + range.first_symbol * codeword->n_bits;
-                segments[n_segments++] = range;
-                continue;
-            }
-            range.descramble = 1;
-            range.c_init = codeword->c_init;
-            if (softqam_codeword_segments(demodulator, &blocks, &range, segments + n_segments, &n) != SOFTQAM_OK) {
-                message_print(NULL, "%s", softqam_error_message());
-                return 0;
-            }
-            n_segments += n;
+        int8_t *llrs = places->llrs + codeword->first_llr;
+        segments[k] = segment_of(codeword, places);
+        if (order == SYMBOL_ORDER) {
+            segments[k].out = llrs;
+            continue;
         }
+        segments[k].descramble = 1;
+        segments[k].c_init = codeword->c_init;
+        segments[k].codeword = (softqam_codeword){.n_bits = codeword->n_bits * codeword->n_symbols,
+                                                  .buffers = llrs,
+                                                  .n_code_blocks = (uint32_t)codeword->n_code_blocks,
+                                                  .deinterleave = 1};
     }
-    return n_segments;
 }

@@ -28,8 +28,9 @@ struct codeword {
     uint32_t c_init;
     size_t first_subcarrier;
     size_t n_subcarriers;
-    size_t n_symbols; /* of all layers: first those of the first resource element, subcarrier after subcarrier */
-    size_t first_llr; /* of the slot's, codeword after codeword; a multiple of 8 */
+    size_t n_symbols;    /* of all layers: first those of the first resource element, subcarrier after subcarrier */
+    size_t first_symbol; /* of the slot's, codeword after codeword */
+    size_t first_llr;    /* likewise; a multiple of 8 */
     size_t n_code_blocks;
 };
 
@@ -46,24 +47,22 @@ struct layout {
 void layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
                  size_t n_modulations);
 
-/* Room that suffices for the segments of a slot. */
-size_t layout_most_segments(const struct layout *layout);
-
 /* What a slot's LLRs come out as, codeword after codeword. */
 enum llr_order {
     SYMBOL_ORDER,  /* as they are demodulated, scrambled */
     CODEWORD_ORDER /* descrambled, each code block in bit planes: what a rate recovery takes */
 };
 
-/* Where a slot lies, in host or device memory. */
+/* Where a slot lies, in host or device memory: codeword after codeword, and of each its layers one after the other,
+ * with the subcarriers of one OFDM symbol after the other. */
 struct slot_places {
-    float *symbols;   /* I and Q, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS] */
-    float *noise_var; /* [LAYERS][SUBCARRIERS] */
+    float *symbols;   /* I and Q */
+    float *noise_var; /* of each symbol */
     int8_t *llrs;
 };
 
-/* The segments of a slot, OFDM symbol after OFDM symbol of each codeword. Returns how many, or 0, having said why. */
-size_t layout_lay_out(const struct layout *layout, const softqam_demodulator *demodulator, enum llr_order order,
-                      const struct slot_places *places, softqam_segment *segments);
+/* The segments of a slot, one for each codeword. */
+void layout_lay_out(const struct layout *layout, enum llr_order order, const struct slot_places *places,
+                    softqam_segment *segments);
 
 #endif

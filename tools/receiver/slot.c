@@ -38,6 +38,24 @@ static size_t grid_place(const struct codeword *codeword, size_t i)
     return row * SUBCARRIERS + codeword->first_subcarrier + element % codeword->n_subcarriers;
 }
 
+/* Where it lies in what the demodulator gets: layers one after the other. */
+static size_t symbol_place(const struct codeword *codeword, size_t i)
+{
+    const size_t n_layers = codeword->n_layers;
+    return codeword->first_symbol + i % n_layers * (codeword->n_symbols / n_layers) + i / n_layers;
+}
+
+void slot_noise_var(const struct carrier *carrier, const struct layout *layout, float *noise_var)
+{
+    for (size_t k = 0; k < layout->n_codewords; k++) {
+        const struct codeword *codeword = &layout->codewords[k];
+        for (size_t i = 0; i < codeword->n_symbols; i++) {
+            const size_t n = grid_place(codeword, i);
+            noise_var[symbol_place(codeword, i)] = carrier->noise_var[n / LAYER_SYMBOLS][n % SUBCARRIERS];
+        }
+    }
+}
+
 /* Modulates codeword k of slot number `index` into the grid that is sent; `symbols` is room for them one by one. */
 static void send_codeword(const struct carrier *carrier, const struct layout *layout, size_t k, uint32_t index,
                           float complex *symbols, float complex *sent, uint8_t *bits)
@@ -64,31 +82,39 @@ static double squared_errors(const struct carrier *carrier, const struct codewor
     return sum;
 }
 
-/* From what is sent on all layers to what the front end hands on. */
+/* From the grid that is sent on all layers to the equalised one. */
 static void receive(const struct carrier *carrier, uint32_t index, const float complex *sent, float complex *samples,
-                    float complex *symbols)
+                    float complex *grid)
 {
-    for (uint32_t layer = 0; layer < LAYERS; layer++) {
-        float complex *grid = symbols + layer * (size_t)LAYER_SYMBOLS;
-        ofdm_modulate(sent + layer * (size_t)LAYER_SYMBOLS, samples);
+    for (uint32_t layer = 0; layer < LAYERS; layer++, sent += LAYER_SYMBOLS, grid += LAYER_SYMBOLS) {
+        ofdm_modulate(sent, samples);
         channel_pass(&carrier->channels[layer], index, carrier->n0, samples, samples + SLOT_SAMPLES);
         ofdm_demodulate(samples + SLOT_SAMPLES, grid);
         equalise(carrier, layer, grid);
     }
 }
 
+static void hand_on(const struct codeword *codeword, const float complex *grid, float complex *symbols)
+{
+    for (size_t i = 0; i < codeword->n_symbols; i++)
+        symbols[symbol_place(codeword, i)] = grid[grid_place(codeword, i)];
+}
+
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
                uint8_t *bits, double errors[MAX_CODEWORDS])
 {
-    float complex *sent = malloc(SLOT_SYMBOLS * sizeof *sent);
+    float complex *sent = malloc(2 * SLOT_SYMBOLS * sizeof *sent);
     float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
     const bool done = sent && samples;
     if (done) {
+        float complex *grid = sent + SLOT_SYMBOLS;
         for (size_t k = 0; k < layout->n_codewords; k++)
             send_codeword(carrier, layout, k, index, symbols, sent, bits);
-        receive(carrier, index, sent, samples, symbols);
-        for (size_t k = 0; k < layout->n_codewords; k++)
-            errors[k] += squared_errors(carrier, &layout->codewords[k], sent, symbols);
+        receive(carrier, index, sent, samples, grid);
+        for (size_t k = 0; k < layout->n_codewords; k++) {
+            errors[k] += squared_errors(carrier, &layout->codewords[k], sent, grid);
+            hand_on(&layout->codewords[k], grid, symbols);
+        }
     }
     free(samples);
     free(sent);

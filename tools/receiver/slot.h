@@ -22,8 +22,11 @@ struct carrier {
 
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db);
 
-/* Makes slot number `index`: equalised symbols, [LAYERS][OFDM_SYMBOLS][SUBCARRIERS], and the bits before scrambling,
- * one a byte, codeword after codeword. Adds to each codeword's error the squared distances of symbols to what was sent,
+/* The noise variances of a slot's symbols, where layout.h says. */
+void slot_noise_var(const struct carrier *carrier, const struct layout *layout, float *noise_var);
+
+/* Makes slot number `index`: equalised symbols, where layout.h says, and the bits before scrambling, one a byte,
+ * codeword after codeword. Adds to each codeword's error the squared distances of symbols to what was sent,
  * each in units of its noise variance. Returns false when there is no memory. */
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
                uint8_t *bits, double errors[MAX_CODEWORDS]);

@@ -136,7 +136,7 @@ static softqam_status demodulate(const llr_vectors *self, softqam_output_format 
     }
     const softqam_status status = softqam_demodulate_segments(demodulator, segments, n_segments);
     free(segments);
-    softqam_destroy(demodulator);
+    softqam_demodulator_destroy(demodulator);
     return status;
 }
 
@@ -162,10 +162,10 @@ static void library_meets_all(void **state)
     bool good = true;
     for (size_t k = 0; k < HARNESS_COUNT(files); k++) {
         llr_vectors self = open_vectors(k);
-        for (size_t f = 0; f < LLR_FORMATS; f++) {
+        for (size_t f = 0; f < HARNESS_N_LLR_FORMATS; f++) {
             const size_t steps[] = {self.n_symbols, 7, 1};
             for (size_t s = 0; s < HARNESS_COUNT(steps); s++)
-                good &= library_meets(&self, llr_formats[f], steps[s]);
+                good &= library_meets(&self, harness_llr_formats[f], steps[s]);
         }
         close_vectors(&self);
     }

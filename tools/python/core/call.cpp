@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+
 /* Segments that the library gets at once. */
 enum { MAX_SEGMENTS = 4096 };
 
@@ -33,7 +34,7 @@ demodulator::demodulator(nb::object of_context, int modulation, int output, int 
                          double input_scale, int noise_form)
     : where(std::move(of_context))
 {
-    softqam_config_init(&config);
+    softqam_demodulator_config_init(&config);
     config.context = where.is_none() ? nullptr : nb::cast<context &>(where).handle;
     config.modulation = static_cast<softqam_modulation>(modulation);
     config.output_format = static_cast<softqam_output_format>(output);
@@ -49,7 +50,7 @@ demodulator::~demodulator()
 {
     for (const handles &place : made)
         for (softqam_demodulator *handle : place.of_format)
-            softqam_destroy(handle);
+            softqam_demodulator_destroy(handle);
 }
 
 softqam_demodulator *demodulator::handle_for(softqam_input_format format, int device)
@@ -59,11 +60,11 @@ softqam_demodulator *demodulator::handle_for(softqam_input_format format, int de
         place = made.insert(made.end(), handles{device, {}});
     softqam_demodulator *&handle = place->of_format[format];
     if (!handle) {
-        softqam_config own = config;
+        softqam_demodulator_config own = config;
         own.input_format = format;
         if (device != array::HOST)
             own.context = cuda_context(device);
-        const softqam_status status = softqam_create(&handle, &own);
+        const softqam_status status = softqam_demodulator_create(&handle, &own);
         if (status != SOFTQAM_OK)
             raise_status(status);
     }
@@ -82,8 +83,17 @@ const char *demodulator::backend_detail() const
 
 element demodulator::output_element() const
 {
-    const element types[] = {element::uint8, element::int8, element::float16, element::float32};
-    return types[config.output_format];
+    switch (config.output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return element::int8;
+    case SOFTQAM_OUTPUT_F16:
+        return element::float16;
+    case SOFTQAM_OUTPUT_F32:
+        return element::float32;
+    case SOFTQAM_OUTPUT_U8:
+        return element::uint8;
+    }
+    return element::other; /* the library has refused it */
 }
 
 void demodulator::check_noise_wanted(nb::handle noise_var) const
@@ -200,10 +210,11 @@ nb::object demodulator::output_array(const layout &codewords, nb::handle out, ho
         /* Never freed: the interpreter may be gone before this module is. */
         static const nb::object &empty = *new nb::object(nb::module_::import_("numpy").attr("empty"));
         static const nb::object &type_of = *new nb::object(nb::module_::import_("numpy").attr("dtype"));
-        static nb::object *dtypes[SOFTQAM_OUTPUT_F32 + 1];
-        nb::object *&dtype = dtypes[config.output_format];
+        static nb::object *dtypes[static_cast<int>(element::other)];
+        const element type = output_element();
+        nb::object *&dtype = dtypes[static_cast<int>(type)];
         if (!dtype)
-            dtype = new nb::object(type_of(element_name(output_element())));
+            dtype = new nb::object(type_of(element_name(type)));
         result = empty(shape_tuple(codewords.out_shape, codewords.n_out_axes), *dtype);
     }
     if (!PyObject_CheckBuffer(result.ptr()) || !view->acquire(result, "out"))

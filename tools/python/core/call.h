@@ -58,7 +58,7 @@ class demodulator
     const char *backend_detail() const;
 
   private:
-    softqam_config config;
+    softqam_demodulator_config config;
     nb::object where;
     enum { N_FORMATS = 4 };
     /* Made when first needed, for the host and for each GPU. */
@@ -79,8 +79,8 @@ class demodulator
 
 /* In a build with CUDA: the library's context of a GPU, and its call on device memory. Raise without it. */
 softqam_context *cuda_context(int device);
-softqam_status cuda_demodulate(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments,
-                               uintptr_t stream);
+softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                               size_t n_segments, uintptr_t stream);
 extern const bool built_with_cuda;
 
 #endif

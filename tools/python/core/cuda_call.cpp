@@ -25,8 +25,8 @@ softqam_context *cuda_context(int device)
     return context;
 }
 
-softqam_status cuda_demodulate(softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments,
-                               uintptr_t stream)
+softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                               size_t n_segments, uintptr_t stream)
 {
     return softqam_cuda_demodulate_segments(demodulator, segments, n_segments, reinterpret_cast<cudaStream_t>(stream));
 }

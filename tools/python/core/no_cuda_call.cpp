@@ -10,7 +10,7 @@ softqam_context *cuda_context(int)
     throw nb::python_error();
 }
 
-softqam_status cuda_demodulate(softqam_demodulator *, const softqam_segment *, size_t, uintptr_t)
+softqam_status cuda_demodulate(const softqam_demodulator *, const softqam_segment *, size_t, uintptr_t)
 {
     return SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
 }

@@ -32,7 +32,7 @@ class Link:
         self.decoder = LDPC5GDecoder(self.encoder, num_iter=20)
         self.mapper = Mapper(constellation=constellation)
         demapper = Demapper("maxlog", constellation=constellation)
-        settings = {"backend": "cpu", "threads": 1, "sign": 1}
+        settings = {"threads": 1, "sign": 1}
         in_floats = softqam.Demodulator(modulation, output="f32", **settings)
         in_bytes = softqam.Demodulator(modulation, output="s8", llr_scale=LLR_SCALE, **settings)
         self.demappers = {

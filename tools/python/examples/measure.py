@@ -18,22 +18,21 @@ import softqam
 
 
 class Config(ctypes.Structure):
-    """softqam_config."""
+    """softqam_demodulator_config."""
 
     _fields_ = [
-        ("struct_nbytes", ctypes.c_size_t),
         ("context", ctypes.c_void_p),
         *((name, ctypes.c_int) for name in ("modulation", "input", "output", "sign", "noise", "noise_form")),
         *((name, ctypes.c_float) for name in ("input_scale", "llr_scale")),
         ("llr_limit", ctypes.c_int),
+        ("reserved", ctypes.c_uint32 * 17),
     ]
 
 
 class ContextConfig(ctypes.Structure):
-    """The beginning of softqam_context_config, with room for the rest."""
+    """The beginning of softqam_context_config, and room for the rest."""
 
-    _fields_ = [("struct_nbytes", ctypes.c_size_t), ("backend", ctypes.c_int), ("n_threads", ctypes.c_uint),
-                ("rest", ctypes.c_char * 72)]  # fmt: skip
+    _fields_ = [("backend", ctypes.c_int), ("n_threads", ctypes.c_uint), ("rest", ctypes.c_char * 120)]
 
 
 def check(status, library):
@@ -46,14 +45,14 @@ def c_call(path):
     """softqam_demodulate() on one CPU thread, from C: a function of pointers and a count."""
     library = ctypes.CDLL(path)
     settings = ContextConfig()
-    library.softqam_context_config_init_nbytes(ctypes.byref(settings), ctypes.c_size_t(ctypes.sizeof(settings)))
-    settings.backend, settings.n_threads = 1, 1
+    library.softqam_context_config_init(ctypes.byref(settings))
+    settings.n_threads = 1
     context, demodulator = ctypes.c_void_p(), ctypes.c_void_p()
     check(library.softqam_context_create(ctypes.byref(context), ctypes.byref(settings)), library)
     config = Config()
-    library.softqam_config_init_nbytes(ctypes.byref(config), ctypes.c_size_t(ctypes.sizeof(config)))
-    config.context, config.output, config.noise = context.value, 1, 1
-    check(library.softqam_create(ctypes.byref(demodulator), ctypes.byref(config)), library)
+    library.softqam_demodulator_config_init(ctypes.byref(config))
+    config.context = context.value
+    check(library.softqam_demodulator_create(ctypes.byref(demodulator), ctypes.byref(config)), library)
     library.softqam_demodulate.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_size_t, ctypes.c_void_p]
 
     def call(symbols, noise, out):
@@ -85,7 +84,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     in_c = c_call(sys.argv[1])
-    demodulator = softqam.Demodulator(backend="cpu", threads=1)
+    demodulator = softqam.Demodulator(threads=1)
     for n, n_calls, n_rounds in ((100, 20000, 15), (1 << 20, 1, 201)):
         symbols, noise, out = make_arrays(n)
         of_c = np.empty_like(out)

@@ -15,8 +15,8 @@ from softqam._numbers import integer
 
 @functools.lru_cache(maxsize=None)
 def _context(backend: int, threads: int, device: int | None) -> _core.Context | None:
-    """None stands for the one that the library shares."""
-    if (backend, threads, device) == (_names.BACKENDS["auto"], 0, None):
+    """None stands for the one that the library shares, which has the defaults."""
+    if (backend, threads, device) == (_names.BACKENDS["cpu"], 0, None):
         return None
     return _core.Context(backend, threads, -1 if device is None else device)
 
@@ -41,13 +41,14 @@ class Demodulator:
 
     modulation   "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam" or "1024qam" (3GPP TS 38.211 clause 5.1).
     output       "s8": LLRs in steps of 1/llr_scale nat, int8; "f16", "f32": LLRs in nats; "u8": soft bits 0 .. 255 of
-                 256QAM, liquid-dsp's, without noise variance.
+                 256QAM for liquid-dsp's users, without noise variance.
     sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
     llr_scale    "s8": steps per nat, 2^-10 to 2^20; None is 6.
     llr_limit    "s8": largest magnitude, 1 to 127; None is 127.
     input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/32768, for int8 1/128.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
-    backend      "auto": the CPU, and a GPU for large NumPy arrays where it is faster; "cpu"; "cuda".
+    backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": a GPU on large arrays while it is idle, else the CPU.
+                 Arrays on a GPU are demodulated there whatever the backend is.
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
     device       number of the GPU that works on NumPy arrays; None is the current one.
 
@@ -64,15 +65,14 @@ class Demodulator:
         llr_limit: int | None = None,
         input_scale: float | None = None,
         noise_form: str = "n0",
-        backend: str = "auto",
+        backend: str = "cpu",
         threads: int = 0,
         device: int | None = None,
     ) -> None:
         number = _names.number(_names.MODULATIONS, "modulation", modulation)
-        backend_number = _names.number(_names.BACKENDS, "backend", backend)
         self._core = _core.Demodulator(
             _context(
-                backend_number,
+                _names.number(_names.BACKENDS, "backend", backend),
                 integer("threads", threads, 0, 1024),
                 None if device is None else integer("device", device, 0, 2**31 - 1),
             ),
@@ -84,7 +84,6 @@ class Demodulator:
             _positive("input_scale", input_scale),
             _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
         )
-        self._on_gpu = backend_number != _names.BACKENDS["cpu"]
         self.modulation = modulation.lower()
         self.output = output.lower()
         self.bits_per_symbol = _core.bits_per_symbol(number)
@@ -141,15 +140,13 @@ class Demodulator:
         works.
         """
         library = _gpu.in_c.get(type(symbols))
-        if library is not None and stream is None and self._on_gpu:
+        if library is not None and stream is None:
             result = self._core.device_of_library(
                 library, symbols, noise_var, c_init, first_symbol, layers, planes, out
             )
             if result is not None:
                 return result
         if type(symbols) is not np.ndarray and _gpu.is_on_gpu(symbols):
-            if not self._on_gpu:
-                raise ValueError('symbols is on a GPU, and backend="cpu" does not work there')
             return _gpu.demodulate(
                 self._core, self.output, symbols, noise_var, (c_init, first_symbol, layers, planes), out, stream
             )

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic rounds to nearest even and raises no signal, whatever the caller's own floating-point environment
  * says: it is set aside while the library computes. */
-#ifndef SOFTQAM_CPU_FLOAT_ENVIRONMENT_H
-#define SOFTQAM_CPU_FLOAT_ENVIRONMENT_H
+#ifndef SOFTQAM_FLOAT_ENVIRONMENT_H
+#define SOFTQAM_FLOAT_ENVIRONMENT_H
 
 #include <stdbool.h>
 
