@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* pthread_attr_setaffinity_np */
+#define _GNU_SOURCE /* pthread_setaffinity_np */
 #include "thread_pool.h"
 
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "float_environment.h"
 #include "signals.h"
 
 /* A worker sleeps at a semaphore of its own, and no lock is held by whoever works: a thread that was woken and then
@@ -97,6 +98,7 @@ static void *worker_main(void *argument)
 {
     pool_worker *worker = argument;
     softqam_pool *pool = worker->pool;
+    (void)softqam_float_enter(false); /* a thread begins in the environment of the one that starts it */
     for (;;) {
         sleep_until_posted(&worker->wake);
         if (atomic_load_explicit(&pool->stopping, memory_order_relaxed))
@@ -127,26 +129,33 @@ static void wait_for_workers(softqam_pool *pool)
     pthread_setcancelstate(before, &before);
 }
 
-/* Attributes that say where and how a thread runs, whatever the thread that starts it has. */
+/* What a thread has of its own, whatever the thread that starts it has. A worker takes 64 KiB of stack; those that
+ * stage memory for CUDA call the driver. */
 static int set_attributes(pthread_attr_t *attributes, const softqam_pool_scheduling *scheduling)
 {
+    enum { STACK_NBYTES = 1 << 20 };
     const struct sched_param parameters = {.sched_priority = scheduling->priority};
-    int error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    int error = pthread_attr_setstacksize(attributes, STACK_NBYTES);
+    if (!error)
+        error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
     if (!error)
         error = pthread_attr_setschedpolicy(attributes, scheduling->priority ? SCHED_FIFO : SCHED_OTHER);
-    if (!error)
-        error = pthread_attr_setschedparam(attributes, &parameters);
-    if (error || !scheduling->cpus)
-        return error;
+    return error ? error : pthread_attr_setschedparam(attributes, &parameters);
+}
+
+static int set_cpus(pthread_t thread, const softqam_pool_scheduling *scheduling)
+{
     cpu_set_t set;
     CPU_ZERO(&set);
     for (unsigned k = 0; k < scheduling->n_cpus; k++)
         CPU_SET(scheduling->cpus[k], &set);
-    return pthread_attr_setaffinity_np(attributes, sizeof set, &set);
+    return scheduling->cpus ? pthread_setaffinity_np(thread, sizeof set, &set) : 0;
 }
 
-static int start_worker(softqam_pool *pool, pool_worker *worker, const softqam_pool_scheduling *scheduling)
+/* Starts the pool's next worker. One that runs, though not where it should, counts as started. */
+static int start_worker(softqam_pool *pool, const softqam_pool_scheduling *scheduling)
 {
+    pool_worker *worker = &pool->workers[pool->n_started];
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
     if (error)
@@ -159,9 +168,12 @@ static int start_worker(softqam_pool *pool, pool_worker *worker, const softqam_p
         error = pthread_create(&worker->thread, &attributes, worker_main, worker);
     softqam_signals_restore(&before);
     pthread_attr_destroy(&attributes);
-    if (error)
+    if (error) {
         sem_destroy(&worker->wake);
-    return error;
+        return error;
+    }
+    pool->n_started++;
+    return set_cpus(worker->thread, scheduling);
 }
 
 softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const softqam_pool_scheduling *scheduling)
@@ -173,11 +185,11 @@ softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const
     pool->n_threads = n_threads;
     atomic_flag_clear(&pool->busy);
     sem_init(&pool->done, 0, 0);
-    for (; pool->n_started < n_threads - 1; pool->n_started++) {
-        const int error = start_worker(pool, &pool->workers[pool->n_started], scheduling);
+    for (unsigned k = 2; k <= n_threads; k++) {
+        const int error = start_worker(pool, scheduling);
         if (error) {
             const softqam_status status = softqam_fail(SOFTQAM_ERROR_SYSTEM, "thread %u of %u could not be started: %s",
-                                                       pool->n_started + 2, n_threads, strerror(error));
+                                                       k, n_threads, strerror(error));
             softqam_pool_destroy(pool);
             return status;
         }

@@ -16,7 +16,6 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 static atomic_bool armed;
@@ -28,9 +27,6 @@ static atomic_int lost_device;
 static atomic_long live_blocks;
 static atomic_long live_threads;
 static _Thread_local int cuda_depth;
-static atomic_bool fast_gpu;
-static atomic_bool cuda_was_called; /* since the time was asked for */
-static atomic_llong pretended_ns;
 
 void fault_arm(unsigned long at, fault_kind how)
 {
@@ -78,14 +74,8 @@ bool fault_is_due(const char *function)
     return fails && count_call(function);
 }
 
-void fault_pretend_fast_gpu(void)
-{
-    atomic_store(&fast_gpu, true);
-}
-
 void fault_enter_cuda(void)
 {
-    atomic_store(&cuda_was_called, true);
     cuda_depth++;
 }
 
@@ -268,10 +258,9 @@ WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, v
 }
 
 /* glibc allocates for it. */
-WRAP(int, pthread_attr_setaffinity_np, pthread_attr_t *attributes, size_t nbytes, const cpu_set_t *set)
+WRAP(int, pthread_setaffinity_np, pthread_t thread, size_t nbytes, const cpu_set_t *set)
 {
-    return fails("pthread_attr_setaffinity_np", errno) ? ENOMEM
-                                                       : __real_pthread_attr_setaffinity_np(attributes, nbytes, set);
+    return fails("pthread_setaffinity_np", errno) ? EINVAL : __real_pthread_setaffinity_np(thread, nbytes, set);
 }
 
 /* As it is while another thread has the lock. */
@@ -286,18 +275,6 @@ WRAP(int, pthread_join, pthread_t thread, void **result)
     if (cuda_depth == 0)
         atomic_fetch_sub(&live_threads, 1);
     return __real_pthread_join(thread, result);
-}
-
-/* Never fails on a clock that there is. */
-WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
-{
-    if (!atomic_load(&fast_gpu))
-        return __real_clock_gettime(clock, now);
-    const long long passed = atomic_exchange(&cuda_was_called, false) ? 1000 : 1000000000;
-    const long long ns = atomic_fetch_add(&pretended_ns, passed) + passed;
-    now->tv_sec = (time_t)(ns / 1000000000);
-    now->tv_nsec = (long)(ns % 1000000000);
-    return 0;
 }
 
 /* Descriptors that are open, the standard ones aside. */
@@ -339,8 +316,6 @@ __attribute__((constructor)) static void arm_from_environment(void)
     int chosen = FAULT_ERROR;
     while (how && chosen < FAULT_SHORT && strcmp(how, kinds[chosen]) != 0)
         chosen++;
-    if (getenv("SOFTQAM_FAULT_FAST_GPU"))
-        fault_pretend_fast_gpu();
     atexit(report);
     fault_arm(strtoul(at, NULL, 10), (fault_kind)chosen);
 }

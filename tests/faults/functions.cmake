@@ -6,5 +6,5 @@ set(fault_functions
   open open64 close read write pread pread64 lseek lseek64 fstat fstat64 stat stat64
   faccessat fchmod readlink realpath rename renameat2 unlink linkat fsync
   fopen fopen64 fputs fclose
-  pthread_create pthread_join pthread_attr_setaffinity_np pthread_mutex_trylock sched_getaffinity
-  clock_gettime access poll eventfd dlopen dlsym)
+  pthread_create pthread_join pthread_setaffinity_np pthread_mutex_trylock sched_getaffinity
+  access poll eventfd dlopen dlsym)
