@@ -24,7 +24,8 @@ endforeach()
 
 list(TRANSFORM softqam_maps PREPEND -Wl,--version-script= OUTPUT_VARIABLE softqam_map_options)
 target_link_libraries(softqam_shared PRIVATE $<BUILD_INTERFACE:softqam_flags>)
-target_link_options(softqam_shared PRIVATE -Wl,--no-undefined -Wl,--as-needed
+# Not unloaded: its threads, and the default context, may live on.
+target_link_options(softqam_shared PRIVATE -Wl,--no-undefined -Wl,--as-needed -Wl,-z,nodelete
   ${softqam_map_options})
 set_target_properties(softqam_shared PROPERTIES LINK_DEPENDS "${softqam_maps}")
 # Its run time comes with the program that is linked.
