@@ -9,7 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "float_environment.h"
+#include "device_scope.h"
 #include "gpu.h"
 
 /* A thread that stages fills one chunk while the device works on another. */
@@ -60,18 +60,6 @@ struct softqam_gpu {
     unsigned n_devices;
     int devices[];
 };
-
-/* What a call changes of its thread while it calls CUDA. */
-typedef struct softqam_device_scope {
-    int device; /* that was current before */
-    softqam_float_environment environment;
-} softqam_device_scope;
-
-/* Makes one of these devices current: that which is so already, else the first. CUDA is called in the library's own
- * floating-point environment. softqam_device_leave() restores both, whatever happened in between; it follows a success
- * only. */
-softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices);
-void softqam_device_leave(const softqam_device_scope *scope);
 
 /* What softqam_gpu_ops says of them. */
 softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers);

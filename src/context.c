@@ -8,11 +8,9 @@
 #include <string.h>
 
 #include "config.h"
-#include "demodulator.h"
 #include "error.h"
 #include "host_memory.h"
 #include "signals.h"
-#include "streaming.h"
 
 /* Guards every context's n_holders, and the one that is shared by demodulators without a context of their own. */
 static pthread_mutex_t holders_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -46,7 +44,6 @@ static unsigned *cpus_of_this_thread(unsigned *n_cpus)
 static softqam_status own_config(softqam_context *context, const softqam_context_config *config)
 {
     context->config = *config;
-    context->config.cpu_variant = context->variant->name;
     if (config->cpus)
         context->config.cpus = copy_of(config->cpus, config->n_cpus, sizeof *config->cpus);
     else
@@ -60,22 +57,9 @@ static softqam_status own_config(softqam_context *context, const softqam_context
     return SOFTQAM_OK;
 }
 
-static void describe_cpu(softqam_context *context, const char *ignored)
-{
-    const unsigned n = context->config.n_threads;
-    const int length = snprintf(context->cpu_detail, sizeof context->cpu_detail, "%s, %u thread%s",
-                                context->variant->name, n, n == 1 ? "" : "s");
-    if (ignored)
-        snprintf(context->cpu_detail + length, sizeof context->cpu_detail - (size_t)length,
-                 " (SOFTQAM_CPU_VARIANT ignored: no variant \"%.64s\" runs here)", ignored);
-    for (char *c = context->cpu_detail; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-}
-
 static void free_context(softqam_context *context)
 {
-    softqam_pool_destroy(atomic_load(&context->pool));
+    softqam_threads_destroy(&context->threads);
     if (atomic_load(&context->gpu))
         softqam_gpu_backend.destroy(atomic_load(&context->gpu));
     pthread_mutex_destroy(&context->mutex);
@@ -94,16 +78,26 @@ static softqam_status create_gpu(softqam_context *context, softqam_gpu **gpu)
     return status;
 }
 
+static softqam_status fill_context(softqam_context *context, const softqam_context_config *config)
+{
+    softqam_gpu *gpu = NULL;
+    softqam_status status = own_config(context, config);
+    const softqam_pool_scheduling scheduling = {context->config.cpus, context->config.n_cpus,
+                                                context->config.thread_priority};
+    softqam_threads_init(&context->threads, context->config.n_threads, &scheduling);
+    if (status == SOFTQAM_OK)
+        status = softqam_cpu_backend.create(&context->cpu, config->cpu_variant, &context->threads);
+    context->config.cpu_variant = NULL; /* the caller's */
+    if (status == SOFTQAM_OK && config->backend == SOFTQAM_BACKEND_CUDA)
+        status = create_gpu(context, &gpu);
+    return status;
+}
+
 softqam_status softqam_context_make(softqam_context **out, const softqam_context_config *from)
 {
     softqam_context_config config;
-    const softqam_cpu_variant *variant;
-    const char *ignored;
-    softqam_gpu *gpu = NULL;
     *out = NULL;
     softqam_status status = softqam_context_config_resolve(&config, from);
-    if (status == SOFTQAM_OK)
-        status = softqam_cpu_variant_choose(&variant, config.cpu_variant, &ignored);
     if (status != SOFTQAM_OK)
         return status;
     softqam_context *context = calloc(1, sizeof *context);
@@ -111,18 +105,12 @@ softqam_status softqam_context_make(softqam_context **out, const softqam_context
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a context");
     pthread_mutex_init(&context->mutex, NULL);
     context->n_holders = 1;
-    context->variant = variant;
-    context->streaming_nbytes = softqam_streaming_nbytes();
-    status = own_config(context, &config);
-    if (status == SOFTQAM_OK && config.backend == SOFTQAM_BACKEND_CUDA)
-        status = create_gpu(context, &gpu);
-    if (status != SOFTQAM_OK) {
+    status = fill_context(context, &config);
+    if (status == SOFTQAM_OK)
+        *out = context;
+    else
         free_context(context);
-        return status;
-    }
-    describe_cpu(context, ignored);
-    *out = context;
-    return SOFTQAM_OK;
+    return status;
 }
 
 softqam_status softqam_context_hold_default(softqam_context **context)
@@ -156,6 +144,29 @@ void softqam_context_release(softqam_context *context)
         free_context(context);
 }
 
+void softqam_context_join(softqam_context *context, softqam_member *member)
+{
+    pthread_mutex_lock(&context->mutex);
+    member->previous = NULL;
+    member->next = context->members;
+    if (member->next)
+        member->next->previous = member;
+    context->members = member;
+    pthread_mutex_unlock(&context->mutex);
+}
+
+void softqam_context_leave(softqam_context *context, softqam_member *member)
+{
+    pthread_mutex_lock(&context->mutex);
+    if (member->previous)
+        member->previous->next = member->next;
+    else
+        context->members = member->next;
+    if (member->next)
+        member->next->previous = member->previous;
+    pthread_mutex_unlock(&context->mutex);
+}
+
 softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config)
 {
     if (!context)
@@ -170,19 +181,6 @@ void softqam_context_destroy(softqam_context *context)
 }
 
 /* What is made when it is first needed, the mutex being held. */
-
-static softqam_status make_pool(softqam_context *context)
-{
-    if (context->config.n_threads == 1 || atomic_load(&context->pool))
-        return SOFTQAM_OK;
-    const softqam_pool_scheduling scheduling = {context->config.cpus, context->config.n_cpus,
-                                                context->config.thread_priority};
-    softqam_pool *pool = NULL;
-    const softqam_status status = softqam_pool_create(&pool, context->config.n_threads, &scheduling);
-    atomic_store(&context->pool, pool);
-    atomic_store(&context->pool_failed, status != SOFTQAM_OK);
-    return status;
-}
 
 static softqam_status make_gpu(softqam_context *context, softqam_gpu **gpu)
 {
@@ -211,20 +209,6 @@ static softqam_status make_gpu_for_host_calls(softqam_context *context, softqam_
 
 /* The same for calls, which find what is made without a lock. */
 
-softqam_pool *softqam_context_pool(softqam_context *context)
-{
-    softqam_pool *pool = atomic_load(&context->pool);
-    if (pool || context->config.n_threads == 1 || atomic_load(&context->pool_failed) ||
-        pthread_mutex_trylock(&context->mutex) != 0)
-        return pool;
-    const softqam_error_note note = softqam_error_note_take();
-    (void)make_pool(context);
-    softqam_error_note_restore(&note);
-    pool = atomic_load(&context->pool);
-    pthread_mutex_unlock(&context->mutex);
-    return pool;
-}
-
 softqam_status softqam_context_gpu(softqam_context *context, softqam_gpu **gpu)
 {
     *gpu = atomic_load(&context->gpu);
@@ -252,7 +236,7 @@ void softqam_context_give_up_gpu(softqam_context *context)
     static pthread_mutex_t failure_mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&failure_mutex);
     if (!atomic_load(&context->gpu_failed)) {
-        snprintf(context->failure, sizeof context->failure, "%s, after CUDA failed: %s", context->cpu_detail,
+        snprintf(context->failure, sizeof context->failure, "%s, after CUDA failed: %s", context->cpu.detail,
                  softqam_error_message());
         atomic_store(&context->gpu_failed, true);
     }
@@ -293,10 +277,10 @@ softqam_gpu *softqam_context_gpu_of_auto(softqam_context *context)
 
 /* Preparing, the mutex being held. */
 
-static softqam_status prepare_kernels(softqam_gpu *gpu, const softqam_demodulator *demodulator)
+static softqam_status prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
 {
     const sigset_t before = softqam_signals_block();
-    const softqam_status status = softqam_gpu_backend.prepare_kernels(gpu, &demodulator->params);
+    const softqam_status status = softqam_gpu_backend.prepare_kernels(gpu, params);
     softqam_signals_restore(&before);
     return status;
 }
@@ -305,9 +289,9 @@ static softqam_status prepare_cuda(softqam_context *context, unsigned what)
 {
     softqam_gpu *gpu = NULL;
     softqam_status status = make_gpu(context, &gpu);
-    for (softqam_demodulator *d = context->demodulators; d && (what & SOFTQAM_PREPARE_KERNELS); d = d->next)
+    for (const softqam_member *m = context->members; m && (what & SOFTQAM_PREPARE_KERNELS); m = m->next)
         if (status == SOFTQAM_OK)
-            status = prepare_kernels(gpu, d);
+            status = prepare_kernels(gpu, m->params);
     if (status == SOFTQAM_OK && (what & SOFTQAM_PREPARE_HOST_CALLS))
         status = make_gpu_for_host_calls(context, &gpu);
     return status;
@@ -333,9 +317,9 @@ softqam_status softqam_context_prepare(softqam_context *context, unsigned what)
                             what & ~(unsigned)SOFTQAM_PREPARE_ALL);
     softqam_status status = SOFTQAM_OK;
     const bool for_gpu = what & ~(unsigned)SOFTQAM_PREPARE_THREADS;
-    pthread_mutex_lock(&context->mutex);
     if (what & SOFTQAM_PREPARE_THREADS)
-        status = make_pool(context);
+        status = softqam_threads_start(&context->threads);
+    pthread_mutex_lock(&context->mutex);
     if (status == SOFTQAM_OK && for_gpu && context->config.backend == SOFTQAM_BACKEND_CUDA)
         status = prepare_cuda(context, what);
     if (status == SOFTQAM_OK && for_gpu && context->config.backend == SOFTQAM_BACKEND_AUTO)

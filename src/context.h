@@ -10,22 +10,24 @@
 
 #include <softqam/softqam.h>
 
-#include "cpu/variant.h"
+#include "cpu/cpu.h"
 #include "gpu.h"
 #include "thread_pool.h"
 
+/* A demodulator in its context's list, which softqam_context_prepare() goes through. */
+typedef struct softqam_member {
+    const softqam_params *params;
+    struct softqam_member *previous, *next; /* under the context's mutex */
+} softqam_member;
+
 struct softqam_context {
     softqam_context_config config; /* complete; its arrays are the context's own */
-    const softqam_cpu_variant *variant;
-    size_t streaming_nbytes; /* outputs from this size on are stored past the caches */
-    char cpu_detail[192];
+    softqam_threads threads;
+    softqam_cpu cpu;
 
     size_t n_holders;      /* the caller, and each demodulator */
     pthread_mutex_t mutex; /* held while anything below is made, never by a call that finds it made */
-    softqam_demodulator *demodulators;
-
-    _Atomic(softqam_pool *) pool; /* NULL: not started */
-    atomic_bool pool_failed;      /* calls do not try again */
+    softqam_member *members;
 
     _Atomic(softqam_gpu *) gpu;   /* NULL: not looked for, or none */
     atomic_bool gpu_looked_for;   /* with SOFTQAM_BACKEND_AUTO */
@@ -40,12 +42,12 @@ softqam_status softqam_context_make(softqam_context **context, const softqam_con
 softqam_status softqam_context_hold_default(softqam_context **context);
 void softqam_context_hold(softqam_context *context);
 
+/* A demodulator's entry in the list and exit from it. */
+void softqam_context_join(softqam_context *context, softqam_member *member);
+void softqam_context_leave(softqam_context *context, softqam_member *member);
+
 /* Frees the context with its last holder. */
 void softqam_context_release(softqam_context *context);
-
-/* The threads for a call that is large enough for them; NULL where there are none, or while another thread starts them.
- */
-softqam_pool *softqam_context_pool(softqam_context *context);
 
 /* The context's part of CUDA, looked for now if it has not been yet. */
 softqam_status softqam_context_gpu(softqam_context *context, softqam_gpu **gpu);

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 
 #include "config.h"
-#include "cpu/cpu_demodulate.h"
 #include "error.h"
 #include "float_environment.h"
-#include "gold_sequence.h"
 
 #define TEXT_OF(number)                   #number
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
@@ -16,32 +14,6 @@
 const char *softqam_version(void)
 {
     return VERSION_TEXT(SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
-}
-
-/* Links the demodulator into its context's list, which softqam_context_prepare() goes through. */
-static void join_context(softqam_demodulator *demodulator)
-{
-    softqam_context *context = demodulator->context;
-    pthread_mutex_lock(&context->mutex);
-    demodulator->next = context->demodulators;
-    if (demodulator->next)
-        demodulator->next->previous = demodulator;
-    context->demodulators = demodulator;
-    pthread_mutex_unlock(&context->mutex);
-}
-
-static void leave_context(softqam_demodulator *demodulator)
-{
-    softqam_context *context = demodulator->context;
-    pthread_mutex_lock(&context->mutex);
-    if (demodulator->previous)
-        demodulator->previous->next = demodulator->next;
-    else
-        context->demodulators = demodulator->next;
-    if (demodulator->next)
-        demodulator->next->previous = demodulator->previous;
-    pthread_mutex_unlock(&context->mutex);
-    softqam_context_release(context);
 }
 
 softqam_status softqam_demodulator_create(softqam_demodulator **out, const softqam_demodulator_config *from)
@@ -70,10 +42,11 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
     environment = softqam_float_enter(false);
     softqam_params_make(&demodulator->params, &config);
-    softqam_cpu_loops_choose(&demodulator->loops, demodulator->context->variant, &demodulator->params);
+    softqam_cpu_backend.choose_loops(&demodulator->context->cpu, &demodulator->loops, &demodulator->params);
     softqam_float_leave(environment);
     demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);
-    join_context(demodulator);
+    demodulator->member.params = &demodulator->params;
+    softqam_context_join(demodulator->context, &demodulator->member);
     *out = demodulator;
     return SOFTQAM_OK;
 }
@@ -82,7 +55,8 @@ void softqam_demodulator_destroy(softqam_demodulator *demodulator)
 {
     if (!demodulator)
         return;
-    leave_context(demodulator);
+    softqam_context_leave(demodulator->context, &demodulator->member);
+    softqam_context_release(demodulator->context);
     free(demodulator);
 }
 
@@ -99,7 +73,7 @@ static softqam_status run_on_gpu(const softqam_demodulator *demodulator, const s
     const softqam_status status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
     if (status != SOFTQAM_OK)
         return status;
-    return softqam_gpu_backend.demodulate(gpu, softqam_context_pool(demodulator->context), list, &n_done);
+    return softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&demodulator->context->threads), list, &n_done);
 }
 
 /* SOFTQAM_BACKEND_AUTO: large calls on a GPU that is idle; the CPU does what a GPU that fails leaves undone. */
@@ -112,14 +86,15 @@ static softqam_status run_auto(const softqam_demodulator *demodulator, const sof
         gpu = softqam_context_gpu_of_auto(context);
     if (gpu && !softqam_gpu_backend.is_busy(gpu)) {
         const softqam_error_note note = softqam_error_note_take();
-        const softqam_status status = softqam_gpu_backend.demodulate(gpu, softqam_context_pool(context), list, &n_done);
+        const softqam_status status =
+            softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&context->threads), list, &n_done);
         if (status == SOFTQAM_OK || status == SOFTQAM_ERROR_INVALID_ARGUMENT)
             return status;
         softqam_context_give_up_gpu(context);
         softqam_error_note_restore(&note);
     }
     if (n_done < list->n_symbols)
-        softqam_cpu_demodulate(demodulator, list, n_done);
+        softqam_cpu_backend.demodulate(&context->cpu, &demodulator->loops, list, n_done);
     return SOFTQAM_OK;
 }
 
@@ -128,7 +103,7 @@ static softqam_status run(const softqam_demodulator *demodulator, const softqam_
 {
     switch (demodulator->context->config.backend) {
     case SOFTQAM_BACKEND_CPU:
-        softqam_cpu_demodulate(demodulator, list, 0);
+        softqam_cpu_backend.demodulate(&demodulator->context->cpu, &demodulator->loops, list, 0);
         return SOFTQAM_OK;
     case SOFTQAM_BACKEND_CUDA:
         return run_on_gpu(demodulator, list);
@@ -183,5 +158,5 @@ const char *softqam_backend_detail(const softqam_demodulator *demodulator)
     const softqam_context *context = demodulator->context;
     if (atomic_load(&context->gpu_failed))
         return context->failure;
-    return uses_gpu(context) ? softqam_gpu_backend.detail(atomic_load(&context->gpu)) : context->cpu_detail;
+    return uses_gpu(context) ? softqam_gpu_backend.detail(atomic_load(&context->gpu)) : context->cpu.detail;
 }

@@ -13,7 +13,7 @@ struct softqam_demodulator {
     softqam_context *context;
     softqam_params params;
     softqam_cpu_loops loops;
-    struct softqam_demodulator *previous, *next; /* of the context's list, under its mutex */
+    softqam_member member;
 };
 
 #endif

@@ -251,3 +251,50 @@ void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context
     for (size_t part = 0; part < n_parts; part++)
         task(context, part);
 }
+
+/* Threads that are started when a call is first worth them. */
+
+void softqam_threads_init(softqam_threads *threads, unsigned n, const softqam_pool_scheduling *scheduling)
+{
+    *threads = (softqam_threads){.n = n, .scheduling = *scheduling};
+    pthread_mutex_init(&threads->mutex, NULL);
+}
+
+void softqam_threads_destroy(softqam_threads *threads)
+{
+    softqam_pool_destroy(atomic_load(&threads->pool));
+    pthread_mutex_destroy(&threads->mutex);
+}
+
+/* The mutex being held. */
+static softqam_status start(softqam_threads *threads)
+{
+    if (threads->n == 1 || atomic_load(&threads->pool))
+        return SOFTQAM_OK;
+    softqam_pool *pool = NULL;
+    const softqam_status status = softqam_pool_create(&pool, threads->n, &threads->scheduling);
+    atomic_store(&threads->pool, pool);
+    atomic_store(&threads->failed, status != SOFTQAM_OK);
+    return status;
+}
+
+softqam_status softqam_threads_start(softqam_threads *threads)
+{
+    pthread_mutex_lock(&threads->mutex);
+    const softqam_status status = start(threads);
+    pthread_mutex_unlock(&threads->mutex);
+    return status;
+}
+
+softqam_pool *softqam_threads_pool(softqam_threads *threads)
+{
+    softqam_pool *pool = atomic_load(&threads->pool);
+    if (pool || threads->n == 1 || atomic_load(&threads->failed) || pthread_mutex_trylock(&threads->mutex) != 0)
+        return pool;
+    const softqam_error_note note = softqam_error_note_take();
+    (void)start(threads);
+    softqam_error_note_restore(&note);
+    pool = atomic_load(&threads->pool);
+    pthread_mutex_unlock(&threads->mutex);
+    return pool;
+}

@@ -3,6 +3,8 @@
 #ifndef SOFTQAM_THREAD_POOL_H
 #define SOFTQAM_THREAD_POOL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include <softqam/softqam.h>
@@ -32,5 +34,23 @@ unsigned softqam_pool_n_threads(const softqam_pool *pool);
  * all are done. Any number of callers at once: while the threads work for one, the others do their own parts alone, as
  * does the caller with a pool of NULL. Takes no lock. */
 void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts);
+
+/* Threads that are started when a call is first worth them. */
+typedef struct softqam_threads {
+    unsigned n; /* the caller's included */
+    softqam_pool_scheduling scheduling;
+    pthread_mutex_t mutex;        /* held while they are started */
+    _Atomic(softqam_pool *) pool; /* NULL: not started */
+    atomic_bool failed;           /* calls do not try again */
+} softqam_threads;
+
+void softqam_threads_init(softqam_threads *threads, unsigned n, const softqam_pool_scheduling *scheduling);
+void softqam_threads_destroy(softqam_threads *threads);
+
+/* Starts them now. */
+softqam_status softqam_threads_start(softqam_threads *threads);
+
+/* Those for a call that is large enough for them; NULL where there are none, or while another thread starts them. */
+softqam_pool *softqam_threads_pool(softqam_threads *threads);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu_demodulate.h"
-
+/* A call on the CPU: parts for the threads, spans of segments, pieces for the loops. */
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "float_environment.h"
 #include "prefetch.h"
 #include "simd_scalar.h"
 #include "streaming.h"
-#include "variant.h"
 
 #include "arithmetic.h"
 
@@ -40,7 +40,7 @@ typedef struct tile_memory {
 } tile_memory;
 
 typedef struct cpu_call {
-    const softqam_demodulator *demodulator;
+    const softqam_cpu_loops *loops;
     const softqam_segment_list *list;
     size_t first;
     size_t part; /* symbols of a part */
@@ -49,7 +49,8 @@ typedef struct cpu_call {
 
 /* A run of symbols of one segment, for one thread, with the demodulator's values for the zeros that stand for them. */
 typedef struct span {
-    const softqam_demodulator *demodulator;
+    const softqam_params *params;
+    const softqam_cpu_loops *loops;
     const softqam_segment *segment;
     softqam_blocks blocks; /* of the segment's codeword, and the one at hand */
     softqam_block block;
@@ -89,14 +90,14 @@ static bool has_no_small_components(softqam_input_format format, float scale)
 }
 
 /* Whether subnormal numbers may be flushed to zero. */
-static bool may_flush(const softqam_demodulator *demodulator, const softqam_segment *segment)
+static bool may_flush(const softqam_cpu_loops *loops, const softqam_segment *segment)
 {
-    return demodulator->loops.flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale);
+    return loops->flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale);
 }
 
 static void take_noise(span *s)
 {
-    const softqam_params *params = &s->demodulator->params;
+    const softqam_params *params = s->params;
     const softqam_segment *segment = s->segment;
     const float *noise = segment->layers[0].noise_var;
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
@@ -140,13 +141,13 @@ static bool are_layers_taken(const span *s, const softqam_params *params)
     const unsigned n_layers = s->segment->n_layers;
     return n_layers != 3 && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
            s->first % n_layers == 0 && s->n_symbols % n_layers == 0 && !s->is_converted &&
-           s->segment->noise_stride == 1 && s->demodulator->loops.min_symbols > 1 && are_layers_dense(s->segment);
+           s->segment->noise_stride == 1 && s->loops->min_symbols > 1 && are_layers_dense(s->segment);
 }
 
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
 static void open_destination(span *s, size_t first)
 {
-    const softqam_params *params = &s->demodulator->params;
+    const softqam_params *params = s->params;
     const softqam_destination to = softqam_segment_destination(params, s->segment, &s->block, s->first + first);
     const size_t left = s->n_symbols - first;
     s->out = to.out;
@@ -158,8 +159,8 @@ static void open_destination(span *s, size_t first)
 /* What is to be done with a segment's symbols from `first` on, n_symbols at most, and the loop for it. */
 static void take_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
 {
-    const softqam_params *params = &s->demodulator->params;
-    const softqam_cpu_loops *loops = &s->demodulator->loops;
+    const softqam_params *params = s->params;
+    const softqam_cpu_loops *loops = s->loops;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
@@ -217,7 +218,7 @@ static void take_span(span *s, const softqam_segment *segment, size_t first, siz
  * Returns how many. */
 static size_t take_piece(span *s, size_t first)
 {
-    const softqam_cpu_loops *loops = &s->demodulator->loops;
+    const softqam_cpu_loops *loops = s->loops;
     if (first == s->out_end) {
         s->block = softqam_block_after(&s->blocks, &s->block);
         open_destination(s, first);
@@ -247,7 +248,7 @@ static void interleave_layers(const span *s, const void *const items[], size_t n
     const unsigned char *from[SOFTQAM_MAX_LAYERS];
     for (size_t k = 0; k < n_layers; k++)
         from[k] = (const unsigned char *)items[(first + k) % n_layers] + (first + k) / n_layers * nbytes;
-    s->demodulator->loops.interleave(from, n_layers, nbytes, n_rounds, to);
+    s->loops->interleave(from, n_layers, nbytes, n_rounds, to);
     for (size_t k = n_rounds * n_layers; k < n; k++)
         memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + n_rounds * nbytes, nbytes);
 }
@@ -255,7 +256,7 @@ static void interleave_layers(const span *s, const void *const items[], size_t n
 static void gather_symbols(const span *s, size_t first, size_t n, void *to)
 {
     const softqam_segment *segment = s->segment;
-    const softqam_params *params = &s->demodulator->params;
+    const softqam_params *params = s->params;
     const void *items[SOFTQAM_MAX_LAYERS];
     for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
         items[k] = segment->layers[k].symbols;
@@ -291,7 +292,7 @@ static const softqam_loop_layers *take_layers(const span *s, size_t first, softq
     layers->n = (unsigned)s->n_layers_taken;
     for (size_t k = 0; k < layers->n; k++) {
         const softqam_layer *layer = &s->segment->layers[(first + k) % layers->n];
-        layers->components[k] = layer_at(s, layer->symbols, first + k, s->demodulator->params.input_nbytes);
+        layers->components[k] = layer_at(s, layer->symbols, first + k, s->params->input_nbytes);
         layers->noise[k] = layer_at(s, layer->noise_var, first + k, sizeof(float));
     }
     return layers;
@@ -300,7 +301,7 @@ static const softqam_loop_layers *take_layers(const span *s, size_t first, softq
 /* The symbols of a piece, side by side, as floats unless the loop converts them. */
 static const void *load_symbols(span *s, size_t first, tile_memory *tile)
 {
-    const softqam_params *params = &s->demodulator->params;
+    const softqam_params *params = s->params;
     const size_t n = s->call.n_symbols;
     const unsigned char *symbols = s->symbols + first * params->input_nbytes;
     if (s->is_gathered) {
@@ -310,7 +311,7 @@ static const void *load_symbols(span *s, size_t first, tile_memory *tile)
     }
     if (!s->is_converted || s->call.converts)
         return symbols;
-    s->demodulator->loops.convert(symbols, s->call.input_scale, 2 * n, tile->components);
+    s->loops->convert(symbols, s->call.input_scale, 2 * n, tile->components);
     if (!s->is_gathered) {
         s->call.ahead = symbols + n * params->input_nbytes;
         s->call.ahead_nbytes = params->input_nbytes;
@@ -346,7 +347,7 @@ static void make_sequence(span *s, size_t first, tile_memory *tile)
     const uint64_t position = s->segment->first_symbol + s->segment->scrambling_offset + s->first + first;
     const size_t n = sequence_symbols(s, first);
     if (!tile->is_gold_open) {
-        softqam_gold_open(&tile->gold, s->demodulator->loops.gold);
+        softqam_gold_open(&tile->gold, s->loops->gold);
         memset(tile->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
         memset(tile->shifted + SHIFTED_WORDS, 0, SEQUENCE_SLACK * sizeof tile->sequence[0]);
         tile->is_gold_open = true;
@@ -409,7 +410,7 @@ static void demodulate_few(span *s, tile_memory *tile)
     float padded[2 * LARGEST_STEP];
     float padded_noise[LARGEST_STEP];
     const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
-    const size_t value_nbytes = s->demodulator->params.value_nbytes;
+    const size_t value_nbytes = s->params->value_nbytes;
     unsigned char *out = call->out;
     call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
@@ -454,13 +455,13 @@ static void demodulate_part(void *context, size_t number)
     tile_memory tile;
     tile.is_gold_open = false;
     span s;
-    s.demodulator = call->demodulator;
-    s.call.params = &call->demodulator->params;
+    s.params = s.call.params = call->list->params;
+    s.loops = call->loops;
     for (; left > 0; cursor.segment++, cursor.offset = 0) {
         const softqam_segment *segment = &call->list->segments[cursor.segment];
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
-        softqam_float_flush(&environment, is_worth_flushing && may_flush(call->demodulator, segment));
+        softqam_float_flush(&environment, is_worth_flushing && may_flush(call->loops, segment));
         take_span(&s, segment, cursor.offset, left, call->streaming);
         for (size_t first = 0, n; first < s.n_symbols; first += n) {
             n = take_piece(&s, first);
@@ -479,17 +480,17 @@ static void demodulate_part(void *context, size_t number)
         softqam_streaming_fence();
 }
 
-void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqam_segment_list *list, size_t first)
+static void cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list,
+                           size_t first)
 {
-    softqam_context *context = demodulator->context;
     const size_t n = list->n_symbols - first;
-    const size_t short_symbols = context->variant->short_symbols;
-    cpu_call call = {demodulator, list, first, n, false};
+    const size_t short_symbols = cpu->variant->short_symbols;
+    cpu_call call = {loops, list, first, n, false};
     softqam_segment_list marked;
     size_t marks[SOFTQAM_MARKS];
     softqam_pool *pool = NULL;
-    if (context->config.n_threads > 1 && n >= WORTH_THREADS_PARTS * short_symbols)
-        pool = softqam_context_pool(context);
+    if (cpu->threads->n > 1 && n >= WORTH_THREADS_PARTS * short_symbols)
+        pool = softqam_threads_pool(cpu->threads);
     if (pool) {
         const size_t n_threads = softqam_pool_n_threads(pool);
         const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
@@ -500,9 +501,46 @@ void softqam_cpu_demodulate(const softqam_demodulator *demodulator, const softqa
             call.list = &marked;
         }
     }
-    call.streaming = list->out_nbytes >= context->streaming_nbytes;
+    call.streaming = list->out_nbytes >= cpu->streaming_nbytes;
     if (pool)
         softqam_pool_run(pool, demodulate_part, &call, (n - 1) / call.part + 1);
     else
         demodulate_part(&call, 0);
 }
+
+/* "avx512, 16 threads"; what of an ignored name is not printable becomes '?'. */
+static void describe(softqam_cpu *cpu, const char *ignored)
+{
+    const unsigned n = cpu->threads->n;
+    const int length =
+        snprintf(cpu->detail, sizeof cpu->detail, "%s, %u thread%s", cpu->variant->name, n, n == 1 ? "" : "s");
+    if (ignored)
+        snprintf(cpu->detail + length, sizeof cpu->detail - (size_t)length,
+                 " (SOFTQAM_CPU_VARIANT ignored: no variant \"%.64s\" runs here)", ignored);
+    for (char *c = cpu->detail; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+static softqam_status cpu_create(softqam_cpu *cpu, const char *variant, softqam_threads *threads)
+{
+    const char *ignored;
+    const softqam_status status = softqam_cpu_variant_choose(&cpu->variant, variant, &ignored);
+    if (status != SOFTQAM_OK)
+        return status;
+    cpu->threads = threads;
+    cpu->streaming_nbytes = softqam_streaming_nbytes();
+    describe(cpu, ignored);
+    return SOFTQAM_OK;
+}
+
+static void cpu_choose_loops(const softqam_cpu *cpu, softqam_cpu_loops *loops, const softqam_params *params)
+{
+    softqam_cpu_loops_choose(loops, cpu->variant, params);
+}
+
+const softqam_cpu_ops softqam_cpu_backend = {
+    .create = cpu_create,
+    .choose_loops = cpu_choose_loops,
+    .demodulate = cpu_demodulate,
+};

@@ -3,8 +3,8 @@
 #ifndef SOFTQAM_CPU_GOLD_LOOPS_H
 #define SOFTQAM_CPU_GOLD_LOOPS_H
 
+#include "gold.h"
 #include "gold_jump.h"
-#include "gold_sequence.h"
 
 /* The polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give the 16 after them.
  */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gold_sequence.h"
+#include "gold.h"
 #include "params.h"
 
 /* Components of an input format to floats, times the scale, rounded once. */

@@ -5,7 +5,7 @@
 
 #include "generic.h"
 #include "gold_polynomials.h"
-#include "gold_sequence.h"
+#include "gold.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "widen_half.h"

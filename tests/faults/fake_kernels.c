@@ -2,8 +2,7 @@
 /* The launcher for the fake runtime: the CPU's fastest loops, enqueued like a kernel. */
 #include <math.h>
 
-#include "cpu/cpu_demodulate.h"
-#include "cpu/variant.h"
+#include "cpu/cpu.h"
 #include "fake_cuda.h"
 #include "kernels.h"
 
@@ -81,12 +80,12 @@ static softqam_segment segment_of(const softqam_kernel_segment *from)
 static void run_kernel(void *context)
 {
     const kernel *self = context;
-    const softqam_cpu_variant *variant = &softqam_cpu_portable;
-    const char *ignored;
-    (void)softqam_cpu_variant_choose(&variant, NULL, &ignored);
-    softqam_context where = {.config = {.n_threads = 1}, .variant = variant, .streaming_nbytes = SIZE_MAX};
-    softqam_demodulator demodulator = {.context = &where, .params = self->params};
-    softqam_cpu_loops_choose(&demodulator.loops, variant, &self->params);
+    softqam_threads threads = {.n = 1};
+    softqam_cpu cpu;
+    softqam_cpu_loops loops;
+    (void)softqam_cpu_backend.create(&cpu, NULL, &threads);
+    cpu.streaming_nbytes = SIZE_MAX;
+    softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
         softqam_segment segment = segment_of(&self->segments[k]);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
@@ -94,7 +93,7 @@ static void run_kernel(void *context)
                 segment.layers[layer].noise_var = &self->segments[k].noise_value;
         softqam_segment_list list = softqam_segment_list_of(&self->params, &segment, 1);
         list.n_symbols = segment.n_symbols;
-        softqam_cpu_demodulate(&demodulator, &list, 0);
+        softqam_cpu_backend.demodulate(&cpu, &loops, &list, 0);
     }
 }
 

@@ -7,8 +7,8 @@
  * the sequences too, and for words of them, which is the same with 32 bits at once: so a window of 64 words gives the
  * next one, w(i+64) = w(i+8) + w(i+2) and w(i+8) + w(i+6) + w(i+4) + w(i+2), as many words at a time as a register
  * holds. */
-#ifndef SOFTQAM_GOLD_SEQUENCE_H
-#define SOFTQAM_GOLD_SEQUENCE_H
+#ifndef SOFTQAM_CPU_GOLD_H
+#define SOFTQAM_CPU_GOLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ typedef struct softqam_gold_windows {
     _Alignas(64) uint32_t x2[GOLD_WINDOW];
 } softqam_gold_windows;
 
-/* Every instruction set has these (cpu/gold_loops.h). */
+/* Every instruction set has these (gold_loops.h). */
 typedef struct softqam_gold_loops {
     /* The windows at bit `position` of c_init's sequence, as soon for any. softqam_gold_prepare() has been called. */
     void (*jump)(softqam_gold_windows *windows, uint32_t c_init, uint64_t position);
@@ -49,5 +49,8 @@ void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops);
  * nothing. */
 const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint64_t position, size_t n_bits,
                                        uint32_t *words);
+
+/* The windows' bits from `first` to `end`, to where they belong in `words`, and some more: whole blocks of words. */
+void softqam_gold_front(const softqam_gold_windows *windows, size_t first, size_t end, uint32_t *words);
 
 #endif
