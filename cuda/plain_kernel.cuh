@@ -18,7 +18,7 @@ enum plain_kind {
     CODEWORD_CALL
 };
 
-template <typename Component, output_format FORMAT, int M, plain_kind KIND> struct plain_shape {
+template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND> struct plain_shape {
     enum {
         IS_SMALL = KIND == SMALL_CALL,
         BITS = symbol_size<FORMAT, M>::BITS,
@@ -36,22 +36,23 @@ template <typename Component, output_format FORMAT, int M, plain_kind KIND> stru
                 : sizeof(Component) < 4 && !IS_STAGED ? 4
                                                       : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
-        MOST_TILES = KIND == CODEWORD_CALL                 ? FORMAT == OUTPUT_S8 ? 24 : 12
+        MOST_TILES = KIND == CODEWORD_CALL                 ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
                                                            : 6,
         /* Where a kernel for small calls is faster. */
-        HAS_SMALL = (FORMAT == OUTPUT_S8 || FORMAT == OUTPUT_F16) && M >= 3,
+        HAS_SMALL = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 3,
         /* Whether codewords have a kernel: of what receivers have and decoders take. */
-        HAS_CODEWORD = (FORMAT == OUTPUT_S8 || FORMAT == OUTPUT_F16) && M >= 1 && !std::is_integral<Component>::value,
+        HAS_CODEWORD = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 1 &&
+                       !std::is_integral<Component>::value,
         /* A tile's words of the scrambling sequence, and a block's. */
         TILE_WORDS = BLOCK_THREADS / 32 * GROUP * BITS,
         SEQUENCE_WORDS = KIND == CODEWORD_CALL ? MOST_TILES * TILE_WORDS : 0,
         /* Whether a group's two symbols are taken together: where registers allow it and it is faster. */
-        IS_MIXED = FORMAT == OUTPUT_S8 && (M == 2 || M == 3 || IS_SMALL),
+        IS_MIXED = FORMAT == SOFTQAM_OUTPUT_S8 && (M == 2 || M == 3 || IS_SMALL),
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = !IS_SMALL             ? 8
-                     : FORMAT == OUTPUT_S8 ? 6
-                                           : 4
+        MIN_BLOCKS = !IS_SMALL                     ? 8
+                     : FORMAT == SOFTQAM_OUTPUT_S8 ? 6
+                                                   : 4
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
@@ -185,7 +186,7 @@ static __device__ __forceinline__ void store_rest(unsigned char *out, size_t pla
 }
 
 /* A thread's groups, BLOCK_THREADS apart, from memory to memory. */
-template <typename Component, output_format FORMAT, int M, plain_kind KIND> struct plain_thread {
+template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND> struct plain_thread {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     typedef symbol_size<FORMAT, M> size;
     enum {
@@ -386,7 +387,7 @@ template <typename Component, output_format FORMAT, int M, plain_kind KIND> stru
     }
 };
 
-template <typename Component, output_format FORMAT, int M, plain_kind KIND>
+template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND>
 static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
     plain_kernel(const __grid_constant__ typename table_of<FORMAT, M>::type table,
                  const __grid_constant__ typename plain_argument<KIND>::type argument)
@@ -418,7 +419,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
                    nullptr,
                    stage + threadIdx.x * thread::WORDS,
                    static_cast<int>(n_groups - threadIdx.x),
-                   FORMAT != OUTPUT_U8 && segment.has_noise_each,
+                   FORMAT != SOFTQAM_OUTPUT_U8 && segment.has_noise_each,
                    {},
                    {}};
     self.open(first);
@@ -428,11 +429,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     for (int k = 0; k < DEPTH; k++)
         self.load(next[k], k);
     float noise = segment.noise_value;
-    if (FORMAT != OUTPUT_U8 && segment.noise && !self.has_noise_each)
+    if (FORMAT != SOFTQAM_OUTPUT_U8 && segment.noise && !self.has_noise_each)
         noise = *segment.noise;
     __syncthreads();
     const auto shared = memory.read(table);
-    if (FORMAT != OUTPUT_U8)
+    if (FORMAT != SOFTQAM_OUTPUT_U8)
         self.scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
 
     const int n_tiles = static_cast<int>((n_groups + BLOCK_THREADS - 1) / BLOCK_THREADS);
@@ -454,7 +455,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, 
     }
 }
 
-template <typename Component, output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
+template <typename Component, softqam_output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
 {
     typedef plain_shape<Component, FORMAT, M, LARGE_CALL> shape;
     const void *small = nullptr;
@@ -471,8 +472,9 @@ template <typename Component, output_format FORMAT, int M> static softqam_plain_
             plain_shape<Component, FORMAT, M, CODEWORD_CALL>::MOST_TILES};
 }
 
-template <typename Component, output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)
+template <typename Component, softqam_output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)
 {
+    static_assert(MAX_AXIS_BITS == 5, "a case for each");
     switch (axis_bits) {
     case 0:
         return plain_kernel_of<Component, FORMAT, 0>();
@@ -484,23 +486,27 @@ template <typename Component, output_format FORMAT> static softqam_plain_kernel 
         return plain_kernel_of<Component, FORMAT, 3>();
     case 4:
         return plain_kernel_of<Component, FORMAT, 4>();
-    default:
+    case 5:
         return plain_kernel_of<Component, FORMAT, 5>();
     }
+    return {};
 }
 
 template <typename Component> static softqam_plain_kernel plain_kernel_of(softqam_output_format format, int axis_bits)
 {
     switch (format) {
     case SOFTQAM_OUTPUT_S8:
-        return plain_kernel_of<Component, OUTPUT_S8>(axis_bits);
+        return plain_kernel_of<Component, SOFTQAM_OUTPUT_S8>(axis_bits);
+    case SOFTQAM_OUTPUT_S16:
+        return plain_kernel_of<Component, SOFTQAM_OUTPUT_S16>(axis_bits);
     case SOFTQAM_OUTPUT_F16:
-        return plain_kernel_of<Component, OUTPUT_F16>(axis_bits);
+        return plain_kernel_of<Component, SOFTQAM_OUTPUT_F16>(axis_bits);
     case SOFTQAM_OUTPUT_F32:
-        return plain_kernel_of<Component, OUTPUT_F32>(axis_bits);
-    default:
-        return plain_kernel_of<Component, OUTPUT_U8, 4>();
+        return plain_kernel_of<Component, SOFTQAM_OUTPUT_F32>(axis_bits);
+    case SOFTQAM_OUTPUT_U8:
+        return plain_kernel_of<Component, SOFTQAM_OUTPUT_U8, 4>();
     }
+    return {};
 }
 
 #endif

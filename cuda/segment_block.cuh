@@ -14,7 +14,7 @@ struct block_place {
 };
 
 /* Of a warp's symbols of any modulation and output format. */
-enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
+enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<SOFTQAM_OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
 
 /* Of the scrambling sequence for a block's symbols, of any modulation. */
 enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_STEPS * 2 * MAX_AXIS_BITS };

@@ -54,7 +54,7 @@ static __device__ __noinline__ block_values find_block_values(uint32_t symbol, u
 }
 
 /* A warp's work on the block's segment. */
-template <output_format FORMAT, int M> struct segment_run {
+template <softqam_output_format FORMAT, int M> struct segment_run {
     typedef symbol_size<FORMAT, M> size;
     enum {
         BITS = size::BITS,
@@ -145,7 +145,8 @@ template <output_format FORMAT, int M> struct segment_run {
         const int stride = static_cast<int>(share.stride) * step;
         const int place = lane < step ? static_cast<int>(lane) : INT_MAX;
         const unsigned input_format = block.input_format;
-        const bool has_noise_each = FORMAT != OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
+        const bool has_noise_each =
+            FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
         const bool noise_is_inverse = block.segment.noise_is_inverse;
         const float steps_per_nat = block.segment.steps_per_nat;
         const float input_scale = block.segment.input_scale;
@@ -165,7 +166,7 @@ template <output_format FORMAT, int M> struct segment_run {
             next = source.load(input_format, has_noise_each);
         if (IS_DESCRAMBLED)
             __syncthreads(); /* the block's sequence is written */
-        if (FORMAT != OUTPUT_U8 && !has_noise_each)
+        if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
             scale.take_noise(steps_per_nat, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
 #pragma unroll 1
         for (int left = share.n; left > 0; left -= stride) {
@@ -192,8 +193,8 @@ template <output_format FORMAT, int M> struct segment_run {
     __device__ __forceinline__ void run_from(const Table &table, const softqam_llr_limit &limit,
                                              const warp_share &share)
     {
-        if (FORMAT != OUTPUT_U8 && block.segment.is_descrambled)
-            demodulate<KIND, FORMAT != OUTPUT_U8>(table, limit, share);
+        if (FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_descrambled)
+            demodulate<KIND, FORMAT != SOFTQAM_OUTPUT_U8>(table, limit, share);
         else
             demodulate<KIND, false>(table, limit, share);
     }
@@ -206,7 +207,7 @@ template <output_format FORMAT, int M> struct segment_run {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         const bool is_apart = lane < block.segment.n_layers && block.segment.layers[lane].symbols_q;
         const bool is_usual =
-            FORMAT != OUTPUT_U8 && block.segment.noise_stride != 0 && !__any_sync(0xffffffffu, is_apart);
+            FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.noise_stride != 0 && !__any_sync(0xffffffffu, is_apart);
         if (is_usual && block.input_format == SOFTQAM_INPUT_CF32)
             self.template run_from<CF32_SOURCE>(table, limit, share);
         else if (is_usual && block.input_format == SOFTQAM_INPUT_CF16)
@@ -217,10 +218,10 @@ template <output_format FORMAT, int M> struct segment_run {
 };
 
 /* A warp's share of the block's segment. */
-template <output_format FORMAT>
+template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit &limit, const warp_share &share)
 {
-    if constexpr (FORMAT == OUTPUT_U8) {
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8) {
         const auto *memory = reinterpret_cast<const table_memory<softqam_soft_table> *>(block.tables.soft);
         return segment_run<FORMAT, 4>::run(memory->read(block.of_soft), limit, share);
     } else {
@@ -229,6 +230,7 @@ static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit 
         const auto *long_rows =
             reinterpret_cast<const table_memory<softqam_llr_long_rows> *>(block.tables.llrs.long_rows);
         const table_memory<softqam_llr_lines> lines;
+        static_assert(N_MODULATIONS == 7, "a case for each");
         switch (block.segment.modulation) {
         case SOFTQAM_MODULATION_BPSK:
         case SOFTQAM_MODULATION_PI2_BPSK:
@@ -243,7 +245,7 @@ static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit 
         case SOFTQAM_MODULATION_256QAM:
             return segment_run<FORMAT, 4>::run(reinterpret_cast<rows_memory *>(rows[1])->read(block.of_rows[1]), limit,
                                                share);
-        default:
+        case SOFTQAM_MODULATION_1024QAM:
             return segment_run<FORMAT, 5>::run(long_rows->read(block.of_rows[2]), limit, share);
         }
     }
@@ -251,10 +253,10 @@ static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit 
 
 /* Tables: that of a modulation, or of all. */
 
-template <output_format FORMAT> struct segment_tables {
+template <softqam_output_format FORMAT> struct segment_tables {
     typedef softqam_kernel_tables type;
 };
-template <> struct segment_tables<OUTPUT_U8> {
+template <> struct segment_tables<SOFTQAM_OUTPUT_U8> {
     typedef softqam_soft_table type;
 };
 
@@ -371,7 +373,7 @@ static __device__ __forceinline__ bool find_place(const softqam_segment_launch &
 }
 
 /* A segment of device memory to the block's, by a warp. */
-template <output_format FORMAT>
+template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void load_segment(const softqam_segment &from,
                                                     const softqam_kernel_defaults &defaults)
 {
@@ -387,7 +389,7 @@ static __device__ __forceinline__ void load_segment(const softqam_segment &from,
         return;
     softqam_kernel_segment_make(&block.segment, reinterpret_cast<const softqam_segment *>(block.descriptor), &defaults);
     const unsigned modulation = block.segment.modulation;
-    if (FORMAT == OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0)
+    if (FORMAT == SOFTQAM_OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0)
         block.segment.n_symbols = 0;
 }
 
@@ -408,7 +410,7 @@ static __device__ __forceinline__ unsigned step_stride(unsigned n_layers)
     return n_layers > 2 && block.input_format != SOFTQAM_INPUT_CF32 ? 1 : BLOCK_WARPS;
 }
 
-template <output_format FORMAT, int N>
+template <softqam_output_format FORMAT, int N>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     segment_kernel(const __grid_constant__ typename segment_tables<FORMAT>::type tables,
                    const __grid_constant__ softqam_segment_launch launch,
@@ -442,7 +444,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     if (first >= block.segment.n_symbols)
         return;
     const unsigned n = static_cast<unsigned>(min(block.segment.n_symbols - first, of_block + size_t{0}));
-    const bool is_descrambled = FORMAT != OUTPUT_U8 && block.segment.is_descrambled;
+    const bool is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_descrambled;
     if (is_descrambled)
         write_sequence(first, n, launch.block_steps / BLOCK_WARPS);
     const unsigned stride = step_stride(block.segment.n_layers);

@@ -11,16 +11,15 @@
 
 #include "arithmetic.h"
 
-/* What is known to the compiler of a kernel's output. */
-enum output_format { OUTPUT_U8, OUTPUT_S8, OUTPUT_F16, OUTPUT_F32 };
+static_assert(N_OUTPUT_FORMATS == 5, "symbol_size and llrs_of() have each format");
 
 /* Of a symbol with M bits an axis; 0 stands for BPSK and pi/2-BPSK. */
-template <output_format FORMAT, int M> struct symbol_size {
+template <softqam_output_format FORMAT, int M> struct symbol_size {
     enum {
         BITS = M == 0 ? 1 : 2 * M,
-        VALUE_NBYTES = FORMAT == OUTPUT_F32   ? 4
-                       : FORMAT == OUTPUT_F16 ? 2
-                                              : 1,
+        VALUE_NBYTES = FORMAT == SOFTQAM_OUTPUT_F32                                   ? 4
+                       : FORMAT == SOFTQAM_OUTPUT_F16 || FORMAT == SOFTQAM_OUTPUT_S16 ? 2
+                                                                                      : 1,
         NBYTES = BITS * VALUE_NBYTES,
         WORDS = (NBYTES + 3) / 4
     };
@@ -186,19 +185,19 @@ template <> struct table_memory<softqam_llr_long_rows> {
 };
 
 /* The type of a kernel's table. */
-template <output_format FORMAT, int M> struct table_of {
+template <softqam_output_format FORMAT, int M> struct table_of {
     typedef softqam_llr_lines type;
 };
-template <output_format FORMAT> struct table_of<FORMAT, 3> {
+template <softqam_output_format FORMAT> struct table_of<FORMAT, 3> {
     typedef softqam_llr_rows type;
 };
-template <output_format FORMAT> struct table_of<FORMAT, 4> {
+template <softqam_output_format FORMAT> struct table_of<FORMAT, 4> {
     typedef softqam_llr_rows type;
 };
-template <output_format FORMAT> struct table_of<FORMAT, 5> {
+template <softqam_output_format FORMAT> struct table_of<FORMAT, 5> {
     typedef softqam_llr_long_rows type;
 };
-template <> struct table_of<OUTPUT_U8, 4> {
+template <> struct table_of<SOFTQAM_OUTPUT_U8, 4> {
     typedef softqam_soft_table type;
 };
 
@@ -215,9 +214,9 @@ enum { HAS_PAIR_LIMITS = 0 };
 #endif
 
 /* Whether LLRs are limited so, two or more of them. */
-template <output_format FORMAT, int M> static __device__ __forceinline__ constexpr bool limits_pairs()
+template <softqam_output_format FORMAT, int M> static __device__ __forceinline__ constexpr bool limits_pairs()
 {
-    return HAS_PAIR_LIMITS && FORMAT == OUTPUT_S8 && M > 1;
+    return HAS_PAIR_LIMITS && FORMAT == SOFTQAM_OUTPUT_S8 && M > 1;
 }
 
 /* How a symbol's LLRs are scaled. */
@@ -290,13 +289,13 @@ static __device__ __forceinline__ uint32_t s8_bytes_of(const float metrics[], fl
 }
 
 /* A symbol's LLRs from its metrics. IS_DESCRAMBLED: scale.signs counts. */
-template <output_format FORMAT, int M, bool IS_DESCRAMBLED>
+template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, REST = BITS % 4 != 0 ? BITS % 4 : 4 };
     packed_values<symbol_size<FORMAT, M>::WORDS> packed;
-    if (FORMAT == OUTPUT_S8) {
+    if (FORMAT == SOFTQAM_OUTPUT_S8) {
 #pragma unroll
         for (int k = 0; k < BITS; k += 4) {
             const bool is_whole = k + 4 <= BITS;
@@ -308,21 +307,27 @@ llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const 
         }
         return packed;
     }
-    float llrs[BITS + BITS % 2] = {};
+    const float least = __fsub_rn(ROUNDING_CONSTANT, limit.llr);
+    const float most = __fadd_rn(ROUNDING_CONSTANT, limit.llr);
+    float llrs[BITS + BITS % 2] = {}; /* of s16, sums */
 #pragma unroll
     for (int k = 0; k < BITS; k++) {
-        if (FORMAT == OUTPUT_F16) {
-            llrs[k] = vec_mul(metrics[k], scale.weight);
-        } else {
-            const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
+        const bool flips_weight = IS_DESCRAMBLED && FORMAT != SOFTQAM_OUTPUT_F16;
+        const float weight = flips_weight ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
+        if (FORMAT == SOFTQAM_OUTPUT_F16)
+            llrs[k] = vec_mul(metrics[k], weight);
+        else if (FORMAT == SOFTQAM_OUTPUT_S16)
+            llrs[k] = llr_rounded(metrics[k], weight, least, most);
+        else
             llrs[k] = llr_scaled(metrics[k], weight, limit.llr);
-        }
     }
 #pragma unroll
     for (int k = 0; k < symbol_size<FORMAT, M>::WORDS; k++) {
-        if constexpr (FORMAT == OUTPUT_F16) {
+        if constexpr (FORMAT == SOFTQAM_OUTPUT_F16) {
             const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.signs, 2 * k) : 0;
             packed.word[k] = valid & (vec_halves(llrs[2 * k], llrs[2 * k + 1]) ^ signs);
+        } else if constexpr (FORMAT == SOFTQAM_OUTPUT_S16) { /* the lower halves of the sums' bits */
+            packed.word[k] = valid & __byte_perm(vec_bits(llrs[2 * k]), vec_bits(llrs[2 * k + 1]), 0x5410);
         } else {
             packed.word[k] = valid & vec_bits(llrs[k]);
         }
@@ -332,7 +337,7 @@ llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const 
 
 /* Metrics of a symbol whose weight is none of far_metrics(): it may be NaN, which is not valid. An infinite weight
  * there is not. */
-template <output_format FORMAT, int M>
+template <softqam_output_format FORMAT, int M>
 static __device__ __forceinline__ void steep_metrics_of(const vec_llr_table &table, float i, float q,
                                                         const symbol_scale &scale, float metrics[], vec_mask &valid)
 {
@@ -347,11 +352,11 @@ static __device__ __forceinline__ void steep_metrics_of(const vec_llr_table &tab
 }
 
 /* The values of a symbol, soft bits or LLRs. */
-template <output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
+template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 values_of(const Table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
-    if constexpr (FORMAT == OUTPUT_U8) {
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8) {
         return soft_bytes_of(table, i, q);
     } else {
         float metrics[symbol_size<FORMAT, M>::BITS];
@@ -365,7 +370,7 @@ values_of(const Table &table, float i, float q, const symbol_scale &scale, const
 }
 
 /* The LLRs of two symbols where pairs are limited, their instructions mixed. */
-template <output_format FORMAT, int M, bool IS_DESCRAMBLED>
+template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ void llrs_of_two(packed_values<symbol_size<FORMAT, M>::WORDS> packed[2],
                                                    const vec_llr_table &table, const float components[4],
                                                    const symbol_scale scales[2], const softqam_llr_limit &limit)

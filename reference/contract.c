@@ -113,25 +113,43 @@ void contract_f16(const nr_constellation *constellation, const float symbol[2], 
         llrs[b] = half_from_double((double)exact[b]);
 }
 
-/* Step 5 for int8: numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one. */
-static int8_t product_to_s8(float metric, float weight, int limit)
+/* Step 5 for int8 and int16: numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one. */
+static int product_to_steps(float metric, float weight, int limit)
 {
     const float magic = 12582912, largest = (float)limit, product = metric * weight;
     if (fabsf(product) >= largest + 1)
-        return (int8_t)copysignf(largest, product);
-    return (int8_t)limit_float(fmaf(metric, weight, magic) - magic, largest);
+        return (int)copysignf(largest, product);
+    return (int)limit_float(fmaf(metric, weight, magic) - magic, largest);
 }
 
-void contract_s8(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
-                 uint32_t flipped, float scale, int limit, int8_t llrs[])
+static void to_steps(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                     uint32_t flipped, float scale, int limit, int steps[])
 {
     for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = 0;
+        steps[b] = 0;
     if (is_erasure(symbol, noise))
         return;
     const float weight = weight_of(noise, scale);
     float metrics[NR_MAX_BITS] = {0};
     symbol_metrics(constellation, symbol, position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = product_to_s8(metrics[b], flipped >> b & 1 ? -weight : weight, limit);
+        steps[b] = product_to_steps(metrics[b], flipped >> b & 1 ? -weight : weight, limit);
+}
+
+void contract_s8(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                 uint32_t flipped, float scale, int limit, int8_t llrs[])
+{
+    int steps[NR_MAX_BITS];
+    to_steps(constellation, symbol, noise, position, flipped, scale, limit, steps);
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = (int8_t)steps[b];
+}
+
+void contract_s16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                  uint32_t flipped, float scale, int limit, int16_t llrs[])
+{
+    int steps[NR_MAX_BITS];
+    to_steps(constellation, symbol, noise, position, flipped, scale, limit, steps);
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = (int16_t)steps[b];
 }

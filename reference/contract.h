@@ -36,5 +36,7 @@ void contract_f16(const nr_constellation *constellation, const float symbol[2], 
 /* `scale` steps a nat, 2^-10 to 2^20, limited to +-limit, 1 to 127. */
 void contract_s8(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                  uint32_t flipped, float scale, int limit, int8_t llrs[]);
+void contract_s16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                  uint32_t flipped, float scale, int limit, int16_t llrs[]);
 
 #endif

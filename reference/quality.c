@@ -188,6 +188,8 @@ static double output_value(softqam_output_format format, const void *out, size_t
         return ((const uint8_t *)out)[i] - 127;
     case SOFTQAM_OUTPUT_S8:
         return ((const int8_t *)out)[i];
+    case SOFTQAM_OUTPUT_S16:
+        return ((const int16_t *)out)[i];
     case SOFTQAM_OUTPUT_F16:
         return half_to_double(((const uint16_t *)out)[i]);
     case SOFTQAM_OUTPUT_F32:
@@ -205,6 +207,7 @@ static double information_of(grid *self, softqam_output_format format, float sca
     config.modulation = self->modulation;
     config.output_format = format;
     config.llr_scale = scale;
+    config.noise = SOFTQAM_NOISE_PER_CALL;
     softqam_demodulator *demodulator;
     const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : &self->noise_var;
     softqam_status status = softqam_demodulator_create(&demodulator, &config);

@@ -43,6 +43,8 @@ typedef struct usual_range {
 #define COMPONENT_BELOW_2_63 0x20000000u /* the complement of the bit; zeros too, which are as usual as others */
 
 static const usual_range usual_range_s8 = {0, COMPONENT_FROM_2, 0.0f, 0x1p19f};
+/* Of s16, whose sums are limited whatever they are, LLRs of components below 2^-63 are zero. */
+static const usual_range usual_range_s16 = {0, COMPONENT_FROM_2, 0.0f, 0x1p60f};
 static const usual_range usual_range_f16 = {0, COMPONENT_FROM_2, 0x1p-40f, 0.0f};
 static const usual_range usual_range_f32 = {COMPONENT_BELOW_2_63, COMPONENT_FROM_2 | COMPONENT_BELOW_2_63, 0x1p-40f,
                                             0x1p100f};

@@ -14,17 +14,34 @@ enum {
     MAX_PRIORITY = 99,
     MAX_DEVICES = 64,
     MAX_STREAMS = 64,
-    MAX_CHUNK_SYMBOLS = 1 << 28,
-    MAX_LLR_LIMIT = 127
+    MAX_CHUNK_SYMBOLS = 1 << 28
 };
 enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 
-/* Far wider than of use, and narrow enough that scale / N0 never vanishes. */
-#define MIN_LLR_SCALE 0x1p-10f
-#define MAX_LLR_SCALE 0x1p20f
+/* What an output format takes for llr_scale, in steps per nat, and llr_limit. Scales are far wider than of use, and
+ * narrow enough that scale / N0 never vanishes. Formats in nats have a scale of 1 and no limit. */
+typedef struct llr_settings {
+    float default_scale;
+    float min_scale;
+    float max_scale;
+    const char *scales; /* for messages */
+    int max_limit;      /* the default; 0: there is none */
+} llr_settings;
 
-/* Steps per nat. */
-#define DEFAULT_LLR_SCALE 6.0f
+static llr_settings llr_settings_of(softqam_output_format format)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return (llr_settings){6.0f, 0x1p-10f, 0x1p20f, "2^-10 to 2^20", 127};
+    case SOFTQAM_OUTPUT_S16:
+        return (llr_settings){64.0f, 0x1p-10f, 0x1p14f, "2^-10 to 2^14", 32767};
+    case SOFTQAM_OUTPUT_F16:
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return (llr_settings){1.0f, 1.0f, 1.0f, "1, the only scale of this output format", 0};
+}
 
 _Static_assert(sizeof(softqam_demodulator_config) == 112 && offsetof(softqam_demodulator_config, llr_limit) == 40 &&
                    offsetof(softqam_demodulator_config, reserved) == 48,
@@ -63,13 +80,11 @@ static softqam_status check_reserved(uint32_t reserved_word, const uint64_t *res
 
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format)
 {
-    static const char *const names[] = {"", "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"};
-    _Static_assert(sizeof names / sizeof names[0] == N_MODULATIONS + 1, "a name for each modulation");
     if (softqam_bits_per_symbol(modulation) == 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %d", field, (int)modulation);
     if (modulation != SOFTQAM_MODULATION_256QAM && format == SOFTQAM_OUTPUT_U8)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %s: u8 soft bits are those of 256QAM alone", field,
-                            names[modulation]);
+                            softqam_modulation_name(modulation));
     return SOFTQAM_OK;
 }
 
@@ -83,23 +98,17 @@ softqam_status softqam_check_input_scale(const char *field, float input_scale)
 
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format)
 {
-    if (llr_scale == 0.0f)
+    const llr_settings settings = llr_settings_of(format);
+    if (llr_scale == 0.0f || (llr_scale >= settings.min_scale && llr_scale <= settings.max_scale))
         return SOFTQAM_OK;
-    if (format != SOFTQAM_OUTPUT_S8)
-        return llr_scale == 1.0f
-                   ? SOFTQAM_OK
-                   : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                  "%s is %g, not 1, the only scale of this output format", field, (double)llr_scale);
-    if (!(llr_scale >= MIN_LLR_SCALE && llr_scale <= MAX_LLR_SCALE))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %g, not 2^-10 to 2^20", field, (double)llr_scale);
-    return SOFTQAM_OK;
+    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is %g, not %s", field, (double)llr_scale, settings.scales);
 }
 
 static softqam_status check_formats(const softqam_demodulator_config *config)
 {
-    if (softqam_input_symbol_nbytes(config->input_format) == 0)
+    if (!softqam_input_name(config->input_format))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.input_format is %d", (int)config->input_format);
-    if ((unsigned)config->output_format >= N_OUTPUT_FORMATS)
+    if (!softqam_output_name(config->output_format))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.output_format is %d", (int)config->output_format);
     const softqam_status status = softqam_check_input_scale("config.input_scale", config->input_scale);
     return status == SOFTQAM_OK
@@ -109,30 +118,34 @@ static softqam_status check_formats(const softqam_demodulator_config *config)
 
 static softqam_status check_llrs(const softqam_demodulator_config *config)
 {
-    const bool steps = config->output_format == SOFTQAM_OUTPUT_S8;
+    const int max_limit = llr_settings_of(config->output_format).max_limit;
     if ((unsigned)config->sign > SOFTQAM_SIGN_POSITIVE_IS_1)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.sign is %d", (int)config->sign);
     if ((unsigned)config->noise > SOFTQAM_NOISE_PER_CALL)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.noise is %d", (int)config->noise);
     if ((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.noise_form is %d", (int)config->noise_form);
-    if (config->llr_limit < 0 || config->llr_limit > (steps ? MAX_LLR_LIMIT : 0))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.llr_limit is %d, not %s", config->llr_limit,
-                            steps ? "1 to 127" : "0, as this output format has none");
+    if (max_limit == 0 && config->llr_limit != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "config.llr_limit is %d, not 0, as this output format has none", config->llr_limit);
+    if (config->llr_limit < 0 || config->llr_limit > max_limit)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.llr_limit is %d, not 1 to %d", config->llr_limit,
+                            max_limit);
     return softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format);
 }
 
 /* Puts values for the zeros that stand for a default. */
 static void complete_config(softqam_demodulator_config *config)
 {
+    const llr_settings settings = llr_settings_of(config->output_format);
     if (config->noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
         config->noise_form = SOFTQAM_NOISE_FORM_N0;
     if (config->input_scale == 0.0f)
         config->input_scale = softqam_input_default_scale(config->input_format);
     if (config->llr_scale == 0.0f)
-        config->llr_scale = config->output_format == SOFTQAM_OUTPUT_S8 ? DEFAULT_LLR_SCALE : 1.0f;
+        config->llr_scale = settings.default_scale;
     if (config->llr_limit == 0)
-        config->llr_limit = MAX_LLR_LIMIT;
+        config->llr_limit = settings.max_limit;
 }
 
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,

@@ -7,6 +7,7 @@ static float largest_llr(const softqam_demodulator_config *config)
 {
     switch (config->output_format) {
     case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_S16:
         return (float)config->llr_limit;
     case SOFTQAM_OUTPUT_F16:
         return 65504.0f;
@@ -28,7 +29,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     params->noise_form = config->noise_form;
     params->input_nbytes = softqam_input_symbol_nbytes(config->input_format);
     params->value_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
-    for (int k = 0; k <= SOFTQAM_MODULATION_1024QAM; k++)
+    for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
     params->input_scale = config->input_scale;
     params->llr_scale = config->llr_scale;

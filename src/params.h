@@ -8,19 +8,13 @@
 
 #include <softqam/softqam.h>
 
+#include "formats.h"
 #include "host_device.h"
 #include "tables.h"
 
 #if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "softqam is for 64-bit, little-endian processors"
 #endif
-
-/* Formats are numbered from 0 on, modulations from 1 on. */
-enum {
-    N_INPUT_FORMATS = SOFTQAM_INPUT_CF16 + 1,
-    N_OUTPUT_FORMATS = SOFTQAM_OUTPUT_U8 + 1,
-    N_MODULATIONS = SOFTQAM_MODULATION_1024QAM
-};
 
 /* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {

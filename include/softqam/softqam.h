@@ -46,9 +46,9 @@
  * **Max-log.** The LLRs are exact max-log, which costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to
  * 1024QAM.
  *
- * **Scale.** s8 LLRs have config.llr_scale steps per nat; a float decoder must divide by it. OCUDU and srsRAN Project
- * have 6 steps per nat (5 for BPSK and QPSK) with limit 120; cuPHY has f16 in nats. One scale for all modulations lets
- * retransmissions with another modulation be added.
+ * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a float decoder must divide by it. OCUDU and srsRAN
+ * Project have 6 steps per nat (5 for BPSK and QPSK) with limit 120; OAI decodes from int16; cuPHY has f16 in nats. One
+ * scale for all modulations lets retransmissions with another modulation be added.
  *
  * ## In a receiver
  *
@@ -153,15 +153,17 @@ typedef enum softqam_output_format {
     /** LLRs as int8: the exact max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
      *  +-llr_limit. -128 never appears. */
     SOFTQAM_OUTPUT_S8 = 0,
+    /** LLRs as int16, for decoders and soft buffers of 16 bits: as s8, with larger limits. */
+    SOFTQAM_OUTPUT_S16 = 1,
     /** LLRs as IEEE-754 binary16: the exact max-log LLR in nats, rounded to nearest even. */
-    SOFTQAM_OUTPUT_F16 = 1,
+    SOFTQAM_OUTPUT_F16 = 2,
     /** LLRs as IEEE-754 binary32: the exact max-log LLR in nats. */
-    SOFTQAM_OUTPUT_F32 = 2,
+    SOFTQAM_OUTPUT_F32 = 3,
     /** Soft bits of 256QAM for liquid-dsp's users, one byte each: the bytes of liquid-dsp 1.5 in 3GPP bit order. They
      *  differ from liquid-dsp's in one byte of two of the 256 decision regions, where liquid-dsp overlooks a neighbour
      *  (0.9 % of uniform symbols). 255 is a certain 0, 0 is a certain 1, 127 says nothing. The scale is fixed and no
      *  noise variance is taken, which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
-    SOFTQAM_OUTPUT_U8 = 3
+    SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
 /** The bit that a positive LLR, or a byte above 127, means. */
@@ -322,9 +324,10 @@ typedef struct softqam_demodulator_config {
     /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default: the format's own,
      * softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
     float input_scale;
-    /** s8: steps per nat, 2^-10 to 2^20. 0, the default: 6. The other formats are in nats: 0 or 1. */
+    /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. The other formats
+     *  are in nats: 0 or 1. */
     float llr_scale;
-    /** s8: largest magnitude, 1 to 127. 0, the default: 127. 0 for the other formats. */
+    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767; 0, the default: the largest. 0 for the other formats. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -368,7 +371,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *
  * Each symbol is demodulated on its own: the bytes depend neither on its neighbours nor on how calls are split.
  *
- * **LLRs (s8, f16, f32).** Exact max-log, with r the symbol and x over the constellation's points:
+ * **LLRs (s8, s16, f16, f32).** Exact max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
  * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. In nats, before it is rounded to the
  * format, it is within 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| of that, v being the bit's component, while |v| <= 1e38;
@@ -377,7 +380,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *   NaN or infinite, is an erasure: its LLRs are 0.
  * - A component below 2^-63 in magnitude counts as zero of its sign.
  * - No NaN and no infinity ever comes out. What would overflow is the largest finite value of the format with its sign:
- *   65504 for f16, FLT_MAX for f32, the limit for s8.
+ *   65504 for f16, FLT_MAX for f32, the limit for s8 and s16.
  *
  * **Soft bits (u8).** A hard decision, then the squared distances to the neighbouring points that differ in one bit:
  * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256.
@@ -431,7 +434,7 @@ typedef struct softqam_layer {
  *
  * softqam_codeword_block() computes it.
  *
- * Values are bytes for s8, two bytes for f16, four bytes for f32. Pointers are to the memory that the call is for: host
+ * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
  * memory, or device memory for the calls of softqam_cuda.h. Not for SOFTQAM_OUTPUT_U8. */
 typedef struct softqam_codeword {
     /** G: bits of the codeword, a multiple of n_layers * Qm, at most 2^32 - 1. */
@@ -521,7 +524,7 @@ typedef struct softqam_segment {
     softqam_modulation modulation; /**< SOFTQAM_MODULATION_DEFAULT: the demodulator's */
     softqam_noise_form noise_form; /**< SOFTQAM_NOISE_FORM_DEFAULT: the demodulator's */
     float input_scale;             /**< as in softqam_demodulator_config; 0: the demodulator's */
-    float llr_scale;               /**< s8: as in softqam_demodulator_config; 0: the demodulator's */
+    float llr_scale;               /**< s8, s16: as in softqam_demodulator_config; 0: the demodulator's */
     /** 1: LLRs are descrambled (3GPP TS 38.211 clauses 6.3.1.1 and 7.3.1.1): LLR k of symbol i changes its sign where
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1. Erasures stay +0; an
      *  LLR of exactly 0 becomes -0 in f16 and f32. 0: LLRs are not descrambled. */
@@ -669,8 +672,8 @@ SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
  * @param modulation  a modulation
  * @param n_symbols   number of symbols
  *
- * @return bytes: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for f16, 4 for f32; 0 for an unknown
- *         format or modulation, and where the product exceeds a size_t.
+ * @return bytes: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for s16 and f16, 4 for f32; 0 for an
+ * unknown format or modulation, and where the product exceeds a size_t.
  *
  * Thread safety: any thread.
  */

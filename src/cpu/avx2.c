@@ -14,7 +14,7 @@
 const softqam_cpu_variant softqam_cpu_avx2 = {
     .name = "avx2",
     .runs_here = softqam_has_avx2,
-    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .convert = CONVERT_LOOPS,
     .soft_bits = {soft_bits_of_symbols},
     .soft_bits_convert = true,
     .llrs = llr_loops,

@@ -10,15 +10,16 @@
 VEC vec_f32 load_components(softqam_input_format format, const unsigned char *from)
 {
     switch (format) {
+    case SOFTQAM_INPUT_CF32:
+        break;
     case SOFTQAM_INPUT_CS16:
         return vec_load_s16(from);
     case SOFTQAM_INPUT_CS8:
         return vec_load_s8(from);
     case SOFTQAM_INPUT_CF16:
         return vec_load_f16(from);
-    default:
-        return vec_load_f32(from);
     }
+    return vec_load_f32(from);
 }
 
 /* A step's components. */

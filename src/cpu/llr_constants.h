@@ -6,7 +6,7 @@
 #include "convert_loops.h"
 
 /* What a loop writes; s8 apart where it is limited by nothing but that -128 is not an LLR. */
-typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_F16, LLRS_F32 } llr_output;
+typedef enum llr_output { LLRS_S8_FULL, LLRS_S8, LLRS_S16, LLRS_F16, LLRS_F32 } llr_output;
 
 /* Symbol by symbol with the signs that the symbols say; descrambled; and that in bit planes. */
 typedef enum llr_layout { LLRS_AS_SENT, LLRS_DESCRAMBLED, LLRS_IN_PLANES } llr_layout;
@@ -70,7 +70,7 @@ VEC usual_range usual_range_of(int m, llr_output output)
 {
     if (output == LLRS_F16)
         return m == 0 ? usual_range_bpsk_f16 : usual_range_f16;
-    return output <= LLRS_S8 ? usual_range_s8 : usual_range_f32;
+    return output <= LLRS_S8 ? usual_range_s8 : output == LLRS_S16 ? usual_range_s16 : usual_range_f32;
 }
 
 /* Whether loops convert their symbols where they stream (softqam_converts). Shorter outputs, and registers of 8 floats,

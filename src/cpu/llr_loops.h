@@ -40,7 +40,7 @@ VEC size_t llr_symbol_bits(int m)
 
 VEC size_t llr_symbol_nbytes(int m, llr_output output)
 {
-    return llr_symbol_bits(m) * (output == LLRS_F32 ? 4 : output == LLRS_F16 ? 2 : 1);
+    return llr_symbol_bits(m) * (output == LLRS_F32 ? 4 : output <= LLRS_S8 ? 1 : 2);
 }
 
 VEC llr_place llr_place_after(int m, softqam_noise_kind kind, llr_place at, size_t n)
@@ -282,7 +282,7 @@ VEC tile_values usual_tile(int m, llr_output output, bool narrow, softqam_noise_
                 flipped(m, output, constants,
                         usual_bpsk_metric(&constants->table, vec_evens(a, b), vec_odds(a, b), constants->turns[at.odd]),
                         flips_at(m, output, constants, at.bit), 0);
-            store_bpsk(output, rule, at.out, output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight));
+            store_bpsk(output, rule, at.out, usual_llr(output, constants, metric, weight));
             continue;
         }
         /* Both rows first: one after the other they take 3 to 10 % longer. */
@@ -521,13 +521,16 @@ VEC void llr_loop(int m, llr_output output, softqam_noise_kind kind, const softq
     DEFINE_LOOP_OF_MODULATION(name##_loop, m)                                                                          \
     DEFINE_LOOP_OF_OUTPUT(name##_to_s8_full, name##_loop, LLRS_S8_FULL)                                                \
     DEFINE_LOOP_OF_OUTPUT(name##_to_s8, name##_loop, LLRS_S8)                                                          \
+    DEFINE_LOOP_OF_OUTPUT(name##_to_s16, name##_loop, LLRS_S16)                                                        \
     DEFINE_LOOP_OF_OUTPUT(name##_to_f16, name##_loop, LLRS_F16)                                                        \
     DEFINE_LOOP_OF_OUTPUT(name##_to_f32, name##_loop, LLRS_F32)                                                        \
     DEFINE_LLR_LOOPS(name##_s8_full, name##_to_s8_full, m, LLRS_S8_FULL)                                               \
     DEFINE_LLR_LOOPS(name##_s8, name##_to_s8, m, LLRS_S8)                                                              \
+    DEFINE_LLR_LOOPS(name##_s16, name##_to_s16, m, LLRS_S16)                                                           \
     DEFINE_LLR_LOOPS(name##_f16, name##_to_f16, m, LLRS_F16)                                                           \
     DEFINE_LLR_LOOPS(name##_f32, name##_to_f32, m, LLRS_F32)                                                           \
     DEFINE_CODEWORD_LOOPS(name##_s8, name##_to_s8, m, LLRS_S8)                                                         \
+    DEFINE_CODEWORD_LOOPS(name##_s16, name##_to_s16, m, LLRS_S16)                                                      \
     DEFINE_CODEWORD_LOOPS(name##_f16, name##_to_f16, m, LLRS_F16)                                                      \
     DEFINE_CODEWORD_LOOPS(name##_f32, name##_to_f32, m, LLRS_F32)
 
@@ -549,9 +552,10 @@ DEFINE_MODULATION(loop_1024qam, 5)
     }
 #define MODULATION_LOOPS(name)                                                                                         \
     {                                                                                                                  \
-        .s8_full = BY_NOISE(name##_s8_full), .s8 = BY_NOISE(name##_s8), .f16 = BY_NOISE(name##_f16),                   \
-        .f32 = BY_NOISE(name##_f32), .codeword_s8 = CODEWORD_BY_NOISE(name##_s8),                                      \
-        .codeword_f16 = CODEWORD_BY_NOISE(name##_f16), .codeword_f32 = CODEWORD_BY_NOISE(name##_f32)                   \
+        .s8_full = BY_NOISE(name##_s8_full), .s8 = BY_NOISE(name##_s8), .s16 = BY_NOISE(name##_s16),                   \
+        .f16 = BY_NOISE(name##_f16), .codeword_s16 = CODEWORD_BY_NOISE(name##_s16), .f32 = BY_NOISE(name##_f32),       \
+        .codeword_s8 = CODEWORD_BY_NOISE(name##_s8), .codeword_f16 = CODEWORD_BY_NOISE(name##_f16),                    \
+        .codeword_f32 = CODEWORD_BY_NOISE(name##_f32)                                                                  \
     }
 
 _Static_assert(MAX_AXIS_BITS == 5, "loops for each");

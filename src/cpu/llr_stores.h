@@ -219,7 +219,15 @@ typedef struct llr_registers {
     vec_f32 bits[MAX_AXIS_BITS];
 } llr_registers;
 
-/* What a register becomes: LLRs, or s8's sums. The usual ones are limited by packing alone. */
+/* An LLR of usual values, or the sum that s8 and s16 have of it. s8's are limited by packing alone. */
+VEC vec_f32 usual_llr(llr_output output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
+{
+    if (output == LLRS_S16)
+        return llr_rounded(metric, weight, constants->least_sum, constants->most_sum);
+    return output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight);
+}
+
+/* What a register becomes. */
 VEC llr_registers usual_llrs(int m, llr_output output, const llr_constants *constants, vec_f32 components,
                              vec_llr_row row, vec_f32 weight, vec_u32 flips)
 {
@@ -229,7 +237,7 @@ VEC llr_registers usual_llrs(int m, llr_output output, const llr_constants *cons
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
         const vec_f32 metric = flipped(m, output, constants, metrics[k], flips, k);
-        llrs.bits[k] = output <= LLRS_S8 ? llr_sum(metric, weight) : vec_mul(metric, weight);
+        llrs.bits[k] = usual_llr(output, constants, metric, weight);
     }
     return llrs;
 }
@@ -237,8 +245,8 @@ VEC llr_registers usual_llrs(int m, llr_output output, const llr_constants *cons
 /* One of any value. */
 VEC vec_f32 full_llr(llr_output output, const llr_constants *constants, vec_mask valid, vec_f32 metric, vec_f32 weight)
 {
-    return vec_keep(valid, output <= LLRS_S8 ? llr_rounded(metric, weight, constants->least_sum, constants->most_sum)
-                                             : llr_scaled(metric, weight, constants->limit));
+    return vec_keep(valid, output <= LLRS_S16 ? llr_rounded(metric, weight, constants->least_sum, constants->most_sum)
+                                              : llr_scaled(metric, weight, constants->limit));
 }
 
 /* The other component of each one's symbol. */
@@ -275,8 +283,8 @@ VEC void store_alone(int m, llr_output output, s8_rule rule, unsigned char *out,
     const vec_f32 *bits = llrs->bits;
     if (output == LLRS_F32) {
         vec_store_f32_pairs(m, out, bits, streaming);
-    } else if (output == LLRS_F16) {
-        vec_store_256qam_f16(out, bits, streaming);
+    } else if (output > LLRS_S8) {
+        vec_store_256qam_16(output == LLRS_S16, out, bits, streaming);
     } else {
         const vec_bytes packed = bytes_of(rule, words_of(rule, bits[0], bits[1]), words_of(rule, bits[2], bits[3]));
         const vec_bytes ordered = in_order(rule, packed, order_256qam); /* a unit is two symbols, in a 128-bit part */
@@ -291,8 +299,8 @@ VEC void store_both(int m, llr_output output, s8_rule rule, unsigned char *out, 
 {
     const bool streaming = rule.constants->streaming;
     const vec_f32 *a = llrs_a->bits, *b = llrs_b->bits;
-    if (output == LLRS_F16) {
-        vec_store_both_f16(m, out, a, b, streaming);
+    if (output > LLRS_S8) {
+        vec_store_both_16(output == LLRS_S16, m, out, a, b, streaming);
     } else if (m == 1) {
         const vec_bytes words = words_of(rule, a[0], b[0]);
         vec_store_units_of_4(out, in_order(rule, bytes_of(rule, words, words), order_qpsk), rule.flips, streaming);
@@ -319,9 +327,9 @@ VEC void store_planes(int m, llr_output output, const llr_constants *constants, 
     for (int k = 0; k < m; k++) {
         unsigned char *of_i = out + 2 * (size_t)k * plane_nbytes, *of_q = of_i + plane_nbytes;
         const vec_f32 i = vec_evens(a->bits[k], b->bits[k]), q = vec_odds(a->bits[k], b->bits[k]);
-        if (output == LLRS_F16) {
-            vec_store_f16(of_i, i, false);
-            vec_store_f16(of_q, q, false);
+        if (output < LLRS_F32) {
+            vec_store_16(output == LLRS_S16, of_i, i, false);
+            vec_store_16(output == LLRS_S16, of_q, q, false);
         } else {
             vec_store(of_i, vec_as_bytes(i), false);
             vec_store(of_q, vec_as_bytes(q), false);
@@ -383,8 +391,8 @@ VEC void store_bpsk(llr_output output, s8_rule rule, unsigned char *out, vec_f32
     const bool streaming = rule.constants->streaming;
     if (output == LLRS_F32) {
         vec_store(out, vec_as_bytes(llrs), streaming);
-    } else if (output == LLRS_F16) {
-        vec_store_f16(out, llrs, streaming);
+    } else if (output > LLRS_S8) {
+        vec_store_16(output == LLRS_S16, out, llrs, streaming);
     } else {
         const vec_s32 steps = vec_sub_s32(vec_bits_s32(llrs), vec_bits_s32(vec_splat(ROUNDING_CONSTANT)));
         vec_store_s8(out, steps, rule.constants->least, rule.constants->most, streaming);

@@ -61,14 +61,25 @@ typedef struct softqam_loop_call {
 /* Soft bits or LLRs. */
 typedef void softqam_loop(const softqam_loop_call *call);
 
+/* Of functions with these names, by input format. */
+#define CONVERT_LOOPS                                                                                                  \
+    {                                                                                                                  \
+        [SOFTQAM_INPUT_CF32] = convert_cf32, [SOFTQAM_INPUT_CS16] = convert_cs16, [SOFTQAM_INPUT_CS8] = convert_cs8,   \
+        [SOFTQAM_INPUT_CF16] = convert_cf16                                                                            \
+    }
+_Static_assert(N_INPUT_FORMATS == 4, "CONVERT_LOOPS has one for each");
+
 /* Of one modulation, by output and kind of noise. */
+_Static_assert(N_OUTPUT_FORMATS == 5, "loops for each: here, in variant.c, llr_loops.h and portable.c");
 typedef struct softqam_llr_loops {
     softqam_loop *s8_full[SOFTQAM_NOISE_KINDS]; /* where the limit is 127 */
     softqam_loop *s8[SOFTQAM_NOISE_KINDS];
+    softqam_loop *s16[SOFTQAM_NOISE_KINDS];
     softqam_loop *f16[SOFTQAM_NOISE_KINDS];
     softqam_loop *f32[SOFTQAM_NOISE_KINDS];
     /* The same for codewords, which descramble and write bit planes; of noise values for each symbol only. */
     softqam_loop *codeword_s8[SOFTQAM_NOISE_KINDS];
+    softqam_loop *codeword_s16[SOFTQAM_NOISE_KINDS];
     softqam_loop *codeword_f16[SOFTQAM_NOISE_KINDS];
     softqam_loop *codeword_f32[SOFTQAM_NOISE_KINDS];
 } softqam_llr_loops;

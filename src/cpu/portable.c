@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "generic.h"
-#include "gold_polynomials.h"
 #include "gold.h"
+#include "gold_polynomials.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "widen_half.h"
@@ -69,21 +69,27 @@ static void soft_bits_of_symbols(const softqam_loop_call *call)
     }
 }
 
+static inline size_t value_nbytes(softqam_output_format format)
+{
+    return format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
+}
+
 /* One LLR in memory. An erasure is 0. */
 static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
                              unsigned char *to)
 {
-    if (format == SOFTQAM_OUTPUT_S8) {
+    if (format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16) {
         const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
-        *to = (unsigned char)vec_bits(vec_keep(valid, sum));
-    } else {
-        const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
-        const uint16_t half = (uint16_t)vec_to_f16(llr);
-        if (format == SOFTQAM_OUTPUT_F16)
-            memcpy(to, &half, sizeof half);
-        else
-            memcpy(to, &llr, sizeof llr);
+        const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
+        memcpy(to, &steps, value_nbytes(format));
+        return;
     }
+    const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
+    const uint16_t half = (uint16_t)vec_to_f16(llr);
+    if (format == SOFTQAM_OUTPUT_F16)
+        memcpy(to, &half, sizeof half);
+    else
+        memcpy(to, &llr, sizeof llr);
 }
 
 /* The metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
@@ -111,7 +117,7 @@ static inline float descrambled(const softqam_loop_call *call, size_t n, float m
 
 static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind, const softqam_loop_call *call)
 {
-    const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
+    const size_t nbytes = value_nbytes(format);
     const size_t n_bits = m == 0 ? 1 : 2 * (size_t)m;
     const size_t bit_step = call->plane_nbytes ? call->plane_nbytes : nbytes;
     const size_t symbol_step = call->plane_nbytes ? nbytes : n_bits * nbytes;
@@ -202,6 +208,7 @@ static void interleave(const unsigned char *const from[], size_t n_layers, size_
     DEFINE_LLR_LOOP(name##_inverse, m, format, SOFTQAM_NOISE_INVERSE)
 #define DEFINE_MODULATION(name, m)                                                                                     \
     DEFINE_LLR_LOOPS(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                  \
+    DEFINE_LLR_LOOPS(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                                \
     DEFINE_LLR_LOOPS(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                                \
     DEFINE_LLR_LOOPS(name##_f32, m, SOFTQAM_OUTPUT_F32)
 
@@ -219,9 +226,9 @@ DEFINE_MODULATION(loop_1024qam, 5)
     }
 #define MODULATION_LOOPS(name)                                                                                         \
     {                                                                                                                  \
-        .s8_full = BY_NOISE(name##_s8), .s8 = BY_NOISE(name##_s8), .f16 = BY_NOISE(name##_f16),                        \
-        .f32 = BY_NOISE(name##_f32), .codeword_s8 = BY_NOISE(name##_s8), .codeword_f16 = BY_NOISE(name##_f16),         \
-        .codeword_f32 = BY_NOISE(name##_f32)                                                                           \
+        .s8_full = BY_NOISE(name##_s8), .s8 = BY_NOISE(name##_s8), .s16 = BY_NOISE(name##_s16),                        \
+        .f16 = BY_NOISE(name##_f16), .codeword_s16 = BY_NOISE(name##_s16), .f32 = BY_NOISE(name##_f32),                \
+        .codeword_s8 = BY_NOISE(name##_s8), .codeword_f16 = BY_NOISE(name##_f16), .codeword_f32 = BY_NOISE(name##_f32) \
     }
 
 _Static_assert(MAX_AXIS_BITS == 5, "loops for each");
@@ -232,7 +239,7 @@ static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
 const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
     .runs_here = softqam_runs_everywhere,
-    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .convert = CONVERT_LOOPS,
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
@@ -244,7 +251,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
 const softqam_cpu_variant softqam_cpu_generic = {
     .name = "generic",
     .runs_here = softqam_runs_everywhere,
-    .convert = {convert_cf32, convert_cs16, convert_cs8, convert_cf16},
+    .convert = CONVERT_LOOPS,
     .soft_bits = {softqam_generic_soft_bits},
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},

@@ -753,22 +753,28 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streami
         vec_store(out + 32 * n, two_parts(m, llrs, 2 * n), streaming);
 }
 
-VEC __m128i vec_halves(vec_f32 a)
+/* LLRs to binary16, or, of sums, their lower 16 bits. */
+VEC __m128i vec_to_16(bool sums, vec_f32 a)
 {
-    return _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m256i lower = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9,
+                                           12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+    if (!sums)
+        return _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return _mm256_castsi256_si128(
+        _mm256_permute4x64_epi64(_mm256_shuffle_epi8(_mm256_castps_si256(a), lower), _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
-/* Four symbols' first four bits an axis, as binary16: 16 bytes each. */
+/* Four symbols' first four bits an axis: 16 bytes each. */
 typedef struct four_symbols {
     __m128i at[4];
 } four_symbols;
 
-VEC four_symbols halves_by_symbol(const vec_f32 llrs[4])
+VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[4])
 {
     __m128i pairs[4];
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        pairs[k] = vec_halves(llrs[k]);
+        pairs[k] = vec_to_16(sums, llrs[k]);
     const __m128i s01_01 = _mm_unpacklo_epi32(pairs[0], pairs[1]), s23_01 = _mm_unpackhi_epi32(pairs[0], pairs[1]);
     const __m128i s01_23 = _mm_unpacklo_epi32(pairs[2], pairs[3]), s23_23 = _mm_unpackhi_epi32(pairs[2], pairs[3]);
     return (four_symbols){{_mm_unpacklo_epi64(s01_01, s01_23), _mm_unpackhi_epi64(s01_01, s01_23),
@@ -776,26 +782,26 @@ VEC four_symbols halves_by_symbol(const vec_f32 llrs[4])
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4], bool streaming)
 {
-    const four_symbols symbols = halves_by_symbol(llrs);
+    const four_symbols symbols = bits_by_symbol(sums, llrs);
     unsigned char *out = to;
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
         vec_store_half(out + 16 * k, symbols.at[k], streaming);
 }
 
-VEC void store_16qam_f16(unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_16qam_16(bool sums, unsigned char *out, const vec_f32 llrs[], bool streaming)
 {
-    const __m128i first = vec_halves(llrs[0]), second = vec_halves(llrs[1]);
+    const __m128i first = vec_to_16(sums, llrs[0]), second = vec_to_16(sums, llrs[1]);
     vec_store_half(out, _mm_unpacklo_epi32(first, second), streaming);
     vec_store_half(out + 16, _mm_unpackhi_epi32(first, second), streaming);
 }
 
 /* Twelve times 32 bits: of symbol s bit k is number 3 s + k. */
-VEC void store_64qam_f16(unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_64qam_16(bool sums, unsigned char *out, const vec_f32 llrs[], bool streaming)
 {
-    const __m128i p0 = vec_halves(llrs[0]), p1 = vec_halves(llrs[1]), p2 = vec_halves(llrs[2]);
+    const __m128i p0 = vec_to_16(sums, llrs[0]), p1 = vec_to_16(sums, llrs[1]), p2 = vec_to_16(sums, llrs[2]);
     const __m128i s01 = _mm_unpacklo_epi32(p0, p1), s23 = _mm_unpackhi_epi32(p0, p1);
     const __m128i first = _mm_blend_epi32(_mm_shuffle_epi32(s01, _MM_SHUFFLE(2, 2, 1, 0)),
                                           _mm_shuffle_epi32(p2, _MM_SHUFFLE(0, 0, 0, 0)), 0x4);
@@ -816,10 +822,10 @@ VEC void store_dword(unsigned char *to, __m128i a)
 }
 
 /* 20 bytes a symbol begin nowhere in particular: they are not streamed. */
-VEC void store_1024qam_f16(unsigned char *out, const vec_f32 llrs[])
+VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
 {
-    const four_symbols symbols = halves_by_symbol(llrs);
-    const __m128i last = vec_halves(llrs[4]);
+    const four_symbols symbols = bits_by_symbol(sums, llrs);
+    const __m128i last = vec_to_16(sums, llrs[4]);
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
         _mm_storeu_si128((__m128i *)(void *)(out + 20 * k), symbols.at[k]);
@@ -829,30 +835,30 @@ VEC void store_1024qam_f16(unsigned char *out, const vec_f32 llrs[])
     store_dword(out + 76, _mm_srli_si128(last, 12));
 }
 
-VEC void store_register_f16(int m, unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_register_16(bool sums, int m, unsigned char *out, const vec_f32 llrs[], bool streaming)
 {
     if (m == 1)
-        vec_store_half(out, vec_halves(llrs[0]), streaming);
+        vec_store_half(out, vec_to_16(sums, llrs[0]), streaming);
     else if (m == 2)
-        store_16qam_f16(out, llrs, streaming);
+        store_16qam_16(sums, out, llrs, streaming);
     else if (m == 3)
-        store_64qam_f16(out, llrs, streaming);
+        store_64qam_16(sums, out, llrs, streaming);
     else
-        store_1024qam_f16(out, llrs);
+        store_1024qam_16(sums, out, llrs);
 }
 
 /* A step's two registers of another modulation. */
-VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
 {
     unsigned char *out = to;
-    store_register_f16(m, out, a, streaming);
-    store_register_f16(m, out + LANES / 2 * 4 * m, b, streaming);
+    store_register_16(sums, m, out, a, streaming);
+    store_register_16(sums, m, out + LANES / 2 * 4 * m, b, streaming);
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_f16(void *to, vec_f32 llrs, bool streaming)
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs, bool streaming)
 {
-    vec_store_half(to, vec_halves(llrs), streaming);
+    vec_store_half(to, vec_to_16(sums, llrs), streaming);
 }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)

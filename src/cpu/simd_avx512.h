@@ -706,21 +706,23 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
                      streaming);
 }
 
-VEC __m256i vec_half(vec_f32 a)
+/* LLRs to binary16, or, of sums, their lower 16 bits. */
+VEC __m256i vec_to_16(bool sums, vec_f32 a)
 {
-    return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return sums ? _mm512_cvtepi32_epi16(_mm512_castps_si512(a))
+                : _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-/* To binary16: those of a, then those of b. */
-VEC __m512i vec_halves(vec_f32 a, vec_f32 b)
+/* Those of a, then those of b. */
+VEC __m512i vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(vec_half(a)), vec_half(b), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(vec_to_16(sums, a)), vec_to_16(sums, b), 1);
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4], bool streaming)
 {
-    const __m512i p01 = vec_halves(llrs[0], llrs[1]), p23 = vec_halves(llrs[2], llrs[3]);
+    const __m512i p01 = vec_both_to_16(sums, llrs[0], llrs[1]), p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
     unsigned char *out = to;
@@ -728,10 +730,11 @@ VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
     vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), streaming);
 }
 
-VEC void store_1024qam_f16(unsigned char *out, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], const vec_f32 b[], bool streaming)
 {
-    const __m512i from[] = {vec_halves(a[0], a[1]), vec_halves(a[2], a[3]), vec_halves(b[0], b[1]),
-                            vec_halves(b[2], b[3]), vec_halves(a[4], b[4])};
+    const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, a[2], a[3]),
+                            vec_both_to_16(sums, b[0], b[1]), vec_both_to_16(sums, b[2], b[3]),
+                            vec_both_to_16(sums, a[4], b[4])};
     vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4), streaming);
     vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4), streaming);
     vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4), streaming);
@@ -740,22 +743,23 @@ VEC void store_1024qam_f16(unsigned char *out, const vec_f32 a[], const vec_f32 
 }
 
 /* A step's two registers of another modulation. */
-VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
 {
     unsigned char *out = to;
     if (m == 1) {
-        vec_store(out, vec_halves(a[0], b[0]), streaming);
+        vec_store(out, vec_both_to_16(sums, a[0], b[0]), streaming);
     } else if (m == 2) {
-        const __m512i from[] = {vec_halves(a[0], a[1]), vec_halves(b[0], b[1])};
+        const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1])};
         vec_store(out, GATHER(FROM_16QAM_F16, 0, 0), streaming);
         vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1), streaming);
     } else if (m == 3) {
-        const __m512i from[] = {vec_halves(a[0], a[1]), vec_halves(b[0], b[1]), vec_halves(a[2], b[2])};
+        const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1]),
+                                vec_both_to_16(sums, a[2], b[2])};
         vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2), streaming);
         vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2), streaming);
         vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2), streaming);
     } else {
-        store_1024qam_f16(out, a, b, streaming);
+        store_1024qam_16(sums, out, a, b, streaming);
     }
 }
 
@@ -818,9 +822,9 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streami
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_f16(void *to, vec_f32 llrs, bool streaming)
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs, bool streaming)
 {
-    vec_store_half(to, vec_half(llrs), streaming);
+    vec_store_half(to, vec_to_16(sums, llrs), streaming);
 }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)

@@ -721,24 +721,32 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streami
     }
 }
 
-/* 256QAM's register. */
-VEC void vec_store_256qam_f16(void *to, const vec_f32 llrs[4], bool streaming)
+/* LLRs to binary16, or, of sums, their lower 16 bits: those of a, then those of b. */
+VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
-    const uint32x4_t p01 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[0]), llrs[1]));
-    const uint32x4_t p23 = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(llrs[2]), llrs[3]));
+    if (!sums)
+        return vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(a), b));
+    return vreinterpretq_u32_u16(vmovn_high_u32(vmovn_u32(vreinterpretq_u32_f32(a)), vreinterpretq_u32_f32(b)));
+}
+
+/* 256QAM's register. */
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4], bool streaming)
+{
+    const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
+    const uint32x4_t p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     unsigned char *out = to;
     vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), streaming);
     vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), streaming);
 }
 
 /* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */
-VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
 {
     (void)streaming;
     unsigned char *out = to;
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
-        const uint32x4_t pairs = vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(a[k]), b[k]));
+        const uint32x4_t pairs = vec_both_to_16(sums, a[k], b[k]);
         STORE_DWORD(out + 4 * k, pairs, 0);
         STORE_DWORD(out + 4 * (m + k), pairs, 1);
         STORE_DWORD(out + 4 * (2 * m + k), pairs, 2);
@@ -747,10 +755,11 @@ VEC void vec_store_both_f16(int m, void *to, const vec_f32 a[], const vec_f32 b[
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_f16(void *to, vec_f32 llrs, bool streaming)
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs, bool streaming)
 {
     (void)streaming;
-    vst1_u8(to, vreinterpret_u8_f16(vcvt_f16_f32(llrs)));
+    vst1_u8(to, sums ? vreinterpret_u8_u16(vmovn_u32(vreinterpretq_u32_f32(llrs)))
+                     : vreinterpret_u8_f16(vcvt_f16_f32(llrs)));
 }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)

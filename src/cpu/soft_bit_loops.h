@@ -195,15 +195,16 @@ VEC size_t usual_steps(bool positive_is_1, const softqam_params *params, symbol_
     if (!reader.converts)
         return STEPS_OF(reader);
     switch (reader.format) {
+    case SOFTQAM_INPUT_CF32:
+        break;
     case SOFTQAM_INPUT_CS16:
         return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CS16, 4, reader));
     case SOFTQAM_INPUT_CS8:
         return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CS8, 2, reader));
     case SOFTQAM_INPUT_CF16:
         return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF16, 4, reader));
-    default:
-        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF32, 8, reader));
     }
+    return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF32, 8, reader));
 #undef STEPS_OF
 }
 

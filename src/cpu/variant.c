@@ -117,6 +117,8 @@ static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const s
     switch (params->output_format) {
     case SOFTQAM_OUTPUT_S8:
         return params->llr_limit == 127.0f ? llrs->s8_full : llrs->s8;
+    case SOFTQAM_OUTPUT_S16:
+        return llrs->s16;
     case SOFTQAM_OUTPUT_F16:
         return llrs->f16;
     case SOFTQAM_OUTPUT_F32:
@@ -132,6 +134,8 @@ static softqam_loop *const *codeword_loops_of(const softqam_params *params, cons
     switch (params->output_format) {
     case SOFTQAM_OUTPUT_S8:
         return llrs->codeword_s8;
+    case SOFTQAM_OUTPUT_S16:
+        return llrs->codeword_s16;
     case SOFTQAM_OUTPUT_F16:
         return llrs->codeword_f16;
     case SOFTQAM_OUTPUT_F32:

@@ -25,8 +25,9 @@ typedef struct context_row {
     {                                                                                                                  \
         {.device = -1, __VA_ARGS__}, text                                                                              \
     }
-#define S8 .output_format = SOFTQAM_OUTPUT_S8
-#define U8 .output_format = SOFTQAM_OUTPUT_U8
+#define S8  .output_format = SOFTQAM_OUTPUT_S8
+#define S16 .output_format = SOFTQAM_OUTPUT_S16
+#define U8  .output_format = SOFTQAM_OUTPUT_U8
 
 static const config_row config_rows[] = {
     WRONG("config.modulation is 8", .modulation = 8),
@@ -57,6 +58,11 @@ static const config_row config_rows[] = {
     WRONG("config.llr_scale is 6, not 1, the only scale of this output format", U8, .llr_scale = 6),
     WRONG("config.llr_scale is 6, not 1", .output_format = SOFTQAM_OUTPUT_F16, .llr_scale = 6),
     WRONG("config.llr_scale is nan, not 1", .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = NAN),
+    WRONG("config.llr_scale is 32768, not 2^-10 to 2^14", S16, .llr_scale = 0x1p15F),
+    WRONG("config.llr_scale is 0.000488281, not 2^-10 to 2^14", S16, .llr_scale = 0x1p-11F),
+    WRONG("config.llr_scale is nan, not 2^-10 to 2^14", S16, .llr_scale = NAN),
+    WRONG("config.llr_limit is 32768, not 1 to 32767", S16, .llr_limit = 32768),
+    WRONG("config.llr_limit is -1, not 1 to 32767", S16, .llr_limit = -1),
     WRONG("config.llr_limit is 128, not 1 to 127", S8, .llr_limit = 128),
     WRONG("config.llr_limit is -1, not 1 to 127", S8, .llr_limit = -1),
     WRONG("config.llr_limit is -2147483648, not 1 to 127", S8, .llr_limit = INT32_MIN),

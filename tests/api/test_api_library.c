@@ -104,8 +104,11 @@ static void test_bits_per_symbol(void **state)
 static void test_output_sizes(void **state)
 {
     (void)state;
-    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {
-        [SOFTQAM_OUTPUT_S8] = 1, [SOFTQAM_OUTPUT_F16] = 2, [SOFTQAM_OUTPUT_F32] = 4, [SOFTQAM_OUTPUT_U8] = 1};
+    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 1,
+                                                                  [SOFTQAM_OUTPUT_S16] = 2,
+                                                                  [SOFTQAM_OUTPUT_F16] = 2,
+                                                                  [SOFTQAM_OUTPUT_F32] = 4,
+                                                                  [SOFTQAM_OUTPUT_U8] = 1};
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         for (int modulation = 0; modulation <= HARNESS_N_MODULATIONS; modulation++) {
             const size_t nbytes = softqam_bits_per_symbol((softqam_modulation)modulation) * value_nbytes[format];

@@ -126,12 +126,12 @@ static void test_own_settings(void **state)
     for (unsigned shape = 0; shape < 4 * 4 * 3 * HARNESS_N_OUTPUT_FORMATS * 2; shape++) {
         const softqam_output_format output = (softqam_output_format)(shape % HARNESS_N_OUTPUT_FORMATS);
         const unsigned rest = shape / HARNESS_N_OUTPUT_FORMATS;
-        const float llr_scale = output == SOFTQAM_OUTPUT_S8 ? llr_scales[rest / 4 % 4] : 0;
+        const float llr_scale = harness_llr_defaults_of[output].limit ? llr_scales[rest / 4 % 4] : 0;
         const float *noise_var = output == SOFTQAM_OUTPUT_U8 ? NULL : self->noise;
         softqam_demodulator_config config = api_llr_config(output);
         config.input_format = SOFTQAM_INPUT_CS16;
         config.input_scale = 0x1p-11F;
-        config.llr_scale = output == SOFTQAM_OUTPUT_S8 ? 11 : 0;
+        config.llr_scale = harness_llr_defaults_of[output].limit ? 11 : 0;
         config.noise_form = SOFTQAM_NOISE_FORM_INVERSE;
         const softqam_segment segment = {
             .n_symbols = N_SYMBOLS,

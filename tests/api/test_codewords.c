@@ -411,11 +411,12 @@ static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
     for (unsigned k = 0; k < 2; k++) {
         softqam_context_config config = api_context_config();
         config.n_threads = 1 + 3 * k;
+        config.chunk_symbols = k ? 997 : 0;
         contexts[k] = api_create_context(&config);
     }
     for (size_t k = 0; k < n_trials; k++) {
         const size_t most_blocks = harness_random_below(&random, 3) ? 12 : MOST_BLOCKS;
-        trial self = open_trial(&random, k, most_elements, most_blocks);
+        trial self = open_trial(&random, k, k % 8 ? most_elements / 15 : most_elements, most_blocks);
         check(&random, &self, contexts[0]);
         check(&random, &self, contexts[1]);
         close_trial(&self);
@@ -427,14 +428,14 @@ static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
 static void test_outputs(void **state)
 {
     (void)state;
-    check_trials(STREAM_OUTPUTS, 3000, 400);
+    check_trials(STREAM_OUTPUTS, 3000, 6000);
 }
 
 /* Enough for several threads, whose parts begin in any code block. */
 static void test_large_outputs(void **state)
 {
     (void)state;
-    check_trials(STREAM_LARGE, 30, 100000);
+    check_trials(STREAM_LARGE, 60, 100000);
 }
 
 /* Misuse. */

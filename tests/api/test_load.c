@@ -96,9 +96,10 @@ static softqam_demodulator_config random_config(worker *self)
     config.noise = (softqam_noise)below(self, 2);
     config.noise_form = (softqam_noise_form)below(self, 3);
     config.sign = (softqam_sign)below(self, 2);
-    if (config.output_format == SOFTQAM_OUTPUT_S8) {
+    const int largest = harness_llr_defaults_of[config.output_format].limit;
+    if (largest) {
         config.llr_scale = (float)(1 + below(self, 20));
-        config.llr_limit = 1 + (int)below(self, 127);
+        config.llr_limit = 1 + (int)below(self, (size_t)largest);
     }
     return config;
 }

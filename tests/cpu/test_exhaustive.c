@@ -304,6 +304,12 @@ static void test_s8(void **state)
     run_llrs(SOFTQAM_OUTPUT_S8);
 }
 
+static void test_s16(void **state)
+{
+    (void)state;
+    run_llrs(SOFTQAM_OUTPUT_S16);
+}
+
 static void test_f16(void **state)
 {
     (void)state;
@@ -361,8 +367,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oracle), cmocka_unit_test(test_specified), cmocka_unit_test(test_u8),
-        cmocka_unit_test(test_s8),     cmocka_unit_test(test_f32),       cmocka_unit_test(test_f16),
-        cmocka_unit_test(test_cs16),
+        cmocka_unit_test(test_s8),     cmocka_unit_test(test_s16),       cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_f16),    cmocka_unit_test(test_cs16),
     };
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -61,16 +61,22 @@ static void test_signs_scales_and_limits(void **state)
 {
     (void)state;
     static const struct {
+        softqam_output_format output;
         float scale;
         int limit;
-    } scales[] = {{0, 0}, {0, 1}, {6, 120}, {1, 63}, {0x1p-10F, 127}, {0x1p20F, 64}, {20, 31}};
+    } scales[] = {
+        {SOFTQAM_OUTPUT_S8, 0, 0},   {SOFTQAM_OUTPUT_S8, 0, 1},           {SOFTQAM_OUTPUT_S8, 6, 120},
+        {SOFTQAM_OUTPUT_S8, 1, 63},  {SOFTQAM_OUTPUT_S8, 0x1p-10F, 127},  {SOFTQAM_OUTPUT_S8, 0x1p20F, 64},
+        {SOFTQAM_OUTPUT_S8, 20, 31}, {SOFTQAM_OUTPUT_S16, 0, 0},          {SOFTQAM_OUTPUT_S16, 0x1p14F, 32767},
+        {SOFTQAM_OUTPUT_S16, 6, 1},  {SOFTQAM_OUTPUT_S16, 0x1p-10F, 300},
+    };
     variants_data self = variants_open_mixture(STREAM_SCALES, harness_symbol_count(20011));
     for (size_t k = 0; k < HARNESS_COUNT(scales) * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
         config.sign = (softqam_sign)(k / SOFTQAM_NOISE_KINDS % 2);
-        config.output_format = SOFTQAM_OUTPUT_S8;
+        config.output_format = scales[k / SOFTQAM_NOISE_KINDS / 2].output;
         config.llr_scale = scales[k / SOFTQAM_NOISE_KINDS / 2].scale;
         config.llr_limit = scales[k / SOFTQAM_NOISE_KINDS / 2].limit;
         variants_call call = variants_call_of(&config, noise);

@@ -65,7 +65,9 @@ static bool is_llr_scale(float scale, softqam_output_format format)
 {
     if (scale == 0.0f)
         return true;
-    return format == SOFTQAM_OUTPUT_S8 ? scale >= 0x1p-10f && scale <= 0x1p20f : scale == 1.0f;
+    if (format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16)
+        return scale >= 0x1p-10f && scale <= (format == SOFTQAM_OUTPUT_S8 ? 0x1p20f : 0x1p14f);
+    return scale == 1.0f;
 }
 
 softqam_modulation modulation_of(const softqam_segment *segment, const softqam_demodulator_config *config)

@@ -86,7 +86,10 @@ static bool take_config(source *self, softqam_demodulator_config *config)
     config->sign = (softqam_sign)take_choice(self, 2);
     config->noise = (softqam_noise)take_choice(self, 2);
     config->noise_form = (softqam_noise_form)take_choice(self, 3);
-    config->llr_limit = config->output_format == SOFTQAM_OUTPUT_S8 ? take_choice(self, 128) : 0;
+    if (config->output_format == SOFTQAM_OUTPUT_S8)
+        config->llr_limit = take_choice(self, 128);
+    if (config->output_format == SOFTQAM_OUTPUT_S16)
+        config->llr_limit = take_choice(self, 2) ? take_choice(self, 256) * 128 : 0;
     if (unusual & 1)
         take(self, &config->input_scale, sizeof config->input_scale);
     if (unusual & 2)

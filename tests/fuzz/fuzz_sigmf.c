@@ -260,7 +260,10 @@ static void check_segments_written(const recording *self, const cJSON *written, 
 
 static void check_metadata_written(const recording *self, const command *how, const uint8_t *out, size_t out_nbytes)
 {
-    static const char *const datatypes[] = {"ru8", "ri8", NULL, "rf32_le"};
+    static const char *const datatypes[] = {[SOFTQAM_OUTPUT_S8] = "ri8",
+                                            [SOFTQAM_OUTPUT_S16] = "ri16_le",
+                                            [SOFTQAM_OUTPUT_F32] = "rf32_le",
+                                            [SOFTQAM_OUTPUT_U8] = "ru8"};
     size_t nbytes;
     char hex[2 * SHA512_NBYTES + 1];
     char *text = (char *)folder_get("y.sigmf-meta", &nbytes);
@@ -284,7 +287,11 @@ static void check_metadata_written(const recording *self, const command *how, co
 
 static int call(const command *how)
 {
-    static const char *const formats[] = {"u8", "s8", "f16", "f32"};
+    static const char *const formats[] = {[SOFTQAM_OUTPUT_S8] = "s8",
+                                          [SOFTQAM_OUTPUT_S16] = "s16",
+                                          [SOFTQAM_OUTPUT_F16] = "f16",
+                                          [SOFTQAM_OUTPUT_F32] = "f32",
+                                          [SOFTQAM_OUTPUT_U8] = "u8"};
     char input[PATH_MAX], output[PATH_MAX];
     const char *argv[16] = {"demod", "-q", "--backend", "cpu", "--threads", "1", "-o", formats[how->format]};
     int argc = 8;
@@ -333,7 +340,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     if (nbytes < 3)
         return 0;
     const uint8_t what = data[0];
-    const command how = {.format = (softqam_output_format)(what & 3),
+    const command how = {.format = (softqam_output_format)(data[1] % (SOFTQAM_OUTPUT_U8 + 1)),
                          .to_recording = what & 4,
                          .hash = (what & 0x0c) != 0x0c,
                          .verify = what & 0x80,

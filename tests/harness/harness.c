@@ -252,9 +252,16 @@ void harness_random_fill(harness_random *self, void *bytes, size_t nbytes)
 
 const char *const harness_input_names[] = {"cf32", "cs16", "cs8", "cf16"};
 const char *const harness_output_names[HARNESS_N_OUTPUT_FORMATS] = {
-    [SOFTQAM_OUTPUT_S8] = "s8", [SOFTQAM_OUTPUT_F16] = "f16", [SOFTQAM_OUTPUT_F32] = "f32", [SOFTQAM_OUTPUT_U8] = "u8"};
-const softqam_output_format harness_llr_formats[HARNESS_N_LLR_FORMATS] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16,
-                                                                          SOFTQAM_OUTPUT_F32};
+    [SOFTQAM_OUTPUT_S8] = "s8",   [SOFTQAM_OUTPUT_S16] = "s16", [SOFTQAM_OUTPUT_F16] = "f16",
+    [SOFTQAM_OUTPUT_F32] = "f32", [SOFTQAM_OUTPUT_U8] = "u8",
+};
+const softqam_output_format harness_llr_formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
+                                                     SOFTQAM_OUTPUT_F32};
+const harness_llr_defaults harness_llr_defaults_of[HARNESS_N_OUTPUT_FORMATS] = {
+    [SOFTQAM_OUTPUT_S8] = {6, 127}, [SOFTQAM_OUTPUT_S16] = {64, 32767}, [SOFTQAM_OUTPUT_F16] = {1, 0},
+    [SOFTQAM_OUTPUT_F32] = {1, 0},  [SOFTQAM_OUTPUT_U8] = {1, 0},
+};
+_Static_assert(sizeof harness_llr_formats / sizeof harness_llr_formats[0] == HARNESS_N_LLR_FORMATS, "all but u8");
 
 static softqam_modulation modulation_of(softqam_output_format format)
 {

@@ -24,7 +24,7 @@
 /* How many there are of each; `api.library` fails when there are others. Modulations are numbered from 1 on. */
 #define HARNESS_N_MODULATIONS    7
 #define HARNESS_N_INPUT_FORMATS  4
-#define HARNESS_N_OUTPUT_FORMATS 4
+#define HARNESS_N_OUTPUT_FORMATS 5
 #define HARNESS_N_LLR_FORMATS    (HARNESS_N_OUTPUT_FORMATS - 1) /* all but u8 */
 
 #define HARNESS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -152,6 +152,13 @@ extern const char *const harness_input_names[];
 extern const char *const harness_output_names[HARNESS_N_OUTPUT_FORMATS];
 
 extern const softqam_output_format harness_llr_formats[HARNESS_N_LLR_FORMATS];
+
+/* What llr_scale and llr_limit of 0 stand for; a limit of 0: the format has none, and is in nats. */
+typedef struct harness_llr_defaults {
+    float scale;
+    int limit;
+} harness_llr_defaults;
+extern const harness_llr_defaults harness_llr_defaults_of[HARNESS_N_OUTPUT_FORMATS];
 
 /* Bytes of symbols' values, of the modulation under test. */
 size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols);

@@ -102,6 +102,10 @@ static void print_values(const char *label, softqam_output_format format, const 
         case SOFTQAM_OUTPUT_S8:
             fprintf(stderr, " %4d", (int8_t)values[b]);
             break;
+        case SOFTQAM_OUTPUT_S16:
+            memcpy(&half, values + b * sizeof half, sizeof half);
+            fprintf(stderr, " %6d", (int16_t)half);
+            break;
         case SOFTQAM_OUTPUT_F16:
             memcpy(&half, values + b * sizeof half, sizeof half);
             fprintf(stderr, " 0x%04x", half);

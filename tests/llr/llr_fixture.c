@@ -62,6 +62,9 @@ double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
         return out[i];
     case SOFTQAM_OUTPUT_S8:
         return (int8_t)out[i];
+    case SOFTQAM_OUTPUT_S16:
+        memcpy(&half, out + i * sizeof half, sizeof half);
+        return (int16_t)half;
     case SOFTQAM_OUTPUT_F16:
         memcpy(&half, out + i * sizeof half, sizeof half);
         return half_to_double(half);

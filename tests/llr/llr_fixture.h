@@ -7,10 +7,6 @@
 #include "harness.h"
 #include "nr_symbol.h"
 
-/* s8's, where the configuration leaves them at 0. */
-#define LLR_S8_SCALE 6.0F
-#define LLR_S8_LIMIT 127
-
 typedef struct llr_input {
     float *symbols;
     float *noise_var;

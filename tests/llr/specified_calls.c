@@ -194,7 +194,7 @@ typedef struct segment_memory {
 
 static void fill_segment_memory(harness_random *random, softqam_input_format format, segment_memory *memory)
 {
-    const special_values components = special_components(), noise = special_noise(LLR_S8_SCALE);
+    const special_values components = special_components(), noise = special_noise(6);
     const size_t n_noise = HARNESS_COUNT(memory->noise);
     harness_random_fill(random, memory->samples, sizeof memory->samples);
     if (format == SOFTQAM_INPUT_CF32) {
@@ -214,7 +214,7 @@ static softqam_segment make_segment(harness_random *random, const harness_setup 
                                     const softqam_segment *previous, segment_memory *memory, size_t k)
 {
     static const float input_scales[] = {0, 0, 1, 0.7F, 1.3F / 32768, 1e-42F, 0x1p62F, 0x1p63F, 1e36F};
-    static const float llr_scales[] = {0, 1, 0x1p-10F, 0x1p20F, 20};
+    static const float llr_scales[] = {0, 1, 0x1p-10F, 0x1p14F, 20};
     const softqam_input_format format = setup->demodulator.input_format;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(format), component_nbytes = symbol_nbytes / 2;
     const bool planes = harness_random_below(random, 3) == 0;
@@ -228,8 +228,7 @@ static softqam_segment make_segment(harness_random *random, const harness_setup 
         .noise_stride = harness_random_below(random, MOST_STRIDE + 1),
         .noise_form = (softqam_noise_form)harness_random_below(random, 3),
         .input_scale = input_scales[harness_random_below(random, HARNESS_COUNT(input_scales))],
-        .llr_scale =
-            of.format == SOFTQAM_OUTPUT_S8 ? llr_scales[harness_random_below(random, HARNESS_COUNT(llr_scales))] : 0,
+        .llr_scale = of.limit ? llr_scales[harness_random_below(random, HARNESS_COUNT(llr_scales))] : 0,
         .out = memory->got[k] + harness_random_below(random, 64),
     };
     const size_t stride = segment.symbol_stride ? segment.symbol_stride : 1;

@@ -9,42 +9,41 @@
 #include "contract.h"
 
 static const struct {
+    softqam_output_format format;
     float scale;
     int limit;
-} s8_scales[] = {{6, 127}, {6, 120}, {1, 63}, {0x1p-10F, 127}, {0x1p20F, 64}, {0.37F, 1}};
+} scales[] = {
+    {SOFTQAM_OUTPUT_S8, 6, 127},          {SOFTQAM_OUTPUT_S8, 6, 120},          {SOFTQAM_OUTPUT_S8, 1, 63},
+    {SOFTQAM_OUTPUT_S8, 0x1p-10F, 127},   {SOFTQAM_OUTPUT_S8, 0x1p20F, 64},     {SOFTQAM_OUTPUT_S8, 0.37F, 1},
+    {SOFTQAM_OUTPUT_S16, 64, 32767},      {SOFTQAM_OUTPUT_S16, 0x1p14F, 30000}, {SOFTQAM_OUTPUT_S16, 6, 127},
+    {SOFTQAM_OUTPUT_S16, 0x1p-10F, 1000}, {SOFTQAM_OUTPUT_F16, 1, 0},           {SOFTQAM_OUTPUT_F32, 1, 0},
+};
 
-enum { N_FORMS_AND_SIGNS = 4, N_S8 = HARNESS_COUNT(s8_scales) * N_FORMS_AND_SIGNS };
+enum { N_FORMS_AND_SIGNS = 4 };
 
-const size_t specified_n_settings = N_S8 + 2 * N_FORMS_AND_SIGNS;
+const size_t specified_n_settings = HARNESS_COUNT(scales) * N_FORMS_AND_SIGNS;
 
 specified_settings specified_settings_at(size_t k)
 {
-    specified_settings self = {
+    return (specified_settings){
         .modulation = harness_modulation(),
-        .format = SOFTQAM_OUTPUT_S8,
+        .format = scales[k / N_FORMS_AND_SIGNS].format,
         .form = k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
         .sign = k & 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0,
-        .scale = 1,
+        .scale = scales[k / N_FORMS_AND_SIGNS].scale,
+        .limit = scales[k / N_FORMS_AND_SIGNS].limit,
     };
-    if (k < N_S8) {
-        self.scale = s8_scales[k / N_FORMS_AND_SIGNS].scale;
-        self.limit = s8_scales[k / N_FORMS_AND_SIGNS].limit;
-    } else {
-        self.format = (k - N_S8) / N_FORMS_AND_SIGNS ? SOFTQAM_OUTPUT_F32 : SOFTQAM_OUTPUT_F16;
-    }
-    return self;
 }
 
 specified_settings specified_plain_settings(softqam_output_format format, softqam_noise_form form)
 {
-    const bool is_s8 = format == SOFTQAM_OUTPUT_S8;
     return (specified_settings){
         .modulation = harness_modulation(),
         .format = format,
         .form = form,
         .sign = SOFTQAM_SIGN_POSITIVE_IS_0,
-        .scale = is_s8 ? LLR_S8_SCALE : 1,
-        .limit = is_s8 ? LLR_S8_LIMIT : 0,
+        .scale = harness_llr_defaults_of[format].scale,
+        .limit = harness_llr_defaults_of[format].limit,
     };
 }
 
@@ -65,20 +64,29 @@ void specify_symbol(const specified_settings *of, const float *symbol, float noi
     const nr_constellation *c = llr_constellation(of->modulation);
     const nr_noise what = {noise, of->form == SOFTQAM_NOISE_FORM_INVERSE};
     const uint32_t flipped = flips_of(of, position);
-    const size_t n_bits = softqam_bits_per_symbol(of->modulation);
-    float floats[NR_MAX_BITS];
-    uint16_t halves[NR_MAX_BITS];
-    int8_t bytes[NR_MAX_BITS];
-    if (of->format == SOFTQAM_OUTPUT_S8) {
-        contract_s8(c, symbol, what, position, flipped, of->scale, of->limit, bytes);
-        memcpy(to, bytes, n_bits * sizeof bytes[0]);
-    } else if (of->format == SOFTQAM_OUTPUT_F16) {
-        contract_f16(c, symbol, what, position, flipped, halves);
-        memcpy(to, halves, n_bits * sizeof halves[0]);
-    } else {
-        contract_f32(c, symbol, what, position, flipped, floats);
-        memcpy(to, floats, n_bits * sizeof floats[0]);
+    union {
+        int8_t s8[NR_MAX_BITS];
+        int16_t s16[NR_MAX_BITS];
+        uint16_t f16[NR_MAX_BITS];
+        float f32[NR_MAX_BITS];
+    } llrs;
+    switch (of->format) {
+    case SOFTQAM_OUTPUT_S8:
+        contract_s8(c, symbol, what, position, flipped, of->scale, of->limit, llrs.s8);
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        contract_s16(c, symbol, what, position, flipped, of->scale, of->limit, llrs.s16);
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        contract_f16(c, symbol, what, position, flipped, llrs.f16);
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        contract_f32(c, symbol, what, position, flipped, llrs.f32);
+        break;
+    case SOFTQAM_OUTPUT_U8:
+        fail_msg("u8 is not specified here");
     }
+    memcpy(to, &llrs, softqam_output_nbytes(of->format, of->modulation, 1));
 }
 
 void specify_from(const specified_settings *of, uint64_t position, const float *symbols, const float *noise,

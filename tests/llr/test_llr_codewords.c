@@ -62,7 +62,7 @@ typedef struct codeword {
 
 static size_t value_nbytes(softqam_output_format format)
 {
-    return format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_F16 ? 2 : 1;
+    return softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1);
 }
 
 /* Mostly usual values; some that are erasures, zeros or out of all bounds. */
@@ -125,8 +125,11 @@ static bool is_erasure(const codeword *self, size_t i)
 /* An LLR of the portable loops with the opposite sign. */
 static void negate(softqam_output_format format, uint8_t *llr)
 {
-    if (format == SOFTQAM_OUTPUT_S8)
-        *llr = (uint8_t) - *llr;
+    uint16_t steps;
+    memcpy(&steps, llr, value_nbytes(format) < sizeof steps ? 1 : sizeof steps);
+    steps = (uint16_t)-steps;
+    if (harness_llr_defaults_of[format].limit)
+        memcpy(llr, &steps, value_nbytes(format));
     else
         llr[value_nbytes(format) - 1] ^= 0x80;
 }
@@ -184,7 +187,7 @@ static codeword open_codeword(const contexts *on, harness_random *random, combin
     self.config.output_format = of.format;
     self.config.input_format = of.input;
     self.config.sign = (softqam_sign)harness_random_below(random, 2);
-    if (of.format == SOFTQAM_OUTPUT_S8)
+    if (harness_llr_defaults_of[of.format].limit)
         self.config.llr_limit = harness_random_below(random, 3) ? 0 : 120;
     self.segment = (softqam_segment){
         .n_symbols = n_elements * of.n_layers,
@@ -196,7 +199,7 @@ static codeword open_codeword(const contexts *on, harness_random *random, combin
         .modulation = of.modulation,
         .noise_form = (softqam_noise_form)harness_random_below(random, 3),
         .input_scale = input_scales[harness_random_below(random, HARNESS_COUNT(input_scales))],
-        .llr_scale = of.format == SOFTQAM_OUTPUT_S8 && harness_random_below(random, 2) ? 20 : 0,
+        .llr_scale = harness_llr_defaults_of[of.format].limit && harness_random_below(random, 2) ? 20 : 0,
         .descramble = of.descrambled,
         .c_init = of.descrambled ? harness_random_u32(random) >> 1 : 0,
     };

@@ -97,8 +97,10 @@ static void test_tiny_noise(void **state)
             harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_CALL);
             uint8_t *out = harness_answer(&setup, symbols, &noise_vars[i], 1);
             for (size_t b = 0; b < HARNESS_SYMBOL_BITS; b++) {
-                static const double least[HARNESS_N_OUTPUT_FORMATS] = {
-                    [SOFTQAM_OUTPUT_S8] = 127, [SOFTQAM_OUTPUT_F16] = 65504, [SOFTQAM_OUTPUT_F32] = 0x1p90};
+                static const double least[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 127,
+                                                                       [SOFTQAM_OUTPUT_S16] = 32767,
+                                                                       [SOFTQAM_OUTPUT_F16] = 65504,
+                                                                       [SOFTQAM_OUTPUT_F32] = 0x1p90};
                 double llr = fabs(llr_at(harness_llr_formats[k], out, b));
                 assert_true(llr >= least[harness_llr_formats[k]] && llr <= (double)FLT_MAX);
             }
@@ -109,10 +111,11 @@ static void test_tiny_noise(void **state)
 
 static void check_all_finite(softqam_output_format format, const llr_input *in)
 {
+    const int limit = harness_llr_defaults_of[format].limit;
     uint8_t *out = llr_answer(format, in);
     for (size_t i = 0; i < in->n_symbols * HARNESS_SYMBOL_BITS; i++) {
         double llr = llr_at(format, out, i);
-        if (!isfinite(llr) || (format == SOFTQAM_OUTPUT_S8 && llr < -LLR_S8_LIMIT)) {
+        if (!isfinite(llr) || (limit && llr < -limit)) {
             const float *symbol = in->symbols + i / HARNESS_SYMBOL_BITS * 2;
             fail_msg("(%a, %a), N0 %a: %s has %a", (double)symbol[0], (double)symbol[1],
                      (double)in->noise_var[i / HARNESS_SYMBOL_BITS], harness_output_names[format], llr);

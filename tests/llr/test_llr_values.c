@@ -25,6 +25,7 @@ static double quantise(softqam_output_format format, double llr, int limit)
 {
     switch (format) {
     case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_S16:
         return max_log_to_s8(llr, limit);
     case SOFTQAM_OUTPUT_F16:
         return half_to_double(half_from_double(llr));
@@ -65,9 +66,9 @@ static void check_symbol(softqam_output_format format, int limit, const float *s
 /* The LLRs with this scale and limit against brute force. */
 static void check_reference(const harness_setup *setup, const llr_input *in, tally *seen)
 {
-    bool is_s8 = setup->demodulator.output_format == SOFTQAM_OUTPUT_S8;
-    float scale = setup->demodulator.llr_scale != 0 ? setup->demodulator.llr_scale : is_s8 ? LLR_S8_SCALE : 1;
-    int limit = setup->demodulator.llr_limit ? setup->demodulator.llr_limit : LLR_S8_LIMIT;
+    const harness_llr_defaults defaults = harness_llr_defaults_of[setup->demodulator.output_format];
+    float scale = setup->demodulator.llr_scale != 0 ? setup->demodulator.llr_scale : defaults.scale;
+    int limit = setup->demodulator.llr_limit ? setup->demodulator.llr_limit : defaults.limit;
     size_t nbytes = harness_output_nbytes(setup->demodulator.output_format, 1);
     uint8_t *out = harness_answer(setup, in->symbols, in->noise_var, in->n_symbols);
     for (size_t i = 0; i < in->n_symbols; i++) {

@@ -9,6 +9,10 @@ F32 = np.float32
 MODULATIONS = {"bpsk": 1, "pi2-bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
 ENERGY = {2: 2, 4: 10, 6: 42, 8: 170, 10: 682}
 ROUNDING = F32(12582912)
+# The outputs' types, and of those in steps the default scale and limit.
+DTYPES = {"s8": np.int8, "s16": np.int16, "f16": np.float16, "f32": F32, "u8": np.uint8}
+STEPS = {"s8": (6, 127), "s16": (64, 32767)}
+LLRS = [name for name in DTYPES if name != "u8"]
 
 
 def fma(a, b, c):
@@ -101,7 +105,7 @@ def weights(noise, noise_form, scale):
 def quantise(t, w, limit):
     whole = fma(t, w, ROUNDING) - ROUNDING
     beyond = np.abs(t * w) >= F32(limit + 1)
-    return np.clip(np.where(beyond, np.copysign(F32(limit), t * w), whole), -limit, limit).astype(np.int8)
+    return np.clip(np.where(beyond, np.copysign(F32(limit), t * w), whole), -limit, limit)
 
 
 def gold(c_init, n):
@@ -113,13 +117,15 @@ def gold(c_init, n):
     return np.array([x1[k] ^ x2[k] for k in range(1600, 1600 + n)])
 
 
-def llrs(symbols, modulation, noise_var, *, output="s8", sign=0, llr_scale=6.0, llr_limit=127, input_scale=None,
+def llrs(symbols, modulation, noise_var, *, output="s8", sign=0, llr_scale=None, llr_limit=None, input_scale=None,
          noise_form="n0", c_init=None, first_symbol=0, planes=None):
     """LLRs of one codeword's symbols, [n] complex64 or [n, 2]; noise_var is a number or [n]."""
+    default_scale, default_limit = STEPS.get(output, (1, None))
+    scale, limit = llr_scale or default_scale, llr_limit or default_limit
     i, q = components(symbols, input_scale)
     n, bits = len(i), MODULATIONS[modulation]
     noise = np.broadcast_to(np.asarray(noise_var, F32), (n,))
-    w = weights(noise, noise_form, llr_scale if output == "s8" else 1.0)
+    w = weights(noise, noise_form, scale)
     w = np.repeat(w[:, None], bits, 1) * F32(-1 if sign else 1)
     if c_init is not None:
         sequence = gold(c_init, (first_symbol + n) * bits)[first_symbol * bits :]
@@ -127,9 +133,12 @@ def llrs(symbols, modulation, noise_var, *, output="s8", sign=0, llr_scale=6.0, 
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(i) & np.isfinite(q)
         t = metrics_of(np.where(finite, i, F32(0)), np.where(finite, q, F32(0)), modulation, first_symbol)
-        largest = F32(65504 if output == "f16" else np.finfo(F32).max)
-        values = quantise(t, w, llr_limit) if output == "s8" else np.clip(t * w, -largest, largest)
-        values = values.astype({"s8": np.int8, "f16": np.float16, "f32": F32}[output])
+        if output in STEPS:
+            values = quantise(t, w, limit)
+        else:
+            largest = {"f16": F32(65504), "f32": np.finfo(F32).max}[output]
+            values = np.clip(t * w, -largest, largest)
+        values = values.astype(DTYPES[output])
     values[~(finite & np.isfinite(w[:, 0]))] = 0
     if planes is None:
         return values.reshape(-1)

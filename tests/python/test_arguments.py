@@ -17,7 +17,6 @@ from symbols import assert_bytes, make_noise, make_symbols
 import softqam
 from softqam import _names
 
-DTYPES = {"s8": np.int8, "f16": np.float16, "f32": np.float32, "u8": np.uint8}
 HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
 
 
@@ -34,6 +33,11 @@ def test_numbers_are_those_of_the_header(prefix, names):
     values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
     of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
     assert of_header and names == of_header
+
+
+def test_every_output_has_its_dtype():
+    assert list(reference.DTYPES) == list(_names.OUTPUTS) == list(_names.OUTPUT_DTYPES)
+    assert {name: np.dtype(of_name) for name, of_name in _names.OUTPUT_DTYPES.items()} == reference.DTYPES
 
 
 def test_names():
@@ -209,23 +213,23 @@ def test_complex128_and_lists(rng):
     assert_bytes(softqam.demodulate([1e300 + 0j], noise_var=0.1), np.zeros(8, np.int8))
 
 
-@pytest.mark.parametrize("output", DTYPES)
+@pytest.mark.parametrize("output", reference.DTYPES)
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4), (0, 0), (2, 0, 3)])
 def test_empty(output, shape):
     noise = None if output == "u8" else 0.1
     for symbols in (np.zeros(shape, np.complex64), np.zeros((*shape, 2), np.int16)):
         got = softqam.demodulate(symbols, noise_var=noise, output=output)
-        assert got.shape == (*shape[:-1], 8 * shape[-1]) and got.dtype == DTYPES[output]
+        assert got.shape == (*shape[:-1], 8 * shape[-1]) and got.dtype == reference.DTYPES[output]
         assert softqam.demodulate(symbols, noise_var=noise, output=output, out=got) is got
 
 
-@pytest.mark.parametrize("output", DTYPES)
+@pytest.mark.parametrize("output", reference.DTYPES)
 def test_out(rng, output):
     symbols = make_symbols(rng, 60).reshape(3, 20)
     noise = None if output == "u8" else 0.1
     expected = softqam.demodulate(symbols, noise_var=noise, output=output)
-    assert expected.dtype == DTYPES[output] and expected.flags.c_contiguous and expected.flags.owndata
-    around = np.full((5, 160), 7, DTYPES[output])
+    assert expected.dtype == reference.DTYPES[output] and expected.flags.c_contiguous and expected.flags.owndata
+    around = np.full((5, 160), 7, reference.DTYPES[output])
     out = around[1:4]
     assert softqam.demodulate(symbols, noise_var=noise, output=output, out=out) is out
     assert_bytes(out, expected)

@@ -8,7 +8,7 @@ from symbols import assert_bytes, make_noise, make_symbols
 import softqam
 
 
-@pytest.mark.parametrize("output", ["s8", "f32"])
+@pytest.mark.parametrize("output", reference.LLRS)
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
 def test_descrambling(rng, supported, modulation, output):
     symbols, noise = make_symbols(rng, 300), make_noise(rng, 300)
@@ -18,23 +18,26 @@ def test_descrambling(rng, supported, modulation, output):
         assert_bytes(got, reference.llrs(symbols, modulation, noise, **options))
 
 
+@pytest.mark.parametrize("output", reference.LLRS)
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
 @pytest.mark.parametrize("planes", [1, 7, 64, 300, 1000])
-def test_planes(rng, supported, modulation, planes):
+def test_planes(rng, supported, modulation, planes, output):
     symbols, noise = make_symbols(rng, 300), make_noise(rng, 300)
     for c_init in (None, 99):
-        options = {"c_init": c_init, "planes": planes, "first_symbol": 5}
+        options = {"c_init": c_init, "planes": planes, "first_symbol": 5, "output": output}
         got = supported(softqam.demodulate, symbols, modulation, noise, **options)
         assert_bytes(got, reference.llrs(symbols, modulation, noise, **options))
 
 
+@pytest.mark.parametrize("output", reference.LLRS)
 @pytest.mark.parametrize("modulation", [name for name in reference.MODULATIONS if name != "pi2-bpsk"])
 @pytest.mark.parametrize("layers", [1, 2, 3, 4])
-def test_layers(rng, supported, modulation, layers):
+def test_layers(rng, supported, modulation, layers, output):
     codeword, noise = make_symbols(rng, 60 * layers), make_noise(rng, 60 * layers)
     in_layers = codeword.reshape(60, layers).T
     for of_layers in (in_layers, np.ascontiguousarray(in_layers)):
         for options in ({}, {"c_init": 4321, "first_symbol": 12, "planes": 2 * 3 * layers}):
+            options = {**options, "output": output}
             got = supported(
                 softqam.demodulate, of_layers, modulation, noise.reshape(60, layers).T, layers=layers, **options
             )

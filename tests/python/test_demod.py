@@ -11,7 +11,6 @@ from symbols import assert_bytes, make_symbols
 import softqam
 
 INPUTS = {"cf32": "complex64", "cf16": "float16", "cs16": "int16", "cs8": "int8"}
-OUTPUTS = {"u8": np.uint8, "s8": np.int8, "f16": np.float16, "f32": np.float32}
 
 
 def run_demod(folder, symbols, modulation, input_format, output, *options):
@@ -26,11 +25,11 @@ def run_demod(folder, symbols, modulation, input_format, output, *options):
     if result.returncode == 2 and choice:
         pytest.skip(result.stderr.strip())
     assert result.returncode == 0, result.stderr
-    return np.fromfile(names[1], OUTPUTS[output])
+    return np.fromfile(names[1], reference.DTYPES[output])
 
 
 @pytest.mark.skipif("SOFTQAM_TOOLS" not in os.environ, reason="SOFTQAM_TOOLS does not name softqam-demod's folder")
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("output", reference.DTYPES)
 @pytest.mark.parametrize("input_format", INPUTS)
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
 def test_bytes_are_those_of_softqam_demod(rng, supported, tmp_path, modulation, input_format, output):

@@ -4,6 +4,7 @@ SOFTQAM_FAKE_CUDA says that the package is linked with the fake CUDA runtime."""
 import contextlib
 import ctypes
 import gc
+import itertools
 import os
 import re
 import sys
@@ -11,6 +12,7 @@ import weakref
 
 import numpy as np
 import pytest
+import reference
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
@@ -43,7 +45,7 @@ def result_of(array):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
-@pytest.mark.parametrize("output", ["u8", "s8", "f16", "f32"])
+@pytest.mark.parametrize("output", reference.DTYPES)
 def test_bytes_are_those_of_host_memory(rng, dtype, output):
     symbols = make_symbols(rng, 600, dtype)
     symbols = symbols.reshape(3, 200, *symbols.shape[1:])
@@ -174,6 +176,8 @@ def wrong_calls(rng):
         yield {"out": thing}, "out is"
     for shape, dtype in (((4, 24), "u1"), ((4, 23), "i1"), ((96,), "i1"), ((), "i1")):
         yield {"out": gpu(shape, dtype)}, "out is"
+    for output, dtype in itertools.permutations(reference.LLRS, 2):
+        yield {"output": output, "out": gpu((4, 24), reference.DTYPES[dtype])}, "out is .*: this output is"
     yield {"out": gpu((8, 24), "i1")[::2]}, "out is.*contiguous"
     yield {"out": gpu((4, 24), "i1", 1)}, "out is.*GPU 1"
     yield {"symbols": good, "out": overlapping}, "out overlaps"

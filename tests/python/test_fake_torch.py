@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import reference
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
@@ -113,7 +114,7 @@ def result_of(array):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
-@pytest.mark.parametrize("output", ["u8", "s8", "f16", "f32"])
+@pytest.mark.parametrize("output", reference.DTYPES)
 def test_bytes_are_those_of_host_memory(rng, only_in_c, dtype, output):
     symbols = make_symbols(rng, 600, dtype)
     symbols = symbols.reshape(3, 200, *symbols.shape[1:])
@@ -210,6 +211,9 @@ def test_wrong_calls_name_the_argument(rng):
         ({"noise_var": torch.ones(3)}, "noise_var is .*host memory"),
         ({"noise_var": None}, "noise_var is missing"),
         ({"out": to_gpu(np.zeros((4, 24), np.uint8))}, r"out is uint8 of shape \(4, 24\)"),
+        ({"out": to_gpu(np.zeros((4, 24), np.int16))}, "out is int16 .*: this output is int8"),
+        ({"output": "s16", "out": to_gpu(np.zeros((4, 24), np.float16))}, "out is float16 .*: this output is int16"),
+        ({"output": "f16", "out": to_gpu(np.zeros((4, 24), np.int16))}, "out is int16 .*: this output is float16"),
         ({"out": to_gpu(np.zeros((4, 23), np.int8))}, r"out is int8 of shape \(4, 23\)"),
         ({"out": on_gpu(to_gpu(np.zeros((8, 24), np.int8))[::2])}, "out is int8 .*contiguous"),
         ({"out": torch.zeros((4, 24), dtype=torch.int8)}, "out is"),

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+import reference
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
@@ -103,7 +104,7 @@ def torch_in_c(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
-@pytest.mark.parametrize("output", ["u8", "s8", "f16", "f32"])
+@pytest.mark.parametrize("output", reference.DTYPES)
 def test_bytes_are_those_of_host_memory(gpu, rng, dtype, output):
     symbols = make_symbols(rng, 60000, dtype)
     symbols = symbols.reshape(3, 20000, *symbols.shape[1:])
@@ -174,6 +175,9 @@ def test_wrong_calls(gpu, rng):
         {"out": np.zeros(800, np.int8)},
         {"out": gpu.to_gpu(np.zeros(800, np.uint8))},
         {"out": gpu.to_gpu(np.zeros(799, np.int8))},
+        {"out": gpu.to_gpu(np.zeros(800, np.int16))},
+        {"output": "s16", "out": gpu.to_gpu(np.zeros(800, np.float16))},
+        {"output": "f16", "out": gpu.to_gpu(np.zeros(800, np.int16))},
         {"noise_var": None},
     ]:
         with pytest.raises((TypeError, ValueError)):

@@ -28,6 +28,24 @@ def test_gold_sequence_refuses():
         softqam.gold_sequence(1, 8, first=-1)
 
 
+@pytest.mark.parametrize("output", reference.STEPS)
+def test_steps_are_rounded_once(rng, output):
+    """To nearest even, of the exact product; -2^7 and -2^15 are none."""
+    scale, limit = reference.STEPS[output]
+    symbols = rng.normal(0, 0.7, (20000, 2)).astype(np.float32)
+    symbols[:2001] = np.arange(-1000, 1001)[:, None] / 2 / np.float32(2 * np.sqrt(2))
+    noise = np.where(np.arange(20000) < 2001, 1, 10 ** rng.uniform(-4, 1, 20000)).astype(np.float32)
+    metrics = reference.metrics_of(*symbols.T, "qpsk", 0)
+    for of_call, most in ((scale, limit), (1, limit), (1, 1), (2.0**-10, limit), (2.0**14, limit)):
+        exact = metrics.astype(np.float64) * reference.weights(noise, "n0", of_call)[:, None]
+        expected = np.clip(np.rint(exact), -most, most).astype(reference.DTYPES[output])
+        got = reference.llrs(symbols, "qpsk", noise, output=output, llr_scale=of_call, llr_limit=most)
+        assert np.array_equal(got, expected.reshape(-1)) and got.dtype == expected.dtype
+    plain = reference.llrs(symbols, "qpsk", noise, output=output)
+    assert np.array_equal(plain, reference.llrs(symbols, "qpsk", noise, output=output, llr_scale=scale, llr_limit=limit))
+    assert (plain.min(), plain.max()) == (-limit, limit) == (-np.iinfo(plain.dtype).max, np.iinfo(plain.dtype).max)
+
+
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
 def test_reference_is_max_log(rng, modulation):
     symbols = rng.normal(0, 0.7, (2, 200)).astype(np.float32)

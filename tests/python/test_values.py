@@ -11,7 +11,7 @@ N = 1531
 FORMATS = ["complex64", "float32", "float16", "int16", "int8"]
 
 
-@pytest.mark.parametrize("output", ["s8", "f16", "f32"])
+@pytest.mark.parametrize("output", reference.LLRS)
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
 def test_modulations(rng, supported, modulation, output):
     symbols, noise = make_symbols(rng, N), make_noise(rng, N)
@@ -39,6 +39,17 @@ def test_input_formats(rng, supported, dtype, modulation):
         {"llr_scale": 1, "llr_limit": 15, "sign": 1},
         {"noise_form": "inverse"},
         {"noise_form": "inverse", "output": "f16"},
+        {"noise_form": "inverse", "output": "s16"},
+        {"output": "s16", "sign": 1},
+        {"output": "s16", "llr_limit": 127},
+        {"output": "s16", "llr_limit": 1},
+        {"output": "s16", "llr_scale": 6, "llr_limit": 127},
+        {"output": "s16", "llr_scale": 300.5, "llr_limit": 20000, "sign": 1},
+        {"output": "s8", "llr_scale": 2.0**-10},
+        {"output": "s8", "llr_scale": 2.0**20},
+        {"output": "s16", "llr_scale": 2.0**-10},
+        {"output": "s16", "llr_scale": 2.0**14},
+        *({"output": output, "llr_limit": limit} for output, (_, limit) in reference.STEPS.items()),
     ],
 )
 @pytest.mark.parametrize("modulation", ["16qam", "256qam"])

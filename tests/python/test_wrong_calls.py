@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+import reference
 from symbols import make_symbols
 
 import softqam
 
 ERRORS = (TypeError, ValueError)
-FORMATS = {"s8": "int8", "f16": "float16", "f32": "float32"}
 BAD_DTYPES = ["?", "u1", "u2", "u4", "u8", "i4", "i8", "f8", "g", "G", "S4", "U3", "O", "V8", "M8[s]", "m8[s]", ">f8"]
-ALL_DTYPES = [*BAD_DTYPES, "i1", "i2", "f2", "f4", "c8", "c16", ">f4", ">c8"]
+ALL_DTYPES = [*BAD_DTYPES, "i1", "i2", "f2", "f4", "c8", "c16", ">i2", ">f4", ">c8"]
 SHAPES = [(), (1,), (3,), (4, 3), (2, 4, 3), (0,), (4, 0), (1, 1), (2, 2, 2, 2)]
 OBJECTS = [None, True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, 1.5, [[1], [2, 3]], ...]
 
@@ -74,8 +74,8 @@ def wrong_noise():
 
 
 def wrong_out():
-    for output, dtype, shape in itertools.product(FORMATS, ALL_DTYPES, [(4, 24), (4, 23), (96,), (2, 4, 24), (4, 3), ()]):
-        if (shape, np.dtype(dtype)) != ((4, 24), np.dtype(FORMATS[output])):
+    for output, dtype, shape in itertools.product(reference.LLRS, ALL_DTYPES, [(4, 24), (4, 23), (96,), (2, 4, 24), (4, 3), ()]):
+        if (shape, np.dtype(dtype)) != ((4, 24), np.dtype(reference.DTYPES[output])):
             yield {"output": output, "out": zeros(shape, dtype)}
     right = np.zeros((8, 48), np.int8)
     for view in (right[::2, :24], right[:4, ::2], right[3::-1, :24], np.zeros((24, 4), np.int8).T, right[:4, :24]):
@@ -106,16 +106,19 @@ def wrong_numbers():
 def wrong_settings():
     for name, values in {
         "modulation": ["", "512qam", "256", "QAM256", "256qam ", None, 6, b"256qam", ["256qam"], {}, 1.5],
-        "output": ["", "s32", "u16", "int8", None, 1, ["s8"], np.int8],
+        "output": ["", "s32", "u16", "int8", "int16", "s15", "s16 ", None, 1, ["s8"], np.int8],
         "sign": [-1, 2, 1.5, "0", None, [0]],
         "llr_scale": [0, -1, float("nan"), float("inf"), 2.0**-11, 2.0**21, "6", [6], 1j, 1e-300, 1e300, 10**400, True],
-        "llr_limit": [0, -1, 128, 1000, 1.5, "127", [1], 2**40],
+        "llr_limit": [0, -1, 128, 1000, 32767, 1.5, "127", [1], 2**40],
         "input_scale": [0, -1, float("nan"), float("inf"), "1", [1], 1j, 1e-300, 1e300],
         "noise_form": ["", "N", "1/n0", None, 1, ["n0"]],
     }.items():
         yield from ({name: value} for value in values)
     yield from ({"output": "f32", "llr_scale": 6.0}, {"output": "f16", "llr_limit": 10}, {"output": "u8"})
     yield {"output": "u8", "noise_var": None, "llr_scale": 2.0}
+    for scale in (0, 2.0**-11, np.nextafter(np.float32(2.0**14), np.float32(1e6)), 2.0**20, float("nan")):
+        yield {"output": "s16", "llr_scale": scale}
+    yield from ({"output": "s16", "llr_limit": limit} for limit in (0, -1, 32768, 65535, 65536 + 1, 2**31, 2**40, 1.5))
     yield {"unknown": 1}
 
 
@@ -175,6 +178,13 @@ def test_messages():
         ({"noise_var": np.zeros(3, int)}, TypeError, r"noise_var is int64 of shape \(3,\).*float32"),
         ({"out": np.zeros((4, 24), np.uint8)}, TypeError, r"out is uint8 of shape \(4, 24\): this output is int8"),
         ({"out": np.zeros((4, 3), np.int8)}, ValueError, r"out is int8 of shape \(4, 3\).*\(4, 24\)"),
+        ({"output": "s16", "out": np.zeros((4, 24), np.int8)}, TypeError, "out is int8 .*: this output is int16"),
+        ({"output": "s16", "out": np.zeros((4, 24), np.float16)}, TypeError, "out is float16 .*: this output is int16"),
+        ({"output": "f16", "out": np.zeros((4, 24), np.int16)}, TypeError, "out is int16 .*: this output is float16"),
+        ({"out": np.zeros((4, 24), np.int16)}, TypeError, "out is int16 .*: this output is int8"),
+        ({"llr_limit": 128}, ValueError, "llr_limit is 128, not 1 to 127"),
+        ({"output": "s16", "llr_limit": 32768}, ValueError, "llr_limit is 32768, not 1 to 32767"),
+        ({"output": "s16", "llr_scale": 2.0**15}, ValueError, r"llr_scale is 32768, not 2\^-10 to 2\^14"),
         ({"noise_var": None}, TypeError, "noise_var is missing"),
         ({"llr_scale": np.array(6.0)}, TypeError, "llr_scale is"),
     ]:

@@ -46,19 +46,25 @@ static void test_statistics(void **state)
     assert_true(statistics_saturated_share(&statistics, SOFTQAM_MODULATION_256QAM) == 0);
 }
 
+#define COUNT_ONE(value, name) +1
+
 /* Erased and saturated LLRs; zeros of either sign erase, numbers one step off the largest are not saturated. */
 static void test_statistics_of_llrs(void **state)
 {
     (void)state;
     const float symbols[6] = {0};
     const int8_t s8[24] = {100, -100, 99, -99, 0, 0, 0, 0, [15] = 1};
+    const int16_t s16[24] = {100, -100, 99, -99, 0, 0, 0, 0, [14] = -32768, [15] = 256};
     const uint16_t f16[24] = {0x7bff, 0xfbff, 0x7bfe, 0xfbfe, 0, 0, 0, 0, [8] = 0x8000, [23] = 0x0001};
     const float f32[24] = {FLT_MAX, -FLT_MAX, 65504, -0x1.fffffcp127f, [8] = -0.0f, [23] = -0x1p-149f};
     const struct {
         softqam_output_format format;
         const void *llrs;
-    } cases[3] = {{SOFTQAM_OUTPUT_S8, s8}, {SOFTQAM_OUTPUT_F16, f16}, {SOFTQAM_OUTPUT_F32, f32}};
-    for (int k = 0; k < 3; k++) {
+    } cases[] = {
+        {SOFTQAM_OUTPUT_S8, s8}, {SOFTQAM_OUTPUT_S16, s16}, {SOFTQAM_OUTPUT_F16, f16}, {SOFTQAM_OUTPUT_F32, f32}};
+    enum { N_CASES = sizeof cases / sizeof cases[0] };
+    _Static_assert(N_CASES == 0 LLR_FORMAT_LIST(COUNT_ONE), "each format");
+    for (int k = 0; k < N_CASES; k++) {
         const softqam_demodulator_config config = {
             .input_scale = 1, .output_format = cases[k].format, .llr_limit = 100};
         struct statistics statistics = {0};

@@ -11,6 +11,7 @@
 #include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
 #include "check_verify.h"
+#include "common/sample_format.h"
 #include "common/verify.h"
 #include "half.h"
 #include "max_log.h"
@@ -26,6 +27,7 @@ struct llr_capture {
     max_log_llr exact[8 * N_LLR_SYMBOLS];
     union {
         int8_t s8[8 * N_LLR_SYMBOLS];
+        int16_t s16[8 * N_LLR_SYMBOLS];
         uint16_t f16[8 * N_LLR_SYMBOLS];
         float f32[8 * N_LLR_SYMBOLS];
     } llrs;
@@ -39,23 +41,38 @@ static double sign_of(const softqam_demodulator_config *config)
 static void store_llr(struct llr_capture *capture, size_t place, double llr)
 {
     llr *= sign_of(&capture->config);
-    if (capture->config.output_format == SOFTQAM_OUTPUT_S8)
+    switch (capture->config.output_format) {
+    case SOFTQAM_OUTPUT_S8:
         capture->llrs.s8[place] = (int8_t)max_log_to_s8(llr, capture->config.llr_limit);
-    else if (capture->config.output_format == SOFTQAM_OUTPUT_F16)
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        capture->llrs.s16[place] = (int16_t)max_log_to_s8(llr, capture->config.llr_limit);
+        break;
+    case SOFTQAM_OUTPUT_F16:
         capture->llrs.f16[place] = half_from_double(llr);
-    else
+        break;
+    case SOFTQAM_OUTPUT_F32:
         capture->llrs.f32[place] = (float)llr;
+        break;
+    case SOFTQAM_OUTPUT_U8: /* no LLRs */
+        break;
+    }
+}
+
+static int limit_of(softqam_output_format format)
+{
+    return format == SOFTQAM_OUTPUT_S8 ? 127 : format == SOFTQAM_OUTPUT_S16 ? 20000 : 0;
 }
 
 static void make_llr_capture(struct llr_capture *capture, softqam_output_format format, softqam_sign sign)
 {
-    const float scale = format == SOFTQAM_OUTPUT_S8 ? 6 : 1;
+    const float scale = format == SOFTQAM_OUTPUT_S8 ? 6 : format == SOFTQAM_OUTPUT_S16 ? 64 : 1;
     capture->config = (softqam_demodulator_config){.input_scale = 1,
                                                    .output_format = format,
                                                    .sign = sign,
                                                    .noise = SOFTQAM_NOISE_PER_SYMBOL,
                                                    .llr_scale = scale,
-                                                   .llr_limit = format == SOFTQAM_OUTPUT_S8 ? 127 : 0};
+                                                   .llr_limit = limit_of(format)};
     for (size_t i = 0; i < N_LLR_SYMBOLS; i++) {
         capture->symbols[2 * i] = (float)((double)(i * 7919 % 20011) / 8192 - 1.2);
         capture->symbols[2 * i + 1] = (float)((double)(i * 104729 % 20021) / 8192 - 1.2);
@@ -84,14 +101,16 @@ static bool verify_capture(const struct llr_capture *capture, size_t split, stru
     return right;
 }
 
-static const softqam_output_format llr_formats[3] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
+#define LLR_FORMAT(value, name) SOFTQAM_OUTPUT_##value,
+static const softqam_output_format llr_formats[] = {LLR_FORMAT_LIST(LLR_FORMAT)};
+enum { N_LLR_FORMATS = sizeof llr_formats / sizeof llr_formats[0] };
 
 void test_verify_accepts_right_llrs(void **state)
 {
     (void)state;
     static struct llr_capture capture;
     struct verify_difference difference;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < N_LLR_FORMATS; k++) {
         make_llr_capture(&capture, llr_formats[k], SOFTQAM_SIGN_POSITIVE_IS_0);
         assert_true(verify_capture(&capture, 0, &difference));
         assert_true(verify_capture(&capture, 234, &difference));
@@ -100,12 +119,14 @@ void test_verify_accepts_right_llrs(void **state)
     }
 }
 
-/* Changes one LLR by little more than shows: by one step in s8, by about one unit in the last place in f16, and in
- * floats of both kinds by more than the bound. */
+/* Changes one LLR by little more than shows: by one step in s8 and s16, by about one unit in the last place in f16, and
+ * in floats of both kinds by more than the bound. */
 static double spoil_llr(struct llr_capture *capture, size_t place)
 {
     if (capture->config.output_format == SOFTQAM_OUTPUT_S8)
         return capture->llrs.s8[place] += capture->llrs.s8[place] > 0 ? -1 : 1;
+    if (capture->config.output_format == SOFTQAM_OUTPUT_S16)
+        return capture->llrs.s16[place] += capture->llrs.s16[place] > 0 ? -1 : 1;
     const double llr = sign_of(&capture->config) * capture->exact[place].value;
     const double step = 1e-5 / (double)capture->noise_var[place / 8];
     if (capture->config.output_format == SOFTQAM_OUTPUT_F16)
@@ -117,7 +138,7 @@ void test_verify_finds_wrong_llr(void **state)
 {
     (void)state;
     static struct llr_capture capture;
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 2 * N_LLR_FORMATS; k++) {
         make_llr_capture(&capture, llr_formats[k / 2], (softqam_sign)(k % 2));
         for (size_t place = 0; place < 8 * N_LLR_SYMBOLS; place += 61) {
             const size_t symbol = place / 8;
@@ -136,8 +157,8 @@ void test_verify_finds_wrong_llr(void **state)
     }
 }
 
-/* The floats at the ends of the bound are right, those beyond are wrong, and so are NaN and infinities; an LLR in s8
- * and f16 may be what either end is rounded to. */
+/* The floats at the ends of the bound are right, those beyond are wrong, and so are NaN and infinities; an LLR in
+ * another format may be what either end is rounded to. */
 void test_verify_ends_of_the_bound(void **state)
 {
     (void)state;
@@ -161,7 +182,9 @@ void test_verify_ends_of_the_bound(void **state)
         }
         store_llr(&capture, place, capture.exact[place].value);
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < N_LLR_FORMATS; k++) {
+        if (llr_formats[k] == SOFTQAM_OUTPUT_F32)
+            continue;
         make_llr_capture(&capture, llr_formats[k], SOFTQAM_SIGN_POSITIVE_IS_1);
         for (size_t place = 0; place < 8 * N_LLR_SYMBOLS; place++)
             store_llr(&capture, place, place % 2 ? capture.exact[place].low : capture.exact[place].high);
@@ -175,7 +198,7 @@ void test_verify_erased_llrs(void **state)
     static struct llr_capture capture;
     struct verify_difference difference;
     const float no_noise[5] = {0, -1, NAN, INFINITY, -INFINITY};
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < N_LLR_FORMATS; k++) {
         const size_t nbytes = softqam_output_nbytes(llr_formats[k], SOFTQAM_MODULATION_256QAM, 1);
         make_llr_capture(&capture, llr_formats[k], SOFTQAM_SIGN_POSITIVE_IS_0);
         memcpy(capture.noise_var + 10, no_noise, sizeof no_noise);

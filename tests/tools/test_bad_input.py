@@ -9,15 +9,16 @@ import subprocess
 
 import bad_input_harness
 from bad_input_harness import DEMOD, GEN, OLD, QUICK, BadInputTest
+from output_formats import LLR_STEPS, OUTPUT_FORMATS
 
 SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8, "cf64": 16}
 
 SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".ci16", ".cs8", ".sc8", ".ci8", ".cf16"]
 INPUT_SUFFIXES = [*SYMBOL_SUFFIXES, ".cu8", ".cs32", ".ci32", ".cf64"]
-SOFT_BIT_SUFFIXES = [".u8", ".s8", ".f16", ".f32", ".hard", ".bits"]
+SOFT_BIT_SUFFIXES = ["." + name for name in OUTPUT_FORMATS]
 
 # Formats of others, and what only looks like one of ours.
-UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s16", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
+UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s32", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
                     ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
@@ -45,7 +46,7 @@ CHOICES = {
     "--progress": "auto, always, never",
     "--input-format": "cf32, cs16, cs8, cf16, cu8, cs32, cf64",
     "--partial": "error, ignore",
-    "--output-format": "u8, s8, f16, f32, hard, bits",
+    "--output-format": ", ".join(OUTPUT_FORMATS),
     "--sign": "0, 1",
     "--modulation": "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
 }
@@ -53,11 +54,20 @@ COUNTS = {
     "--threads": (1, 1024),
     "--streams": (1, 64),
     "--chunk": (1, 1 << 28),
-    "--llr-limit": (1, 127),
+    **{f"--llr-limit {name}": (1, limit) for name, (_, _, limit) in LLR_STEPS.items()},
     "--planes": (1, 1 << 22),
 }
 MAX_SYMBOLS = ((1 << 63) - 1) // 10  # of softqam-gen
-REALS = {"--snr-db": "number from -200 to 200", "--llr-scale": "number or fraction from 0.0009765625 to 1048576"}
+REALS = {
+    "--snr-db": "number from -200 to 200",
+    **{f"--llr-scale {name}": f"number or fraction from 0.0009765625 to {top}" for name, (_, top, _) in LLR_STEPS.items()},
+}
+
+
+def option_and_output(key):
+    """Of an option that is of a format, or of any."""
+    option, _, format_ = key.partition(" ")
+    return option, "x." + (format_ or "u8")
 
 
 def not_one_of(option, shown, names):
@@ -76,11 +86,12 @@ class BadInput(BadInputTest):
             shown = value if shown is None else shown
             for option, names in CHOICES.items():
                 self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, not_one_of(option, shown, names))
-            for option, ends in COUNTS.items():
-                self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, not_a_count(option, shown, ends))
-            for option, ends in REALS.items():
-                message = f"{option}: '{shown}' is not a {ends}"
-                self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, message)
+            for key, ends in COUNTS.items():
+                option, output = option_and_output(key)
+                self.row(DEMOD, [option, value, "x.cf32", output], 2, not_a_count(option, shown, ends))
+            for key, ends in REALS.items():
+                option, output = option_and_output(key)
+                self.row(DEMOD, [option, value, "x.cf32", output], 2, f"{option}: '{shown}' is not a {ends}")
             if value != "0x10":  # which is 16
                 c_init = f"--c-init: '{shown}' is not a whole number from 0 to 2147483647, decimal or 0x.."
                 self.row(DEMOD, ["--c-init", value, "x.cf32", "x.s8"], 2, c_init)
@@ -97,9 +108,10 @@ class BadInput(BadInputTest):
 
     def test_counts_at_the_ends(self):
         """One too many and one too few, and what wraps to something that would do."""
-        for option, (low, high) in COUNTS.items():
+        for key, (low, high) in COUNTS.items():
+            option, output = option_and_output(key)
             for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, (1 << 64) - 1, -low):
-                self.row(DEMOD, [option, str(n), "x.cf32", "x.u8"], 2, not_a_count(option, n, (low, high)))
+                self.row(DEMOD, [option, str(n), "x.cf32", output], 2, not_a_count(option, n, (low, high)))
         for option, high in (("--symbols", MAX_SYMBOLS), ("--seed", (1 << 64) - 1)):
             for n in (-1, high + 1, (1 << 64) + 1, 10 * high):
                 self.row(GEN, [option, str(n), "x.u8"], 2, not_a_count(option, n, (0, high)))

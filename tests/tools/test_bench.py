@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from output_formats import LLR_FORMATS
+
 BENCH, BACKEND = sys.argv[1:]
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SKIPPED = 77
@@ -87,7 +89,7 @@ def check_variants(report, modulation, n_large):
     """Shares in the table are those of the measurements; every format and kind of noise has a row."""
     for n in SLOT, n_large:
         rows = rows_of(report, f"cpu: {modulation}, {n} symbols", beginning=True)
-        llrs = [f"{o}, {noise}" for o in ("s8", "f16", "f32") for noise in ("N0 a symbol", "1/N0 a symbol", "one N0")]
+        llrs = [f"{o}, {noise}" for o in LLR_FORMATS for noise in ("N0 a symbol", "1/N0 a symbol", "one N0")]
         check(list(rows) == ["u8"] * (modulation == "256QAM") + llrs, f"rows of {modulation}: {list(rows)}")
         for what, row in rows.items():
             variant = next(iter(row)).split()[0]
@@ -105,8 +107,9 @@ def check_run(folder):
         check(report.get(fact), f"no {fact} in the JSON")
     measurements, tables = report["measurements"], report["tables"]
     names = [m["what"] for m in measurements]
-    for part in ("memcpy", "read 8 write 8", "read 12 write 8", "u8, generic", "u8, portable", "s8, N0 a symbol", "zeros",
-                 "NaN", "cs16 to s8", "cf32 to f16", "read 12 write 32", "read 8 write 1,"):
+    for part in ("memcpy", "read 8 write 8", "read 12 write 8", "read 12 write 16", "u8, generic", "u8, portable",
+                 "s8, N0 a symbol", "s16, N0 a symbol", "zeros",
+                 "NaN", "cs16 to s8", "cf32 to s16", "cf32 to f16", "read 12 write 32", "read 8 write 1,"):
         check(any(part in name for name in names), f"no measurement of {part}")
     check({1, 100, SLOT, 65536} <= {m["symbols"] for m in measurements}, "sizes are missing")
     check_measurements(measurements, 3)
@@ -147,7 +150,7 @@ def check_slow(folder):
         for row in table["rows"]:
             has_noise = row["what"].startswith("28 dB")
             goal = 0.35 if row["what"] in ("zeros", "NaN, all", "NaN, 1/61") else None
-            check(all(row[f] > 0 for f in ("s8", "f16", "f32")) and row["goal"] == 0.5, f"{row}")
+            check(all(row[f] > 0 for f in LLR_FORMATS) and row["goal"] == 0.5, f"{row}")
             check((row["u8"] is None) == has_noise and row["goal of u8"] == goal, f"{row}")
             m = next(m for m in report["measurements"] if m["what"].startswith(f"cpu: 256QAM s8, {row['what']}, ")
                      and near(m.get("share_of_limit", 0), row["s8"]))
@@ -156,7 +159,7 @@ def check_slow(folder):
 
 def check_calls(folder):
     report, _ = run_to_json(folder, "--samples", "1", "--section", "calls")
-    for output in "u8", "s8", "f16", "f32":
+    for output in "u8", *LLR_FORMATS:
         rows = rows_of(report, f"256QAM to {output}, a call")
         goals = {"1 symbol": 100, "10 symbols": None, "100 symbols": 150, "1000 symbols": None,
                  "each of 64 segments of 64 symbols in a call": 30}  # fmt: skip
@@ -166,7 +169,7 @@ def check_calls(folder):
         medians = {m["symbols"]: 1e9 * m["median_s"] for m in report["measurements"] if m["what"].startswith(name + ",")}
         beyond = medians[100] - 100 * medians[SLOT] / SLOT
         check(abs(rows["100 symbols"]["ns beyond"] - beyond) < 1e-6, f"calls to {output}: {beyond}, {rows}")
-    check(len(report["measurements"]) == 4 * 7, "a section alone is not alone")
+    check(len(report["measurements"]) == (1 + len(LLR_FORMATS)) * 7, "a section alone is not alone")
 
 
 def check_cuda_formats(folder, section, modulation="256QAM", option="256qam"):
@@ -175,7 +178,7 @@ def check_cuda_formats(folder, section, modulation="256QAM", option="256qam"):
     if f"cuda: {modulation}" in report["notes"]:
         return
     rows = rows_of(report, f"cuda: {modulation}" + (" on the device" if section == "device" else ", a slot in a graph"))
-    outputs = ["u8"] * (modulation == "256QAM") + [f"{o}, {n}" for o in ("s8", "f16", "f32") for n in ("one N0", "N0 a symbol")]
+    outputs = ["u8"] * (modulation == "256QAM") + [f"{o}, {n}" for o in LLR_FORMATS for n in ("one N0", "N0 a symbol")]
     check(list(rows) == [f"{modulation} {i} to {o}" for i in ("cf32", "cf16") for o in outputs], f"{section}: {list(rows)}")
     for what, row in rows.items():
         check(near(row["share"], row["moving bytes us"] / row["us"]) and row["goal"] in (0.85, 0.95), f"{what}: {row}")
@@ -188,7 +191,7 @@ def check_cuda_modulations(folder):
     check_page(report, "cuda/PERFORMANCE.md", "268435456 symbols", "92160 symbols")
     check_measurements(report["measurements"], 1)
     there = [m for m in MODULATIONS if f"cuda: {m}" not in report["notes"]]
-    expected = [f"{m} {i} to {o}, N0 a symbol" for m in there for i in ("cf32", "cf16") for o in ("s8", "f16", "f32")]
+    expected = [f"{m} {i} to {o}, N0 a symbol" for m in there for i in ("cf32", "cf16") for o in LLR_FORMATS]
     check("256QAM" in there and all("not by this version" in text for text in report["notes"].values()), f"{report['notes']}")
     for title in "every modulation on the device, 92160 symbols", "every modulation, a slot in a graph":
         rows = rows_of(report, title)
@@ -202,8 +205,8 @@ def check_cuda_slow(folder):
     report, _ = run_to_json(folder, *CUDA, "--section", "slow")
     rows = rows_of(report, "cuda: 256QAM, rate relative to 28 dB")
     check(list(rows) == SLOW, f"slow inputs: {list(rows)}")
-    check(all(row[f] > 0 for row in rows.values() for f in ("s8", "f16", "f32")), f"slow inputs: {rows}")
-    check(len(report["measurements"]) == 11 + 3 * 14, "measurements of slow inputs are missing")
+    check(all(row[f] > 0 for row in rows.values() for f in LLR_FORMATS), f"slow inputs: {rows}")
+    check(len(report["measurements"]) == 11 + 14 * len(LLR_FORMATS), "measurements of slow inputs are missing")
 
 
 def check_cuda_calls(folder):
@@ -213,7 +216,7 @@ def check_cuda_calls(folder):
     for row in rows.values():
         check(near(row["us beyond"] + rows["cuda: empty kernel"]["us"], row["us"]), f"calls: {rows}")
     rows = rows_of(report, "cuda: 256QAM, a slot in a chain")
-    check(list(rows) == [f"256QAM {i} to {o}, N0 a symbol" for i in ("cf32", "cf16") for o in ("s8", "f16", "f32")],
+    check(list(rows) == [f"256QAM {i} to {o}, N0 a symbol" for i in ("cf32", "cf16") for o in LLR_FORMATS],
           f"chains: {list(rows)}")  # fmt: skip
     us = {m["what"]: 1e6 * m["median_s"] for m in report["measurements"]}
     for what, row in rows.items():

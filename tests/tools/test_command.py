@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Options, help and messages."""
 import os
+import re
 import sys
 
-from tools_harness import ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal
+from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE, OUTPUT_FORMATS
+from tools_harness import (
+    ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, PLOT, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal,
+)  # fmt: skip
 
 
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 INPUT_FORMATS = "cf32, cs16, cs8, cf16, cu8, cs32, cf64"
 OUT_OF_RANGE = "is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
 
@@ -43,24 +48,24 @@ class CommandLine(ToolTest):
         (["--progress", "sometimes"], "--progress: 'sometimes' is not one of auto, always, never"),
         (["-i", "cs64"], f"--input-format: 'cs64' is not one of {INPUT_FORMATS}"),
         (["-i", "CF32"], f"--input-format: 'CF32' is not one of {INPUT_FORMATS}"),
-        (["-o", "u16"], "--output-format: 'u16' is not one of u8, s8, f16, f32, hard, bits"),
+        (["-o", "u16"], "--output-format: 'u16' is not one of " + ", ".join(OUTPUT_FORMATS)),
         (["--sign", "2"], "--sign: '2' is not one of 0, 1"),
         (["--sign", "+"], "--sign: '+' is not one of 0, 1"),
         *[(["-m", text], f"--modulation: '{text}' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam")
           for text in ("", "QPSK", "8psk", "pi/2-bpsk", "256qam ", "6")],
-        *[(["-m", name], f"--modulation: {name} has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format")
+        *[(["-m", name], f"--modulation: {name} has no soft bits u8; choose LLRs, hard or bits with --output-format")
           for name in ("bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "1024qam")],
         *[(["--c-init", text], f"--c-init: '{text}' is not a whole number from 0 to 2147483647, decimal or 0x..")
           for text in ("", "-1", "0x", "0x-1", "0X1", "x1", "1.5", "2147483648", "0x80000000", "4294967296", " 1", "1 ",
                        "18446744073709551616", "0x10000000000000000", "1e3", "abc")],
         (["--c-init", "1"],
-         "--c-init: what is descrambled has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format"),
+         "--c-init: what is descrambled has no soft bits u8; choose LLRs, hard or bits with --output-format"),
         (["-o", "u8", "-m", "256qam", "--c-init", "0"],
-         "--c-init: what is descrambled has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format"),
+         "--c-init: what is descrambled has no soft bits u8; choose LLRs, hard or bits with --output-format"),
         *[(["--planes", text], f"--planes: '{text}' is not a whole number from 1 to 4194304")
           for text in ("0", "-1", "", "4194305", "1e3", "18446744073709551617")],
         (["--planes", "8"],
-         "--planes: what comes out as bit planes has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format"),
+         "--planes: what comes out as bit planes has no soft bits u8; choose LLRs, hard or bits with --output-format"),
         (["-o", "hard", "--planes", "8", "--skip", "12"],
          "--planes: --skip 12 is not a multiple of the 8 symbols of a code block"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
@@ -71,8 +76,8 @@ class CommandLine(ToolTest):
         (["--stats=j"], "--stats: 'j' is not one of json"),
         (["-o", "hard", "--sign", "1"], "--sign: only for soft bits and LLRs; hard is bits"),
         (["-o", "bits", "--snr-db", "3"],
-         "--snr-db: only for output formats s8, f16 and f32; bits takes no noise variance"),
-        (["-o", "bits", "--llr-scale", "3"], "--llr-scale: only for output format s8"),
+         "--snr-db: only for LLRs; bits takes no noise variance"),
+        (["-o", "bits", "--llr-scale", "3"], "--llr-scale: only for output formats s8 and s16"),
         (["--partial", "keep"], "--partial: 'keep' is not one of error, ignore"),
         (["--skip", "-1"], "--skip: '-1' is not a whole number from 0 to 576460752303423487"),
         (["--count", "1e3"], "--count: '1e3' is not a whole number from 0 to 576460752303423487"),
@@ -80,16 +85,17 @@ class CommandLine(ToolTest):
          "--count: '576460752303423488' is not a whole number from 0 to 576460752303423487"),
         (["--st"], "--st: could be more than one option; --help lists them"),
     ] + [
-        (arguments, arguments[0] + ": only for output formats s8, f16 and f32; u8 takes no noise variance")
+        (arguments, arguments[0] + ": only for LLRs; u8 takes no noise variance")
         for arguments in (["--noise-var", "1"], ["--noise-var", "auto"], ["--snr-db", "30"], ["--noise-file", "x.cf32"])
     ] + [
-        ([*arguments], f"{arguments[0]}: only for output format s8")
+        ([*arguments], f"{arguments[0]}: only for output formats s8 and s16")
         for arguments in (["--llr-scale", "6"], ["--llr-limit", "127"])
     ]  # fmt: skip
 
     ONE_OF = "output format {} needs a noise variance: --noise-var, --snr-db or --noise-file"
     WRONG_LLR = [
         ([], ONE_OF.format("s8")),
+        (["-o", "s16"], ONE_OF.format("s16")),
         (["-o", "f16"], ONE_OF.format("f16")),
         (["-o", "f32", "--sign", "1"], ONE_OF.format("f32")),
         (["--llr-scale", "6"], ONE_OF.format("s8")),
@@ -100,9 +106,14 @@ class CommandLine(ToolTest):
         (["--snr-db", "10", "--llr-limit", "0"], "--llr-limit: '0' is not a whole number from 1 to 127"),
         (["--snr-db", "10", "--llr-limit", "128"], "--llr-limit: '128' is not a whole number from 1 to 127"),
         (["--snr-db", "10", "--llr-limit", "1.5"], "--llr-limit: '1.5' is not a whole number from 1 to 127"),
-        (["--snr-db", "10", "-o", "f16", "--llr-scale", "1"], "--llr-scale: only for output format s8"),
-        (["--snr-db", "10", "-o", "f32", "--llr-limit", "127"], "--llr-limit: only for output format s8"),
-        (["-ou8", "--snr-db", "10"], "--snr-db: only for output formats s8, f16 and f32; u8 takes no noise variance"),
+        (["--snr-db", "10", "-o", "s16", "--llr-limit", "0"], "--llr-limit: '0' is not a whole number from 1 to 32767"),
+        (["--snr-db", "10", "-o", "s16", "--llr-limit", "32768"],
+         "--llr-limit: '32768' is not a whole number from 1 to 32767"),
+        (["-o", "s16", "--llr-limit", "-5"], "--llr-limit: '-5' is not a whole number from 1 to 32767"),
+        (["--llr-limit", "300", "-o", "s8"], "--llr-limit: '300' is not a whole number from 1 to 127"),
+        (["--snr-db", "10", "-o", "f16", "--llr-scale", "1"], "--llr-scale: only for output formats s8 and s16"),
+        (["--snr-db", "10", "-o", "f32", "--llr-limit", "127"], "--llr-limit: only for output formats s8 and s16"),
+        (["-ou8", "--snr-db", "10"], "--snr-db: only for LLRs; u8 takes no noise variance"),
     ] + [
         (arguments, f"{arguments[-2]}: contradicts {arguments[-4]}: noise variances come from one of the two")
         for arguments in (
@@ -122,6 +133,10 @@ class CommandLine(ToolTest):
         (["--snr-db", "10", "--llr-scale", text],
          f"--llr-scale: '{text}' is not a number or fraction from 0.0009765625 to 1048576")
         for text in ("0.0009", "1048577", "-6", "0", "x", "1/1025", "2097153/2", "1/", "/2", "1/0", "1/-1", "1/2/3")
+    ] + [
+        (["-o", "s16", "--snr-db", "10", "--llr-scale", text],
+         f"--llr-scale: '{text}' is not a number or fraction from 0.0009765625 to 16384")
+        for text in ("0.0009", "16385", "1048576", "1/1025", "0")
     ]  # fmt: skip
 
     WRONG_RATIOS = ["0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "0x1p-3",
@@ -212,6 +227,8 @@ class CommandLine(ToolTest):
             ["-of32", "--noise-var", "1e-37"], ["-of32", "--noise-var", "3e38"],
             ["-os8", "--snr-db", "10", "--llr-scale", "0.0009765625", "--llr-limit", "1"],
             ["-os8", "--snr-db", "10", "--llr-scale", "1048576", "--llr-limit", "127"],
+            ["-os16", "--snr-db", "10", "--llr-scale", "1/1024", "--llr-limit", "1"],
+            ["--llr-scale", "16384", "--llr-limit", "32767", "-os16", "--snr-db", "10"],
             ["-os8", "--snr-db", "10", "--llr-scale", "1/1024"], ["-os8", "--snr-db", "10", "--llr-scale", "4194304/4"],
         ):  # fmt: skip
             with self.subTest(arguments=arguments):
@@ -234,10 +251,11 @@ class CommandLine(ToolTest):
         help_ = self.run_tool(DEMOD, "--help").out.decode()
         for word in ("--input-format", "--output-format", "--input-scale", "--backend", "--device", "--threads",
                      "--streams", "--chunk", "--verify", "--stats", "--progress", "-q", "-h", "-V", "1/32768", ".cfile",
-                     "--noise-var", "--snr-db", "--noise-file", "--llr-scale", "--llr-limit", "--sign", ".cf16", ".s8",
-                     ".f16", ".f32", "a byte above the midpoint, means bit 0", "38.211", "exact max-log",
+                     "--noise-var", "--snr-db", "--noise-file", "--llr-scale", "--llr-limit", "--sign", ".cf16",
+                     *("." + name for name in OUTPUT_FORMATS), "a byte above the midpoint, means bit 0", "38.211", "exact max-log",
                      "complex noise", "E|n|^2", "262144", "5 %",
-                     "any other suffix", "-i sc16", "must be there", "--compare, --stats", "file or BITS", ".hard .bits. "):  # fmt: skip
+                     "any other suffix", "-i sc16", "must be there", "--compare, --stats", "file or BITS",
+                     ".u8 .s8 .s16 .f16 .f32 .hard .bits. "):  # fmt: skip
             self.assertIn(word, help_)
         help_ = self.run_tool(GEN, "--help").out.decode()
         for word in ("--symbols", "--snr-db", "--seed", "--output-format", "--output-scale", "--bits", "--threads"):
@@ -314,6 +332,20 @@ class CommandLine(ToolTest):
                     self.assertEqual(self.files(), files)
         for options in (["--device", "all"], ["--backend", "cpu", "--device", "7"]):
             self.ok(self.run_tool(DEMOD, *options, "long.cf32", "x.u8", env=hidden))
+
+    def test_formats_of_the_library(self):
+        """softqam.h and softqam-demod have the output formats that these tests have, softqam-plot the soft ones."""
+        with open(os.path.join(ROOT, "include/softqam/softqam.h"), encoding="utf-8") as file:
+            named = re.findall(r"^    SOFTQAM_OUTPUT_(\w+) = \d+", file.read(), re.MULTILINE)
+        self.assertEqual([name.lower() for name in named], [*LLR_FORMATS, "u8"])
+        self.assertEqual(list(LLR_STEPS), [name for name, code in LLR_TYPECODE.items() if code not in "ef"])
+        self.rejects(DEMOD, ["-o", "?", "x.cf32", "y"], "--output-format: '?' is not one of " + ", ".join(OUTPUT_FORMATS))
+        self.rejects(PLOT, ["-s", "?", "-o", "y.png", "x.cf32", "y"],
+                     "--soft-format: '?' is not one of " + ", ".join(["u8", *LLR_FORMATS]))  # fmt: skip
+        for name in LLR_FORMATS:
+            with self.subTest(format=name):
+                taken = self.demod("-o", name, "--snr-db", "9", "--llr-scale", "6", "--llr-limit", "9", "x.cf32", "y")
+                self.assertEqual(taken.code, 0 if name in LLR_STEPS else 2, taken.err)
 
     def test_scale_as_a_fraction(self):
         options = ["-o", "s8", "--snr-db", "10", "--llr-scale"]

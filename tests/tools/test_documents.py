@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from mpi_environment import MPI_ENVIRONMENT
+from output_formats import LLR_FORMATS, OUTPUT_FORMATS
 from tools_harness import ToolTest, main, tool
 
 PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench", "softqam-plot")
@@ -120,7 +121,7 @@ class Completion(Documents):
             (["softqam-demod", "-i", ""], formats), (["softqam-demod", "--input-format", "c"], formats),
             (["softqam-demod", "--input-format", "=", "cs"], ["cs16", "cs8", "cs32"]),
             (["softqam-gen", "-o", "cf"], ["cf32", "cf16"]),
-            (["softqam-demod", "--output-format", "="], ["u8", "s8", "f16", "f32", "hard", "bits"]),
+            (["softqam-demod", "--output-format", "="], OUTPUT_FORMATS),
             (["softqam-demod", "--backend", ""], ["auto", "cpu", "cuda"]), (["softqam-demod", "--sign", ""], ["0", "1"]),
             (["softqam-demod", "--progress", "a"], ["auto", "always"]), (["softqam-demod", "--noise-var", ""], ["auto"]),
             (["softqam-demod", "--input-scale", ""], ["auto"]), (["softqam-demod", "--partial", ""], ["error", "ignore"]),
@@ -137,7 +138,7 @@ class Completion(Documents):
         self.make("x.cf32", "--symbols", "10")
         for option in ("--input-format", "--output-format", "--sign", "--partial", "--progress"):
             for value in self.complete("softqam-demod", option, ""):
-                noise = ["--snr-db", "9"] if value in ("s8", "f16", "f32") else []
+                noise = ["--snr-db", "9"] if value in LLR_FORMATS else []
                 self.ok(self.demod("-q", option, value, *noise, "x.cf32", "y"))
 
     def test_files(self):

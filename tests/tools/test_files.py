@@ -243,7 +243,7 @@ class Files(ToolTest):
         for name in ("y.cf32", "y.CS16"):
             self.ok(self.demod("-o", "u8", "x.cf32", name))
             self.assertEqual(self.read(name), self.expected)
-        for name in ("z.u8", "z.F32"):
+        for name in ("z.u8", "z.S16", "z.F32"):
             self.write(name, self.read("x.cf32"))
             self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
             self.ok(self.gen("-o", "cf32", "--symbols", "300", "--snr-db", "20", name))

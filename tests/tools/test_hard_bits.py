@@ -5,6 +5,7 @@ import json
 import math
 import sys
 
+from output_formats import LLR_FORMATS
 from tools_harness import ToolTest, count_differences, hard_bits, hard_bits_of_llrs, main, pack
 
 
@@ -71,7 +72,7 @@ class HardBits(ToolTest):
         self.assertGreater(n_wrong, 100)
         for format_ in ("u8", "hard", "bits"):
             self.assertEqual(self.errors_told("sent.hard", "-o", format_, "x.cf32", "y"), ("sent.hard", n_wrong, 8 * self.N))
-        for format_ in ("s8", "f16", "f32"):
+        for format_ in LLR_FORMATS:
             for sign in "01":
                 arguments = ["-o", format_, "--snr-db", "18", "--sign", sign, "x.cf32", "y"]
                 told = self.errors_told("sent.hard", *arguments)

@@ -8,8 +8,9 @@ import re
 import sys
 import threading
 
+from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE
 from tools_harness import (
-    BLOCK_SYMBOLS, LLR_FORMATS, LLR_TYPECODE, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, ToolTest,
+    BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, ToolTest,
     bit_errors_per_component, count_differences, float32, hard_bits, hard_bits_of_llrs, main, max_log, pack,
     philox4x32, unpack,
 )  # fmt: skip
@@ -63,7 +64,7 @@ class Llrs(ToolTest):
         words = [w for i in range(1000) for w in philox4x32((i, 0, 0, 8), (3, 4))]
         self.write("n.f32", pack("I", [w ^ 0x5A5A5A5A for w in words[:2000]]))
         for format_ in LLR_FORMATS:
-            for limit in ([], ["--llr-limit", "31", "--llr-scale", "0.5"]) if format_ == "s8" else ([],):
+            for limit in ([], ["--llr-limit", "31", "--llr-scale", "0.5"]) if format_ in LLR_STEPS else ([],):
                 arguments = ["-o", format_, "--verify", "--noise-file", "n.f32", *limit]
                 result = self.ok(self.demod(*arguments, "-", "y", data=pack("I", words)))
                 self.assertIn("all 2000 symbols checked", result.err)
@@ -81,9 +82,9 @@ class Llrs(ToolTest):
 
     def test_formats_by_suffix(self):
         data = self.read(self.make("x.cf32", "--symbols", "100", "--snr-db", "20"))
-        for name, nbytes in (("s8", 8), ("f16", 16), ("f32", 32)):
+        for name, typecode in LLR_TYPECODE.items():
             expected = self.soft_bits("-o", name, "--snr-db", "20", "-", data=data)
-            self.assertEqual(len(expected), 100 * nbytes)
+            self.assertEqual(len(expected), 800 * len(pack(typecode, [0])))
             for path in ("y." + name, "z." + name.upper()):
                 self.ok(self.demod("--snr-db", "20", "x.cf32", path))
                 self.assertEqual(self.read(path), expected)
@@ -91,19 +92,28 @@ class Llrs(ToolTest):
             self.assertEqual(self.read("z.u8"), expected)
 
     def test_formats_agree(self):
-        """f16 is f32 rounded; s8 is f32 in steps, rounded and limited, but for what the float's last bit decides."""
+        """f16 is f32 rounded; s8 and s16 are f32 in steps, rounded and limited, but for what the float's last bits
+        decide."""
         self.make("x.cf32", "--symbols", "5000", "--snr-db", "18")
         exact = self.llrs("f32", "--snr-db", "18", "x.cf32")
         self.assertEqual(pack("e", self.llrs("f16", "--snr-db", "18", "x.cf32")), pack("e", exact))
-        for scale, limit in ((6, 127), (1, 127), (100, 127), (6, 31), (0.25, 1)):
+        for format_, scale, limit in (
+            ("s8", 6, 127), ("s8", 1, 127), ("s8", 100, 127), ("s8", 6, 31), ("s8", 0.25, 1), ("s16", 64, 32767),
+            ("s16", 1000, 32767), ("s16", 16384, 32767), ("s16", 64, 300), ("s16", 6, 127), ("s16", 0.25, 1),
+        ):  # fmt: skip
             arguments = ["--llr-scale", str(scale), "--llr-limit", str(limit), "--snr-db", "18", "x.cf32"]
-            for got, llr in zip(self.llrs("s8", *arguments), exact):
+            llrs = self.llrs(format_, *arguments)
+            for got, llr in zip(llrs, exact):
                 step = max(-limit, min(limit, scale * llr))
-                self.assertLessEqual(abs(got - step), 0.5 + 1e-4)
-        self.assertEqual(
-            self.llrs("s8", "--snr-db", "18", "x.cf32"),
-            self.llrs("s8", "--snr-db", "18", "--llr-scale", "6", "--llr-limit", "127", "x.cf32"),
-        )
+                self.assertLessEqual(abs(got - step), 0.5 + 1e-4 + 2e-6 * abs(scale * llr))
+            self.assertEqual(max(map(abs, llrs)) == limit, scale * max(map(abs, exact)) >= limit - 0.5)
+        for format_, (scale, _, limit) in LLR_STEPS.items():
+            self.assertEqual(
+                self.llrs(format_, "--snr-db", "18", "x.cf32"),
+                self.llrs(format_, "--snr-db", "18", "--llr-scale", str(scale), "--llr-limit", str(limit), "x.cf32"),
+            )
+        arguments = ["--llr-scale", "6", "--llr-limit", "127", "--snr-db", "18", "x.cf32"]
+        self.assertEqual(self.llrs("s16", *arguments), self.llrs("s8", *arguments))
 
     def test_ways_to_give_the_noise_variance(self):
         self.make("x.cf32", "--symbols", "2000", "--snr-db", "20")
@@ -136,7 +146,7 @@ class Llrs(ToolTest):
         noise = [0, -0.0, -1, math.nan, math.inf, -math.inf, 1e-45, 3e38, 0.01]
         self.write("n.f32", pack("f", noise))
         data = pack("f", len(noise) * [15 * a, -15 * a])
-        for format_, largest in (("s8", 127), ("f16", 65504), ("f32", 224 / 170 * 2**100)):
+        for format_, largest in (("s8", 127), ("s16", 32767), ("f16", 65504), ("f32", 224 / 170 * 2**100)):
             llrs = self.llrs(format_, "--noise-file", "n.f32", "-", data=data)
             self.assertEqual(set(llrs[:48]), {0})
             # The smallest counts as 2^-100, the largest as 2^40.
@@ -159,9 +169,9 @@ class Llrs(ToolTest):
                 decided = hard_bits_of_llrs(format_, data)
                 deviations = (count_differences(decided, sent) - 2 * n * mean) / math.sqrt(2 * n * variance)
                 print(f"{snr_db} dB, {format_}: bit errors {deviations:+.2f} sigma from theory")
-                # A few of s8's LLRs are rounded to 0 and decided as 0.
+                # A few LLRs that are integers are rounded to 0 and decided as 0.
                 self.assertLess(abs(deviations), 5)
-                undecided = data.count(0) if format_ == "s8" else 2
+                undecided = unpack(LLR_TYPECODE[format_], data).count(0) if format_ in LLR_STEPS else 2
                 self.assertLessEqual(count_differences(decided, hard), undecided)
 
     def test_sign(self):
@@ -196,7 +206,8 @@ class Llrs(ToolTest):
         halves += unpack("e", bytes.fromhex("0000008001000180ff03ff83ff7bfffb007c00fc007e007e"))
         for scale in ("1", "0.7"):
             data = pack("f", [half * float32(float(scale)) for half in halves])
-            for arguments in (["-o", "u8"], ["-o", "s8", "--snr-db", "20"], ["-o", "f32", "--snr-db", "20"]):
+            for arguments in (["-o", "u8"], ["-o", "s8", "--snr-db", "20"], ["-o", "s16", "--snr-db", "20"],
+                              ["-o", "f32", "--snr-db", "20"]):  # fmt: skip
                 got = self.soft_bits("-i", "cf16", "--input-scale", scale, *arguments, "-", data=pack("e", halves))
                 self.assertEqual(got, self.soft_bits(*arguments, "-", data=data))
 
@@ -370,7 +381,7 @@ class Llrs(ToolTest):
             (["--noise-var", "auto"], r"^0\.0025\d+, (25.9|26.0)\d dB \(estimated from the first symbols\)$"),
             (["--noise-file", "n.f32"], r"^one a symbol, from n\.f32$"),
         ):
-            for format_, largest in (("s8", 127), ("f16", 65504), ("f32", 3.4e38)):
+            for format_, largest in (("s8", 127), ("s16", 32767), ("f16", 65504), ("f32", 3.4e38)):
                 result = self.ok(self.demod("-q", "--stats", *arguments, "-o", format_, "x.cf32", "y"))
                 lines = dict(line.split(None, 1) for line in result.err.splitlines())
                 self.assertEqual(len(lines), 10, result.err)
@@ -383,14 +394,17 @@ class Llrs(ToolTest):
                 self.assertAlmostEqual(estimate / 10**-2.6, 1, delta=0.02)
 
     def test_stats_of_saturation(self):
-        """f16 and f32 saturate at their largest number."""
+        """s16, f16 and f32 saturate at their largest number, s16 at --llr-limit, too."""
         a = 1 / math.sqrt(170)
         self.write("n.f32", pack("f", [1e-45, 0.01, 0.01, 0.01]))
         data = pack("f", [1e30, -1e30] + 3 * [15 * a, -15 * a])
-        for format_, share in (("f16", "25.0000"), ("f32", "25.0000")):
-            result = self.ok(self.demod("--stats", "-o", format_, "--noise-file", "n.f32", "-", "y", data=data))
-            self.assertIn(f"saturated  {share} % of the LLRs\n", result.err)
-            self.assertNotIn("warning", result.err)
+        for format_, *limit in (["f16"], ["f32"], ["s16"], ["s16", "--llr-limit", "20000"], ["s16", "--llr-limit", "128"]):
+            result = self.ok(self.demod("--stats", "-o", format_, *limit, "--noise-file", "n.f32", "-", "y", data=data))
+            llrs = unpack(LLR_TYPECODE[format_], self.read("y"))
+            share = 100 * sum(abs(llr) >= max(map(abs, llrs)) for llr in llrs) / len(llrs)
+            self.assertIn(f"saturated  {share:.4f} % of the LLRs\n", result.err)
+            self.assertTrue(share == 25 or "128" in limit, result.err)
+            self.assertEqual("warning" in result.err, "128" in limit, result.err)
 
     def test_saturation_warning(self):
         """Not at the default scale, where most LLRs may saturate and nothing is lost; not of soft bits; not unasked."""
@@ -412,6 +426,9 @@ class Llrs(ToolTest):
         limited = ["--stats", "--snr-db", "36", "--llr-limit", "20"]
         self.assertIn("at only 3.33 nats", self.ok(self.demod(*limited, "x.cf32", "x.s8")).err)
         self.assertNotIn("warning", self.ok(self.demod(*limited, "--llr-scale", "1", "x.cf32", "x.s8")).err)
+        limited = ["--stats", "--snr-db", "36", "--llr-scale", "16384"]
+        self.assertNotIn("warning", self.ok(self.demod("--stats", "--snr-db", "36", "x.cf32", "x.s16")).err)
+        self.assertIn("at only 2 nats", self.ok(self.demod(*limited, "x.cf32", "x.s16")).err)
         # Only the outermost levels' first bit, one LLR in 32.
         few = self.ok(self.demod("--stats", "--snr-db", "0", "--llr-scale", "100", "x.cf32", "x.s8")).err
         self.assertRegex(few, r"saturated +3\.\d+ % of the LLRs")

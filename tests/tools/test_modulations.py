@@ -4,12 +4,14 @@
 parts and shards; bit error rates against theory."""
 import json
 import math
+import struct
 import subprocess
 import sys
 import time
 
+from output_formats import LLR_TYPECODE
 from tools_harness import (
-    BLOCK_SYMBOLS, DEMOD, LLR_TYPECODE, MODULATIONS, QUICK, ToolTest, bit_errors_per_component, count_differences,
+    BLOCK_SYMBOLS, DEMOD, MODULATIONS, QUICK, ToolTest, bit_errors_per_component, count_differences,
     hard_bits_of_llrs, main, pack, thorough, unpack,
 )  # fmt: skip
 
@@ -207,7 +209,7 @@ class Planes(ToolTest):
         as in symbol order."""
         for name, (n_bits, _) in MODULATIONS.items():
             options = self.make_symbols(name)
-            for format_, nbytes in (("s8", 1), ("f16", 2), ("f32", 4), ("hard", 1)):
+            for format_, nbytes in (*((f, struct.calcsize("=" + code)) for f, code in LLR_TYPECODE.items()), ("hard", 1)):
                 noise = [] if format_ == "hard" else ["--noise-file", "n.f32"]
                 arguments = [*options, *noise, "-o", format_, "--verify", "--compare", "sent", "--stats=json", "x.cf32"]
                 plain = self.statistics(self.demod(*arguments, "y"))

@@ -15,6 +15,7 @@ import sys
 import time
 
 from mpi_environment import MPI_ENVIRONMENT
+from output_formats import OUTPUT_FORMATS
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, DEMOD_MPI, SKIPPED, TIMEOUT, Result, ToolTest, default_signals, main, pack,
 )  # fmt: skip
@@ -92,7 +93,7 @@ class SameBytes(MpiTest):
         self.write("n.f32", pack("f", [0.001 * (1 + i % 97) for i in range(n)]))
         for ranks, format_, noise in (
             (2, "f32", ["--noise-file", "n.f32"]), (3, "s8", ["-q", "--noise-var", "auto"]),
-            (5, "f16", ["--snr-db", "20", "--sign", "1"]),
+            (5, "f16", ["--snr-db", "20", "--sign", "1"]), (4, "s16", ["--snr-db", "20", "--llr-limit", "2000"]),
         ):  # fmt: skip
             arguments = ["-o", format_, *noise, "x.cf32"]
             self.ok(self.mpirun(ranks, *arguments, "y"))
@@ -219,7 +220,7 @@ class Failures(MpiTest):
             (["r", "x.cf32"], "x.cf32: suffix .cf32 means symbols, not soft bits or LLRs; --output-format overrides it"),
             (["y.wav", "y"],
              "y.wav: suffix .wav is unknown; --input-format names the format: cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
-            (["x.cf32", "y.s16"], "y.s16: suffix .s16 is unknown; --output-format names the format: u8, s8, f16, f32, hard, bits"),
+            (["x.cf32", "y.s32"], "y.s32: suffix .s32 is unknown; --output-format names the format: " + ", ".join(OUTPUT_FORMATS)),
             (["-i", "cs16", "r.sigmf-meta", "y"],
              "r.sigmf-meta: metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"),
             (["-o", "u8", "x.cf32", "./x.cf32"], "./x.cf32: is INPUT as well; give OUTPUT another name"),

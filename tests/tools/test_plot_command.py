@@ -97,7 +97,7 @@ class Failures(PlotTest):
         (["-i", "cs64"], "--input-format: 'cs64' is not one of cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
         (["--input-format="], "--input-format: '' is not one of cf32, cs16, cs8, cf16, cu8, cs32, cf64"),
         (["-m", "8psk"], "--modulation: '8psk' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam"),
-        (["-s", "u16"], "--soft-format: 'u16' is not one of u8, s8, f16, f32"),
+        (["-s", "u16"], "--soft-format: 'u16' is not one of u8, s8, s16, f16, f32"),
         (["--panels", "eye"], "--panels: 'eye' is not one of constellation, bits, histograms, evm"),
         (["--panels", ""], "--panels: '' is not one of constellation, bits, histograms, evm"),
         (["--panels", "evm,"], "--panels: '' is not one of constellation, bits, histograms, evm"),
@@ -191,7 +191,7 @@ class Failures(PlotTest):
 
     def test_suffixes(self):
         """No file is taken for what its name says it is not; with the format named it is a name like any other."""
-        symbols, soft_bits = "cf32, cs16, cs8, cf16, cu8, cs32, cf64", "u8, s8, f16, f32"
+        symbols, soft_bits = "cf32, cs16, cs8, cf16, cu8, cs32, cf64", "u8, s8, s16, f16, f32"
         for iq, soft, message in (
             ("y.wav", "x.u8", f"y.wav: suffix .wav is unknown; --input-format names the format: {symbols}"),
             ("r.sigmf", "x.u8", f"r.sigmf: suffix .sigmf is unknown; --input-format names the format: {symbols}"),

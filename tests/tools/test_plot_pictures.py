@@ -12,6 +12,7 @@ import time
 import zlib
 
 import plot_harness
+from output_formats import LLR_STEPS, LLR_TYPECODE
 from plot_harness import BIT_COLOURS, LEVELS, ROOT, PlotTest
 from tools_harness import DEMOD, MODULATIONS, max_log
 
@@ -178,7 +179,8 @@ class Pictures(PlotTest):
             with self.subTest(name=name):
                 self.svg("x.cf32", "x.u8")
         for typecode, suffix, values in (
-            ("b", "s8", [-128, 127]), ("f", "f32", [math.nan, math.inf]), ("f", "f32", [3.4e38, -1e-45]),
+            ("b", "s8", [-128, 127]), ("h", "s16", [-32768, 32767]), ("h", "s16", [0, 0]),
+            ("f", "f32", [math.nan, math.inf]), ("f", "f32", [3.4e38, -1e-45]),
             ("f", "f32", [0, -0.0]), ("f", "f32", [1e-45, 1e-45]), ("e", "f16", [65504, 6e-8]),
         ):  # fmt: skip
             self.write("x.cf32", struct.pack("=4f", 0.1, 0.1, -0.3, 0.3))
@@ -231,8 +233,10 @@ class Formats(PlotTest):
         self.make("x.cf32", "--symbols", "400", "--snr-db", "25")
         values = [max_log(v, 10**-2.5) for v in array.array("f", self.read("x.cf32"))]
         llrs = [llr for i, q in zip(values[::2], values[1::2]) for pair in zip(i, q) for llr in pair]
-        for name, typecode, unit in (("s8", "b", "LLR (s8)"), ("f16", "e", "LLR, nats"), ("f32", "f", "LLR, nats")):
-            data = [max(-127, min(127, round(6 * llr))) for llr in llrs] if name == "s8" else llrs
+        for name, typecode in LLR_TYPECODE.items():
+            scale, _, limit = LLR_STEPS.get(name, (0, 0, 0))
+            unit = f"LLR ({name})" if scale else "LLR, nats"
+            data = [max(-limit, min(limit, round(scale * llr))) for llr in llrs] if scale else llrs
             self.write("x." + name, struct.pack(f"={len(data)}{typecode}", *data))
             svg = self.svg("x.cf32", "x." + name)
             by_suffix = self.read("out.svg")
@@ -286,6 +290,12 @@ class Sigmf(PlotTest):
                     self.svg(iq, soft, "--title", "")
                     self.assertEqual(self.read("out.svg"), self.expected)
         os.unlink(self.path("out.svg"))
+        for format_ in "s8", "s16":
+            self.ok(self.demod("-o", format_, "--snr-db", "25", "--input-scale", "1/8192", "r", "llrs"))
+            self.svg("r", "llrs", "--title", "")
+            of_recording = self.read("out.svg")
+            self.svg("r", "llrs.sigmf-data", "-s", format_, "--input-scale", "1/8192", "--title", "")
+            self.assertEqual(self.read("out.svg"), of_recording)
         self.ok(self.demod("--sign", "1", "-o", "f32", "--snr-db", "25", "--input-scale", "1/8192", "r", "llrs"))
         texts = self.svg("r", "llrs").texts
         self.assertIn("LLR, nats; above the midpoint: bit 1", texts)

@@ -14,13 +14,14 @@ import sys
 import unittest
 
 from signal_environment import SIGNAL_ENVIRONMENT
+from output_formats import LLR_TYPECODE
 from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, thorough, unpack
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "python", "bin", "python")]
 DATATYPES = {"cf32": ("cf32_le", "cf32_be"), "cs16": ("ci16_le", "ci16_be"), "cs8": ("ci8", "ci8")}
 INPUT_DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
-OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "f32": "rf32_le"}
+OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "s16": "ri16_le", "f32": "rf32_le"}
 WIDTH = {"cf32": 4, "cs16": 2, "cs8": 1}
 
 # Reads a recording with the package, which validates it and its hash, any warning being an error, and prints samples.
@@ -288,6 +289,10 @@ class Outputs(SigmfTest):
              {"llr_scale": 6, "llr_limit": 127, "noise_var_origin": "given", "positive_means": 1}),
             (["--noise-file", "n.f32", "--llr-scale", "2", "--llr-limit", "31"], "s8",
              {"llr_scale": 2, "llr_limit": 31, "noise_var_origin": "given for each symbol", "positive_means": 0}),
+            (["--snr-db", "20"], "s16",
+             {"llr_scale": 64, "llr_limit": 32767, "noise_var_origin": "given", "positive_means": 0}),
+            (["--snr-db", "20", "--llr-scale", "16384", "--llr-limit", "300"], "s16",
+             {"llr_scale": 16384, "llr_limit": 300, "noise_var_origin": "given", "positive_means": 0}),
             (["-q", "--noise-var", "auto"], "f32",
              {"llr_scale": 1, "noise_var_origin": "estimated from the first symbols", "positive_means": 0}),
         ):  # fmt: skip
@@ -299,7 +304,7 @@ class Outputs(SigmfTest):
             self.assertEqual(global_["softqam:neutral_value"], 0)
             for key, value in expected.items():
                 self.assertEqual(global_["softqam:" + key], value)
-            self.assertEqual("softqam:llr_limit" in global_, format_ == "s8")
+            self.assertEqual("softqam:llr_limit" in global_, "llr_limit" in expected)
             self.assertEqual("softqam:noise_var" in global_, "n.f32" not in arguments)
             if "--snr-db" in arguments:
                 self.assertAlmostEqual(global_["softqam:noise_var"], 0.01, delta=1e-9)
@@ -319,7 +324,8 @@ class Outputs(SigmfTest):
 
     def test_what_stays_plain(self):
         before = set(self.files())
-        for arguments in (["out.u8"], ["out.s8", "--snr-db", "20"], ["out.f32", "--snr-db", "20"], ["out.hard"], ["out.bits"], ["--no-sigmf", "out"],
+        for arguments in (["out.u8"], ["out.s8", "--snr-db", "20"], ["out.s16", "--snr-db", "20"],
+                          ["out.f32", "--snr-db", "20"], ["out.hard"], ["out.bits"], ["--no-sigmf", "out"],
                           ["--sigmf", "--no-sigmf", "out"], ["--shard", "1/2", "out"], ["/dev/null"], ["-"],
                           ["out.u8", "--no-hash"]):  # fmt: skip
             self.ok(self.demod("r", *arguments))
@@ -456,7 +462,7 @@ class Validated(SigmfTest):
         count, channels, shape = first.decode().split(" ", 2)
         self.assertEqual((int(count), int(channels)), (n, 8))
         self.assertTrue(shape.startswith(f"({n}, 8)"), shape)
-        typecode = {"u8": "B", "s8": "b", "f32": "f"}[format_]
+        typecode = {"u8": "B", **LLR_TYPECODE}[format_]
         got = unpack("f" if len(samples) == 32 * n else typecode, samples)
         self.assertEqual(list(got), list(unpack(typecode, self.read(name + ".sigmf-data"))))
 

@@ -23,6 +23,8 @@ import tempfile
 import time
 import unittest
 
+from output_formats import LLR_TYPECODE
+
 sys.dont_write_bytecode = True
 TIMEOUT = 300
 SKIPPED = 77
@@ -61,8 +63,6 @@ TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
 # Bits of a symbol, and what the squared magnitudes of I and Q are divided by.
 MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 10), "64qam": (6, 42),
                "256qam": (8, 170), "1024qam": (10, 682)}  # fmt: skip
-LLR_TYPECODE = {"s8": "b", "f16": "e", "f32": "f"}
-LLR_FORMATS = list(LLR_TYPECODE)
 # Those that end a process that does nothing about them, and can be caught; SIGPIPE and SIGXFSZ are errors of write().
 HARMLESS_SIGNALS = {
     signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD, signal.SIGURG,

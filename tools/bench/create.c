@@ -5,8 +5,8 @@
 
 #include "common/transmitter.h"
 
-const softqam_output_format bench_llr_formats[BENCH_N_LLR_FORMATS] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16,
-                                                                      SOFTQAM_OUTPUT_F32};
+#define LLR_FORMAT(value, name) SOFTQAM_OUTPUT_##value,
+const softqam_output_format bench_llr_formats[BENCH_N_LLR_FORMATS] = {LLR_FORMAT_LIST(LLR_FORMAT)};
 
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads)
 {

@@ -15,8 +15,10 @@ enum { SLOT_SYMBOLS = 273 * 12 * 14 };
 /* A context's settings for a backend; n_threads 0 stands for one a CPU. */
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads);
 
-/* The formats of LLRs. */
-enum { BENCH_N_LLR_FORMATS = 3 };
+/* The formats of LLRs, all that the library has. */
+#define BENCH_COUNT_ONE(value, name) +1
+enum { BENCH_N_LLR_FORMATS = 0 LLR_FORMAT_LIST(BENCH_COUNT_ONE) };
+#undef BENCH_COUNT_ONE
 extern const softqam_output_format bench_llr_formats[BENCH_N_LLR_FORMATS];
 
 /* A demodulator's settings; the others are the defaults. */

@@ -100,21 +100,28 @@ static void measure_output(struct report *report, softqam_output_format output, 
     }
 }
 
+#define COLUMN(value, name) name,
+
 void slow_input_measure(struct report *report, const char *title, softqam_modulation modulation, slow_input_add *add,
                         void *context)
 {
-    static const char *const columns[] = {"s8", "f16", "f32", "goal", "u8", "goal of u8", NULL};
-    double s8[N_SLOW_INPUTS], f16[N_SLOW_INPUTS], f32[N_SLOW_INPUTS], u8[N_SLOW_INPUTS];
-    measure_output(report, SOFTQAM_OUTPUT_U8, modulation, add, context, u8);
-    measure_output(report, SOFTQAM_OUTPUT_S8, modulation, add, context, s8);
-    measure_output(report, SOFTQAM_OUTPUT_F16, modulation, add, context, f16);
-    measure_output(report, SOFTQAM_OUTPUT_F32, modulation, add, context, f32);
-    if (isnan(s8[SLOW_ZEROS]))
+    static const char *const columns[] = {LLR_FORMAT_LIST(COLUMN) "goal", "u8", "goal of u8", NULL};
+    enum { GOAL = BENCH_N_LLR_FORMATS, SOFT_BITS, GOAL_OF_SOFT_BITS, N_VALUES };
+    _Static_assert(N_VALUES <= (int)TABLE_COLUMNS, "a column for each");
+    double llrs[BENCH_N_LLR_FORMATS][N_SLOW_INPUTS], soft_bits[N_SLOW_INPUTS];
+    measure_output(report, SOFTQAM_OUTPUT_U8, modulation, add, context, soft_bits);
+    for (int k = 0; k < BENCH_N_LLR_FORMATS; k++)
+        measure_output(report, bench_llr_formats[k], modulation, add, context, llrs[k]);
+    if (isnan(llrs[0][SLOW_ZEROS]))
         return;
     report_table(report, columns, "%s", title);
     for (int input = SLOW_NONE + 1; input < N_SLOW_INPUTS; input++) {
-        const double values[] = {s8[input], f16[input], f32[input],
-                                 0.5,       u8[input],  goal_of_soft_bits((enum slow_input)input)};
+        double values[N_VALUES];
+        for (int k = 0; k < BENCH_N_LLR_FORMATS; k++)
+            values[k] = llrs[k][input];
+        values[GOAL] = 0.5;
+        values[SOFT_BITS] = soft_bits[input];
+        values[GOAL_OF_SOFT_BITS] = goal_of_soft_bits((enum slow_input)input);
         report_row(report, slow_input_names[input], values);
     }
 }

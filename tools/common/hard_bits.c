@@ -9,6 +9,7 @@ void hard_bits_decide(softqam_output_format format, softqam_sign sign, const voi
     const unsigned positive = sign == SOFTQAM_SIGN_POSITIVE_IS_1;
     for (size_t i = 0; i < n; i++) {
         uint16_t half;
+        int16_t steps;
         float single;
         int order = 0; /* of the value to the one that says nothing */
         switch (format) {
@@ -17,6 +18,10 @@ void hard_bits_decide(softqam_output_format format, softqam_sign sign, const voi
             break;
         case SOFTQAM_OUTPUT_S8:
             order = (bytes[i] ^ 0x80) - 0x80;
+            break;
+        case SOFTQAM_OUTPUT_S16:
+            memcpy(&steps, bytes + i * sizeof steps, sizeof steps);
+            order = steps;
             break;
         case SOFTQAM_OUTPUT_F16:
             memcpy(&half, bytes + i * sizeof half, sizeof half);

@@ -34,15 +34,16 @@ static const struct named_format input_formats[] = {
     {NULL, {NULL}, 0},
 };
 
+/* clang-format off */
+#define NAMED_LLRS(value, name) [OUTPUT_##value] = {name, {"." name}, OUTPUT_##value},
 static const struct named_format soft_bit_formats[] = {
     [OUTPUT_U8] = {"u8", {".u8"}, OUTPUT_U8},
-    [OUTPUT_S8] = {"s8", {".s8"}, OUTPUT_S8},
-    [OUTPUT_F16] = {"f16", {".f16"}, OUTPUT_F16},
-    [OUTPUT_F32] = {"f32", {".f32"}, OUTPUT_F32},
+    LLR_FORMAT_LIST(NAMED_LLRS)
     [OUTPUT_HARD] = {"hard", {".hard"}, OUTPUT_HARD},
     [OUTPUT_BITS] = {"bits", {".bits"}, OUTPUT_BITS},
     [N_OUTPUT_KINDS] = {NULL, {NULL}, 0},
 };
+/* clang-format on */
 
 /* A suffix without its dot is a name too. */
 static bool has_name(const struct named_format *format, const char *name)
@@ -168,27 +169,36 @@ const char *sample_format_name(enum output_kind kind)
     return soft_bit_formats[kind].name;
 }
 
+#define NAME_OF_LLRS(value, name)                                                                                      \
+    case SOFTQAM_OUTPUT_##value:                                                                                       \
+        return name;
+
 const char *sample_format_output_name(softqam_output_format format)
 {
     switch (format) {
-    case SOFTQAM_OUTPUT_S8:
-        return "s8";
-    case SOFTQAM_OUTPUT_F16:
-        return "f16";
-    case SOFTQAM_OUTPUT_F32:
-        return "f32";
+        LLR_FORMAT_LIST(NAME_OF_LLRS)
     case SOFTQAM_OUTPUT_U8:
-        return "u8";
+        return sample_format_name(OUTPUT_U8);
     }
     return "unknown";
 }
 
+#define LIBRARY_LLRS(value, name)                                                                                      \
+    case OUTPUT_##value:                                                                                               \
+        return SOFTQAM_OUTPUT_##value;
+
 softqam_output_format sample_format_library(enum output_kind kind)
 {
-    static const softqam_output_format formats[N_OUTPUT_KINDS] = {
-        [OUTPUT_U8] = SOFTQAM_OUTPUT_U8,   [OUTPUT_S8] = SOFTQAM_OUTPUT_S8,    [OUTPUT_F16] = SOFTQAM_OUTPUT_F16,
-        [OUTPUT_F32] = SOFTQAM_OUTPUT_F32, [OUTPUT_HARD] = SOFTQAM_OUTPUT_F32, [OUTPUT_BITS] = SOFTQAM_OUTPUT_F32};
-    return formats[kind];
+    switch (kind) {
+    case OUTPUT_U8:
+        return SOFTQAM_OUTPUT_U8;
+        LLR_FORMAT_LIST(LIBRARY_LLRS)
+    case OUTPUT_HARD:
+    case OUTPUT_BITS:
+    case N_OUTPUT_KINDS:
+        break;
+    }
+    return SOFTQAM_OUTPUT_F32;
 }
 
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

@@ -19,16 +19,22 @@ bool sample_format_for_input(const char *option, const char *named, const char *
 /* The same for one that is written, in one of the library's formats. */
 bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
 
+/* The library's formats of LLRs, each with its name. What has something for each of them takes this list, which the
+ * compiler asks for when the library has a new one: sample_format_output_name() has a case for each. */
+#define LLR_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32")
+
 /* What a file of bits holds: what the library makes, or the signs of that. The numbers are not the library's. */
+/* clang-format off */
+#define OUTPUT_KIND(value, name) OUTPUT_##value,
 enum output_kind {
     OUTPUT_U8,
-    OUTPUT_S8,
-    OUTPUT_F16,
-    OUTPUT_F32,
+    LLR_FORMAT_LIST(OUTPUT_KIND)
     OUTPUT_HARD, /* bits, 0 or 1, one a byte */
     OUTPUT_BITS, /* the same, packed: the first one highest in its byte */
     N_OUTPUT_KINDS
 };
+#undef OUTPUT_KIND
+/* clang-format on */
 
 /* The same for a file of soft bits, LLRs or bits; without a suffix u8, and, with any_suffix, with one that is unknown.
  */

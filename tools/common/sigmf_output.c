@@ -21,9 +21,26 @@ static const char default_version[] = "1.2.0"; /* of SigMF, where the input does
 /* 2^63, one more than SigMF allows. */
 static const double max_sample_start = 0x1p63;
 
-static const char *const datatypes[N_OUTPUT_KINDS] = {
-    [OUTPUT_U8] = "ru8",      [OUTPUT_S8] = "ri8",   [OUTPUT_F16] = NULL,
-    [OUTPUT_F32] = "rf32_le", [OUTPUT_HARD] = "ru8", [OUTPUT_BITS] = NULL};
+/* NULL for what SigMF has no datatype for. */
+static const char *datatype_of(enum output_kind kind)
+{
+    switch (kind) {
+    case OUTPUT_U8:
+    case OUTPUT_HARD:
+        return "ru8";
+    case OUTPUT_S8:
+        return "ri8";
+    case OUTPUT_S16:
+        return "ri16_le";
+    case OUTPUT_F32:
+        return "rf32_le";
+    case OUTPUT_F16:
+    case OUTPUT_BITS:
+    case N_OUTPUT_KINDS:
+        break;
+    }
+    return NULL;
+}
 
 /* What is true of the input's data and not of the output's, and where it goes; NULL: nowhere. */
 static const struct {
@@ -77,7 +94,7 @@ static bool check_segments(const struct sigmf_output *output, const char *name)
 
 int sigmf_output_check(const struct sigmf_output *output)
 {
-    if (!datatypes[output->kind]) {
+    if (!datatype_of(output->kind)) {
         message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
                       sample_format_name(output->kind));
         return EXIT_COMMAND;
@@ -290,7 +307,7 @@ static void set_meaning(struct builder *builder, cJSON *global)
                u8 ? "liquid-dsp soft bits: hard decision and nearest neighbours" : "exact max-log LLRs");
     set_number(builder, global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
     set_number(builder, global, "softqam:neutral_value", u8 ? 127 : 0);
-    if (config->output_format == SOFTQAM_OUTPUT_S8) {
+    if (config->llr_limit > 0) {
         set_number(builder, global, "softqam:llr_scale", (double)config->llr_scale);
         set_number(builder, global, "softqam:llr_limit", config->llr_limit);
     } else if (!u8) {
@@ -311,7 +328,7 @@ static void set_recorder(struct builder *builder, cJSON *global, const char *too
 static void set_global(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
-    set_string(builder, global, "core:datatype", datatypes[output->kind]);
+    set_string(builder, global, "core:datatype", datatype_of(output->kind));
     set_number(builder, global, "core:num_channels", softqam_bits_per_symbol(output->config->modulation));
     set_version(builder, global);
     set_recorder(builder, global, output->tool);

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "binary16.h"
 
@@ -33,6 +34,10 @@ static uint64_t count_saturated(const softqam_demodulator_config *config, const 
         return count_bytes(out, n, 0, 255);
     case SOFTQAM_OUTPUT_S8:
         return count_bytes(out, n, (uint8_t)config->llr_limit, (uint8_t)-config->llr_limit);
+    case SOFTQAM_OUTPUT_S16:
+        for (size_t i = 0; i < n; i++)
+            n_saturated += abs(((const int16_t *)out)[i]) == config->llr_limit;
+        break;
     case SOFTQAM_OUTPUT_F16:
         for (size_t i = 0; i < n; i++)
             n_saturated += (((const uint16_t *)out)[i] & 0x7fff) == BINARY16_LARGEST;
@@ -54,6 +59,7 @@ static size_t find_sign_byte(softqam_output_format format)
     case SOFTQAM_OUTPUT_F32:
         return 3;
     case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_S16:
     case SOFTQAM_OUTPUT_U8:
         break;
     }

@@ -87,6 +87,7 @@ static double round_to_format(const softqam_demodulator_config *config, double l
 {
     switch (config->output_format) {
     case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_S16:
         return max_log_to_s8(llr, config->llr_limit);
     case SOFTQAM_OUTPUT_F16:
         return half_to_double(half_from_double(llr));
@@ -117,7 +118,7 @@ static void expect_llrs(const struct verifier *verifier, uint64_t position, cons
     const nr_constellation *constellation = constellations[config->modulation];
     const uint32_t flipped = find_flipped(verifier, position, constellation->n_bits);
     max_log_llr llrs[NR_MAX_BITS];
-    const float scale = config->output_format == SOFTQAM_OUTPUT_S8 ? config->llr_scale : 1;
+    const float scale = config->llr_limit > 0 ? config->llr_scale : 1; /* or in nats */
     max_log_llrs(constellation, symbol, nr_noise_var(noise_var), scale, position, llrs);
     for (int b = 0; b < constellation->n_bits; b++) {
         const double sign = flipped >> b & 1 ? -1 : 1;
@@ -135,6 +136,8 @@ static double read_value(softqam_output_format format, const void *out, uint64_t
         return ((const uint8_t *)out)[place];
     case SOFTQAM_OUTPUT_S8:
         return ((const int8_t *)out)[place];
+    case SOFTQAM_OUTPUT_S16:
+        return ((const int16_t *)out)[place];
     case SOFTQAM_OUTPUT_F16:
         return half_to_double(((const uint16_t *)out)[place]);
     case SOFTQAM_OUTPUT_F32:

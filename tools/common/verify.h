@@ -42,7 +42,8 @@ struct verify_difference {
 /* Whether this build has the reference. Without it there is nothing else to call here. */
 bool verify_is_available(void);
 
-/* For a configuration in which input_scale, and for s8 llr_scale and llr_limit, are not 0. False when memory is short.
+/* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0. False when memory is
+ * short.
  */
 bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config);
 

@@ -30,7 +30,7 @@ static const struct {
      "and 127 unknown; 127 and above decide for that bit.\n"
      "\n"
      "Algorithm: u8 is liquid-dsp's: hard decision and distances to the nearest\n"
-     "neighbours, at a fixed scale. s8, f16 and f32 are exact max-log:\n"
+     "neighbours, at a fixed scale. s8, s16, f16 and f32 are exact max-log:\n"
      "  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0\n"
      "\n"
      "Input and output:\n"
@@ -47,7 +47,7 @@ static const struct {
      "  -i, --input-format FORMAT   cf32, cs16, cs8, cf16, cu8, cs32 or cf64, see\n"
      "                              below; default: by INPUT's suffix; cf32 for \"-\"\n"
      "                              and a name without a suffix\n"
-     "  -o, --output-format FORMAT  u8, s8, f16, f32, hard or bits, see below;\n"
+     "  -o, --output-format FORMAT  u8, s8, s16, f16, f32, hard or bits, see below;\n"
      "                              default: by OUTPUT's suffix; u8 for \"-\" and a name\n"
      "                              without a suffix\n"
      "      --input-scale X         factor that brings samples to unit mean symbol\n"
@@ -82,6 +82,7 @@ static const struct {
      "Formats of OUTPUT, for each bit of a symbol:\n"
      "  u8    soft bit, a byte; only for 256qam, without --c-init and --planes; .u8\n"
      "  s8    LLR, a signed byte; .s8\n"
+     "  s16   LLR, a 16-bit integer; .s16\n"
      "  f16   LLR in nats, a 16-bit float; .f16\n"
      "  f32   LLR in nats, a 32-bit float; .f32\n"
      "  hard  hard decision, a byte 0 or 1; .hard\n"
@@ -93,7 +94,7 @@ static const struct {
      "formats too: -i sc16. An OUTPUT that is INPUT, the noise file or BITS, by\n"
      "whatever name or link, is always refused.\n"
      "\n"
-     "Noise variance (s8, f16 and f32 need exactly one of these):\n"
+     "Noise variance (s8, s16, f16 and f32 need exactly one of these):\n"
      "      --noise-var X           N0, a number or a fraction A/B\n"
      "      --noise-var auto        N0 estimated from the first 262144 symbols: their\n"
      "                              mean squared distance to the nearest point,\n"
@@ -108,9 +109,11 @@ static const struct {
      "Soft bits and LLRs:\n"
      "      --sign 0|1              the bit that a positive LLR, or a byte above the\n"
      "                              midpoint, means; default: 0\n"
-     "      --llr-scale X           s8: steps per nat, a number or a fraction A/B,\n"
-     "                              1/1024 to 1048576; default: 6\n"
-     "      --llr-limit N           s8: largest magnitude, 1 to 127; default: 127\n"
+     "      --llr-scale X           steps per nat, a number or a fraction A/B; s8:\n"
+     "                              1/1024 to 1048576, default: 6; s16: 1/1024 to\n"
+     "                              16384, default: 64\n"
+     "      --llr-limit N           largest magnitude, from 1; s8: to 127, s16: to\n"
+     "                              32767, which are the defaults\n"
      "\n"},
     {IN_PLAIN,
      "Machine (the bytes are the same with all of these but --shard):\n"},
@@ -150,7 +153,7 @@ static const struct {
      "                              and format hard write it\n"
      "      --stats                 symbols, rates, backend, saturated share, erased\n"
      "                              symbols, energy, estimated N0 and EVM; warns\n"
-     "                              when more than 5 % of s8's LLRs saturate at so\n"
+     "                              when more than 5 % of the LLRs saturate at so\n"
      "                              few nats that it may cost the decoder more than\n"
      "                              0.01 bit a symbol\n"
      "      --stats=json            the same as one line of JSON\n"
@@ -181,11 +184,11 @@ static const struct {
      "recording where its name says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip, --count or --planes is given, OUTPUT is no regular file, or it\n"
-     "ends in .u8 .s8 .f16 .f32 .hard .bits. Captures and annotations are carried\n"
-     "over.\n"},
+     "ends in .u8 .s8 .s16 .f16 .f32 .hard .bits. Captures and annotations are\n"
+     "carried over.\n"},
     {IN_MPI,
-     "--skip, --count or --planes is given or OUTPUT ends in .u8 .s8 .f16 .f32 .hard\n"
-     ".bits. Captures and annotations are carried over; no hashes are computed.\n"},
+     "--skip, --count or --planes is given or OUTPUT ends in .u8 .s8 .s16 .f16 .f32\n"
+     ".hard .bits. Captures and annotations are carried over; no hashes are computed.\n"},
     {IN_BOTH,
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"

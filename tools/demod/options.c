@@ -18,15 +18,12 @@ enum {
     MAX_DEVICES = 64,
     MAX_STREAMS = 64,
     MAX_CHUNK_SYMBOLS = 1 << 28,
-    MAX_LLR_LIMIT = 127,
     MAX_PLANE_SYMBOLS = 1 << 22, /* each block that is read holds that many at least */
     MAX_SHARDS = 1000000
 };
 
 /* As many as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / FILE_SYMBOL_MAX_NBYTES)
-
-static const double min_llr_scale = 1.0 / 1024, max_llr_scale = 1048576;
 
 /* What is known while options are parsed, the last of which is `option`, such as "--skip". */
 struct parser {
@@ -148,20 +145,14 @@ static bool take_noise_file(struct parser *p)
 
 static bool take_llr_scale(struct parser *p)
 {
-    double scale = 0;
-    p->raw.llr_option = p->option;
-    const bool good = arguments_parse_ratio_in(p->option, p->text, min_llr_scale, max_llr_scale, &scale);
-    p->options->config.llr_scale = (float)scale;
-    return good;
+    p->raw.llr_scale = p->text;
+    return true;
 }
 
 static bool take_llr_limit(struct parser *p)
 {
-    unsigned limit;
-    p->raw.llr_option = p->option;
-    const bool good = parse_number(p, MAX_LLR_LIMIT, &limit);
-    p->options->config.llr_limit = (int)limit;
-    return good;
+    p->raw.llr_limit = p->text;
+    return true;
 }
 
 static bool take_sign(struct parser *p)

@@ -24,7 +24,7 @@ struct demod_options {
     const char *compared_bits;    /* a file; NULL for none */
     bool ignore_partial;
     bool sync; /* OUTPUT is on the disk when it takes its name */
-    /* With its input_scale, and for s8 its llr_scale and llr_limit, never 0 but as above. */
+    /* With its input_scale, and for s8 and s16 its llr_scale and llr_limit, never 0 but as above. */
     softqam_demodulator_config config;
     softqam_context_config context_config;
     bool descrambles; /* by the next */

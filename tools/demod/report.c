@@ -58,7 +58,7 @@ static void warn_of_saturation(const struct demod_run *run, const char *output)
     const softqam_demodulator_config *config = &run->config;
     const double share = statistics_saturated_share(&run->statistics, config->modulation);
     const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
-    if (config->output_format != SOFTQAM_OUTPUT_S8 || share <= warned_saturated_share ||
+    if (config->llr_limit == 0 || share <= warned_saturated_share ||
         statistics_saturation_loss(config->modulation, share, limit_nats) <= warned_loss)
         return;
     message_print(output,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
@@ -13,9 +14,27 @@
 #include "common/sigmf_name.h"
 #include "common/verify.h"
 
-/* What softqam.h says a 0 in the configuration stands for. */
-static const float default_llr_scale = 6;
-static const int default_llr_limit = 127;
+/* What softqam.h says of llr_scale and llr_limit: the ranges, and what a 0 stands for; all 0 where there are none. */
+struct llr_settings {
+    double max_scale; /* the least is 1/1024 */
+    float default_scale;
+    unsigned max_limit; /* the default */
+};
+
+static struct llr_settings llr_settings_of(softqam_output_format format)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return (struct llr_settings){1048576, 6, 127};
+    case SOFTQAM_OUTPUT_S16:
+        return (struct llr_settings){16384, 64, 32767};
+    case SOFTQAM_OUTPUT_F16:
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return (struct llr_settings){0, 0, 0};
+}
 
 static bool is_same_descriptor(const char *path, const char *other)
 {
@@ -38,7 +57,7 @@ static bool check_noise(const struct demod_options *options, const struct demod_
     const char *format = sample_format_name(options->output_kind);
     const bool takes_noise = is_llrs(options->output_kind);
     if (!takes_noise && raw->noise_option)
-        message_print(raw->noise_option, "only for output formats s8, f16 and f32; %s takes no noise variance", format);
+        message_print(raw->noise_option, "only for LLRs; %s takes no noise variance", format);
     else if (takes_noise && !raw->noise_option)
         message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file", format);
     else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
@@ -53,11 +72,9 @@ static bool check_noise(const struct demod_options *options, const struct demod_
     return false;
 }
 
-static bool check_llr_options(const struct demod_options *options, const struct demod_raw_options *raw)
+static bool check_sign(const struct demod_options *options)
 {
-    if (raw->llr_option && options->output_kind != OUTPUT_S8)
-        message_print(raw->llr_option, "only for output format s8");
-    else if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
+    if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
         message_print("--sign", "only for soft bits and LLRs; %s is bits", sample_format_name(options->output_kind));
     else
         return true;
@@ -67,7 +84,7 @@ static bool check_llr_options(const struct demod_options *options, const struct 
 /* Soft bits are those of 256QAM, as it is sent. */
 static bool check_soft_bits(const struct demod_options *options)
 {
-    static const char cause[] = "has no soft bits u8; choose s8, f16, f32, hard or bits with --output-format";
+    static const char cause[] = "has no soft bits u8; choose LLRs, hard or bits with --output-format";
     const softqam_modulation modulation = options->config.modulation;
     if (options->output_kind == OUTPUT_U8 && modulation != SOFTQAM_MODULATION_256QAM)
         message_print("--modulation", "%s %s", modulation_get(modulation)->option, cause);
@@ -98,15 +115,24 @@ static bool check_verify(bool wanted)
     return false;
 }
 
-/* Puts numbers for the zeros that stand for a default of s8. */
-static void complete_llr_config(softqam_demodulator_config *config)
+/* The scale and the limit of LLRs that are integers: as given, or the default. */
+static bool choose_llr_steps(struct demod_options *options, const struct demod_raw_options *raw)
 {
-    if (config->output_format != SOFTQAM_OUTPUT_S8)
-        return;
-    if (config->llr_scale == 0)
-        config->llr_scale = default_llr_scale;
-    if (config->llr_limit == 0)
-        config->llr_limit = default_llr_limit;
+    static const char scale_option[] = "--llr-scale", limit_option[] = "--llr-limit";
+    const struct llr_settings settings = llr_settings_of(options->config.output_format);
+    double scale = (double)settings.default_scale;
+    uint64_t limit = settings.max_limit;
+    if (settings.max_limit == 0 && (raw->llr_scale || raw->llr_limit)) {
+        message_print(raw->llr_scale ? scale_option : limit_option, "only for output formats s8 and s16");
+        return false;
+    }
+    if ((raw->llr_scale &&
+         !arguments_parse_ratio_in(scale_option, raw->llr_scale, 1.0 / 1024, settings.max_scale, &scale)) ||
+        (raw->llr_limit && !arguments_parse_count(limit_option, raw->llr_limit, 1, settings.max_limit, &limit)))
+        return false;
+    options->config.llr_scale = (float)scale;
+    options->config.llr_limit = (int)limit;
+    return true;
 }
 
 /* Whether symbols are left out, at which metadata of the whole would no longer point. */
@@ -187,12 +213,11 @@ bool demod_rules_complete(struct demod_options *options, const struct demod_raw_
 {
     softqam_demodulator_config *config = &options->config;
     if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
-        !check_soft_bits(options) || !check_planes(options) || !check_noise(options, raw) ||
-        !check_llr_options(options, raw) || !check_verify(options->verify))
+        !check_soft_bits(options) || !check_planes(options) || !choose_llr_steps(options, raw) ||
+        !check_noise(options, raw) || !check_sign(options) || !check_verify(options->verify))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)
         config->input_scale = file_format_default_scale(options->input_format);
-    complete_llr_config(config);
     config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = raw->progress == PROGRESS_ALWAYS ||
                              (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));

@@ -15,9 +15,9 @@ struct demod_raw_options {
     const char *input_format;
     const char *output_format;
     const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
-    const char *llr_option;   /* the same for an option that is for s8 only */
-    enum demod_sigmf sigmf;   /* of the output */
-    int progress;             /* demod_progress */
+    const char *llr_scale, *llr_limit;
+    enum demod_sigmf sigmf; /* of the output */
+    int progress;           /* demod_progress */
 };
 
 /* Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False after it has

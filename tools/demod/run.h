@@ -25,8 +25,9 @@
 /* One run, from the files to the report. demod_run_init() makes one that holds nothing. */
 struct demod_run {
     const struct demod_options *options;
-    softqam_demodulator_config config; /* with its input_scale, and for s8 its llr_scale and llr_limit, never 0 */
-    struct sigmf_input recording;      /* what INPUT is; empty when it is plain */
+    softqam_demodulator_config
+        config;                   /* with its input_scale, and for s8 and s16 its llr_scale and llr_limit, never 0 */
+    struct sigmf_input recording; /* what INPUT is; empty when it is plain */
     enum file_format input_format;
     struct symbol_source symbols;
     struct noise_source noise;

@@ -36,7 +36,7 @@ formats below is refused without -i or -s.
   -i, --input-format FORMAT  cf32, cs16, cs8, cf16, cu8, cs32 or cf64, as
                              softqam-demod has them; default: by IQ's suffix;
                              cf32 for a name without a suffix
-  -s, --soft-format FORMAT   u8, s8, f16 or f32; default: by SOFT's suffix;
+  -s, --soft-format FORMAT   u8, s8, s16, f16 or f32; default: by SOFT's suffix;
                              u8 for a name without a suffix
       --sign 0|1             the bit that a value above the midpoint means;
                              default: 0

@@ -16,6 +16,7 @@ INPUT_FORMATS = {
 SOFT_FORMATS = {
     "u8": Format("B", (".u8",), None),
     "s8": Format("b", (".s8",), None),
+    "s16": Format("h", (".s16",), None),
     "f16": Format("e", (".f16",), None),
     "f32": Format("f", (".f32",), None),
 }

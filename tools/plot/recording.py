@@ -12,7 +12,8 @@ META, DATA = ".sigmf-meta", ".sigmf-data"
 SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
                  "cf64_le": ("cf64", "<"), "cf64_be": ("cf64", ">"), "ci32_le": ("cs32", "<"), "ci32_be": ("cs32", ">"),
                  "ci8": ("cs8", "<"), "cu8": ("cu8", "<")}  # fmt: skip
-SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "rf32_le": ("f32", "<"), "rf32_be": ("f32", ">")}
+SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "ri16_le": ("s16", "<"), "ri16_be": ("s16", ">"),
+                      "rf32_le": ("f32", "<"), "rf32_be": ("f32", ">")}  # fmt: skip
 
 # A file of symbols or soft bits: what the metadata of a recording say of it, or nothing.
 Source = collections.namedtuple(

@@ -103,8 +103,9 @@ static void close_vectors(llr_vectors *self)
 /* What a format makes of an end of an interval. */
 static double in_format(softqam_output_format format, float llr)
 {
-    if (format == SOFTQAM_OUTPUT_S8)
-        return max_log_to_s8((double)LLR_S8_SCALE * (double)llr, LLR_S8_LIMIT);
+    const harness_llr_defaults defaults = harness_llr_defaults_of[format];
+    if (defaults.limit)
+        return max_log_to_s8((double)defaults.scale * (double)llr, defaults.limit);
     return format == SOFTQAM_OUTPUT_F16 ? half_to_double(half_from_double((double)llr)) : (double)llr;
 }
 

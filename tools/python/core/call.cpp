@@ -86,6 +86,8 @@ element demodulator::output_element() const
     switch (config.output_format) {
     case SOFTQAM_OUTPUT_S8:
         return element::int8;
+    case SOFTQAM_OUTPUT_S16:
+        return element::int16;
     case SOFTQAM_OUTPUT_F16:
         return element::float16;
     case SOFTQAM_OUTPUT_F32:

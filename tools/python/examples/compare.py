@@ -50,7 +50,7 @@ class Link:
         return bits, (symbols + torch.view_as_complex(noise)).numpy(), n0
 
     def block_errors(self, llrs, bits):
-        if llrs.dtype == np.int8:
+        if isinstance(llrs, np.ndarray) and llrs.dtype.kind == "i":
             llrs = llrs.astype(np.float32) / LLR_SCALE
         decoded = self.decoder(torch.as_tensor(llrs))
         return int((decoded != bits).any(-1).sum())

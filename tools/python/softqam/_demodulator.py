@@ -40,11 +40,11 @@ class Demodulator:
     """Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
 
     modulation   "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam" or "1024qam" (3GPP TS 38.211 clause 5.1).
-    output       "s8": LLRs in steps of 1/llr_scale nat, int8; "f16", "f32": LLRs in nats; "u8": soft bits 0 .. 255 of
-                 256QAM for liquid-dsp's users, without noise variance.
+    output       "s8", "s16": LLRs in steps of 1/llr_scale nat, int8 and int16; "f16", "f32": LLRs in nats, float16 and
+                 float32; "u8": soft bits 0 .. 255 of 256QAM for liquid-dsp's users, uint8, without noise variance.
     sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
-    llr_scale    "s8": steps per nat, 2^-10 to 2^20; None is 6.
-    llr_limit    "s8": largest magnitude, 1 to 127; None is 127.
+    llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
+    llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; None is the largest.
     input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/32768, for int8 1/128.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
     backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": a GPU on large arrays while it is idle, else the CPU.
@@ -80,7 +80,7 @@ class Demodulator:
             _names.number(_names.OUTPUTS, "output", output),
             integer("sign", sign, 0, 1),
             _positive("llr_scale", llr_scale),
-            0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 127),
+            0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1),
             _positive("input_scale", input_scale),
             _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
         )
@@ -129,9 +129,9 @@ class Demodulator:
         stream        GPU only: the CUDA stream to work on, a number or an object of CuPy, PyTorch or cuda.core. None
                       is the current one of the array's library.
 
-        Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], uint8, int8, float16 or float32,
-        b0 of the first symbol first: `out`, or a new array. A symbol that is not finite, or without a valid noise
-        variance, gives 0 (127 with "u8").
+        Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], of the output's dtype, b0 of the
+        first symbol first: `out`, or a new array. A symbol that is not finite, or without a valid noise variance,
+        gives 0 (127 with "u8").
 
         Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of the same library comes back
         before the GPU has finished, as it does from their own functions: README.md has the rules.

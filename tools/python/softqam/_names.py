@@ -6,12 +6,12 @@ from typing import Mapping
 
 # What softqam.h has.
 MODULATIONS = {"bpsk": 1, "pi2-bpsk": 2, "qpsk": 3, "16qam": 4, "64qam": 5, "256qam": 6, "1024qam": 7}
-OUTPUTS = {"s8": 0, "f16": 1, "f32": 2, "u8": 3}
+OUTPUTS = {"s8": 0, "s16": 1, "f16": 2, "f32": 3, "u8": 4}
 NOISE_FORMS = {"n0": 1, "inverse": 2}
 BACKENDS = {"cpu": 0, "cuda": 1, "auto": 2}
 
 # NumPy's names of the outputs' types.
-OUTPUT_DTYPES = {"s8": "int8", "f16": "float16", "f32": "float32", "u8": "uint8"}
+OUTPUT_DTYPES = {"s8": "int8", "s16": "int16", "f16": "float16", "f32": "float32", "u8": "uint8"}
 
 
 def number(names: Mapping[str, int], argument: str, name: str) -> int:

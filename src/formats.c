@@ -1,6 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats and modulations are: the public queries. */
-#include <softqam/softqam.h>
+/* What the formats and modulations are. */
+#include "formats.h"
+
+#define INPUT_NAME(value, name)                                                                                        \
+    case SOFTQAM_INPUT_##value:                                                                                        \
+        return name;
+#define OUTPUT_NAME(value, name)                                                                                       \
+    case SOFTQAM_OUTPUT_##value:                                                                                       \
+        return name;
+#define MODULATION_NAME(value, name)                                                                                   \
+    case SOFTQAM_MODULATION_##value:                                                                                   \
+        return name;
+
+const char *softqam_input_name(softqam_input_format format)
+{
+    switch (format) {
+        INPUT_FORMAT_LIST(INPUT_NAME)
+    }
+    return NULL;
+}
+
+const char *softqam_output_name(softqam_output_format format)
+{
+    switch (format) {
+        OUTPUT_FORMAT_LIST(OUTPUT_NAME)
+    }
+    return NULL;
+}
+
+const char *softqam_modulation_name(softqam_modulation modulation)
+{
+    switch (modulation) {
+    case SOFTQAM_MODULATION_DEFAULT:
+        break;
+        MODULATION_LIST(MODULATION_NAME)
+    }
+    return NULL;
+}
 
 unsigned softqam_bits_per_symbol(softqam_modulation modulation)
 {
@@ -43,6 +79,7 @@ static size_t value_nbytes(softqam_output_format format)
     case SOFTQAM_OUTPUT_U8:
     case SOFTQAM_OUTPUT_S8:
         return 1;
+    case SOFTQAM_OUTPUT_S16:
     case SOFTQAM_OUTPUT_F16:
         return 2;
     case SOFTQAM_OUTPUT_F32:
