@@ -3,6 +3,7 @@
 #ifndef SOFTQAM_KERNELS_H
 #define SOFTQAM_KERNELS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,10 @@ static inline softqam_kernel_defaults softqam_kernel_defaults_of(const softqam_p
         .is_negative = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
     };
 }
+
+static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                  offsetof(softqam_codeword, reserved) == 72,
+              "the two functions below take the new field, and is_plain() in launch.c asks for it");
 
 HOST_AND_DEVICE static inline void softqam_kernel_codeword_make(softqam_kernel_segment *to, const softqam_segment *from)
 {

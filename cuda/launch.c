@@ -37,6 +37,7 @@ static softqam_kernels all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 static void find_kernels(void)
 {
     static device_answers devices[N_INPUT_FORMATS][N_OUTPUT_FORMATS][REMEMBERED_DEVICES];
+    _Static_assert(N_INPUT_FORMATS == 4, "by_input has kernels for each");
     static softqam_plain_kernels *const by_input[N_INPUT_FORMATS] = {
         [SOFTQAM_INPUT_CF32] = softqam_plain_kernels_cf32,
         [SOFTQAM_INPUT_CS16] = softqam_plain_kernels_cs16,

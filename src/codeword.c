@@ -97,7 +97,7 @@ softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned
     if (r >= codeword->n_code_blocks)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "r is %zu, but there are %u code blocks", r,
                             (unsigned)codeword->n_code_blocks);
-    softqam_blocks blocks;
+    softqam_blocks blocks = {0};
     const softqam_status status = softqam_codeword_check(&blocks, codeword, bits_per_symbol, n_layers);
     if (status != SOFTQAM_OK)
         return status;

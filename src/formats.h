@@ -5,9 +5,8 @@
 
 #include <softqam/softqam.h>
 
-/* Each with its name for messages. What has something for each of them takes these lists,
- * or asserts how many they are; the compiler finds both when one is added. Formats are numbered from 0 on, modulations
- * from 1 on. */
+/* Each with its name for messages. What has something for each of them takes these lists, or asserts how many they are;
+ * the compiler finds both when one is added. Formats are numbered from 0 on, modulations from 1 on. */
 #define INPUT_FORMAT_LIST(X)  X(CF32, "cf32") X(CS16, "cs16") X(CS8, "cs8") X(CF16, "cf16")
 #define OUTPUT_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32") X(U8, "u8")
 #define MODULATION_LIST(X)                                                                                             \
@@ -15,12 +14,12 @@
     X(PI2_BPSK, "pi/2-BPSK")                                                                                           \
     X(QPSK, "QPSK") X(16QAM, "16QAM") X(64QAM, "64QAM") X(256QAM, "256QAM") X(1024QAM, "1024QAM")
 
-#define COUNT_ONE(value, name) +1
-enum {
-    N_INPUT_FORMATS = 0 INPUT_FORMAT_LIST(COUNT_ONE),
-    N_OUTPUT_FORMATS = 0 OUTPUT_FORMAT_LIST(COUNT_ONE),
-    N_MODULATIONS = 0 MODULATION_LIST(COUNT_ONE)
-};
+#define LISTED_INPUT(value, name)      LISTED_INPUT_##value,
+#define LISTED_OUTPUT(value, name)     LISTED_OUTPUT_##value,
+#define LISTED_MODULATION(value, name) LISTED_MODULATION_##value,
+enum { INPUT_FORMAT_LIST(LISTED_INPUT) N_INPUT_FORMATS };
+enum { OUTPUT_FORMAT_LIST(LISTED_OUTPUT) N_OUTPUT_FORMATS };
+enum { MODULATION_LIST(LISTED_MODULATION) N_MODULATIONS };
 
 /* Their names: switches, which the compiler holds against the enumerations. NULL for an unknown value. */
 const char *softqam_input_name(softqam_input_format format);

@@ -3,6 +3,7 @@
 #ifndef SOFTQAM_PARAMS_H
 #define SOFTQAM_PARAMS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@
 #if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "softqam is for 64-bit, little-endian processors"
 #endif
+
+/* From QPSK on each has one more bit an axis. */
+static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
 
 /* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {

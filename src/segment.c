@@ -14,6 +14,13 @@ _Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layer
                    offsetof(softqam_segment, reserved) == 384,
                "softqam_segment's layout is a promise");
 
+/* What takes every field of a segment asserts this: a field that takes the place of a reserved one stops the build
+ * there.
+ */
+_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                   offsetof(softqam_codeword, reserved) == 72,
+               "check, complete and copy the new field");
+
 static bool has_codeword(const softqam_segment *segment)
 {
     return segment->codeword.n_code_blocks != 0;

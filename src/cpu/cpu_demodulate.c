@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A call on the CPU: parts for the threads, spans of segments, pieces for the loops. */
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +24,8 @@ enum {
     LARGEST_STEP = 32,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
-    SEQUENCE_SLACK = 16, /* words behind it that loops read */
-    SHIFTED_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 64 + 1
+    SEQUENCE_SLACK = 16,                                           /* words behind it that loops read */
+    SHIFTED_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
 
 typedef struct tile_memory {
@@ -82,6 +83,10 @@ typedef struct span {
     size_t sequence_end;
     size_t n_layers_taken; /* by the loop, which brings them together itself; 0: none */
 } span;
+
+_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                   offsetof(softqam_codeword, reserved) == 72,
+               "take_span() takes the new field");
 
 /* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
 static bool has_no_small_components(softqam_input_format format, float scale)

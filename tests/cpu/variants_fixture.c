@@ -12,6 +12,11 @@
 
 #include "arithmetic.h"
 
+/* The tests' own counts, which see no header of src/. */
+_Static_assert(HARNESS_N_MODULATIONS == N_MODULATIONS && HARNESS_N_INPUT_FORMATS == N_INPUT_FORMATS &&
+                   HARNESS_N_OUTPUT_FORMATS == N_OUTPUT_FORMATS && HARNESS_MAX_SYMBOL_BITS == MAX_SYMBOL_BITS,
+               "tests of each");
+
 size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX])
 {
     size_t n = 0;

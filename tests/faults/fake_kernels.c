@@ -50,6 +50,10 @@ static void add_codeword(softqam_segment *segment, const softqam_kernel_segment 
     };
 }
 
+_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                   offsetof(softqam_codeword, reserved) == 72,
+               "put the new field back");
+
 static softqam_segment segment_of(const softqam_kernel_segment *from)
 {
     softqam_segment segment = {

@@ -61,6 +61,10 @@ static bool is_scale(float scale)
     return scale >= 0.0f && isfinite(scale);
 }
 
+_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                   offsetof(softqam_codeword, reserved) == 72,
+               "choose values for the new field, and say which are refused");
+
 static bool is_llr_scale(float scale, softqam_output_format format)
 {
     if (scale == 0.0f)

@@ -16,9 +16,9 @@ enum { SLOT_SYMBOLS = 273 * 12 * 14 };
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads);
 
 /* The formats of LLRs, all that the library has. */
-#define BENCH_COUNT_ONE(value, name) +1
-enum { BENCH_N_LLR_FORMATS = 0 LLR_FORMAT_LIST(BENCH_COUNT_ONE) };
-#undef BENCH_COUNT_ONE
+#define BENCH_LISTED(value, name) BENCH_LLRS_##value,
+enum { LLR_FORMAT_LIST(BENCH_LISTED) BENCH_N_LLR_FORMATS };
+#undef BENCH_LISTED
 extern const softqam_output_format bench_llr_formats[BENCH_N_LLR_FORMATS];
 
 /* A demodulator's settings; the others are the defaults. */

@@ -95,7 +95,7 @@ element demodulator::output_element() const
     case SOFTQAM_OUTPUT_U8:
         return element::uint8;
     }
-    return element::other; /* the library has refused it */
+    throw nb::value_error("this package does not know the output format"); /* the library does */
 }
 
 void demodulator::check_noise_wanted(nb::handle noise_var) const

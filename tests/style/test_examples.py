@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles every example of C in the documents and in the public headers, as C11 and as C++17, warnings being errors.
+
+    test_examples.py SOURCE_DIR CC CXX
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# What an example uses without saying where it comes from, by a line that only this example has. None: it is of an older
+# version.
+CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; extern size_t soft_buffer_values; "
+DECLARATIONS = {
+    "softqam_create(&demodulator": None,
+    "// as often as you like": "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
+    "/* host memory, as often as you like */":
+        "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
+    "n_ofdm_symbols": CODEWORD + "extern int8_t *soft_buffers; extern float *const *symbols, *const *noise_var; "
+                      "extern size_t n_ofdm_symbols, *n_elements; extern softqam_demodulator *demodulator; "
+                      "extern softqam_status status;",
+    "/* zero selects each field's default */": CODEWORD + "extern int8_t *llrs; extern const float *symbols, *noise_var; "
+                                               "extern softqam_demodulator *demodulator;",
+    "segment.layers[k].noise_var = n0[k];": CODEWORD + "extern int8_t *soft_buffers; extern const float *symbols[2], "
+                                            "*n0[2]; extern softqam_status status;",
+}
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-Wno-unused-variable",
+            "-Wno-unused-but-set-variable"]
+
+
+def examples(root):
+    """The place and the text of each."""
+    documents = [p for p in root.rglob("*.md") if not {"build", ".cache", ".deps"} & set(p.relative_to(root).parts)]
+    for path in sorted(documents):
+        text = path.read_text(encoding="utf-8")
+        for found in re.finditer(r"^```(?:c|cpp)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            yield f"{path.relative_to(root)}:{text.count(chr(10), 0, found.start()) + 2}", found.group(1)
+    for path in sorted(root.glob("include/softqam/*.h")):
+        text = path.read_text(encoding="utf-8")
+        for found in re.finditer(r"(?:^ \*     .*\n|^ \*\n(?= \*     ))+", text, re.MULTILINE):
+            lines = [line[7:] for line in found.group(0).splitlines()]
+            if any("(&" in line or "= {0};" in line for line in lines):
+                yield f"{path.relative_to(root)}:{text.count(chr(10), 0, found.start()) + 1}", "\n".join(lines) + "\n"
+
+
+def compile_as(compiler, language, standard, root, program):
+    command = [compiler, f"-x{language}", f"-std={standard}", *WARNINGS, f"-I{root}/include", "-fsyntax-only", "-"]
+    return subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    root, compilers = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    n_compiled, wrong, unused = 0, [], dict(DECLARATIONS)
+    for place, text in examples(root):
+        keys = [key for key in DECLARATIONS if key in text]
+        if len(keys) != 1:
+            wrong.append(f"{place}: an example that {'no' if not keys else 'more than one'} entry of DECLARATIONS is for")
+            continue
+        unused.pop(keys[0], None)
+        if DECLARATIONS[keys[0]] is None:
+            continue
+        body = "".join(line + "\n" for line in text.splitlines() if line.strip() != "..." and "#include" not in line)
+        program = ("#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
+                   "\nvoid example(void);\nvoid example(void)\n{\n" + body + "}\n")
+        for compiler, language, standard in zip(compilers, ("c", "c++"), ("c11", "c++17")):
+            done = compile_as(compiler, language, standard, root, program)
+            n_compiled += done.returncode == 0
+            if done.returncode != 0:
+                wrong.append(f"{place} as {language}:\n{done.stderr}")
+    wrong += [f"no example has the line: {key}" for key in unused]
+    print("\n".join(wrong))
+    print(f"{n_compiled} examples compiled, {len(wrong)} wrong")
+    sys.exit(1 if wrong or n_compiled == 0 else 0)
+
+
+main()
