@@ -3,6 +3,10 @@
 #ifndef SOFTQAM_PARAMS_H
 #define SOFTQAM_PARAMS_H
 
+#if __SIZEOF_POINTER__ != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "softqam is for 64-bit, little-endian processors"
+#endif
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,10 +16,6 @@
 #include "formats.h"
 #include "host_device.h"
 #include "tables.h"
-
-#if UINTPTR_MAX != UINT64_MAX || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "softqam is for 64-bit, little-endian processors"
-#endif
 
 /* From QPSK on each has one more bit an axis. */
 static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
