@@ -251,6 +251,15 @@ static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit 
     }
 }
 
+/* Kernels' arguments lie in constant memory, which serves a warp one word at a time. Read at their generic address, other
+ * memory's way, each thread gets its own word at once; the first access takes longer. */
+template <typename Argument> static __device__ __forceinline__ const Argument &as_memory(const Argument &argument)
+{
+    const Argument *pointer = &argument;
+    asm volatile("" : "+l"(pointer));
+    return *pointer;
+}
+
 /* Tables: that of a modulation, or of all. */
 
 template <softqam_output_format FORMAT> struct segment_tables {
@@ -432,11 +441,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
             load_segment<FORMAT>(launch.device_segments[place.segment], launch.defaults);
     } else {
         place = find_place(first_blocks, launch);
-        const softqam_kernel_segment &segment = segments.at[place.segment];
+        const softqam_kernel_segment &segment = as_memory(segments.at[place.segment]);
         if (threadIdx.x < sizeof segment / sizeof(uint32_t))
             reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] =
                 reinterpret_cast<const uint32_t *>(&segment)[threadIdx.x];
-        write_tables(tables, segment.modulation);
+        write_tables(as_memory(tables), segments.at[place.segment].modulation);
     }
     __syncthreads();
     const unsigned of_block = softqam_block_share(launch.block_steps, block.segment.n_layers, launch.device_segments);
