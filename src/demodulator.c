@@ -128,7 +128,11 @@ softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const 
 {
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
-    const softqam_segment segment = softqam_segment_of_call(&demodulator->params, symbols, noise_var, n_symbols, out);
+    softqam_segment segment;
+    if (demodulator->context->config.backend == SOFTQAM_BACKEND_CPU)
+        softqam_segment_set_call(&segment, &demodulator->params, symbols, noise_var, n_symbols, out);
+    else
+        segment = softqam_segment_of_call(&demodulator->params, symbols, noise_var, n_symbols, out);
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, &segment, 1);
     const softqam_status status = softqam_segment_list_check_call(&list, &segment);
     return status != SOFTQAM_OK || list.n_symbols == 0 ? status : run(demodulator, &list);

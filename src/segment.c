@@ -55,15 +55,32 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
     return segment;
 }
 
+void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
+                              const float *noise_var, size_t n_symbols, void *out)
+{
+    segment->n_symbols = n_symbols;
+    segment->first_symbol = segment->scrambling_offset = 0;
+    segment->out = out;
+    segment->plane_stride = segment->symbol_stride = 0;
+    segment->noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0;
+    segment->layers[0].symbols = symbols;
+    segment->layers[0].symbols_q = NULL;
+    segment->layers[0].noise_var = noise_var;
+    segment->n_layers = 0;
+    segment->modulation = SOFTQAM_MODULATION_DEFAULT;
+    segment->noise_form = SOFTQAM_NOISE_FORM_DEFAULT;
+    segment->input_scale = segment->llr_scale = 0.0f;
+    segment->descramble = 0;
+    segment->c_init = 0;
+    segment->codeword.n_code_blocks = segment->codeword.deinterleave = 0;
+}
+
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out)
 {
-    return (softqam_segment){
-        .n_symbols = n_symbols,
-        .out = out,
-        .noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0,
-        .layers = {{.symbols = symbols, .noise_var = noise_var}},
-    };
+    softqam_segment segment = {0};
+    softqam_segment_set_call(&segment, params, symbols, noise_var, n_symbols, out);
+    return segment;
 }
 
 /* Bytes from one of a layer's symbols to its next. */
@@ -106,11 +123,6 @@ void softqam_segment_blocks(softqam_blocks *blocks, const softqam_params *params
 softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softqam_segment *segment, size_t first)
 {
     return softqam_block_at(blocks, (uint32_t)(segment->first_symbol + first));
-}
-
-bool softqam_segment_has_blocks(const softqam_segment *segment)
-{
-    return has_codeword(segment) && !softqam_codeword_is_contiguous(&segment->codeword);
 }
 
 /* Where a code block's values begin; NULL: nowhere. */

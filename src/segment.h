@@ -39,9 +39,12 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const
  * values lie side by side becomes `out`. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 
-/* A call with the demodulator's noise layout as one segment. */
+/* A call with the demodulator's noise layout as one segment. The latter sets only what the CPU backend reads of a
+ * segment of one layer without a codeword: to clear all of the structure takes as long as some twenty symbols. */
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out);
+void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
+                              const float *noise_var, size_t n_symbols, void *out);
 
 /* Where the values of a segment's symbols go, from one symbol on. */
 typedef struct softqam_destination {
@@ -55,7 +58,10 @@ void softqam_segment_blocks(softqam_blocks *blocks, const softqam_params *params
 softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softqam_segment *segment, size_t first);
 
 /* Whether a segment is cut at the code blocks of a codeword. */
-bool softqam_segment_has_blocks(const softqam_segment *segment);
+static inline bool softqam_segment_has_blocks(const softqam_segment *segment)
+{
+    return segment->codeword.n_code_blocks != 0 && !softqam_codeword_is_contiguous(&segment->codeword);
+}
 
 /* Of the segment's symbol `first`, which lies in `block` if the segment has blocks. */
 softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,

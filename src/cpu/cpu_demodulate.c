@@ -152,9 +152,17 @@ static bool are_layers_taken(const span *s, const softqam_params *params)
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
 static void open_destination(span *s, size_t first)
 {
+    const softqam_segment *segment = s->segment;
     const softqam_params *params = s->params;
-    const softqam_destination to = softqam_segment_destination(params, s->segment, &s->block, s->first + first);
     const size_t left = s->n_symbols - first;
+    if (segment->codeword.n_code_blocks == 0) {
+        s->out = (unsigned char *)segment->out + (s->first + first) * s->out_nbytes;
+        s->out_first = first;
+        s->out_end = s->n_symbols;
+        s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
+        return;
+    }
+    const softqam_destination to = softqam_segment_destination(params, segment, &s->block, s->first + first);
     s->out = to.out;
     s->out_first = first;
     s->out_end = first + (to.n_symbols < left ? to.n_symbols : left);
