@@ -54,7 +54,7 @@
  *
  * - A real-time thread uses a context with `n_threads = 1` and calls softqam_context_prepare() before its first slot.
  *   Then a call makes no system call, allocates nothing and waits for nobody.
- * - A call costs some 50 ns on a CPU plus the time of its symbols. A further segment costs about 20 ns. On a GPU a call
+ * - A call costs some 50 ns on a CPU plus the time of its symbols. A further segment or code block costs 20 to 40 ns. On a GPU a call
  *   is one kernel launch.
  * - Strides are counted in elements, never in bytes: symbols (or components, where I and Q lie apart), noise values,
  *   LLRs.
