@@ -54,8 +54,8 @@
  *
  * - A real-time thread uses a context with `n_threads = 1` and calls softqam_context_prepare() before its first slot.
  *   Then a call makes no system call, allocates nothing and waits for nobody.
- * - A call costs some 50 ns on a CPU plus the time of its symbols. A further segment or code block costs 20 to 40 ns. On a GPU a call
- *   is one kernel launch.
+ * - A call costs some 50 ns on a CPU plus the time of its symbols, a further segment or code block 20 to 40 ns. On a
+ * GPU a call is one kernel launch.
  * - Strides are counted in elements, never in bytes: symbols (or components, where I and Q lie apart), noise values,
  *   LLRs.
  * - A symbol of exactly zero is demodulated like any other: LLRs of a real symbol at the origin. srsRAN Project and
