@@ -251,8 +251,8 @@ static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit 
     }
 }
 
-/* Kernels' arguments lie in constant memory, which serves a warp one word at a time. Read at their generic address, other
- * memory's way, each thread gets its own word at once; the first access takes longer. */
+/* Kernels' arguments lie in constant memory, which serves a warp one word at a time. Read at their generic address,
+ * other memory's way, each thread gets its own word at once; the first access takes longer. */
 template <typename Argument> static __device__ __forceinline__ const Argument &as_memory(const Argument &argument)
 {
     const Argument *pointer = &argument;
