@@ -89,7 +89,7 @@ static bool take_config(source *self, softqam_demodulator_config *config)
     if (config->output_format == SOFTQAM_OUTPUT_S8)
         config->llr_limit = take_choice(self, 128);
     if (config->output_format == SOFTQAM_OUTPUT_S16)
-        config->llr_limit = take_choice(self, 2) ? take_choice(self, 256) * 128 : 0;
+        config->llr_limit = take_choice(self, 32768);
     if (unusual & 1)
         take(self, &config->input_scale, sizeof config->input_scale);
     if (unusual & 2)
