@@ -136,18 +136,27 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
 
-/* The metrics of an axis: N0 times the LLRs of its m bits, of a component by its magnitude, as it is or limited, and
- * its sign. */
-VEC void magnitude_metrics(int m, const vec_llr_table *table, vec_f32 magnitude, vec_f32 component, vec_f32 metrics[])
+/* The row of an axis whose lines give the metrics of a component of this magnitude. */
+VEC vec_llr_row llr_row_of(int m, const vec_llr_table *table, vec_f32 magnitude)
 {
-    const vec_f32 place = vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row);
-    const vec_llr_row row = vec_llr_row_at(m, table, place);
+    return vec_llr_row_at(m, table, vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row));
+}
+
+/* The metrics of an axis: N0 times the LLRs of its m bits, of a component by its row, magnitude and sign. */
+VEC void row_metrics(int m, const vec_llr_table *table, vec_llr_row row, vec_f32 magnitude, vec_f32 component,
+                     vec_f32 metrics[])
+{
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
         metrics[k] = vec_fma(vec_slope(m, table, row, k), magnitude, vec_intercept(m, table, row, k));
         if (k == 0)
             metrics[k] = vec_flip(metrics[k], vec_bits(component));
     }
+}
+
+VEC void magnitude_metrics(int m, const vec_llr_table *table, vec_f32 magnitude, vec_f32 component, vec_f32 metrics[])
+{
+    row_metrics(m, table, llr_row_of(m, table, magnitude), magnitude, component, metrics);
 }
 
 /* The same of a component of any value. */
@@ -157,14 +166,14 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
     magnitude_metrics(m, table, magnitude, component, metrics);
 }
 
-/* The metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of `turn` is set, I changes its sign, because (Q, -I) stands
+/* The metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of i_flip is set, I changes its sign, because (Q, -I) stands
  * for (I, Q). */
-VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 turn)
+VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 i_flip)
 {
     const vec_f32 least = vec_splat(TINY_COMPONENT);
     const vec_f32 flushed_i = vec_flip(vec_flush(vec_abs(i), least), vec_bits(i));
     const vec_f32 flushed_q = vec_flip(vec_flush(vec_abs(q), least), vec_bits(q));
-    return vec_mul(vec_add(vec_flip(flushed_i, turn), flushed_q), vec_only_slope(table));
+    return vec_mul(vec_add(vec_flip(flushed_i, i_flip), flushed_q), vec_only_slope(table));
 }
 
 /* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: so the lowest byte of the

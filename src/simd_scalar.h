@@ -197,10 +197,11 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
     return vec_to_index(place);
 }
 
-/* The same for |v| < 2. */
-VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+/* Whether a table has rows for negative components, by which fast_metrics() has no sign to change. */
+VEC int vec_has_signed_rows(int m)
 {
-    return vec_llr_row_at(m, table, vec_min(place, table->last_row));
+    (void)m;
+    return 0;
 }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)

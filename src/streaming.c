@@ -43,7 +43,6 @@ void softqam_copy_streaming(void *to, const void *from, size_t nbytes)
         out += LINE_NBYTES;
         in += LINE_NBYTES;
     }
-    _mm_sfence();
     memcpy(out, in, nbytes);
 }
 #else

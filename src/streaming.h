@@ -12,8 +12,7 @@ size_t softqam_streaming_nbytes(void);
 /* After streaming: other threads see what was stored before they see what is stored from here on. */
 void softqam_streaming_fence(void);
 
-/* memcpy(), with whole lines stored past the caches where the processor can. Other threads that this one then releases
- * see all of it. */
+/* memcpy(), with whole lines stored past the caches where the processor can. */
 void softqam_copy_streaming(void *to, const void *from, size_t nbytes);
 
 #endif

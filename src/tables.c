@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 /* The amplitude of an axis in units of 1/sqrt(E), and the bits that it carries: 38.211's nested products, where with
  * x(b) = 1 - 2b the amplitude of bits b0 b1 .. is x(b0) (2^(m-1) - x(b1 ..)), from the innermost on. Bit k is bit m-1-k
@@ -126,16 +127,20 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
 {
     const double e = energy(axis_bits), a = 1.0 / sqrt(e);
     const int last_row = (1 << (axis_bits - 1)) - 1;
-    for (int r = 0; r < MAX_LLR_ROWS; r++) {
+    for (int n = 0; n < MAX_LLR_ROWS; n++) {
         /* Within a row the nearest levels stay the same, so those of its middle, which is a level, serve. */
-        const int middle = 2 * (r < last_row ? r : last_row) + 1;
+        const bool is_negative = n >= MAX_LLR_ROWS - last_row && last_row < MAX_LLR_ROWS / 2;
+        const int r = is_negative ? MAX_LLR_ROWS - n : n < last_row ? n : last_row;
+        const int middle = 2 * r + 1;
         for (int k = 0; k < MAX_AXIS_BITS; k++) {
             /* (v - one)^2 - (v - zero)^2 */
             const int zero = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 0) : 0;
             const int one = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 1) : 0;
-            table->slopes[k][r] = (float)(2.0 * (zero - one) * a);
-            table->intercepts[k][r] = (float)((double)(one * one - zero * zero) / e);
+            table->slopes[k][n] = (float)(2.0 * (zero - one) * a);
+            table->intercepts[k][n] = (float)((double)(one * one - zero * zero) / e);
         }
+        if (is_negative || n == 0)
+            table->intercepts[0][n] = -table->intercepts[0][n];
     }
     table->rows_per_unit = (float)(sqrt(e) / 2.0);
     table->last_row = (float)last_row;

@@ -39,7 +39,7 @@ typedef struct softqam_soft_table {
     float levels_per_unit; /* level j is at (j - 7.5) / levels_per_unit */
 } softqam_soft_table;
 
-/* The soft bits as linear functions in fixed point, LINEAR_FRACTION_BITS after the point (arithmetic_usual.h). */
+/* The soft bits as linear functions in fixed point, LINEAR_FRACTION_BITS after the point (arithmetic_fast.h). */
 enum { LINEAR_FRACTION_BITS = 16 };
 
 /* They decide for components up to this one where no value is within LINEAR_ERROR_BOUND of an integer:
@@ -67,7 +67,9 @@ void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *li
 enum { MAX_AXIS_BITS = 5, MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS, MAX_LLR_ROWS = 16 };
 
 /* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]; that of the first bit takes
- * the sign of v besides, those of the others are even in v. Rows from the last on repeat it, to MAX_LLR_ROWS. */
+ * the sign of v besides, those of the others are even in v. Up to four bits an axis row MAX_LLR_ROWS - r, for r > 0, is
+ * that of the negative component: for it the first bit's line is slopes[0][] * v + intercepts[0][]. Of row 0 that
+ * intercept is -0, which keeps the sign of a zero. */
 typedef struct softqam_llr_table {
     float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* 8 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and it is used only where the
  * processor has the instructions. */
-#include "interleave_loops.h"
 #include "simd_avx2.h"
 
-#include "arithmetic_usual.h"
+#include "arithmetic_fast.h"
 
 #include "convert_loops.h"
+#include "gather_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
 #include "soft_bit_loops.h"
@@ -19,7 +19,7 @@ const softqam_cpu_variant softqam_cpu_avx2 = {
     .soft_bits_convert = true,
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
-    .interleave = interleave,
+    .gather = gather,
     .min_symbols = LANES,
     .flushes_subnormals = true,
     .short_symbols = 8192,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A call on the CPU: parts for the threads, spans of segments, pieces for the loops. */
+/* A call on the CPU: parts for the threads, spans of segments, tiles for the loops. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,17 +8,19 @@
 
 #include "cpu.h"
 #include "float_environment.h"
+#include "layers.h"
 #include "prefetch.h"
 #include "simd_scalar.h"
 #include "streaming.h"
 
 #include "arithmetic.h"
 
-/* Stages that not every call needs work on tiles, which stay in the first cache: symbols that must be brought together
- * or converted, and noise that must be brought together. */
+/* Stages that not every call needs work on tiles, which stay in the first cache: symbols that must be gathered or
+ * converted, noise that must be gathered, LLRs that are stored past the caches. */
 enum {
     TILE_SYMBOLS = 1024,
-    LOOP_CONVERTS_SYMBOLS = 512, /* fewer take a tile: it is quicker begun than a loop that converts */
+    LOOP_CONVERTS_SYMBOLS = 512, /* soft bits: fewer take a tile, which is quicker begun than a loop that converts */
+    STREAMED_SYMBOLS = 512,
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
     LARGEST_STEP = 32,
@@ -29,14 +31,13 @@ enum {
 };
 
 typedef struct tile_memory {
-    _Alignas(64) unsigned char out[LARGEST_STEP * MAX_OUTPUT_NBYTES]; /* of few symbols */
+    _Alignas(64) unsigned char out[STREAMED_SYMBOLS * MAX_OUTPUT_NBYTES]; /* or of few symbols */
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
-    softqam_loop_layers layers;
     bool is_gold_open;
 } tile_memory;
 
@@ -53,40 +54,41 @@ typedef struct span {
     const softqam_params *params;
     const softqam_cpu_loops *loops;
     const softqam_segment *segment;
-    softqam_blocks blocks; /* of the segment's codeword, and the one at hand */
+    softqam_blocks blocks; /* of the segment's codeword, and the current one */
     softqam_block block;
     size_t first; /* of the segment's symbols */
     size_t n_symbols;
     size_t out_first;             /* symbol of the span that `out` is of */
     size_t out_end;               /* symbol where the code block, or the span, ends */
-    size_t n_unstreamed;          /* symbols before the first line that is stored past the caches; all where none is */
+    size_t n_unstreamed;          /* soft bits: symbols before the first line that is stored past the caches */
     size_t min_symbols;           /* that its loop takes */
     const unsigned char *symbols; /* unless they are gathered */
     const float *noise;           /* likewise */
     unsigned char *out;           /* NULL: nowhere, the code block is dropped */
-    softqam_loop *loop;     /* llr_loop() of its formats, modulation and kind of noise; of soft bits, soft_bit_loop() */
-    softqam_loop_call call; /* what it is to do: the same for all pieces, and of the piece in hand */
-    softqam_noise_kind noise_kind;
-    float weight;                  /* of all symbols, with SOFTQAM_ONE_WEIGHT */
-    unsigned n_bits;               /* of a symbol */
-    size_t out_nbytes;             /* from one symbol's first value to the next one's */
-    size_t plane_nbytes;           /* from one bit plane to the next; 0: symbol order */
-    bool turns_odd_symbols;        /* pi/2-BPSK: of the codeword */
-    bool is_gathered;              /* symbols must be brought together */
+    softqam_loop *loop;
+    softqam_loop_call call; /* what it is to do: the same for all tiles, and of the current one */
+    float weight;           /* of all symbols, with SOFTQAM_ONE_WEIGHT */
+    unsigned n_layers;      /* 1 where interleaved layers are as one */
+    size_t symbol_stride;
+    size_t noise_stride;
+    unsigned n_bits;     /* of a symbol */
+    size_t out_nbytes;   /* from one symbol's first value to the next one's */
+    size_t plane_nbytes; /* from one plane to the next; 0: symbol order */
+    bool is_pi2_bpsk;
+    bool is_gathered;              /* symbols must be gathered */
     bool is_converted;             /* and scaled */
     bool loop_converts;            /* the loop does that */
-    bool is_noise_gathered;        /* noise must be brought together */
-    bool is_codeword_order;        /* descrambled or in planes */
-    size_t piece_symbols;          /* at most */
+    bool is_noise_gathered;        /* noise must be gathered */
+    bool streams_llrs;             /* through a tile */
+    size_t tile_symbols;           /* at most */
     const unsigned char *sequence; /* of the span's symbols from sequence_first on, before sequence_end */
     size_t sequence_first;
     size_t sequence_end;
-    size_t n_layers_taken; /* by the loop, which brings them together itself; 0: none */
 } span;
 
 _Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
                    offsetof(softqam_codeword, reserved) == 72,
-               "take_span() takes the new field");
+               "open_span() takes the new field");
 
 /* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
 static bool has_no_small_components(softqam_input_format format, float scale)
@@ -100,53 +102,30 @@ static bool may_flush(const softqam_cpu_loops *loops, const softqam_segment *seg
     return loops->flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale);
 }
 
-static void take_noise(span *s)
+static void open_noise(span *s)
 {
     const softqam_params *params = s->params;
     const softqam_segment *segment = s->segment;
     const float *noise = segment->layers[0].noise_var;
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
     s->call.scale = softqam_params_llr_scale(params, segment);
-    s->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+    s->call.noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
     s->noise = noise + s->first;
-    s->is_noise_gathered = segment->n_layers > 1 || segment->noise_stride > 1;
-    if (segment->noise_stride == 0 && s->is_codeword_order) {
-        s->is_noise_gathered = true;
-    } else if (segment->noise_stride == 0 && segment->n_layers <= 1) {
-        s->noise_kind = SOFTQAM_ONE_WEIGHT;
+    s->is_noise_gathered = s->n_layers > 1 || s->noise_stride > 1;
+    if (s->noise_stride == 0 && s->n_layers == 1) {
+        s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
         s->weight = llr_weight(s->call.scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
     }
-    if (s->is_noise_gathered)
-        s->piece_symbols = TILE_SYMBOLS;
 }
 
-/* Streamed are whole steps from the first symbol on whose output begins a line. */
+/* Loops of soft bits stream from the first symbol on whose output begins a line. */
 static size_t unstreamed_symbols(const span *s)
 {
     for (size_t n = 0; n < LINE_NBYTES && n < s->n_symbols; n++)
         if (((uintptr_t)s->out + n * s->out_nbytes) % LINE_NBYTES == 0)
             return n;
     return s->n_symbols;
-}
-
-/* Several layers, in each of which symbols lie side by side. */
-static bool are_layers_dense(const softqam_segment *segment)
-{
-    bool dense = segment->n_layers > 1 && segment->symbol_stride <= 1;
-    for (size_t k = 0; dense && k < segment->n_layers; k++)
-        dense = !segment->layers[k].symbols_q;
-    return dense;
-}
-
-/* Whether a loop takes the symbols and noise of a span of several layers from where they lie, as those for vectors do.
- */
-static bool are_layers_taken(const span *s, const softqam_params *params)
-{
-    const unsigned n_layers = s->segment->n_layers;
-    return n_layers != 3 && params->output_format == SOFTQAM_OUTPUT_S8 && s->plane_nbytes > 0 &&
-           s->first % n_layers == 0 && s->n_symbols % n_layers == 0 && !s->is_converted &&
-           s->segment->noise_stride == 1 && s->loops->min_symbols > 1 && are_layers_dense(s->segment);
 }
 
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
@@ -170,20 +149,24 @@ static void open_destination(span *s, size_t first)
 }
 
 /* What is to be done with a segment's symbols from `first` on, n_symbols at most, and the loop for it. */
-static void take_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
+static void open_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
 {
     const softqam_params *params = s->params;
     const softqam_cpu_loops *loops = s->loops;
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t there = segment->n_symbols - first;
-    const bool has_layers = segment->n_layers > 1;
     const bool has_planes = axis_bits > 0 && (segment->plane_stride != 0 || segment->codeword.deinterleave);
+    const bool is_interleaved = segment->n_layers > 1 && softqam_layers_are_interleaved(segment, params->input_nbytes);
+    const bool has_llrs = softqam_params_take_noise(params);
     const float input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
     s->segment = segment;
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->min_symbols = loops->min_symbols << has_planes;
+    s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
+    s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
+    s->noise_stride = is_interleaved ? 1 : segment->noise_stride;
     s->n_bits = axis_bits > 0 ? 2 * (unsigned)axis_bits : 1;
     s->out_nbytes = has_planes ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
     if (softqam_segment_has_blocks(segment)) {
@@ -191,45 +174,39 @@ static void take_span(span *s, const softqam_segment *segment, size_t first, siz
         s->block = softqam_segment_block_at(&s->blocks, segment, first);
     }
     open_destination(s, 0);
-    s->n_unstreamed = streaming && !has_planes && s->out_end == s->n_symbols ? unstreamed_symbols(s) : s->n_symbols;
+    s->streams_llrs = streaming && has_llrs && !has_planes;
+    s->n_unstreamed = streaming && !has_llrs ? unstreamed_symbols(s) : s->n_symbols;
     /* Flags that are read together soon after they are stored one by one wait for the stores. */
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || input_scale != 1.0f;
-    const bool is_gathered = has_layers || segment->layers[0].symbols_q || segment->symbol_stride > 1;
-    const bool is_codeword_order = segment->descramble || has_planes;
-    const bool loop_converts =
-        is_converted && !is_gathered && !is_codeword_order &&
-        (loops->converts == SOFTQAM_CONVERTS_ALWAYS || (loops->converts == SOFTQAM_CONVERTS_STREAMED &&
-                                                        s->n_bits >= CONVERTED_BITS && s->n_unstreamed < s->n_symbols));
-    const bool needs_tile = is_gathered || (is_converted && !loop_converts);
+    const bool is_gathered = s->n_layers > 1 || segment->layers[0].symbols_q || s->symbol_stride > 1;
     s->is_converted = is_converted;
-    s->loop_converts = loop_converts;
+    s->loop_converts = is_converted && !is_gathered && loops->converts;
     s->is_gathered = is_gathered;
-    s->is_codeword_order = is_codeword_order;
-    s->piece_symbols = needs_tile ? TILE_SYMBOLS : is_codeword_order ? DESCRAMBLED_SYMBOLS : SIZE_MAX;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
-    s->noise_kind = SOFTQAM_ONE_WEIGHT;
     s->is_noise_gathered = false;
+    s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
     s->call.table = params->llrs[axis_bits];
-    s->call.turn[0] = s->call.turn[1] = 0;
+    s->call.i_flips[0] = s->call.i_flips[1] = 0;
     s->call.input_scale = input_scale;
     s->call.has_no_small_components = has_no_small_components(params->input_format, input_scale);
     s->call.sequence = NULL;
     s->sequence_first = s->sequence_end = 0;
-    if (softqam_params_take_noise(params))
-        take_noise(s);
-    s->n_layers_taken = 0;
-    if (has_layers && are_layers_taken(s, params)) {
-        s->n_layers_taken = segment->n_layers;
-        s->piece_symbols = DESCRAMBLED_SYMBOLS;
-    }
-    s->loop = is_codeword_order ? loops->codeword[axis_bits][s->noise_kind] : loops->by_noise[axis_bits][s->noise_kind];
-    s->turns_odd_symbols = modulation == SOFTQAM_MODULATION_PI2_BPSK;
+    if (has_llrs)
+        open_noise(s);
+    s->tile_symbols = s->streams_llrs                                                              ? STREAMED_SYMBOLS
+                      : s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts) ? TILE_SYMBOLS
+                      : segment->descramble                                                        ? DESCRAMBLED_SYMBOLS
+                                                                                                   : SIZE_MAX;
+    s->loop = loops->by_layout[axis_bits][has_planes            ? SOFTQAM_LLRS_IN_PLANES
+                                          : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
+                                                                : SOFTQAM_LLRS_AS_SENT];
+    s->is_pi2_bpsk = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
 /* Which of a span's symbols its loop takes next: all, where they lie and go as loops have it, else a tile of them.
  * Returns how many. */
-static size_t take_piece(span *s, size_t first)
+static size_t next_tile(span *s, size_t first)
 {
     const softqam_cpu_loops *loops = s->loops;
     if (first == s->out_end) {
@@ -237,7 +214,7 @@ static size_t take_piece(span *s, size_t first)
         open_destination(s, first);
     }
     const size_t left = s->out_end - first;
-    size_t n = left > s->piece_symbols ? s->piece_symbols : left;
+    size_t n = left > s->tile_symbols ? s->tile_symbols : left;
     bool streaming = false;
     if (first < s->n_unstreamed) {
         n = n < s->n_unstreamed - first ? n : s->n_unstreamed - first;
@@ -249,69 +226,53 @@ static size_t take_piece(span *s, size_t first)
     s->call.out = s->out ? s->out + (first - s->out_first) * s->out_nbytes : NULL;
     s->call.plane_nbytes = s->plane_nbytes;
     s->call.streaming = streaming;
-    s->call.converts =
-        s->loop_converts && n >= LOOP_CONVERTS_SYMBOLS && (streaming || loops->converts == SOFTQAM_CONVERTS_ALWAYS);
+    s->call.converts = s->loop_converts && n >= LOOP_CONVERTS_SYMBOLS;
     return n;
 }
 
-/* n items of nbytes from the segment's item `first` on, of which each layer has its own at `items`. */
-static void interleave_layers(const span *s, const void *const items[], size_t nbytes, size_t first, size_t n, void *to)
+/* Gathers n items of nbytes side by side, from the span's item `first` on; item i is of source i modulo n_sources,
+ * whose items lie `stride` apart. */
+static void gather_items(const span *s, const void *const sources[], size_t n_sources, size_t nbytes, size_t stride,
+                         size_t first, size_t n, void *to)
 {
-    const size_t n_layers = s->segment->n_layers, n_rounds = n / n_layers;
-    const unsigned char *from[SOFTQAM_MAX_LAYERS];
-    for (size_t k = 0; k < n_layers; k++)
-        from[k] = (const unsigned char *)items[(first + k) % n_layers] + (first + k) / n_layers * nbytes;
-    s->loops->interleave(from, n_layers, nbytes, n_rounds, to);
-    for (size_t k = n_rounds * n_layers; k < n; k++)
-        memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + n_rounds * nbytes, nbytes);
+    const size_t n_rounds = n / n_sources;
+    const unsigned char *from[SOFTQAM_MAX_SOURCES];
+    for (size_t k = 0; k < n_sources; k++)
+        from[k] = (const unsigned char *)sources[(first + k) % n_sources] + (first + k) / n_sources * stride * nbytes;
+    s->loops->gather(from, n_sources, nbytes, stride, n_rounds, to);
+    for (size_t k = n_rounds * n_sources; k < n; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + n_rounds * stride * nbytes, nbytes);
 }
 
+/* Symbols of layers, or of each layer I and Q; where only some layers have these apart, symbol by symbol. */
 static void gather_symbols(const span *s, size_t first, size_t n, void *to)
 {
-    const softqam_segment *segment = s->segment;
-    const softqam_params *params = s->params;
-    const void *items[SOFTQAM_MAX_LAYERS];
-    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
-        items[k] = segment->layers[k].symbols;
-    if (are_layers_dense(segment))
-        interleave_layers(s, items, params->input_nbytes, first, n, to);
-    else
-        softqam_segment_gather_symbols(params, segment, first, n, to);
+    const softqam_layer *layers = s->segment->layers;
+    const size_t nbytes = s->params->input_nbytes;
+    const void *sources[SOFTQAM_MAX_SOURCES];
+    const bool has_q = layers[0].symbols_q != NULL;
+    for (size_t k = 0; k < s->n_layers; k++) {
+        if ((layers[k].symbols_q != NULL) != has_q) {
+            softqam_segment_gather_symbols(s->params, s->segment, first, n, to);
+            return;
+        }
+        sources[k << has_q] = layers[k].symbols;
+        if (has_q)
+            sources[2 * k + 1] = layers[k].symbols_q;
+    }
+    gather_items(s, sources, (size_t)s->n_layers << has_q, nbytes >> has_q, s->symbol_stride, first << has_q,
+                 n << has_q, to);
 }
 
 static void gather_noise(const span *s, size_t first, size_t n, float *to)
 {
-    const softqam_segment *segment = s->segment;
-    const void *items[SOFTQAM_MAX_LAYERS];
-    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
-        items[k] = segment->layers[k].noise_var;
-    if (segment->n_layers > 1 && segment->noise_stride == 1)
-        interleave_layers(s, items, sizeof *to, first, n, to);
-    else
-        softqam_segment_gather_noise(segment, first, n, to);
+    const void *sources[SOFTQAM_MAX_SOURCES];
+    for (size_t k = 0; k < s->n_layers; k++)
+        sources[k] = s->segment->layers[k].noise_var;
+    gather_items(s, sources, s->n_layers, sizeof *to, s->noise_stride, first, n, to);
 }
 
-/* A layer's items from the segment's item `first` on, which is that layer's own. */
-static const float *layer_at(const span *s, const void *items, size_t first, size_t nbytes)
-{
-    return (const void *)((const unsigned char *)items + first / s->segment->n_layers * nbytes);
-}
-
-/* NULL where they must be brought together before. */
-static const softqam_loop_layers *take_layers(const span *s, size_t first, softqam_loop_layers *layers)
-{
-    if (s->n_layers_taken == 0 || s->call.n_symbols < s->min_symbols)
-        return NULL;
-    layers->n = (unsigned)s->n_layers_taken;
-    for (size_t k = 0; k < layers->n; k++) {
-        const softqam_layer *layer = &s->segment->layers[(first + k) % layers->n];
-        layers->components[k] = layer_at(s, layer->symbols, first + k, s->params->input_nbytes);
-        layers->noise[k] = layer_at(s, layer->noise_var, first + k, sizeof(float));
-    }
-    return layers;
-}
-
-/* The symbols of a piece, side by side, as floats unless the loop converts them. */
+/* The symbols of a tile, side by side, as floats unless the loop converts them. */
 static const void *load_symbols(span *s, size_t first, tile_memory *tile)
 {
     const softqam_params *params = s->params;
@@ -334,7 +295,7 @@ static const void *load_symbols(span *s, size_t first, tile_memory *tile)
 
 static const float *load_noise(const span *s, size_t first, tile_memory *tile)
 {
-    if (s->noise_kind == SOFTQAM_ONE_WEIGHT)
+    if (s->call.noise_kind == SOFTQAM_ONE_WEIGHT)
         return s->noise;
     if (!s->is_noise_gathered)
         return s->noise + first;
@@ -342,7 +303,7 @@ static const float *load_noise(const span *s, size_t first, tile_memory *tile)
     return tile->noise;
 }
 
-/* How many symbols' sequence is made at once: those of the piece, or of all the code blocks that there is room for. */
+/* How many symbols' sequence is made at once: those of the tile, or of all the code blocks that there is room for. */
 static size_t sequence_symbols(const span *s, size_t first)
 {
     const size_t left = s->n_symbols - first;
@@ -371,7 +332,7 @@ static void make_sequence(span *s, size_t first, tile_memory *tile)
     s->sequence_end = first + n;
 }
 
-/* The scrambling sequence of a piece, from the first bit of a byte on. */
+/* The scrambling sequence of a tile, from the first bit of a byte on. */
 static const unsigned char *load_sequence(span *s, size_t first, tile_memory *tile)
 {
     if (first < s->sequence_first || first + s->call.n_symbols > s->sequence_end)
@@ -390,20 +351,19 @@ static const unsigned char *load_sequence(span *s, size_t first, tile_memory *ti
     return (const unsigned char *)tile->shifted;
 }
 
-/* What the loop reads of a piece. */
-static void load_piece(span *s, size_t first, tile_memory *tile)
+/* What the loop reads of a tile. */
+static void load_tile(span *s, size_t first, tile_memory *tile)
 {
     softqam_loop_call *call = &s->call;
     const uint64_t position = s->segment->first_symbol + s->segment->scrambling_offset + s->first + first;
     call->ahead = NULL;
-    call->layers = take_layers(s, s->first + first, &tile->layers);
-    call->components = call->layers ? call->layers->components[0] : load_symbols(s, first, tile);
-    call->noise = call->layers ? call->layers->noise[0] : load_noise(s, first, tile);
+    call->components = load_symbols(s, first, tile);
+    call->noise = load_noise(s, first, tile);
     if (s->segment->descramble)
         call->sequence = load_sequence(s, first, tile);
-    if (s->turns_odd_symbols) {
-        call->turn[position % 2] = 0;
-        call->turn[1 - position % 2] = 0x80000000u;
+    if (s->is_pi2_bpsk) {
+        call->i_flips[position % 2] = 0;
+        call->i_flips[1 - position % 2] = 0x80000000u;
     }
 }
 
@@ -428,7 +388,7 @@ static void demodulate_few(span *s, tile_memory *tile)
     call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
     call->components = padded;
-    if (s->noise_kind != SOFTQAM_ONE_WEIGHT) {
+    if (call->noise_kind != SOFTQAM_ONE_WEIGHT) {
         copy_padded(padded_noise, call->noise, sizeof padded_noise[0], n_symbols, call->n_symbols);
         call->noise = padded_noise;
     }
@@ -439,6 +399,16 @@ static void demodulate_few(span *s, tile_memory *tile)
         memcpy(out, tile->out, n_symbols * s->out_nbytes);
     for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
         memcpy(out + k * plane_nbytes, tile->out + k * call->plane_nbytes, n_symbols * value_nbytes);
+}
+
+/* LLRs to a tile, and from there past the caches. */
+static void demodulate_streaming(span *s, tile_memory *tile)
+{
+    softqam_loop_call *call = &s->call;
+    unsigned char *out = call->out;
+    call->out = tile->out;
+    s->loop(call);
+    softqam_copy_streaming(out, tile->out, call->n_symbols * s->out_nbytes);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -453,7 +423,7 @@ enum { WORTH_MARKS_SEGMENTS = 256 };
  * takes half a microsecond. */
 enum { WORTH_FLUSHING_SYMBOLS = 32 };
 
-/* A part, on the calling thread: span by span, each in pieces. */
+/* A part, on the calling thread: span by span, each in tiles. */
 static void demodulate_part(void *context, size_t number)
 {
     const cpu_call *call = context;
@@ -475,14 +445,16 @@ static void demodulate_part(void *context, size_t number)
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
         softqam_float_flush(&environment, is_worth_flushing && may_flush(call->loops, segment));
-        take_span(&s, segment, cursor.offset, left, call->streaming);
+        open_span(&s, segment, cursor.offset, left, call->streaming);
         for (size_t first = 0, n; first < s.n_symbols; first += n) {
-            n = take_piece(&s, first);
+            n = next_tile(&s, first);
             if (!s.out)
                 continue;
-            load_piece(&s, first, &tile);
+            load_tile(&s, first, &tile);
             if (n < s.min_symbols)
                 demodulate_few(&s, &tile);
+            else if (s.streams_llrs)
+                demodulate_streaming(&s, &tile);
             else
                 s.loop(&s.call);
         }

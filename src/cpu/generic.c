@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Soft bits for processors without vector loops: the linear functions of arithmetic_usual.h in plain C that compilers
+/* Soft bits for processors without vector loops: the linear functions of arithmetic_fast.h in plain C that compilers
  * turn into vectors of whatever instruction set they know of, and the portable loop for what these do not decide. */
 #include "generic.h"
 
@@ -9,7 +9,7 @@
 #include "simd_scalar.h"
 #include "variant.h"
 
-#include "arithmetic_usual.h"
+#include "arithmetic_fast.h"
 
 /* Symbols are taken in tiles, which stay in the nearest cache from one loop to the next. */
 enum { GENERIC_TILE_SYMBOLS = 256, GENERIC_TILE_COMPONENTS = 2 * GENERIC_TILE_SYMBOLS };

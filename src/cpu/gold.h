@@ -23,8 +23,9 @@ typedef struct softqam_gold_windows {
 
 /* Every instruction set has these (gold_loops.h). */
 typedef struct softqam_gold_loops {
-    /* The windows at bit `position` of c_init's sequence, as soon for any. softqam_gold_prepare() has been called. */
-    void (*jump)(softqam_gold_windows *windows, uint32_t c_init, uint64_t position);
+    /* The windows at bit `position` of c_init's sequence, as soon for any: their first n_bits, and some more.
+     * softqam_gold_prepare() has been called. */
+    void (*jump)(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits);
     /* The next n windows of the sequence to any address; moves on behind them. */
     void (*take)(softqam_gold_windows *windows, size_t n, void *words);
 } softqam_gold_loops;
@@ -36,6 +37,7 @@ typedef struct softqam_gold {
     bool is_placed;
     uint32_t c_init;
     uint64_t position; /* of the windows' first bit */
+    size_t n_bits;     /* that the windows have */
 } softqam_gold;
 
 /* Makes the tables that places are found with, once in a process: before a call that must not wait. */

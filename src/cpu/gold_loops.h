@@ -8,13 +8,13 @@
 
 /* The polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give the 16 after them.
  */
-static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position)
+static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
     enum { PART_WORDS = 4 };
     const gold_first_bits first = first_bits_at(c_init, position);
     vec_part x1 = vec_part_of(first.x1[0], first.x1[1]), after_x1 = vec_part_of(first.x1[2], first.x1[3]);
     vec_part x2 = vec_part_of(first.x2[0], first.x2[1]), after_x2 = vec_part_of(first.x2[2], first.x2[3]);
-    for (int k = 0; k < GOLD_WINDOW; k += PART_WORDS) {
+    for (size_t k = 0; 32 * k < n_bits; k += PART_WORDS) {
         const vec_part next1 = vec_part_xor(vec_part_ahead(x1, after_x1, 1), vec_part_ahead(x1, after_x1, 4));
         const vec_part next2 =
             vec_part_xor(vec_part_xor(vec_part_ahead(x2, after_x2, 1), vec_part_ahead(x2, after_x2, 2)),

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address, or, where softqam_converts says so, of any format.
- *
- * Streaming: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes
- * then and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence
- * (streaming.h). */
+ * symbols that lie side by side, as pairs of floats at any address. Loops of soft bits also take other formats, and
+ * stream: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes then
+ * and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence (streaming.h). */
 #ifndef SOFTQAM_CPU_LOOPS_H
 #define SOFTQAM_CPU_LOOPS_H
 
@@ -22,40 +20,46 @@ typedef void softqam_convert_loop(const void *components, float scale, size_t n_
 
 /* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
  * 1/N0. Soft bits take none. */
-typedef enum softqam_noise_kind { SOFTQAM_ONE_WEIGHT, SOFTQAM_NOISE_N0, SOFTQAM_NOISE_INVERSE } softqam_noise_kind;
+typedef enum softqam_noise_kind {
+    SOFTQAM_ONE_WEIGHT,
+    SOFTQAM_NOISE_N0,
+    SOFTQAM_NOISE_INVERSE,
+    SOFTQAM_NOISE_KINDS
+} softqam_noise_kind;
 
-enum { SOFTQAM_NOISE_KINDS = 3 };
-
-/* For vector loops of s8 in bit planes: 2 or 4 layers. Symbol k is of layer k % n, its number k / n. */
-typedef struct softqam_loop_layers {
-    unsigned n; /* the loop's symbols are a multiple of it */
-    const float *components[SOFTQAM_MAX_LAYERS];
-    const float *noise[SOFTQAM_MAX_LAYERS];
-} softqam_loop_layers;
+/* How LLRs are written: symbol by symbol; that, descrambled; de-interleaved to a plane for each bit of a symbol, and
+ * descrambled where there is a sequence. */
+typedef enum softqam_llr_layout {
+    SOFTQAM_LLRS_AS_SENT,
+    SOFTQAM_LLRS_DESCRAMBLED,
+    SOFTQAM_LLRS_IN_PLANES,
+    SOFTQAM_LLR_LAYOUTS
+} softqam_llr_layout;
 
 /* What a loop is to do. */
 typedef struct softqam_loop_call {
     const softqam_params *params;
-    const softqam_llr_table *table; /* for LLRs, with their scale */
-    softqam_llr_scale scale;
-    /* BPSK: the sign that I takes at the first symbol and every other one after it, and at those between: bit 31. */
-    uint32_t turn[2];
-    const void *components; /* pairs of floats; or of params->input_format, times input_scale */
-    bool converts;          /* the latter */
-    float input_scale;
-    bool has_no_small_components; /* none but zeros is below 2^-63 in magnitude */
-    const float *noise;           /* softqam_noise_kind */
-    size_t n_symbols;             /* softqam_cpu_variant.min_symbols at least, twice as many in bit planes */
+    size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, twice as many in planes */
+    const void *components;
     unsigned char *out;
-    const void *ahead;   /* streaming: what is converted next, which this call asks memory for; NULL: nothing */
-    size_t ahead_nbytes; /* of a symbol there */
-    bool streaming;
-    /* For the loops for codewords. The scrambling sequence from the first symbol on, LLRs whose bit is 1 change their
-     * sign; 64 bytes more are read. NULL, of bit planes: none does. And from one bit plane to the next; 0: symbol
-     * order. */
+    /* LLRs. */
+    const softqam_llr_table *table;
+    softqam_llr_scale scale;
+    softqam_noise_kind noise_kind;
+    const float *noise;
+    bool has_no_small_components; /* none but zeros is below 2^-63 in magnitude */
+    uint32_t i_flips[2]; /* BPSK: bit 31 changes the sign of I at the first symbol and every other one after it, and
+                            at those between */
+    /* The scrambling sequence from the first symbol on: LLRs whose bit is 1 change their sign. 64 bytes more are read.
+     * NULL, in planes only: none does. */
     const unsigned char *sequence;
-    size_t plane_nbytes;
-    const softqam_loop_layers *layers; /* NULL: components and noise */
+    size_t plane_nbytes; /* from one plane to the next */
+    /* Soft bits. */
+    bool converts; /* components are of params->input_format, to be multiplied by input_scale */
+    float input_scale;
+    bool streaming;
+    const void *ahead;   /* streaming: what is converted next, which this call prefetches; NULL: nothing */
+    size_t ahead_nbytes; /* of a symbol there */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -69,35 +73,27 @@ typedef void softqam_loop(const softqam_loop_call *call);
     }
 _Static_assert(N_INPUT_FORMATS == 4, "CONVERT_LOOPS has one for each");
 
-/* Of one modulation, by output and kind of noise. */
-_Static_assert(N_OUTPUT_FORMATS == 5, "loops for each: here, in variant.c, llr_loops.h and portable.c");
+/* Loops of one modulation, by format and layout; LLR_LOOPS() names them by what BY_LAYOUT makes of name_s8 and so on.
+ */
+enum { N_LLR_FORMATS = SOFTQAM_OUTPUT_U8 };
+_Static_assert(N_OUTPUT_FORMATS == N_LLR_FORMATS + 1 && SOFTQAM_OUTPUT_F32 == N_LLR_FORMATS - 1,
+               "LLR_LOOPS(), variant.c, llr_loops.h and portable.c have loops for each");
 typedef struct softqam_llr_loops {
-    softqam_loop *s8_full[SOFTQAM_NOISE_KINDS]; /* where the limit is 127 */
-    softqam_loop *s8[SOFTQAM_NOISE_KINDS];
-    softqam_loop *s16[SOFTQAM_NOISE_KINDS];
-    softqam_loop *f16[SOFTQAM_NOISE_KINDS];
-    softqam_loop *f32[SOFTQAM_NOISE_KINDS];
-    /* The same for codewords, which descramble and write bit planes; of noise values for each symbol only. */
-    softqam_loop *codeword_s8[SOFTQAM_NOISE_KINDS];
-    softqam_loop *codeword_s16[SOFTQAM_NOISE_KINDS];
-    softqam_loop *codeword_f16[SOFTQAM_NOISE_KINDS];
-    softqam_loop *codeword_f32[SOFTQAM_NOISE_KINDS];
+    softqam_loop *by_format[N_LLR_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_llr_loops;
+#define LLR_LOOPS(name, BY_LAYOUT)                                                                                     \
+    {                                                                                                                  \
+        {                                                                                                              \
+            [SOFTQAM_OUTPUT_S8] = BY_LAYOUT(name##_s8), [SOFTQAM_OUTPUT_S16] = BY_LAYOUT(name##_s16),                  \
+            [SOFTQAM_OUTPUT_F16] = BY_LAYOUT(name##_f16), [SOFTQAM_OUTPUT_F32] = BY_LAYOUT(name##_f32)                 \
+        }                                                                                                              \
+    }
 
-/* n items of 2, 4 or 8 bytes of each of 2 to 4 layers, side by side, one of each layer in turn. */
-typedef void softqam_interleave_loop(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n,
-                                     void *to);
-
-/* When loops convert symbols themselves. All of soft bits, which take little longer than reading and writing; of f32,
- * the longest output, those of so many bits a symbol when they stream, where each symbol's LLRs lie together in the
- * order that they were sent in. */
-typedef enum softqam_converts {
-    SOFTQAM_CONVERTS_NEVER,
-    SOFTQAM_CONVERTS_STREAMED,
-    SOFTQAM_CONVERTS_ALWAYS
-} softqam_converts;
-
-enum { CONVERTED_BITS = 8 };
+/* n rounds of items of 1, 2, 4 or 8 bytes, side by side: one of each source in turn, whose own lie `stride` items
+ * apart. */
+enum { SOFTQAM_MAX_SOURCES = 2 * SOFTQAM_MAX_LAYERS };
+typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride,
+                                 size_t n, void *to);
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
  * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
@@ -111,12 +107,11 @@ static inline bool softqam_is_scale_for_flushing(float scale)
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
-    softqam_loop *const *by_noise[MAX_AXIS_BITS + 1]; /* by bits an axis, and by kind of noise */
-    softqam_loop *const *codeword[MAX_AXIS_BITS + 1]; /* likewise; NULL for soft bits */
+    softqam_loop *const *by_layout[MAX_AXIS_BITS + 1]; /* by bits an axis; soft bits have one layout */
     softqam_gold_loops gold;
-    softqam_interleave_loop *interleave;
+    softqam_gather_loop *gather;
     size_t min_symbols;
-    softqam_converts converts;
+    bool converts;           /* soft bits: the loop takes other formats than floats */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* 4 symbols at a time, on AArch64. */
-#include "interleave_loops.h"
 #include "simd_neon.h"
 
-#include "arithmetic_usual.h"
+#include "arithmetic_fast.h"
 
 #include "convert_loops.h"
+#include "gather_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
 #include "soft_bit_loops.h"
@@ -18,7 +18,7 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .soft_bits_convert = true,
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
-    .interleave = interleave,
+    .gather = gather,
     .min_symbols = LANES,
     .flushes_subnormals = false,
     .short_symbols = 4096,

@@ -93,11 +93,11 @@ static inline void store_llr(softqam_output_format format, float metric, float w
 }
 
 /* The metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
-static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t turn,
+static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
                                   float metrics[2 * MAX_AXIS_BITS])
 {
     if (m == 0) {
-        metrics[0] = bpsk_metric(table, symbol[0], symbol[1], turn);
+        metrics[0] = bpsk_metric(table, symbol[0], symbol[1], i_flip);
         return;
     }
     float of_i[MAX_AXIS_BITS], of_q[MAX_AXIS_BITS];
@@ -115,7 +115,7 @@ static inline float descrambled(const softqam_loop_call *call, size_t n, float m
     return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
 }
 
-static inline void llr_loop(int m, softqam_output_format format, softqam_noise_kind kind, const softqam_loop_call *call)
+static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
 {
     const size_t nbytes = value_nbytes(format);
     const size_t n_bits = m == 0 ? 1 : 2 * (size_t)m;
@@ -124,12 +124,13 @@ static inline void llr_loop(int m, softqam_output_format format, softqam_noise_k
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
-        const float weight = kind == SOFTQAM_ONE_WEIGHT
-                                 ? call->noise[0]
-                                 : llr_weight(call->scale.steps_per_nat, call->noise[k], kind == SOFTQAM_NOISE_INVERSE);
+        const float weight =
+            call->noise_kind == SOFTQAM_ONE_WEIGHT
+                ? call->noise[0]
+                : llr_weight(call->scale.steps_per_nat, call->noise[k], call->noise_kind == SOFTQAM_NOISE_INVERSE);
         const vec_mask valid =
             vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
-        symbol_metrics(m, call->table, symbol, call->turn[k % 2], metrics);
+        symbol_metrics(m, call->table, symbol, call->i_flips[k % 2], metrics);
         for (size_t bit = 0; bit < n_bits; bit++)
             store_llr(format, descrambled(call, k * n_bits + bit, metrics[bit]), weight, call->scale.limit, valid,
                       call->out + k * symbol_step + bit * bit_step);
@@ -163,8 +164,9 @@ static void fill_window(gold_register which, uint64_t bits[4], uint32_t *window)
     }
 }
 
-static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position)
+static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
+    (void)n_bits; /* all */
     gold_first_bits first = first_bits_at(c_init, position);
     fill_window(GOLD_X1, first.x1, windows->x1);
     fill_window(GOLD_X2, first.x2, windows->x2);
@@ -191,26 +193,23 @@ static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
     memcpy(windows->x2, x2, sizeof windows->x2);
 }
 
-static void interleave(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t n, void *to)
+static void gather(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride, size_t n,
+                   void *to)
 {
-    for (size_t k = 0; k < n * n_layers; k++)
-        memcpy((unsigned char *)to + k * nbytes, from[k % n_layers] + k / n_layers * nbytes, nbytes);
+    for (size_t k = 0; k < n * n_sources; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + k / n_sources * stride * nbytes, nbytes);
 }
 
-#define DEFINE_LLR_LOOP(name, m, format, kind)                                                                         \
+#define DEFINE_LLR_LOOP(name, m, format)                                                                               \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        llr_loop(m, format, kind, call);                                                                               \
+        llr_loop(m, format, call);                                                                                     \
     }
-#define DEFINE_LLR_LOOPS(name, m, format)                                                                              \
-    DEFINE_LLR_LOOP(name##_one_weight, m, format, SOFTQAM_ONE_WEIGHT)                                                  \
-    DEFINE_LLR_LOOP(name##_n0, m, format, SOFTQAM_NOISE_N0)                                                            \
-    DEFINE_LLR_LOOP(name##_inverse, m, format, SOFTQAM_NOISE_INVERSE)
 #define DEFINE_MODULATION(name, m)                                                                                     \
-    DEFINE_LLR_LOOPS(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                  \
-    DEFINE_LLR_LOOPS(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                                \
-    DEFINE_LLR_LOOPS(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                                \
-    DEFINE_LLR_LOOPS(name##_f32, m, SOFTQAM_OUTPUT_F32)
+    DEFINE_LLR_LOOP(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                   \
+    DEFINE_LLR_LOOP(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                                 \
+    DEFINE_LLR_LOOP(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                                 \
+    DEFINE_LLR_LOOP(name##_f32, m, SOFTQAM_OUTPUT_F32)
 
 DEFINE_MODULATION(loop_bpsk, 0)
 DEFINE_MODULATION(loop_qpsk, 1)
@@ -219,22 +218,16 @@ DEFINE_MODULATION(loop_64qam, 3)
 DEFINE_MODULATION(loop_256qam, 4)
 DEFINE_MODULATION(loop_1024qam, 5)
 
-/* In the order of softqam_noise_kind. */
-#define BY_NOISE(name)                                                                                                 \
+/* One loop for all layouts. */
+#define ANY_LAYOUT(name)                                                                                               \
     {                                                                                                                  \
-        name##_one_weight, name##_n0, name##_inverse                                                                   \
-    }
-#define MODULATION_LOOPS(name)                                                                                         \
-    {                                                                                                                  \
-        .s8_full = BY_NOISE(name##_s8), .s8 = BY_NOISE(name##_s8), .s16 = BY_NOISE(name##_s16),                        \
-        .f16 = BY_NOISE(name##_f16), .codeword_s16 = BY_NOISE(name##_s16), .f32 = BY_NOISE(name##_f32),                \
-        .codeword_s8 = BY_NOISE(name##_s8), .codeword_f16 = BY_NOISE(name##_f16), .codeword_f32 = BY_NOISE(name##_f32) \
+        name, name, name                                                                                               \
     }
 
-_Static_assert(MAX_AXIS_BITS == 5, "loops for each");
+_Static_assert(MAX_AXIS_BITS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each");
 static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
-    MODULATION_LOOPS(loop_bpsk),  MODULATION_LOOPS(loop_qpsk),   MODULATION_LOOPS(loop_16qam),
-    MODULATION_LOOPS(loop_64qam), MODULATION_LOOPS(loop_256qam), MODULATION_LOOPS(loop_1024qam)};
+    LLR_LOOPS(loop_bpsk, ANY_LAYOUT),  LLR_LOOPS(loop_qpsk, ANY_LAYOUT),   LLR_LOOPS(loop_16qam, ANY_LAYOUT),
+    LLR_LOOPS(loop_64qam, ANY_LAYOUT), LLR_LOOPS(loop_256qam, ANY_LAYOUT), LLR_LOOPS(loop_1024qam, ANY_LAYOUT)};
 
 const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
@@ -243,7 +236,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .soft_bits = {soft_bits_of_symbols},
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
-    .interleave = interleave,
+    .gather = gather,
     .min_symbols = 1,
     .short_symbols = 256,
 };
@@ -255,7 +248,7 @@ const softqam_cpu_variant softqam_cpu_generic = {
     .soft_bits = {softqam_generic_soft_bits},
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
-    .interleave = interleave,
+    .gather = gather,
     .min_symbols = 1,
     .short_symbols = 1024,
 };

@@ -49,4 +49,12 @@ static inline __attribute__((always_inline)) void prefetch_step(prefetch *self, 
     self->at += self->step_nbytes;
 }
 
+/* The lines of a step of a loop whose symbols are in the second cache. */
+static inline __attribute__((always_inline)) void prefetch_inputs(const void *symbols, size_t step_nbytes)
+{
+    enum { TO_FIRST = 3, NEAR_NBYTES = 2048 };
+    for (size_t k = 0; k < step_nbytes; k += LINE_NBYTES)
+        __builtin_prefetch((const void *)((uintptr_t)symbols + NEAR_NBYTES + k), 0, TO_FIRST);
+}
+
 #endif

@@ -273,10 +273,11 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
     return vec_to_index(place);
 }
 
-/* The same for |v| < 2: with up to three bits an axis the repeated rows make up for a minimum. */
-VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+/* They would cost an operation more than a change of sign. */
+VEC bool vec_has_signed_rows(int m)
 {
-    return vec_to_index(m <= 3 ? place : vec_min(place, table->last_row));
+    (void)m;
+    return false;
 }
 
 /* Whether all rows have the same line for a bit. */
@@ -362,12 +363,9 @@ VEC void vec_store(void *to, vec_bytes a, bool streaming)
         _mm256_storeu_si256(to, a);
 }
 
-VEC void vec_store_half(void *to, __m128i a, bool streaming)
+VEC void vec_store_half(void *to, __m128i a)
 {
-    if (streaming)
-        _mm_stream_si128(to, a);
-    else
-        _mm_storeu_si128(to, a);
+    _mm_storeu_si128(to, a);
 }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
@@ -511,32 +509,9 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
 }
 
-VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b)
-{
-    return _mm256_or_si256(a, b);
-}
-
-/* acc | (a ^ b) */
-VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
-{
-    return _mm256_or_si256(acc, _mm256_xor_si256(a, b));
-}
-
 VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
 {
     return _mm256_sub_epi32(a, b);
-}
-
-/* Whether any has one of the bits. */
-VEC bool vec_any_bits(vec_u32 a, vec_u32 bits)
-{
-    return !_mm256_testz_si256(a, bits);
-}
-
-/* Whether any is `end` or more. */
-VEC bool vec_any_from(vec_u32 a, vec_u32 end)
-{
-    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(a, end), a)) != 0;
 }
 
 VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
@@ -569,6 +544,25 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 {
     return _mm256_max_epu32(a, b);
+}
+
+VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm256_min_epu32(a, b);
+}
+
+VEC uint32_t vec_largest_u32(vec_u32 a)
+{
+    __m128i half = _mm_max_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    half = _mm_max_epu32(half, _mm_unpackhi_epi64(half, half));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(half, _mm_shuffle_epi32(half, 1)));
+}
+
+VEC uint32_t vec_smallest_u32(vec_u32 a)
+{
+    __m128i half = _mm_min_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    half = _mm_min_epu32(half, _mm_unpackhi_epi64(half, half));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(half, _mm_shuffle_epi32(half, 1)));
 }
 
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
@@ -672,43 +666,31 @@ VEC const unsigned char *flips_behind(const unsigned char *flips, int n)
 
 /* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
  * LANES / 2 symbols and then one of the others. */
-VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
 {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0);
     const __m256i ordered = vec_flip_in_order(_mm256_permutevar8x32_epi32(units, order), flips);
-    vec_store_half(to, _mm256_castsi256_si128(ordered), streaming);
+    vec_store_half(to, _mm256_castsi256_si128(ordered));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips), streaming);
-}
-
-/* Streamed, to memory that is aligned to half a register. */
-VEC void store_halves(unsigned char *to, __m256i a, bool streaming)
-{
-    if (!streaming) {
-        vec_store(to, a, false);
-        return;
-    }
-    vec_store_half(to, _mm256_castsi256_si128(a), true);
-    vec_store_half(to + 16, _mm256_extracti128_si256(a, 1), true);
+    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips), false);
 }
 
 /* A unit of either register in each part. */
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips,
-                               bool streaming)
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
 {
     const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
     const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     unsigned char *out = to;
-    store_halves(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips), streaming);
-    vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))), streaming);
+    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips), false);
+    vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
 }
 
 /* Their first 16 bytes, and in each part of a third register the last 4 of a's unit and of b's. */
 VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
-                               const unsigned char *flips, bool streaming)
+                               const unsigned char *flips)
 {
     unsigned char *out = to;
     const __m256i end = _mm256_permutevar8x32_epi32(ends, _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
@@ -718,9 +700,9 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
     const __m256i last = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
     const __m256i behind = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
-    store_halves(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips), streaming);
-    store_halves(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)), streaming);
-    vec_store_half(out + 64, _mm256_castsi256_si128(behind), streaming);
+    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips), false);
+    vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)), false);
+    vec_store_half(out + 64, _mm256_castsi256_si128(behind));
 }
 
 /* Of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of the first
@@ -745,12 +727,12 @@ VEC __m256i two_parts(int m, const vec_f32 llrs[], int n)
 }
 
 /* A register's m bits an axis, LANES / 2 symbols. */
-VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streaming)
+VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
     VEC_UNROLL
     for (int n = 0; n < m; n++)
-        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n), streaming);
+        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n), false);
 }
 
 /* LLRs to binary16, or, of sums, their lower 16 bits. */
@@ -782,24 +764,24 @@ VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[4])
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4], bool streaming)
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
 {
     const four_symbols symbols = bits_by_symbol(sums, llrs);
     unsigned char *out = to;
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        vec_store_half(out + 16 * k, symbols.at[k], streaming);
+        vec_store_half(out + 16 * k, symbols.at[k]);
 }
 
-VEC void store_16qam_16(bool sums, unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_16qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
 {
     const __m128i first = vec_to_16(sums, llrs[0]), second = vec_to_16(sums, llrs[1]);
-    vec_store_half(out, _mm_unpacklo_epi32(first, second), streaming);
-    vec_store_half(out + 16, _mm_unpackhi_epi32(first, second), streaming);
+    vec_store_half(out, _mm_unpacklo_epi32(first, second));
+    vec_store_half(out + 16, _mm_unpackhi_epi32(first, second));
 }
 
 /* Twelve times 32 bits: of symbol s bit k is number 3 s + k. */
-VEC void store_64qam_16(bool sums, unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_64qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
 {
     const __m128i p0 = vec_to_16(sums, llrs[0]), p1 = vec_to_16(sums, llrs[1]), p2 = vec_to_16(sums, llrs[2]);
     const __m128i s01 = _mm_unpacklo_epi32(p0, p1), s23 = _mm_unpackhi_epi32(p0, p1);
@@ -810,9 +792,9 @@ VEC void store_64qam_16(bool sums, unsigned char *out, const vec_f32 llrs[], boo
                         _mm_blend_epi32(_mm_shuffle_epi32(s01, _MM_SHUFFLE(3, 3, 3, 3)), p2, 0x2), 0x3);
     const __m128i third = _mm_blend_epi32(_mm_shuffle_epi32(s23, _MM_SHUFFLE(3, 3, 2, 2)),
                                           _mm_shuffle_epi32(p2, _MM_SHUFFLE(3, 3, 3, 2)), 0x9);
-    vec_store_half(out, first, streaming);
-    vec_store_half(out + 16, second, streaming);
-    vec_store_half(out + 32, third, streaming);
+    vec_store_half(out, first);
+    vec_store_half(out + 16, second);
+    vec_store_half(out + 32, third);
 }
 
 VEC void store_dword(unsigned char *to, __m128i a)
@@ -821,7 +803,7 @@ VEC void store_dword(unsigned char *to, __m128i a)
     memcpy(to, &dword, sizeof dword);
 }
 
-/* 20 bytes a symbol begin nowhere in particular: they are not streamed. */
+/* 20 bytes a symbol. */
 VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
 {
     const four_symbols symbols = bits_by_symbol(sums, llrs);
@@ -835,41 +817,38 @@ VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
     store_dword(out + 76, _mm_srli_si128(last, 12));
 }
 
-VEC void store_register_16(bool sums, int m, unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_register_16(bool sums, int m, unsigned char *out, const vec_f32 llrs[])
 {
     if (m == 1)
-        vec_store_half(out, vec_to_16(sums, llrs[0]), streaming);
+        vec_store_half(out, vec_to_16(sums, llrs[0]));
     else if (m == 2)
-        store_16qam_16(sums, out, llrs, streaming);
+        store_16qam_16(sums, out, llrs);
     else if (m == 3)
-        store_64qam_16(sums, out, llrs, streaming);
+        store_64qam_16(sums, out, llrs);
     else
         store_1024qam_16(sums, out, llrs);
 }
 
 /* A step's two registers of another modulation. */
-VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
     unsigned char *out = to;
-    store_register_16(sums, m, out, a, streaming);
-    store_register_16(sums, m, out + LANES / 2 * 4 * m, b, streaming);
+    store_register_16(sums, m, out, a);
+    store_register_16(sums, m, out + LANES / 2 * 4 * m, b);
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_16(bool sums, void *to, vec_f32 llrs, bool streaming)
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs)
 {
-    vec_store_half(to, vec_to_16(sums, llrs), streaming);
+    vec_store_half(to, vec_to_16(sums, llrs));
 }
 
-VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)
+VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 {
     const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(steps), _mm256_extracti128_si256(steps, 1));
-    const __m128i limited = _mm_min_epi8(_mm_max_epi8(_mm_packs_epi16(words, words), _mm256_castsi256_si128(least)),
-                                         _mm256_castsi256_si128(most));
-    if (streaming)
-        _mm_stream_si64(to, _mm_cvtsi128_si64(limited));
-    else
-        _mm_storel_epi64(to, limited);
+    const __m128i limited = _mm_min_epi8(_mm_max_epi8(_mm_packs_epi16(words, words), _mm256_castsi256_si128(min)),
+                                         _mm256_castsi256_si128(max));
+    _mm_storel_epi64(to, limited);
 }
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from)
@@ -877,58 +856,18 @@ VEC vec_bytes vec_load_bytes(const unsigned char *from)
     return _mm256_loadu_si256((const void *)from);
 }
 
-/* Bit planes are made of four registers of components, two and two: in each 128-bit part packing then has 16 symbols in
- * order. */
-VEC int vec_plane_register(int half, int second)
+/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
+ * 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
+VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    return 2 * half + second;
+    return _mm256_permutevar8x32_ps(from[q], _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
 }
 
-/* Two registers of components as they lie in memory to I of their even symbols, then Q of these; and of the odd ones.
- */
-VEC vec_f32 vec_even_symbols(vec_f32 a, vec_f32 b)
+/* Those symbols' values, twice. */
+VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
 {
-    const __m256d pairs = _mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)); /* 0 4 2 6 */
-    return _mm256_permutevar8x32_ps(_mm256_castpd_ps(pairs), _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
-}
-
-VEC vec_f32 vec_odd_symbols(vec_f32 a, vec_f32 b)
-{
-    const __m256d pairs = _mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)); /* 1 5 3 7 */
-    return _mm256_permutevar8x32_ps(_mm256_castpd_ps(pairs), _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
-}
-
-/* Their symbols' values. */
-VEC vec_f32 vec_even_weights(vec_f32 a, vec_f32 b, int half)
-{
-    return _mm256_permutevar8x32_ps(half == 0 ? a : b, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
-}
-
-VEC vec_f32 vec_odd_weights(vec_f32 a, vec_f32 b, int half)
-{
-    return _mm256_permutevar8x32_ps(half == 0 ? a : b, _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7));
-}
-
-/* The same from registers that have a layer's resource elements each, of 4 layers, or the first and the last ones of
- * one of 2 layers; and their values, of which a register has those of both. */
-VEC vec_f32 vec_symbols_of_layers(unsigned n_layers, vec_f32 a, vec_f32 b, int half)
-{
-    if (n_layers == 2)
-        return _mm256_permutevar8x32_ps(half == 0 ? a : b, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
-    return _mm256_permutevar8x32_ps(half == 0 ? _mm256_permute2f128_ps(a, b, 0x20) : _mm256_permute2f128_ps(a, b, 0x31),
-                                    _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
-}
-
-VEC vec_f32 vec_weights_of_layers(unsigned n_layers, vec_f32 a, int half)
-{
-    _Alignas(32) static const uint32_t from[2][2][8] = {{{0, 1, 2, 3, 0, 1, 2, 3}, {4, 5, 6, 7, 4, 5, 6, 7}},
-                                                        {{0, 4, 1, 5, 0, 4, 1, 5}, {2, 6, 3, 7, 2, 6, 3, 7}}};
-    return _mm256_permutevar8x32_ps(a, vec_load_u32(from[n_layers == 4][half]));
-}
-
-VEC vec_f32 vec_load_two_halves(const float *lower, const float *upper)
-{
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(lower)), _mm_loadu_ps(upper), 1);
+    const vec_f32 of = weights[q / 2];
+    return q % 2 == 0 ? _mm256_permute2f128_ps(of, of, 0x00) : _mm256_permute2f128_ps(of, of, 0x11);
 }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
@@ -960,6 +899,16 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 VEC vec_u32 vec_shift_left(vec_u32 a, int n)
 {
     return _mm256_slli_epi32(a, n);
+}
+
+/* Scalar loads take no longer than loads of whole rows here. */
+enum { MAX_ROW_ITEMS = 0 };
+
+VEC size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
+                           size_t stride, size_t n, void *to)
+{
+    (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to;
+    return 0;
 }
 
 #endif

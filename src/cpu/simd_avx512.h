@@ -260,10 +260,10 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
     return vec_to_index(place);
 }
 
-/* The same for |v| < 2: with up to four bits an axis the repeated rows make up for a minimum. */
-VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+/* A permutation looks at the lowest four bits of a row's number: two's complement. */
+VEC bool vec_has_signed_rows(int m)
 {
-    return vec_to_index(m <= 4 ? place : vec_min(place, table->last_row));
+    return m >= 2 && m <= 4;
 }
 
 /* Whether all rows have the same line for a bit. */
@@ -456,33 +456,9 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
 }
 
-VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b)
-{
-    return _mm512_or_si512(a, b);
-}
-
-/* acc | (a ^ b) */
-VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
-{
-    enum { A_OR_B_XOR_C = 0xf6 };
-    return _mm512_ternarylogic_epi32(acc, a, b, A_OR_B_XOR_C);
-}
-
 VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
 {
     return _mm512_sub_epi32(a, b);
-}
-
-/* Whether any has one of the bits. */
-VEC bool vec_any_bits(vec_u32 a, vec_u32 bits)
-{
-    return _mm512_test_epi32_mask(a, bits) != 0;
-}
-
-/* Whether any is `end` or more. */
-VEC bool vec_any_from(vec_u32 a, vec_u32 end)
-{
-    return _mm512_cmpge_epu32_mask(a, end) != 0;
 }
 
 VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
@@ -514,6 +490,21 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 {
     return _mm512_max_epu32(a, b);
+}
+
+VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
+{
+    return _mm512_min_epu32(a, b);
+}
+
+VEC uint32_t vec_largest_u32(vec_u32 a)
+{
+    return _mm512_reduce_max_epu32(a);
+}
+
+VEC uint32_t vec_smallest_u32(vec_u32 a)
+{
+    return _mm512_reduce_min_epu32(a);
 }
 
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
@@ -633,28 +624,9 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 #define GATHER_4(FROM, r, x, y, z, u)    AND_FROM(FROM, r, GATHER_3(FROM, r, x, y, z), u)
 #define GATHER_5(FROM, r, x, y, z, u, v) AND_FROM(FROM, r, GATHER_4(FROM, r, x, y, z, u), v)
 
-VEC void vec_store_half(void *to, __m256i a, bool streaming)
+VEC void store_lower_half(void *to, __m512i a)
 {
-    if (streaming)
-        _mm256_stream_si256(to, a);
-    else
-        _mm256_storeu_si256(to, a);
-}
-
-VEC void store_lower_half(void *to, __m512i a, bool streaming)
-{
-    vec_store_half(to, _mm512_castsi512_si256(a), streaming);
-}
-
-/* Streamed, to memory that is aligned to half a register. */
-VEC void store_halves(unsigned char *to, __m512i a, bool streaming)
-{
-    if (!streaming) {
-        vec_store(to, a, false);
-        return;
-    }
-    store_lower_half(to, a, true);
-    vec_store_half(to + 32, _mm512_extracti64x4_epi64(a, 1), true);
+    _mm256_storeu_si256(to, _mm512_castsi512_si256(a));
 }
 
 /* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
@@ -673,37 +645,34 @@ VEC const unsigned char *flips_behind(const unsigned char *flips, int n)
     return flips ? flips + n / 8 : NULL;
 }
 
-VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
 {
     const __m512i from[] = {units};
-    store_lower_half(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_4, 0, 0), flips), streaming);
+    store_lower_half(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_4, 0, 0), flips));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
     const __m512i from[] = {units};
-    vec_store(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_8, 0, 0), flips), streaming);
+    vec_store(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_8, 0, 0), flips), false);
 }
 
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips,
-                               bool streaming)
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
 {
     unsigned char *out = to;
     const __m512i from[] = {units_a, units_b};
-    store_halves(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), flips), streaming);
-    store_lower_half(out + 64, vec_flip_in_order(GATHER(FROM_UNITS_OF_12, 1, 1), flips_behind(flips, 64)), streaming);
+    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), flips), false);
+    store_lower_half(out + 64, vec_flip_in_order(GATHER(FROM_UNITS_OF_12, 1, 1), flips_behind(flips, 64)));
 }
 
 VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
-                               const unsigned char *flips, bool streaming)
+                               const unsigned char *flips)
 {
     unsigned char *out = to;
     const __m512i from[] = {units_a, units_b, ends};
-    store_halves(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), flips), streaming);
-    store_halves(out + 64, vec_flip_in_order(GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), flips_behind(flips, 64)),
-                 streaming);
-    store_lower_half(out + 128, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), flips_behind(flips, 128)),
-                     streaming);
+    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), flips), false);
+    vec_store(out + 64, vec_flip_in_order(GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), flips_behind(flips, 64)), false);
+    store_lower_half(out + 128, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), flips_behind(flips, 128)));
 }
 
 /* LLRs to binary16, or, of sums, their lower 16 bits. */
@@ -720,52 +689,52 @@ VEC __m512i vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4], bool streaming)
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
 {
     const __m512i p01 = vec_both_to_16(sums, llrs[0], llrs[1]), p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
     unsigned char *out = to;
-    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23), streaming);
-    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), streaming);
+    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23), false);
+    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), false);
 }
 
-VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], const vec_f32 b[])
 {
     const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, a[2], a[3]),
                             vec_both_to_16(sums, b[0], b[1]), vec_both_to_16(sums, b[2], b[3]),
                             vec_both_to_16(sums, a[4], b[4])};
-    vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4), streaming);
-    vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4), streaming);
-    vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4), streaming);
-    vec_store(out + 192, GATHER_3(FROM_1024QAM_F16, 3, 2, 3, 4), streaming);
-    vec_store(out + 256, GATHER_3(FROM_1024QAM_F16, 4, 2, 3, 4), streaming);
+    vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4), false);
+    vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4), false);
+    vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4), false);
+    vec_store(out + 192, GATHER_3(FROM_1024QAM_F16, 3, 2, 3, 4), false);
+    vec_store(out + 256, GATHER_3(FROM_1024QAM_F16, 4, 2, 3, 4), false);
 }
 
 /* A step's two registers of another modulation. */
-VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
     unsigned char *out = to;
     if (m == 1) {
-        vec_store(out, vec_both_to_16(sums, a[0], b[0]), streaming);
+        vec_store(out, vec_both_to_16(sums, a[0], b[0]), false);
     } else if (m == 2) {
         const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1])};
-        vec_store(out, GATHER(FROM_16QAM_F16, 0, 0), streaming);
-        vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1), streaming);
+        vec_store(out, GATHER(FROM_16QAM_F16, 0, 0), false);
+        vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1), false);
     } else if (m == 3) {
         const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1]),
                                 vec_both_to_16(sums, a[2], b[2])};
-        vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2), streaming);
-        vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2), streaming);
-        vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2), streaming);
+        vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2), false);
+        vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2), false);
+        vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2), false);
     } else {
-        store_1024qam_16(sums, out, a, b, streaming);
+        store_1024qam_16(sums, out, a, b);
     }
 }
 
 /* 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations would, and fewer
  * indices. */
-VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[], bool streaming)
+VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
     const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
@@ -782,23 +751,23 @@ VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[], bool streami
     const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
     const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
     const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
-    vec_store(out, _mm512_castpd_si512(s01), streaming);
-    vec_store(out + 64, _mm512_castpd_si512(s23), streaming);
-    vec_store(out + 128, _mm512_castpd_si512(s45), streaming);
-    vec_store(out + 192, _mm512_castpd_si512(s67), streaming);
+    vec_store(out, _mm512_castpd_si512(s01), false);
+    vec_store(out + 64, _mm512_castpd_si512(s23), false);
+    vec_store(out + 128, _mm512_castpd_si512(s45), false);
+    vec_store(out + 192, _mm512_castpd_si512(s67), false);
 }
 
-VEC void store_1024qam_f32(unsigned char *out, const __m512i from[], bool streaming)
+VEC void store_1024qam_f32(unsigned char *out, const __m512i from[])
 {
-    vec_store(out, GATHER_5(FROM_1024QAM_F32, 0, 0, 1, 2, 3, 4), streaming);
-    vec_store(out + 64, GATHER_5(FROM_1024QAM_F32, 1, 0, 1, 2, 3, 4), streaming);
-    vec_store(out + 128, GATHER_5(FROM_1024QAM_F32, 2, 0, 1, 2, 3, 4), streaming);
-    vec_store(out + 192, GATHER_5(FROM_1024QAM_F32, 3, 0, 1, 2, 3, 4), streaming);
-    vec_store(out + 256, GATHER_5(FROM_1024QAM_F32, 4, 0, 1, 2, 3, 4), streaming);
+    vec_store(out, GATHER_5(FROM_1024QAM_F32, 0, 0, 1, 2, 3, 4), false);
+    vec_store(out + 64, GATHER_5(FROM_1024QAM_F32, 1, 0, 1, 2, 3, 4), false);
+    vec_store(out + 128, GATHER_5(FROM_1024QAM_F32, 2, 0, 1, 2, 3, 4), false);
+    vec_store(out + 192, GATHER_5(FROM_1024QAM_F32, 3, 0, 1, 2, 3, 4), false);
+    vec_store(out + 256, GATHER_5(FROM_1024QAM_F32, 4, 0, 1, 2, 3, 4), false);
 }
 
 /* A register's m bits an axis, LANES / 2 symbols. */
-VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streaming)
+VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
     __m512i from[MAX_AXIS_BITS];
@@ -806,35 +775,31 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streami
     for (int k = 0; k < m; k++)
         from[k] = vec_bits(llrs[k]);
     if (m == 1) {
-        vec_store(out, from[0], streaming);
+        vec_store(out, from[0], false);
     } else if (m == 2) {
-        vec_store(out, GATHER_2(FROM_16QAM_F32, 0, 0, 1), streaming);
-        vec_store(out + 64, GATHER_2(FROM_16QAM_F32, 1, 0, 1), streaming);
+        vec_store(out, GATHER_2(FROM_16QAM_F32, 0, 0, 1), false);
+        vec_store(out + 64, GATHER_2(FROM_16QAM_F32, 1, 0, 1), false);
     } else if (m == 3) {
-        vec_store(out, GATHER_3(FROM_64QAM_F32, 0, 0, 1, 2), streaming);
-        vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2), streaming);
-        vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2), streaming);
+        vec_store(out, GATHER_3(FROM_64QAM_F32, 0, 0, 1, 2), false);
+        vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2), false);
+        vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2), false);
     } else if (m == 4) {
-        store_256qam_f32(out, llrs, streaming);
+        store_256qam_f32(out, llrs);
     } else {
-        store_1024qam_f32(out, from, streaming);
+        store_1024qam_f32(out, from);
     }
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_16(bool sums, void *to, vec_f32 llrs, bool streaming)
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs)
 {
-    vec_store_half(to, vec_to_16(sums, llrs), streaming);
+    _mm256_storeu_si256(to, vec_to_16(sums, llrs));
 }
 
-VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)
+VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 {
-    const __m128i limited = _mm_min_epi8(_mm_max_epi8(_mm512_cvtsepi32_epi8(steps), _mm512_castsi512_si128(least)),
-                                         _mm512_castsi512_si128(most));
-    if (streaming)
-        _mm_stream_si128(to, limited);
-    else
-        _mm_storeu_si128(to, limited);
+    _mm_storeu_si128(to, _mm_min_epi8(_mm_max_epi8(_mm512_cvtsepi32_epi8(steps), _mm512_castsi512_si128(min)),
+                                      _mm512_castsi512_si128(max)));
 }
 
 /* Bytes of which some of the bits in `of` are 1 with the opposite sign. */
@@ -848,66 +813,23 @@ VEC vec_bytes vec_load_bytes(const unsigned char *from)
     return _mm512_loadu_si512(from);
 }
 
-/* Bit planes are made of four registers of components, two and two: in each 128-bit part packing then has 16 symbols in
- * order. */
-VEC int vec_plane_register(int half, int second)
+/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
+ * 4 q to 4 q + 3 and 4 q + 16 to 4 q + 19, then their Q: packing brings each 16 in order. */
+VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    return half + 2 * second;
-}
-
-/* Two registers of components as they lie in memory to I of their even symbols, then Q of these; and of the odd ones.
- */
-VEC vec_f32 vec_even_symbols(vec_f32 a, vec_f32 b)
-{
-    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29), b);
-}
-
-VEC vec_f32 vec_odd_symbols(vec_f32 a, vec_f32 b)
-{
-    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31), b);
-}
-
-/* Their symbols' values. */
-VEC vec_f32 vec_even_weights(vec_f32 a, vec_f32 b, int half)
-{
-    return half == 0
-               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 0, 2, 4, 6, 16, 18, 20, 22), b)
+    const vec_f32 a = from[q / 2], b = from[q / 2 + 2];
+    return q % 2 == 0
+               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 1, 3, 5, 7, 17, 19, 21, 23), b)
                : _mm512_permutex2var_ps(
-                     a, _mm512_setr_epi32(8, 10, 12, 14, 24, 26, 28, 30, 8, 10, 12, 14, 24, 26, 28, 30), b);
+                     a, _mm512_setr_epi32(8, 10, 12, 14, 24, 26, 28, 30, 9, 11, 13, 15, 25, 27, 29, 31), b);
 }
 
-VEC vec_f32 vec_odd_weights(vec_f32 a, vec_f32 b, int half)
+/* Those symbols' values, twice. */
+#define TWO_QUADS(q)                                                                                                   \
+    4 * (q), 4 * (q) + 1, 4 * (q) + 2, 4 * (q) + 3, 4 * (q) + 16, 4 * (q) + 17, 4 * (q) + 18, 4 * (q) + 19
+VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
 {
-    return half == 0
-               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 17, 19, 21, 23, 1, 3, 5, 7, 17, 19, 21, 23), b)
-               : _mm512_permutex2var_ps(
-                     a, _mm512_setr_epi32(9, 11, 13, 15, 25, 27, 29, 31, 9, 11, 13, 15, 25, 27, 29, 31), b);
-}
-
-/* The same from registers that have a layer's resource elements each, of 4 layers, or the first and the last ones of
- * one of 2 layers; and their values, of which a register has those of both. */
-VEC vec_f32 vec_symbols_of_layers(unsigned n_layers, vec_f32 a, vec_f32 b, int half)
-{
-    _Alignas(64) static const uint32_t from[2][2][16] = {
-        {{0, 2, 4, 6, 16, 18, 20, 22, 1, 3, 5, 7, 17, 19, 21, 23},
-         {8, 10, 12, 14, 24, 26, 28, 30, 9, 11, 13, 15, 25, 27, 29, 31}},
-        {{0, 16, 2, 18, 8, 24, 10, 26, 1, 17, 3, 19, 9, 25, 11, 27},
-         {4, 20, 6, 22, 12, 28, 14, 30, 5, 21, 7, 23, 13, 29, 15, 31}}};
-    return _mm512_permutex2var_ps(a, vec_load_u32(from[n_layers == 4][half]), b);
-}
-
-VEC vec_f32 vec_weights_of_layers(unsigned n_layers, vec_f32 a, int half)
-{
-    _Alignas(64) static const uint32_t from[2][2][16] = {{{0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11},
-                                                          {4, 5, 6, 7, 12, 13, 14, 15, 4, 5, 6, 7, 12, 13, 14, 15}},
-                                                         {{0, 8, 1, 9, 4, 12, 5, 13, 0, 8, 1, 9, 4, 12, 5, 13},
-                                                          {2, 10, 3, 11, 6, 14, 7, 15, 2, 10, 3, 11, 6, 14, 7, 15}}};
-    return _mm512_permutexvar_ps(vec_load_u32(from[n_layers == 4][half]), a);
-}
-
-VEC vec_f32 vec_load_two_halves(const float *lower, const float *upper)
-{
-    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(lower)), _mm256_loadu_ps(upper), 1);
+    return _mm512_permutex2var_ps(weights[0], (__m512i)(__v16si){TWO_QUADS(q), TWO_QUADS(q)}, weights[1]);
 }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
@@ -961,6 +883,47 @@ VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
 VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
 {
     return _mm512_permutexvar_epi32(row.number, table->byte_select);
+}
+
+/* gather_loops.h: rows of up to so many items. */
+enum { MAX_ROW_ITEMS = 8 };
+
+/* Gathers 1, 2 or 4 items of 4 or 8 bytes of each row; returns of how many of n rows. A register of output takes a
+ * whole number of rows, whose registers are loaded, of them what is needed, permuted and merged. */
+static size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
+                              size_t stride, size_t n, void *to)
+{
+    if (nbytes < 4 || LANES % n_sources != 0)
+        return 0;
+    const size_t item_dwords = nbytes / 4, n_items = LANES / item_dwords;
+    if (n_items % n_sources != 0)
+        return 0;
+    const size_t n_rows = n_items / n_sources; /* of a register */
+    __mmask16 needed[MAX_ROW_ITEMS] = {0};     /* of each loaded register */
+    __mmask16 merged[MAX_ROW_ITEMS] = {0};     /* of the output, from each */
+    _Alignas(64) uint32_t from[LANES];
+    size_t n_registers = 0;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        const size_t item = lane / item_dwords;
+        const size_t dword = (item / n_sources * stride + offsets[item % n_sources]) * item_dwords + lane % item_dwords;
+        from[lane] = (uint32_t)(dword % LANES);
+        needed[dword / LANES] |= (__mmask16)(1u << dword % LANES);
+        merged[dword / LANES] |= (__mmask16)(1u << lane);
+        n_registers = dword / LANES >= n_registers ? dword / LANES + 1 : n_registers;
+    }
+    const __m512i order = _mm512_load_si512(from);
+    unsigned char *out = to;
+    size_t done = 0;
+    for (; done + n_rows <= n; done += n_rows) {
+        __m512i items = _mm512_setzero_si512();
+        for (size_t k = 0; k < n_registers; k++)
+            items = _mm512_mask_permutexvar_epi32(items, merged[k], order,
+                                                  _mm512_maskz_loadu_epi32(needed[k], first + 64 * k));
+        _mm512_storeu_si512(out, items);
+        first += n_rows * stride * nbytes;
+        out += 64;
+    }
+    return done;
 }
 
 #endif

@@ -219,32 +219,9 @@ VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
     return vqsubq_s32(a, b);
 }
 
-VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b)
-{
-    return vorrq_u32(a, b);
-}
-
-/* acc | (a ^ b) */
-VEC vec_u32 vec_or_xor(vec_u32 acc, vec_u32 a, vec_u32 b)
-{
-    return vorrq_u32(acc, veorq_u32(a, b));
-}
-
 VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
 {
     return vsubq_u32(a, b);
-}
-
-/* Whether any has one of the bits. */
-VEC bool vec_any_bits(vec_u32 a, vec_u32 bits)
-{
-    return vmaxvq_u32(vandq_u32(a, bits)) != 0;
-}
-
-/* Whether any is `end` or more. */
-VEC bool vec_any_from(vec_u32 a, vec_u32 end)
-{
-    return vmaxvq_u32(vcgeq_u32(a, end)) != 0;
 }
 
 VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
@@ -304,6 +281,21 @@ VEC uint64_t carryless_product(uint32_t a, uint32_t b)
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 {
     return vmaxq_u32(a, b);
+}
+
+VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
+{
+    return vminq_u32(a, b);
+}
+
+VEC uint32_t vec_largest_u32(vec_u32 a)
+{
+    return vmaxvq_u32(a);
+}
+
+VEC uint32_t vec_smallest_u32(vec_u32 a)
+{
+    return vminvq_u32(a);
 }
 
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
@@ -366,10 +358,10 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
     return vec_row_bytes(vec_to_index(place));
 }
 
-/* The same for |v| < 2: with up to four bits an axis the repeated rows make up for a minimum. */
-VEC vec_llr_row vec_llr_row_at_usual(int m, const vec_llr_table *table, vec_f32 place)
+VEC bool vec_has_signed_rows(int m)
 {
-    return vec_row_bytes(vec_to_index(m <= 4 ? place : vec_min(place, table->last_row)));
+    (void)m;
+    return false;
 }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
@@ -663,21 +655,18 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 
 /* s8, in units of two symbols' LLRs: a register of the smallest has one of the step's first two symbols and one of the
  * other two. */
-VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
 {
-    (void)streaming;
     vst1_u8(to, vget_low_u8(vec_flip_in_order(units, flips)));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips, bool streaming)
+VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(units, flips), streaming);
+    vec_store(to, vec_flip_in_order(units, flips), false);
 }
 
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips,
-                               bool streaming)
+VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
 {
-    (void)streaming;
     unsigned char *out = to;
     if (flips) {
         const uint32_t bits = (uint32_t)load_bits(flips);
@@ -692,7 +681,7 @@ VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, c
 
 /* Their first 16 bytes, and the last 4 of a's unit and of b's. */
 VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
-                               const unsigned char *flips, bool streaming)
+                               const unsigned char *flips)
 {
     unsigned char *out = to;
     if (flips) {
@@ -701,16 +690,15 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
         units_b = flip_16(units_b, (uint32_t)(bits >> 20));
         ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
     }
-    vec_store(out, units_a, streaming);
+    vec_store(out, units_a, false);
     STORE_DWORD(out + 16, vreinterpretq_u32_u8(ends), 0);
-    vec_store(out + 20, units_b, streaming);
+    vec_store(out + 20, units_b, false);
     STORE_DWORD(out + 36, vreinterpretq_u32_u8(ends), 1);
 }
 
 /* A register's m bits an axis, LANES / 2 symbols. */
-VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[], bool streaming)
+VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
-    (void)streaming;
     unsigned char *out = to;
     for (int half = 0; half < 2; half++) {
         VEC_UNROLL
@@ -730,19 +718,18 @@ VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4], bool streaming)
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
 {
     const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
     const uint32x4_t p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     unsigned char *out = to;
-    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), streaming);
-    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), streaming);
+    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), false);
+    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), false);
 }
 
 /* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */
-VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[], bool streaming)
+VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
-    (void)streaming;
     unsigned char *out = to;
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
@@ -755,20 +742,18 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_16(bool sums, void *to, vec_f32 llrs, bool streaming)
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs)
 {
-    (void)streaming;
     vst1_u8(to, sums ? vreinterpret_u8_u16(vmovn_u32(vreinterpretq_u32_f32(llrs)))
                      : vreinterpret_u8_f16(vcvt_f16_f32(llrs)));
 }
 
-VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes least, vec_bytes most, bool streaming)
+VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 {
-    (void)streaming;
     const int16x4_t words = vqmovn_s32(steps);
     const int8x8_t bytes = vqmovn_s16(vcombine_s16(words, words));
     const int8x8_t limited =
-        vmin_s8(vmax_s8(bytes, vget_low_s8(vreinterpretq_s8_u8(least))), vget_low_s8(vreinterpretq_s8_u8(most)));
+        vmin_s8(vmax_s8(bytes, vget_low_s8(vreinterpretq_s8_u8(min))), vget_low_s8(vreinterpretq_s8_u8(max)));
     const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(limited), 0);
     memcpy(to, &four, sizeof four);
 }
@@ -778,65 +763,26 @@ VEC vec_bytes vec_load_bytes(const unsigned char *from)
     return vld1q_u8(from);
 }
 
-/* Bit planes are made of four registers of components, two and two. */
-VEC int vec_plane_register(int half, int second)
+/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
+ * 2 q and 2 q + 1, then their Q. */
+VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    return 2 * half + second;
+    return vzip1q_f32(from[q], vextq_f32(from[q], from[q], 2));
 }
 
-/* Two registers of components as they lie in memory to I of their even symbols, then Q of these; and of the odd ones.
- */
-VEC vec_f32 vec_even_symbols(vec_f32 a, vec_f32 b)
+/* Those symbols' values, twice. */
+VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
 {
-    return vcombine_f32(vget_low_f32(vtrn1q_f32(a, b)), vget_low_f32(vtrn2q_f32(a, b)));
-}
-
-VEC vec_f32 vec_odd_symbols(vec_f32 a, vec_f32 b)
-{
-    return vcombine_f32(vget_high_f32(vtrn1q_f32(a, b)), vget_high_f32(vtrn2q_f32(a, b)));
-}
-
-/* Their symbols' values. */
-VEC vec_f32 vec_even_weights(vec_f32 a, vec_f32 b, int half)
-{
-    const vec_f32 of = half == 0 ? a : b;
-    return vuzp1q_f32(of, of);
-}
-
-VEC vec_f32 vec_odd_weights(vec_f32 a, vec_f32 b, int half)
-{
-    const vec_f32 of = half == 0 ? a : b;
-    return vuzp2q_f32(of, of);
-}
-
-/* The same from registers that have a layer's resource elements each, of 4 layers, or the first and the last ones of
- * one of 2 layers; and their values, of which a register has those of both. */
-VEC vec_f32 vec_symbols_of_layers(unsigned n_layers, vec_f32 a, vec_f32 b, int half)
-{
-    const vec_f32 of = half == 0 ? a : b;
-    if (n_layers == 2)
-        return vcombine_f32(vget_low_f32(vuzp1q_f32(of, of)), vget_low_f32(vuzp2q_f32(of, of)));
-    return half == 0 ? vzip1q_f32(a, b) : vzip2q_f32(a, b);
-}
-
-VEC vec_f32 vec_weights_of_layers(unsigned n_layers, vec_f32 a, int half)
-{
-    if (n_layers == 2)
-        return half == 0 ? vcombine_f32(vget_low_f32(a), vget_low_f32(a))
-                         : vcombine_f32(vget_high_f32(a), vget_high_f32(a));
-    return half == 0 ? vuzp1q_f32(a, a) : vuzp2q_f32(a, a);
-}
-
-VEC vec_f32 vec_load_two_halves(const float *lower, const float *upper)
-{
-    return vcombine_f32(vld1_f32(lower), vld1_f32(upper));
+    const vec_f32 of = weights[q / 2];
+    return q % 2 == 0 ? vcombine_f32(vget_low_f32(of), vget_low_f32(of))
+                      : vcombine_f32(vget_high_f32(of), vget_high_f32(of));
 }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
 VEC vec_bytes vec_planes_apart(vec_bytes packed)
 {
-    const uint32x4_t fours = vreinterpretq_u32_u8(packed);
-    return vreinterpretq_u8_u32(vzip1q_u32(fours, vextq_u32(fours, fours, 2)));
+    static const uint8_t order[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+    return vqtbl1q_u8(packed, vld1q_u8(order));
 }
 
 VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
@@ -861,6 +807,16 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 VEC vec_u32 vec_shift_left(vec_u32 a, int n)
 {
     return vshlq_u32(a, vdupq_n_s32(n));
+}
+
+/* Scalar loads take no longer than loads of whole rows here. */
+enum { MAX_ROW_ITEMS = 0 };
+
+VEC size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
+                           size_t stride, size_t n, void *to)
+{
+    (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to;
+    return 0;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop of soft bits for vectors of 128-bit parts, any number of them: included by avx512.c, avx2.c and neon.c after
- * their SIMD header and arithmetic_usual.h. A step takes LANES symbols, which are two registers of components; the last
+ * their SIMD header and arithmetic_fast.h. A step takes LANES symbols, which are two registers of components; the last
  * step goes back to be a whole one.
  *
- * A step is computed by the linear functions of arithmetic_usual.h where these decide, else by arithmetic.h. */
+ * A step is computed by the linear functions of arithmetic_fast.h where these decide, else by arithmetic.h. */
 #ifndef SOFTQAM_CPU_SOFT_BIT_LOOPS_H
 #define SOFTQAM_CPU_SOFT_BIT_LOOPS_H
 

@@ -111,39 +111,11 @@ softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, co
     return SOFTQAM_OK;
 }
 
-static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const softqam_params *params,
-                                     const softqam_llr_loops *llrs)
+static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const softqam_params *params, int axis_bits)
 {
-    switch (params->output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        return params->llr_limit == 127.0f ? llrs->s8_full : llrs->s8;
-    case SOFTQAM_OUTPUT_S16:
-        return llrs->s16;
-    case SOFTQAM_OUTPUT_F16:
-        return llrs->f16;
-    case SOFTQAM_OUTPUT_F32:
-        return llrs->f32;
-    case SOFTQAM_OUTPUT_U8:
+    if (!softqam_params_take_noise(params))
         return variant->soft_bits;
-    }
-    return NULL;
-}
-
-static softqam_loop *const *codeword_loops_of(const softqam_params *params, const softqam_llr_loops *llrs)
-{
-    switch (params->output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        return llrs->codeword_s8;
-    case SOFTQAM_OUTPUT_S16:
-        return llrs->codeword_s16;
-    case SOFTQAM_OUTPUT_F16:
-        return llrs->codeword_f16;
-    case SOFTQAM_OUTPUT_F32:
-        return llrs->codeword_f32;
-    case SOFTQAM_OUTPUT_U8: /* has no codewords */
-        return NULL;
-    }
-    return NULL;
+    return variant->llrs[axis_bits].by_format[params->output_format];
 }
 
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
@@ -151,17 +123,11 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
 {
     loops->convert = variant->convert[params->input_format];
     loops->gold = variant->gold;
-    loops->interleave = variant->interleave;
+    loops->gather = variant->gather;
     loops->min_symbols = variant->min_symbols;
-    loops->converts = SOFTQAM_CONVERTS_NEVER;
-    if (variant->soft_bits_convert && params->output_format == SOFTQAM_OUTPUT_U8)
-        loops->converts = SOFTQAM_CONVERTS_ALWAYS;
-    if (variant->f32_converts && params->output_format == SOFTQAM_OUTPUT_F32)
-        loops->converts = SOFTQAM_CONVERTS_STREAMED;
+    loops->converts = variant->soft_bits_convert && !softqam_params_take_noise(params);
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_take_noise(params) &&
                                 softqam_is_scale_for_flushing(params->input_scale);
-    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
-        loops->by_noise[axis_bits] = loops_of(variant, params, &variant->llrs[axis_bits]);
-        loops->codeword[axis_bits] = codeword_loops_of(params, &variant->llrs[axis_bits]);
-    }
+    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
+        loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
 }

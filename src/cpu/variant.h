@@ -13,11 +13,10 @@ typedef struct softqam_cpu_variant {
     bool (*runs_here)(void);
     softqam_convert_loop *convert[N_INPUT_FORMATS]; /* by input format */
     softqam_loop *soft_bits[1];
-    bool soft_bits_convert;        /* softqam_converts */
-    bool f32_converts;             /* likewise */
+    bool soft_bits_convert;        /* their loop takes other formats than floats */
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loops gold;
-    softqam_interleave_loop *interleave;
+    softqam_gather_loop *gather;
     size_t min_symbols; /* that a loop takes; convert takes any number */
     bool flushes_subnormals;
     size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */

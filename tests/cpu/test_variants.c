@@ -216,7 +216,7 @@ static double random_between(harness_random *random, double from, double to)
 }
 
 /* A component for s8: of usual size; where LLRs reach their limit; where the vector loops limit a component, by
- * arithmetic_usual.h, and by a hair there; of any size; not finite; of any bits. */
+ * arithmetic_fast.h, and by a hair there; of any size; not finite; of any bits. */
 static float component_for_s8(harness_random *random, double weight)
 {
     enum { FAR_LIMIT = 11000 };

@@ -84,13 +84,14 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
                                    .table = params->llrs[axis_bits],
                                    .scale = scale,
                                    .components = components,
+                                   .noise_kind = call->noise,
                                    .noise = noise,
                                    .n_symbols = n,
                                    .out = out,
                                    .streaming = streaming};
     if (params->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        loop_call.turn[1] = 0x80000000u;
-    loops.by_noise[axis_bits][takes_noise ? call->noise : SOFTQAM_ONE_WEIGHT](&loop_call);
+        loop_call.i_flips[1] = 0x80000000u;
+    loops.by_layout[axis_bits][SOFTQAM_LLRS_AS_SENT](&loop_call);
 }
 
 void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,

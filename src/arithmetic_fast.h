@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The arithmetic in fewer steps, for values that a receiver sees: every vector loop computes a tile by these first, and
+ * by arithmetic.h where a value was out of their range. The results are the same to the last bit. */
+#ifndef SOFTQAM_ARITHMETIC_FAST_H
+#define SOFTQAM_ARITHMETIC_FAST_H
+
+#include "arithmetic.h"
+
+/* Soft bytes as piecewise linear functions of the component. In real numbers the margins of an axis are four nested
+ * absolute values, because the bits that are not next to a level's own boundaries are saturated either way: with
+ *
+ *     x0 = v, x1 = 8 alpha - |x0|, x2 = 4 alpha - |x1|, x3 = 2 alpha - |x2|
+ *
+ * the bit of place k has the soft byte trunc(127 + 4 alpha gain xk), limited to 0 .. 255. They are computed in fixed
+ * point, so that all steps but the first are exact. */
+
+typedef struct linear_bits {
+    vec_s32 x[SOFT_AXIS_BITS]; /* of components as they lie in memory */
+} linear_bits;
+
+VEC linear_bits linear_bits_of(const vec_soft_linear *linear, vec_f32 components)
+{
+    linear_bits bits;
+    bits.x[0] = vec_round_s32(vec_mul(components, linear->units_per_component));
+    VEC_UNROLL
+    for (int k = 1; k < SOFT_AXIS_BITS; k++)
+        bits.x[k] = vec_sub_s32(linear->fold_points[k - 1], vec_abs_s32(bits.x[k - 1]));
+    return bits;
+}
+
+/* LLRs. The fast path leaves out what only extreme values need: it does not flush tiny components, and lets nothing but
+ * packing limit s8. It notes the ranges of a tile's values, which then say whether every LLR is exact. */
+
+/* Components have to be below this: then a weight of an N0 beyond MAX_N0, limited or not, gives an LLR of 0 steps. */
+#define FAST_COMPONENT_END 0x1p20f
+
+/* What an output allows. */
+typedef struct fast_range {
+    float min_component; /* 0: any */
+    float min_weight;
+    float llr_end; /* of a metric times a weight, before it is rounded */
+} fast_range;
+
+/* 1.4 * 2^23: sums with ROUNDING_CONSTANT stay positive, so that their bits are in order. s16 is limited as a sum; up
+ * to 2^60 components below TINY_COMPONENT give 0 steps. The weights of f16 and f32 have no N0 beyond MAX_N0. f32, and
+ * f16 of BPSK's sum, tell components below TINY_COMPONENT from zero. */
+static const fast_range fast_range_s8 = {0.0f, 0.0f, 1.4f * 0x1p23f};
+static const fast_range fast_range_s16 = {0.0f, 0.0f, 0x1p60f};
+static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, 65504.0f};
+static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, 65504.0f};
+static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p100f};
+
+/* No metric of a component up to this one exceeds this in magnitude. The first bit's is the largest beyond the last
+ * break; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
+static inline float max_metric(int m, const softqam_llr_table *table, float max_component)
+{
+    const int last_row = (int)table->last_row;
+    const float line = table->slopes[0][last_row] * max_component * (m == 0 ? 2.0f : 1.0f);
+    const float metric = (line + table->intercepts[0][last_row]) * 1.001f; /* and what roundings add */
+    return metric > 1.5f ? metric : 1.5f;
+}
+
+/* Whether every LLR is exact whose component is at most max_component in magnitude, and whose weight at most
+ * max_weight. False for NaN. */
+static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_range range, float max_component,
+                                float max_weight)
+{
+    return max_component < FAST_COMPONENT_END && max_metric(m, table, max_component) * max_weight < range.llr_end;
+}
+
+/* The row of a component. Where a register has room for negative rows, the sign is in its number. */
+VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component)
+{
+    if (vec_has_signed_rows(m))
+        return vec_llr_row_at(m, table, vec_limit(vec_mul(component, table->rows_per_unit), table->last_row));
+    return llr_row_of(m, table, vec_abs(component));
+}
+
+/* The metrics of an axis, of a component and its row. */
+VEC void fast_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_llr_row row, vec_f32 metrics[])
+{
+    if (m == 1) { /* one line through zero */
+        metrics[0] = vec_mul(component, vec_only_slope(table));
+        return;
+    }
+    row_metrics(m, table, row, vec_abs(component), component, metrics);
+    if (vec_has_signed_rows(m))
+        metrics[0] = vec_fma(vec_slope(m, table, row, 0), component, vec_intercept(m, table, row, 0));
+}
+
+VEC vec_f32 fast_bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 i_flip)
+{
+    return vec_mul(vec_add(vec_flip(i, i_flip), q), vec_only_slope(table));
+}
+
+#endif
