@@ -50,6 +50,9 @@ static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p100f};
 
+/* Where f16 is limited: up to here components below TINY_COMPONENT give zeros of their sign. */
+#define FAST_LIMITED_F16_END 0x1p36f
+
 /* No metric of a component up to this one exceeds this in magnitude. The first bit's is the largest beyond the last
  * break; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
 static inline float max_metric(int m, const softqam_llr_table *table, float max_component)

@@ -59,9 +59,16 @@ VEC float float_of_bits(uint32_t bits)
 
 VEC fast_range fast_range_of(int m, softqam_output_format output)
 {
-    if (output == SOFTQAM_OUTPUT_F16)
-        return m == 0 ? fast_range_bpsk_f16 : fast_range_f16;
-    return output == SOFTQAM_OUTPUT_S8 ? fast_range_s8 : output == SOFTQAM_OUTPUT_S16 ? fast_range_s16 : fast_range_f32;
+    fast_range range = fast_range_f32;
+    if (output == SOFTQAM_OUTPUT_S8)
+        range = fast_range_s8;
+    else if (output == SOFTQAM_OUTPUT_S16)
+        range = fast_range_s16;
+    else if (output == SOFTQAM_OUTPUT_F16)
+        range = m == 0 ? fast_range_bpsk_f16 : fast_range_f16;
+    if (output == SOFTQAM_OUTPUT_F16 && LIMIT_IS_ONE_OPERATION)
+        range.llr_end = FAST_LIMITED_F16_END;
+    return range;
 }
 
 VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqam_llr_layout layout,

@@ -91,6 +91,24 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
                          float_of_bits(weight + base));
 }
 
+/* An LLR of the fast path; of s8 and s16 the sum. s8's is limited by packing alone, f16's where that is one operation:
+ * only from 46 dB on it needs a limit. */
+VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
+{
+    switch (output) {
+    case SOFTQAM_OUTPUT_S8:
+        return llr_sum(metric, weight);
+    case SOFTQAM_OUTPUT_S16:
+        return llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
+    case SOFTQAM_OUTPUT_F16:
+        return LIMIT_IS_ONE_OPERATION ? llr_scaled(metric, weight, constants->limit) : vec_mul(metric, weight);
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return vec_mul(metric, weight);
+}
+
 VEC vec_f32 step_weight(bool is_exact, const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
@@ -109,7 +127,7 @@ VEC vec_f32 step_weight(bool is_exact, const llr_constants *constants, const flo
     return weight;
 }
 
-/* A register's LLRs on the fast path. s8's are limited by packing alone. */
+/* A register's LLRs on the fast path. */
 VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_layout layout,
                             const llr_constants *constants, vec_f32 components, vec_llr_row row, vec_f32 weight,
                             vec_u32 flips)
@@ -118,15 +136,8 @@ VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_lay
     llr_registers llrs;
     fast_metrics(m, &constants->table, components, row, metrics);
     VEC_UNROLL
-    for (int k = 0; k < m; k++) {
-        const vec_f32 metric = flipped(m, output, layout, metrics[k], flips, k);
-        if (output == SOFTQAM_OUTPUT_S8)
-            llrs.bits[k] = llr_sum(metric, weight);
-        else if (output == SOFTQAM_OUTPUT_S16)
-            llrs.bits[k] = llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
-        else
-            llrs.bits[k] = vec_mul(metric, weight);
-    }
+    for (int k = 0; k < m; k++)
+        llrs.bits[k] = fast_llr(output, constants, flipped(m, output, layout, metrics[k], flips, k), weight);
     return llrs;
 }
 
@@ -171,12 +182,7 @@ VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool
         llr = exact_llr(output, constants, valid, metric, weight);
     } else {
         metric = flipped(0, output, layout, fast_bpsk_metric(&constants->table, i, q, i_flip), flips, 0);
-        if (output == SOFTQAM_OUTPUT_S8)
-            llr = llr_sum(metric, weight);
-        else if (output == SOFTQAM_OUTPUT_S16)
-            llr = llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
-        else
-            llr = vec_mul(metric, weight);
+        llr = fast_llr(output, constants, metric, weight);
     }
     store_bpsk(output, constants, at.out, llr);
 }

@@ -13,7 +13,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 8 };
+enum { LANES = 8, LIMIT_IS_ONE_OPERATION = 0 /* vec_limit() */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;

@@ -13,7 +13,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 16 };
+enum { LANES = 16, LIMIT_IS_ONE_OPERATION = 1 /* vec_limit() */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;

@@ -18,7 +18,7 @@
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 
-enum { LANES = 4 };
+enum { LANES = 4, LIMIT_IS_ONE_OPERATION = 0 /* vec_limit() */ };
 
 typedef float32x4_t vec_f32;
 typedef uint32x4_t vec_u32;
