@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "float_environment.h"
+#include "simd_scalar.h"
 #include "variants_fixture.h"
 #include "variants_tests.h"
+
+#include "arithmetic_fast.h"
 
 /* All of the data, by every variant, in every way. */
 static void check_data(const variants_call *call, variants_data *self)
@@ -215,72 +218,79 @@ static double random_between(harness_random *random, double from, double to)
     return from + (to - from) * harness_random_below(random, 1u << 24) / (1u << 24);
 }
 
-/* A component for s8: of usual size; where LLRs reach their limit; where the vector loops limit a component, by
- * arithmetic_fast.h, and by a hair there; of any size; not finite; of any bits. */
-static float component_for_s8(harness_random *random, double weight)
+/* A component up to a magnitude: that, any below, one that is tiny or zero. */
+static float component_up_to(harness_random *random, double max)
 {
-    enum { FAR_LIMIT = 11000 };
-    const uint32_t bits = (uint32_t)harness_random_below(random, (size_t)1 << 32);
-    const size_t way = harness_random_below(random, 16);
-    double value = random_between(random, 0, 2.5);
-    if (way < 3)
-        value = random_between(random, 0, 8) * 20 / weight;
-    else if (way < 6)
-        value = FAR_LIMIT / weight * (1 + random_between(random, -1, 1) * (way % 2 ? 1e-6 : 0.5));
-    else if (way < 9)
-        value = exp2(random_between(random, -70, 127.9));
-    else if (way == 9)
-        value = bits % 2 ? INFINITY : NAN;
-    float component = (float)(bits % 4 < 2 ? value : -value);
-    if (way == 10)
-        memcpy(&component, &bits, sizeof bits);
-    return component;
+    const size_t kind = harness_random_below(random, 16);
+    double value = random_between(random, 0, max);
+    if (kind == 0)
+        value = max;
+    else if (kind < 4)
+        value = max * exp2(random_between(random, -12, 0));
+    else if (kind == 4)
+        value = exp2(random_between(random, -70, -60));
+    else if (kind == 5)
+        value = 0;
+    return (float)(harness_random_below(random, 2) ? value : -value);
 }
 
-/* A weight for s8: of usual noise; nearly the largest and the smallest that the vector loops have a way for beside the
- * usual one, and beyond. */
-static double weight_for_s8(harness_random *random, size_t way, double scale)
+/* A weight up to a limit: that, any below, the smallest of all, none (N0 is infinite). */
+static double weight_up_to(harness_random *random, double max, double scale)
 {
-    enum { FAR_WEIGHT_END = 8192 };
-    if (way == 0)
-        return FAR_WEIGHT_END * random_between(random, 0.7, 0.99999);
-    if (way == 1)
-        return scale * 0x1p-40 * random_between(random, 1.00001, 10);
-    if (way == 2)
-        return FAR_WEIGHT_END * random_between(random, 0.99, 4);
-    return scale * exp2(random_between(random, -20, 9));
+    const size_t kind = harness_random_below(random, 256);
+    if (kind == 0)
+        return 0;
+    if (kind == 1)
+        return scale * 0x1p-40 * random_between(random, 0.5, 2);
+    return kind < 4 ? max : max * exp2(random_between(random, -20, 0));
 }
 
-/* Large components, erasures and weights of every size, for s8, which limits components to where its LLRs are limited
- * anyway. Every two tiles their kind of weights changes. */
-static void test_far(void **state)
+static double fast_llr_end(softqam_output_format output, size_t kind)
+{
+    if (output == SOFTQAM_OUTPUT_F16)
+        return kind % 2 ? FAST_LIMITED_F16_END : fast_range_f16.llr_end;
+    return output == SOFTQAM_OUTPUT_S8    ? fast_range_s8.llr_end
+           : output == SOFTQAM_OUTPUT_S16 ? fast_range_s16.llr_end
+                                          : fast_range_f32.llr_end;
+}
+
+/* Values at the border of the fast path's range: the largest component of some tiles times their largest weight is just
+ * within it, that of others just beyond. */
+static void test_fast_range(void **state)
 {
     (void)state;
-    static const float scales[] = {6, 0x1p-10F, 300};
-    static const softqam_modulation modulations[] = {SOFTQAM_MODULATION_QPSK, SOFTQAM_MODULATION_16QAM,
-                                                     SOFTQAM_MODULATION_64QAM, SOFTQAM_MODULATION_256QAM,
-                                                     SOFTQAM_MODULATION_1024QAM};
-    enum { RUN = 2048, N_WAYS = 4 };
+    static const double borders[] = {0.999, 1.001, 0.5, 8};
+    enum { RUN = 2048, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
     harness_random random = harness_random_stream(STREAM_FAR);
     variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
-    for (size_t k = 0; k < HARNESS_COUNT(modulations) * SOFTQAM_NOISE_KINDS * 2 * N_WAYS; k++) {
+    for (size_t k = 0; k < N_FORMATS * N_MODULATIONS * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
-        const float scale = scales[harness_random_below(&random, HARNESS_COUNT(scales))];
-        double weight = weight_for_s8(&random, k / SOFTQAM_NOISE_KINDS % N_WAYS, scale);
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
-        config.modulation = modulations[k / SOFTQAM_NOISE_KINDS / 2 / N_WAYS];
-        config.output_format = SOFTQAM_OUTPUT_S8;
-        config.llr_scale = scale;
-        config.llr_limit = k / SOFTQAM_NOISE_KINDS / N_WAYS % 2 ? (int)harness_random_below(&random, 127) + 1 : 0;
+        config.output_format = (softqam_output_format)(k / SOFTQAM_NOISE_KINDS % N_FORMATS);
+        config.modulation = (softqam_modulation)(1 + k / SOFTQAM_NOISE_KINDS / N_FORMATS % N_MODULATIONS);
         config.sign = (softqam_sign)harness_random_below(&random, 2);
         config.noise_form = noise == SOFTQAM_NOISE_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+        if (config.output_format == SOFTQAM_OUTPUT_S8 && k % 2)
+            config.llr_limit = (float)(1 + harness_random_below(&random, 127));
+        const bool has_scale = config.output_format == SOFTQAM_OUTPUT_S8 || config.output_format == SOFTQAM_OUTPUT_S16;
+        const float scale = has_scale ? exp2f((float)random_between(&random, -9, 13)) : 1;
+        config.llr_scale = has_scale ? scale : 0;
+        const int axis_bits = softqam_axis_bits(config.modulation);
+        double component = 0, max_weight = 0, weight = 0;
         for (size_t i = 0; i < self.n_symbols; i++) {
+            if (i % RUN == 0) {
+                component = exp2(random_between(&random, -3, k % 4 ? 19.9 : 40));
+                max_weight = fast_llr_end(config.output_format, k + i / RUN) *
+                             borders[harness_random_below(&random, HARNESS_COUNT(borders))] /
+                             (double)max_metric(axis_bits, softqam_llr_table_of(axis_bits), (float)component);
+                weight = max_weight;
+            }
             if (noise != SOFTQAM_ONE_WEIGHT)
-                weight = weight_for_s8(&random, (k + i / RUN) % N_WAYS, scale);
+                weight = weight_up_to(&random, max_weight, scale);
             self.noise[i] = (float)(noise == SOFTQAM_NOISE_INVERSE ? weight / scale : scale / weight);
             for (size_t axis = 0; axis < 2; axis++)
-                self.components[2 * i + axis] = component_for_s8(&random, weight);
+                self.components[2 * i + axis] = component_up_to(&random, component);
         }
         const variants_call call = variants_call_of(&config, noise);
         check_data(&call, &self);
@@ -371,22 +381,14 @@ static void test_unknown_names(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbol_sets),
-        cmocka_unit_test(test_signs_scales_and_limits),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_misalignment),
-        cmocka_unit_test(test_convert),
-        cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_near_integers),
-        cmocka_unit_test(test_zeros_and_not_finite),
-        cmocka_unit_test(test_noise_of_call),
-        cmocka_unit_test(test_rounding_mode),
-        cmocka_unit_test(test_flushing_caller),
-        cmocka_unit_test(test_large_calls),
-        cmocka_unit_test(test_large_in_pieces),
-        cmocka_unit_test(test_copy_streaming),
-        cmocka_unit_test(test_far),
-        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_symbol_sets),     cmocka_unit_test(test_signs_scales_and_limits),
+        cmocka_unit_test(test_lengths),         cmocka_unit_test(test_misalignment),
+        cmocka_unit_test(test_convert),         cmocka_unit_test(test_worst_inputs),
+        cmocka_unit_test(test_near_integers),   cmocka_unit_test(test_zeros_and_not_finite),
+        cmocka_unit_test(test_noise_of_call),   cmocka_unit_test(test_rounding_mode),
+        cmocka_unit_test(test_flushing_caller), cmocka_unit_test(test_large_calls),
+        cmocka_unit_test(test_large_in_pieces), cmocka_unit_test(test_copy_streaming),
+        cmocka_unit_test(test_fast_range),      cmocka_unit_test(test_unknown_names),
     };
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k]->name,
