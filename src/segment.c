@@ -304,12 +304,14 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
 /* Without code blocks the other fields would be ignored without a word. */
 static softqam_status check_no_codeword(const softqam_codeword *codeword)
 {
-    static const softqam_codeword none;
-    if (codeword->n_bits == 0 && !codeword->buffers && codeword->block_stride == 0 && !codeword->block_buffers &&
-        memcmp(&codeword->n_cbg, &none.n_cbg, sizeof none - offsetof(softqam_codeword, n_cbg)) == 0)
-        return SOFTQAM_OK;
-    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                        "codeword.n_code_blocks is 0, but another field of the codeword is not");
+    uint64_t words[sizeof *codeword / sizeof(uint64_t)], bits = 0;
+    _Static_assert(sizeof words == sizeof *codeword, "whole words");
+    memcpy(words, codeword, sizeof words);
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        bits |= words[k];
+    return bits == 0 ? SOFTQAM_OK
+                     : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                    "codeword.n_code_blocks is 0, but another field of the codeword is not");
 }
 
 static softqam_status check_reserved(const softqam_segment *segment)
