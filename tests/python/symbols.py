@@ -29,6 +29,6 @@ def make_noise(rng, n, form="n0"):
 
 def assert_bytes(got, expected):
     assert got.dtype == expected.dtype and got.shape == expected.shape
-    got, expected = got.view(f"u{got.itemsize}"), expected.view(f"u{expected.itemsize}")
+    got, expected = (np.ascontiguousarray(a).view(f"u{a.itemsize}").reshape(-1) for a in (got, expected))
     wrong = np.flatnonzero(got != expected)
     assert len(wrong) == 0, f"{len(wrong)} wrong, first at {wrong[0]}: {got[wrong[0]]:x}, not {expected[wrong[0]]:x}"

@@ -8,8 +8,8 @@ static const struct {
     const char *name;
     size_t nbytes;
 } elements[] = {
-    {"complex64", 8}, {"complex32", 4}, {"float32", 4}, {"float16", 2}, {"int16", 2},
-    {"int8", 1},      {"uint8", 1},     {"uint32", 4},  {"other", 1},
+    {"complex64", 8}, {"complex128", 16}, {"complex32", 4}, {"float32", 4}, {"float64", 8}, {"float16", 2},
+    {"int16", 2},     {"int8", 1},        {"uint8", 1},     {"uint32", 4},  {"other", 1},
 };
 
 size_t element_nbytes(element type)
@@ -31,11 +31,15 @@ static element element_of_format(const char *format)
         format++;
     if (strcmp(format, "Zf") == 0)
         return element::complex64;
+    if (strcmp(format, "Zd") == 0)
+        return element::complex128;
     if (format[0] == '\0' || format[1] != '\0')
         return element::other;
     switch (format[0]) {
     case 'f':
         return element::float32;
+    case 'd':
+        return element::float64;
     case 'e':
         return element::float16;
     case 'h':

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <unistd.h>
 
 /* Segments that the library gets at once. */
 enum { MAX_SEGMENTS = 4096 };
@@ -179,18 +180,17 @@ static bool noise_number(nb::handle noise_var, float *value)
     return true;
 }
 
-/* Takes an argument as it is, or as NumPy copies it. */
-template <typename Read>
-static void read_argument(nb::handle argument, const char *name, const char *function, host_array *view, Read read)
+/* Takes an argument as it is where takes(view) says so, else as NumPy converts it. */
+template <typename Takes>
+static void acquire_argument(nb::handle argument, const char *name, const char *function, host_array *view, Takes takes)
 {
-    if (PyObject_CheckBuffer(argument.ptr()) && view->acquire(argument, name) && view->type != element::other &&
-        read(*view))
+    if (PyObject_CheckBuffer(argument.ptr()) && view->acquire(argument, name) && takes(view->type))
         return;
-    nb::object copy = usual(function, argument);
-    const bool acquired = view->acquire(copy, name);
+    nb::object converted = usual(function, argument);
+    const bool acquired = view->acquire(converted, name);
     if (acquired && nb::hasattr(argument, "dtype"))
         view->dtype = dtype_text(argument); /* what messages say that it is */
-    if (!acquired || !read(*view))
+    if (!acquired || !takes(view->type))
         throw nb::type_error((std::string(name) + " is nothing that NumPy can make an array of").c_str());
 }
 
@@ -225,19 +225,34 @@ nb::object demodulator::output_array(const layout &codewords, nb::handle out, ho
     return result;
 }
 
-/* Without the GIL. */
+/* Python's signal handlers run in this thread, as far as can be told without the GIL. */
+static bool handles_signals()
+{
+    return getpid() == gettid();
+}
+
+/* Without the GIL. In the thread that handles signals it is taken back between large parts, to look for them. */
 template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
 {
-    softqam_status status = SOFTQAM_OK;
-    {
-        const gil_released released;
-        std::vector<softqam_segment> segments(std::min<size_t>(codewords->n_segments(), MAX_SEGMENTS));
-        size_t n = 0;
-        while (status == SOFTQAM_OK && (n = codewords->next(segments.data(), segments.size(), out, value_nbytes)) > 0)
-            status = call(segments.data(), n);
+    constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;
+    std::vector<softqam_segment> segments(codewords->n_segments(MAX_SEGMENTS));
+    const int64_t symbols_at_once = handles_signals() ? UNTIL_SIGNALS : INT64_MAX;
+    for (size_t n = 1; n > 0;) {
+        softqam_status status = SOFTQAM_OK;
+        {
+            const gil_released released;
+            const int64_t before = codewords->n_done();
+            while (status == SOFTQAM_OK && n > 0 && codewords->n_done() - before < symbols_at_once) {
+                n = codewords->next(segments.data(), segments.size(), out, value_nbytes);
+                if (n > 0)
+                    status = call(segments.data(), n);
+            }
+        }
+        if (status != SOFTQAM_OK)
+            raise_status(status);
+        if (n > 0 && PyErr_CheckSignals() != 0)
+            throw nb::python_error();
     }
-    if (status != SOFTQAM_OK)
-        raise_status(status);
 }
 
 nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments, nb::handle out)
@@ -247,22 +262,26 @@ nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments
     layout codewords(options, config.modulation);
     host_array symbols_view, noise_view, c_init_view, out_view;
     float one_noise;
-    read_argument(symbols, "symbols", "usual_symbols", &symbols_view,
-                  [&](const array &view) { return codewords.read_symbols(view); });
+    acquire_argument(symbols, "symbols", "usual_symbols", &symbols_view,
+                     [](element type) { return type != element::other; });
+    codewords.read_symbols(symbols_view);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
-    const bool noise_array = !arguments.noise_var.is_none() && !noise_number(arguments.noise_var, &one_noise);
-    if (noise_array)
-        read_argument(arguments.noise_var, "noise_var", "usual_noise", &noise_view,
-                      [&](const array &view) { return view.type == element::float32 && codewords.read_noise(view); });
-    else if (!arguments.noise_var.is_none())
-        codewords.one_noise(&one_noise);
+    const bool noisy = !arguments.noise_var.is_none();
+    const bool noise_array = noisy && !noise_number(arguments.noise_var, &one_noise);
+    if (noise_array) {
+        acquire_argument(arguments.noise_var, "noise_var", "usual_noise", &noise_view,
+                         [](element type) { return type == element::float32 || type == element::float64; });
+        codewords.read_noise(noise_view);
+    } else {
+        codewords.one_noise(noisy ? &one_noise : nullptr);
+    }
     nb::object result = output_array(codewords, out, &out_view);
     check_overlap(symbols_view, out_view);
     if (noise_array)
         check_overlap(noise_view, out_view);
     if (out_view.is_empty())
         return result;
-    codewords.merge();
+    codewords.plan_host();
     softqam_demodulator *handle = handle_for(codewords.format, array::HOST);
     call_library(
         &codewords, out_view.data, element_nbytes(out_view.type),
@@ -291,13 +310,13 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
     device_array out;
     if (device == array::HOST)
         value_error(symbols, "it is not in the memory of a GPU");
-    if (!codewords.read_symbols(symbols))
-        value_error(symbols, strides);
+    codewords.read_symbols(symbols);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
     if (noise) {
         check_device(*noise, device);
-        if (!codewords.read_noise(*noise))
-            value_error(*noise, strides);
+        codewords.read_noise(*noise);
+    } else {
+        codewords.one_noise(nullptr);
     }
     read_out(codewords.out_shape, codewords.n_out_axes, &out);
     check_device(out, device);
@@ -307,7 +326,11 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
         check_overlap(*noise, out);
     if (out.is_empty())
         return;
-    codewords.merge();
+    codewords.plan_device();
+    if (!codewords.takes_symbols())
+        value_error(symbols, strides);
+    if (!codewords.takes_noise())
+        value_error(*noise, strides);
     softqam_demodulator *handle = handle_for(codewords.format, device);
     call_library(&codewords, out.data, element_nbytes(out.type), [&](const softqam_segment *segments, size_t n) {
         return cuda_demodulate(handle, segments, n, stream);

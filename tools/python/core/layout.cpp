@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shapes, broadcasting and segments, as layout.h has them. */
+/* Shapes, broadcasting, copies and segments, as layout.h has them. */
 #include "layout.h"
 
 #include <algorithm>
@@ -9,19 +9,27 @@ layout::layout(const call_options &of_call, softqam_modulation of_symbols)
 {
 }
 
+/* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
+constexpr int64_t COPIED_PART = 65536;
+/* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
+constexpr int64_t DIRECT_PART = int64_t{1} << 24;
+/* A run of fewer elements costs more as a segment of its own than its copy does. */
+constexpr int64_t SHORT_RUN = 128;
+
 static bool is_complex(element type)
 {
-    return type == element::complex64 || type == element::complex32;
+    return type == element::complex64 || type == element::complex128 || type == element::complex32;
 }
 
 /* How many axes say which symbol: all, but for that of I and Q. */
 static int symbol_axes(const array &symbols)
 {
-    if (is_complex(symbols.type))
+    if (is_complex(symbols.type) && !(symbols.type == element::complex128 && symbols.device != array::HOST))
         return symbols.n_axes;
     if (symbols.type != element::float32 && symbols.type != element::float16 && symbols.type != element::int16 &&
         symbols.type != element::int8)
-        type_error(symbols, "it takes complex64, or float32, float16, int16 or int8 with a last axis of 2, I and Q");
+        type_error(symbols, "it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of "
+                            "2, I and Q");
     if (symbols.n_axes == 0 || symbols.shape[symbols.n_axes - 1] != 2)
         type_error(symbols, "without complex numbers the last axis must be 2, I and Q");
     return symbols.n_axes - 1;
@@ -42,23 +50,7 @@ static softqam_input_format input_format(element type)
     }
 }
 
-/* Along the axis of symbols: together, or I and Q each for itself. */
-bool layout::read_strides(const array &array, int axes)
-{
-    const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
-    const int64_t step = n > 1 ? array.strides[axes - 1] : 0;
-    const auto fits = [&](int64_t unit) { return n <= 1 || (step > 0 && step % unit == 0); };
-    stride_unit = itemsize;
-    if (!is_complex(array.type)) {
-        q_offset = array.strides[axes];
-        planes = q_offset != itemsize || !fits(2 * itemsize);
-        stride_unit = planes ? itemsize : 2 * itemsize;
-    }
-    symbol_stride = n > 1 ? step / stride_unit : 1;
-    return fits(stride_unit);
-}
-
-bool layout::read_symbols(const array &array)
+void layout::read_symbols(const array &array)
 {
     const int axes = symbol_axes(array);
     const bool layered = options.n_layers > 0;
@@ -67,49 +59,65 @@ bool layout::read_symbols(const array &array)
     if (layered && array.shape[axes - 2] != options.n_layers)
         value_error(array, "axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
     format = input_format(array.type);
-    symbols = array.data;
+    const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
+    symbols.data = array.data;
+    symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
+    if (array.type == element::complex128)
+        symbols.how = elements::TO_COMPLEX64;
+    q_offset = is_complex(array.type) ? 0 : array.strides[axes];
+    apart = !is_complex(array.type) && q_offset != itemsize;
     n = array.shape[axes - 1];
     n_layers = layered ? options.n_layers : 1;
-    layer_step = layered ? array.strides[axes - 2] : 0;
+    symbols.step = array.strides[axes - 1];
+    symbols.layer_step = layered ? array.strides[axes - 2] : 0;
     n_batch = axes - 1 - layered;
     for (int axis = 0; axis < n_batch; axis++) {
         batch[axis] = out_shape[axis] = array.shape[axis];
-        symbol_step[axis] = array.strides[axis];
-        noise_step[axis] = 0;
+        symbols.batch_step[axis] = array.strides[axis];
     }
     n_out_axes = n_batch + 1;
     if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
         value_error(array, "its LLRs are more than memory can hold");
     if (options.block_symbols % n_layers != 0)
         value_error(array, "planes is " + std::to_string(options.block_symbols) + ", no multiple of the layers");
-    return read_strides(array, axes);
 }
 
-bool layout::read_noise(const array &array)
+void layout::one_noise(const float *value)
 {
-    if (array.type != element::float32)
+    noise.data = reinterpret_cast<const char *>(value);
+    noise.nbytes = sizeof(float);
+    noise.aligned = true;
+    noise.step = noise.layer_step = 0;
+    std::fill(noise.batch_step, noise.batch_step + n_batch, 0);
+}
+
+void layout::read_noise(const array &array)
+{
+    if (array.type != element::float32 && !(array.type == element::float64 && array.device == array::HOST))
         type_error(array, "it takes float32");
     const int axes = n_batch + 1 + (options.n_layers > 0);
-    int64_t shape[MAX_AXES];
+    int64_t shape[MAX_AXES], steps[MAX_AXES] = {};
     std::copy(batch, batch + n_batch, shape);
     shape[axes - 1] = n;
     if (options.n_layers > 0)
         shape[axes - 2] = n_layers;
-    bool usable = reinterpret_cast<uintptr_t>(array.data) % sizeof(float) == 0;
-    int64_t steps[MAX_AXES] = {};
     const int missing = axes - array.n_axes;
+    uintptr_t addresses = reinterpret_cast<uintptr_t>(array.data);
     for (int axis = 0; axis < array.n_axes; axis++) {
         const int64_t length = array.shape[axis];
         if (missing < 0 || (length != 1 && length != shape[axis + missing]))
             value_error(array, "it does not broadcast to the symbols, " + describe_shape(shape, axes));
         steps[axis + missing] = length == 1 ? 0 : array.strides[axis];
-        usable &= steps[axis + missing] % static_cast<int64_t>(sizeof(float)) == 0;
+        addresses |= static_cast<uintptr_t>(steps[axis + missing]);
     }
-    noise = array.data;
-    noise_stride = steps[axes - 1] / static_cast<int64_t>(sizeof(float));
-    noise_layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
-    std::copy(steps, steps + n_batch, noise_step);
-    return usable && noise_stride >= 0;
+    noise.data = array.data;
+    noise.nbytes = sizeof(float);
+    noise.aligned = addresses % sizeof(float) == 0;
+    if (array.type == element::float64)
+        noise.how = elements::TO_FLOAT32;
+    noise.step = steps[axes - 1];
+    noise.layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
+    std::copy(steps, steps + n_batch, noise.batch_step);
 }
 
 void layout::check_out(const array &out, element type) const
@@ -124,90 +132,153 @@ void layout::check_out(const array &out, element type) const
         value_error(out, "it is not C-contiguous");
 }
 
-/* Symbols one after the other are one run, unless their place in the codeword matters. */
-void layout::merge()
+/* Whether element and layer are one axis of the argument, along which the codeword's symbols follow each other. */
+bool layout::is_interleaved(const argument &of) const
 {
-    if (n_layers > 1 || options.descramble || options.block_symbols > 0 || modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        return;
-    const int64_t step = symbol_stride * stride_unit;
-    const int64_t noise_bytes = noise_stride * static_cast<int64_t>(sizeof(float));
-    while (n_batch > 0) {
-        const int last = n_batch - 1;
-        const bool follows = symbol_step[last] == n * step && noise_step[last] == n * noise_bytes;
-        if (batch[last] != 1 && !follows)
-            return;
-        n *= batch[last];
-        n_batch--;
+    return of.step == n_layers * of.layer_step;
+}
+
+void layout::arrange(bool in_layers)
+{
+    const int64_t row = in_layers ? n : n * n_layers;
+    width = in_layers ? n_layers : 1;
+    total = row;
+    for (int axis = 0; axis < n_batch; axis++)
+        total *= batch[axis];
+    const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
+    codeword = options.descramble || options.block_symbols > 0 || parity ? row : total;
+    for (argument *of : {&symbols, &noise}) {
+        of->order.begin(of->data);
+        for (int axis = 0; axis < n_batch; axis++)
+            of->order.add_axis(batch[axis], of->batch_step[axis]);
+        of->order.add_axis(n, of->step);
+        if (!in_layers)
+            of->order.add_axis(n_layers, of->layer_step);
     }
 }
 
-int64_t layout::block_size() const
+bool layout::is_direct(const argument &of) const
 {
-    const int64_t all = n * n_layers;
-    return options.block_symbols > 0 ? std::min(options.block_symbols, all) : all;
+    const int64_t run = of.order.run();
+    const bool usual = run == 1 || of.order.step() == of.nbytes || (&of == &noise && of.order.step() == 0);
+    return usual && of.how == elements::SAME && run >= std::min(codeword, SHORT_RUN);
 }
 
-size_t layout::n_segments() const
+void layout::plan_host()
 {
-    size_t count = n > 0 ? static_cast<size_t>((n * n_layers + block_size() - 1) / block_size()) : 0;
-    for (int axis = 0; axis < n_batch; axis++)
-        count *= static_cast<size_t>(batch[axis]);
-    return count;
+    const auto all_direct = [this] { return is_direct(symbols) && !apart && is_direct(noise) && noise.aligned; };
+    arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise)));
+    part = DIRECT_PART / width;
+    if (all_direct())
+        return;
+    arrange(false);
+    part = COPIED_PART;
+    const int64_t most = std::min(part, total);
+    if (!is_direct(symbols) || apart)
+        symbols.copied.reset(new char[most * symbols.nbytes]);
+    if (!is_direct(noise) || !noise.aligned)
+        noise.copied.reset(new char[most * noise.nbytes]);
 }
 
-softqam_segment layout::segment_at(int64_t first, int64_t count) const
+void layout::plan_device()
+{
+    arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise)));
+    part = INT64_MAX;
+}
+
+int64_t layout::stride_unit() const
+{
+    return apart ? symbols.nbytes / 2 : symbols.nbytes;
+}
+
+bool layout::takes_symbols() const
+{
+    const int64_t step = symbols.order.step();
+    return symbols.order.run() == 1 || (step > 0 && step % stride_unit() == 0);
+}
+
+bool layout::takes_noise() const
+{
+    return noise.aligned && noise.order.step() >= 0;
+}
+
+size_t layout::n_segments(size_t most) const
+{
+    const int64_t length = std::min(part, total);
+    const auto borders = [&](int64_t distance) { return (length - 1) / distance + (length < total); };
+    int64_t count = 1 + borders(codeword);
+    if (options.block_symbols > 0)
+        count += borders(options.block_symbols / width) + borders(codeword);
+    for (const argument *of : {&symbols, &noise})
+        count += of->copied ? 0 : borders(of->order.run());
+    return std::min(static_cast<size_t>(count), most);
+}
+
+const char *layout::place(const argument &of, int64_t first, int64_t *count) const
+{
+    if (of.copied)
+        return of.copied.get() + (first - part_begin) * of.nbytes;
+    int64_t left;
+    const char *at = of.order.at(first, &left);
+    *count = std::min(*count, left);
+    return at;
+}
+
+softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const
 {
     softqam_segment segment{};
-    const int64_t element = first / n_layers;
-    segment.n_symbols = static_cast<size_t>(count);
-    segment.first_symbol = options.first_symbol + static_cast<uint64_t>(first);
-    segment.symbol_stride = static_cast<size_t>(symbol_stride);
-    segment.noise_stride = static_cast<size_t>(noise_stride);
-    segment.n_layers = static_cast<unsigned>(n_layers);
-    segment.plane_stride = options.block_symbols > 0 ? segment.n_symbols : 0;
+    const int64_t in_codeword = first % codeword;
+    const int64_t block = options.block_symbols > 0 ? options.block_symbols / width : codeword;
+    const int64_t in_block = in_codeword % block;
+    const int64_t block_length = std::min(block, codeword - (in_codeword - in_block));
+    *count = std::min(*count, block_length - in_block);
+    const char *at = place(symbols, first, count);
+    const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
+    segment.n_symbols = static_cast<size_t>(*count * width);
+    segment.first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
+    const bool adjacent = symbols.copied || symbols.order.run() == 1;
+    segment.symbol_stride = adjacent ? 1 : static_cast<size_t>(symbols.order.step() / stride_unit());
+    segment.noise_stride = noise.copied ? 1 : static_cast<size_t>(noise.order.step()) / sizeof(float);
+    segment.n_layers = static_cast<unsigned>(width);
+    segment.plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
     segment.descramble = options.descramble;
     if (options.descramble)
-        segment.c_init = options.c_inits ? options.c_inits[codeword] : options.c_init;
-    for (int64_t k = 0; k < n_layers; k++) {
+        segment.c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
+    const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
+    segment.out = out + static_cast<size_t>(value * width) * value_nbytes;
+    for (int64_t k = 0; k < width; k++) {
         softqam_layer &layer = segment.layers[k];
-        const char *at = symbols + symbol_offset + k * layer_step + element * symbol_stride * stride_unit;
-        layer.symbols = at;
-        layer.symbols_q = planes ? at + q_offset : nullptr;
-        if (noise) {
-            const void *value = noise + noise_offset + k * noise_layer_step;
-            layer.noise_var = static_cast<const float *>(value) + element * noise_stride;
-        }
+        layer.symbols = at + k * symbols.layer_step;
+        layer.symbols_q = apart && !symbols.copied ? at + k * symbols.layer_step + q_offset : nullptr;
+        if (noise_at)
+            layer.noise_var = reinterpret_cast<const float *>(noise_at + k * noise.layer_step);
     }
     return segment;
 }
 
-bool layout::next_codeword()
+/* The part of both arguments that is used as a copy. */
+void layout::copy(int64_t count)
 {
-    codeword++;
-    symbols_done = 0;
-    for (int axis = n_batch - 1; axis >= 0; axis--) {
-        symbol_offset += symbol_step[axis];
-        noise_offset += noise_step[axis];
-        if (++index[axis] < batch[axis])
-            return true;
-        symbol_offset -= batch[axis] * symbol_step[axis];
-        noise_offset -= batch[axis] * noise_step[axis];
-        index[axis] = 0;
-    }
-    return false;
+    const int64_t component = symbols.nbytes / 2;
+    if (symbols.copied && apart)
+        for (int q = 0; q < 2; q++)
+            symbols.order.copy(part_begin, count, elements::SAME, component, q * q_offset,
+                               symbols.copied.get() + q * component, symbols.nbytes);
+    else if (symbols.copied)
+        symbols.order.copy(part_begin, count, symbols.how, symbols.nbytes, 0, symbols.copied.get(), symbols.nbytes);
+    if (noise.copied)
+        noise.order.copy(part_begin, count, noise.how, noise.nbytes, 0, noise.copied.get(), noise.nbytes);
 }
 
 size_t layout::next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes)
 {
+    part_begin = done;
+    const int64_t end = done + std::min(part, total - done);
     size_t count = 0;
-    while (count < capacity && values_done != SIZE_MAX) {
-        const int64_t here = std::min(block_size(), n * n_layers - symbols_done);
-        softqam_segment &segment = segments[count++] = segment_at(symbols_done, here);
-        segment.out = out + values_done * value_nbytes;
-        values_done += static_cast<size_t>(here * bits);
-        symbols_done += here;
-        if (symbols_done == n * n_layers && !next_codeword())
-            values_done = SIZE_MAX;
+    for (int64_t here; done < end && count < capacity; done += here) {
+        here = end - done;
+        segments[count++] = segment_at(done, &here, out, value_nbytes);
     }
+    copy(done - part_begin);
     return count;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* From arrays to segments: shapes, broadcasting, layers, code blocks. */
+/* From arrays to segments: shapes, broadcasting, layers, code blocks, and copies of what the library takes slowly or
+ * not. */
 #ifndef SOFTQAM_PYTHON_LAYOUT_H
 #define SOFTQAM_PYTHON_LAYOUT_H
+
+#include <memory>
 
 #include <softqam/softqam.h>
 
 #include "array.h"
+#include "elements.h"
 
 /* What a call asks for beside its arrays. */
 struct call_options {
@@ -17,7 +21,7 @@ struct call_options {
     const uint32_t *c_inits = nullptr; /* NULL, or one for each codeword */
 };
 
-/* Where the symbols and the noise of all codewords lie: one codeword for each index of the batch, steps in bytes. */
+/* Where the symbols and the noise of all codewords lie, in the order of their values. */
 class layout
 {
   public:
@@ -26,14 +30,11 @@ class layout
     int64_t out_shape[MAX_AXES] = {};
 
     layout(const call_options &of_call, softqam_modulation modulation);
-    /* False where the library cannot take these strides; raise where shape or dtype is wrong. */
-    bool read_symbols(const array &symbols);
-    bool read_noise(const array &noise);
+    /* Raise where shape or dtype is wrong. */
+    void read_symbols(const array &symbols);
+    void read_noise(const array &noise);
     /* One value for all. */
-    void one_noise(const float *value)
-    {
-        noise = reinterpret_cast<const char *>(value);
-    }
+    void one_noise(const float *value);
     /* Raises unless `array` is what the values fit in. */
     void check_out(const array &out, element type) const;
     /* The batch's shape. */
@@ -41,40 +42,60 @@ class layout
     {
         return n_batch;
     }
-    size_t n_segments() const;
 
-    /* Writes the next segments, at most `capacity`, to what begins at `out`; returns how many. 0: that was all. */
+    /* Once symbols and noise are read and there are any. In host memory, arrays that are not contiguous are copied,
+     * part by part. On a device nothing is, and the two that follow say whether the library takes the strides. */
+    void plan_host();
+    void plan_device();
+    bool takes_symbols() const;
+    bool takes_noise() const;
+
+    /* About as many as next() writes at once, at most `most`. */
+    size_t n_segments(size_t most) const;
+    /* Writes the next segments, at most `capacity`, to what begins at `out`; returns how many. 0: that was all. What
+     * they refer to is there until the next call. */
     size_t next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes);
-    /* Makes one run of what lies in one row. Once symbols and noise are read. */
-    void merge();
+    /* Symbols that next() has given. */
+    int64_t n_done() const
+    {
+        return done * width;
+    }
 
   private:
+    /* An argument's steps in bytes along the symbols' axes. */
+    struct argument {
+        const char *data = nullptr;
+        int64_t batch_step[MAX_AXES], step = 0, layer_step = 0;
+        int64_t nbytes = 0;                        /* of an element, as the library gets it */
+        elements::conversion how = elements::SAME; /* to that */
+        bool aligned = true;
+        elements order;
+        std::unique_ptr<char[]> copied; /* NULL, or the part that next() has given */
+    };
+
     const call_options &options;
     softqam_modulation modulation;
     int64_t bits;
     int n_batch = 0;
-    int64_t batch[MAX_AXES] = {}, symbol_step[MAX_AXES] = {}, noise_step[MAX_AXES] = {};
-    int64_t n_layers = 1, layer_step = 0, noise_layer_step = 0;
+    int64_t batch[MAX_AXES] = {};
+    int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
-    const char *symbols = nullptr;
-    bool planes = false; /* Q lies q_offset from I, in a plane of its own */
+    argument symbols, noise;
+    bool apart = false; /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
-    int64_t stride_unit = 1; /* bytes that symbol_stride counts */
-    int64_t symbol_stride = 1;
-    const char *noise = nullptr;
-    int64_t noise_stride = 0;
 
-    /* Of the next segment. */
-    int64_t index[MAX_AXES] = {};
-    size_t codeword = 0;
-    int64_t symbols_done = 0; /* of this codeword */
-    size_t values_done = 0;   /* of all */
-    int64_t symbol_offset = 0, noise_offset = 0;
+    /* Counted are symbols in their order, or those of one layer where a segment has all layers: its width. */
+    int64_t width = 1;
+    int64_t total = 0, codeword = 0, done = 0;
+    int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
 
-    int64_t block_size() const;
-    bool read_strides(const array &symbols, int axes);
-    softqam_segment segment_at(int64_t first, int64_t count) const;
-    bool next_codeword();
+    void arrange(bool in_layers);
+    int64_t stride_unit() const;
+    bool is_interleaved(const argument &of) const;
+    bool is_direct(const argument &of) const;
+    const char *place(const argument &of, int64_t first, int64_t *count) const;
+    softqam_segment segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
+    void copy(int64_t count);
 };
 
 #endif

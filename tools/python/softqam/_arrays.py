@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy makes of arguments that the library cannot take as they are: other dtypes, byte orders and strides, lists.
+"""What NumPy makes of arguments that the core does not read: other dtypes and byte orders, lists.
 The core calls these; each gives a C-contiguous array of the native byte order, or raises."""
 from __future__ import annotations
 

@@ -115,10 +115,9 @@ class Demodulator:
     ) -> Any:
         """LLRs, or soft bits, of symbols.
 
-        symbols       [..., n] complex64; or [..., n, 2] float32, float16, int16 or int8, I and Q. complex128 is
-                      converted to complex64 first. Any strides; a view with negative strides is copied first.
-        noise_var     N0, or 1/N0: a number, or an array that broadcasts to [..., n]. float64 is converted to float32.
-                      Not with output "u8".
+        symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q. Any
+                      strides.
+        noise_var     N0, or 1/N0: a number, or a float array that broadcasts to [..., n]. Not with output "u8".
         c_init        descrambles: of the scrambling sequence, 0 to 2^31 - 1; a number, or an array that broadcasts
                       to [...], a codeword each.
         first_symbol  position of symbols[..., 0] in its codeword, all layers together.

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of any layout and of more symbols than are copied at once: the bytes of contiguous ones, at their speed."""
+import signal
+import time
+
+import numpy as np
+import pytest
+from symbols import assert_bytes, make_noise, make_symbols
+
+import softqam
+
+ROWS, COLUMNS = 700, 130  # more than 65536 symbols, cut somewhere in a row
+DTYPES = ["complex64", "complex128", "float32", "float16", "int16", "int8"]
+
+
+def wide(array, before=1, after=2):
+    """The same in the middle of longer rows."""
+    around = np.zeros((*array.shape[:-1], before + array.shape[-1] + after), array.dtype)
+    around[..., before : before + array.shape[-1]] = array
+    return around[..., before : before + array.shape[-1]]
+
+
+# Views of symbols, and of noise variances.
+VIEWS = {
+    "transposed": lambda a: np.ascontiguousarray(a.T).T,
+    "negative": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    "rows negative": lambda a: np.ascontiguousarray(a[::-1])[::-1],
+    "in longer rows": wide,
+    "every third": lambda a: np.repeat(a, 3, axis=1)[:, ::3],
+    "axes of length 1": lambda a: a[None, :, None, :, None],
+    "short rows": lambda a: wide(a.reshape(-1, 5)),
+    "rows of 1": lambda a: wide(a.reshape(-1, 1)),
+    "short rows transposed": lambda a: np.ascontiguousarray(a.reshape(-1, 5).T).T,
+    "many axes": lambda a: np.ascontiguousarray(a.reshape(7, 10, 10, 13, 10).transpose(3, 0, 4, 1, 2)).transpose(1, 3, 4, 0, 2),
+    "column of rows": lambda a: np.asfortranarray(a.reshape(-1, 91)),
+}
+
+
+def array_of(rng, dtype):
+    """[ROWS, COLUMNS] of complex numbers; of pairs as well, as a record, so that views of it are like those of noise."""
+    if dtype == "complex64":
+        return make_symbols(rng, ROWS * COLUMNS).reshape(ROWS, COLUMNS)
+    if dtype == "complex128":
+        return make_symbols(rng, ROWS * COLUMNS).reshape(ROWS, COLUMNS).astype(complex)
+    return make_symbols(rng, ROWS * COLUMNS, dtype).view([("iq", dtype, (2,))]).reshape(ROWS, COLUMNS)
+
+
+def as_symbols(array):
+    return array["iq"] if array.dtype.names else array
+
+
+def contiguous(array):
+    return np.ascontiguousarray(array, np.complex64 if array.dtype == complex else None)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_views(rng, dtype, view):
+    symbols, noise = array_of(rng, dtype), make_noise(rng, ROWS * COLUMNS).reshape(ROWS, COLUMNS)
+    expected = softqam.demodulate(as_symbols(symbols).astype("complex64" if dtype == "complex128" else dtype), noise_var=noise)
+    symbols_view, noise_view = VIEWS[view](symbols), VIEWS[view](noise)
+    n = 8 * symbols_view.shape[-1]
+    same_symbols = symbols.reshape(symbols_view.shape)
+    for s, n0 in ((symbols_view, noise_view), (symbols_view, noise.reshape(noise_view.shape)), (same_symbols, noise_view),
+                  (symbols_view, noise_view.astype(float, copy=False)), (symbols_view, VIEWS[view](noise.astype(float)))):  # fmt: skip
+        got = softqam.demodulate(as_symbols(s), noise_var=n0)
+        assert got.shape == (*symbols_view.shape[:-1], n)
+        assert_bytes(got.reshape(expected.shape), expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[2:])
+def test_i_and_q_apart(rng, dtype):
+    pairs = make_symbols(rng, ROWS * COLUMNS, dtype).reshape(ROWS, COLUMNS, 2)
+    expected = softqam.demodulate(pairs, noise_var=0.1)
+    for axis in (0, 1):
+        assert_bytes(softqam.demodulate(np.moveaxis(np.moveaxis(pairs, -1, axis).copy(), axis, -1), noise_var=0.1), expected)
+    swapped = pairs[..., ::-1].copy()
+    assert_bytes(softqam.demodulate(swapped[..., ::-1], noise_var=0.1), expected)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (ROWS, 1), (1, COLUMNS), (COLUMNS,)])
+def test_broadcast_noise(rng, shape):
+    symbols = array_of(rng, "complex64")
+    noise = make_noise(rng, int(np.prod(shape))).reshape(shape)
+    expected = softqam.demodulate(symbols, noise_var=np.ascontiguousarray(np.broadcast_to(noise, symbols.shape)))
+    for s in (symbols, VIEWS["transposed"](symbols)):
+        for n0 in (noise, noise.astype(float), np.broadcast_to(noise, symbols.shape)):
+            assert_bytes(softqam.demodulate(s, noise_var=n0), expected)
+
+
+CODEWORDS = {
+    "descrambled": {"c_init": 77, "first_symbol": 40},
+    "code blocks": {"planes": 52},
+    "long code blocks": {"planes": 70000},
+    "both": {"planes": 1000, "c_init": 99},
+    "parity": {"modulation": "pi2-bpsk"},
+    "odd rows": {"modulation": "pi2-bpsk", "first_symbol": 3},
+}
+
+
+@pytest.mark.parametrize("name", CODEWORDS)
+@pytest.mark.parametrize("shape", [(ROWS * COLUMNS,), (ROWS, COLUMNS), (1300, 70), (COLUMNS * 20, ROWS // 20)])
+def test_place_in_the_codeword(rng, supported, name, shape):
+    """A row is a codeword, wherever what is copied at once ends."""
+    symbols, noise = array_of(rng, "complex64").reshape(shape), make_noise(rng, ROWS * COLUMNS).reshape(shape)
+    expected = supported(softqam.demodulate, symbols, noise_var=noise, **CODEWORDS[name])
+    row = len(shape) > 1 and shape[0] // 2 | 1
+    one = softqam.demodulate(symbols[row].copy(), noise_var=noise[row].copy(), **CODEWORDS[name]) if row else expected
+    assert_bytes(expected[row] if row else expected, one)
+    views = [symbols.astype(complex), symbols[..., ::-1].copy()[..., ::-1], wide(symbols), np.asfortranarray(symbols)]
+    for view in views:
+        for n0 in (noise, noise.astype(float), np.asfortranarray(noise)):
+            assert_bytes(softqam.demodulate(view, noise_var=n0, **CODEWORDS[name]), expected)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3, 4])
+@pytest.mark.parametrize("options", [{}, {"c_init": 5, "first_symbol": 12}, {"planes": 120}, {"planes": 72000, "c_init": 1}])
+def test_layers(rng, supported, layers, options):
+    """In planes, interleaved, some of many, of several codewords: what the symbols in codeword order give."""
+    codewords = make_symbols(rng, 2 * 30000 * layers).reshape(2, 30000, layers)
+    noise = make_noise(rng, codewords.size).reshape(codewords.shape)
+    expected = supported(softqam.demodulate, codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), **options)
+
+    def arrangements(array):
+        interleaved = array.transpose(0, 2, 1)
+        yield interleaved
+        yield np.ascontiguousarray(interleaved)
+        yield wide(array).transpose(0, 2, 1)
+        yield wide(interleaved)
+        yield np.ascontiguousarray(interleaved[:, ::-1])[:, ::-1]
+        yield np.ascontiguousarray(interleaved[..., ::-1])[..., ::-1]
+        yield np.ascontiguousarray(array.transpose(2, 0, 1)).transpose(1, 0, 2)
+
+    for s in (*arrangements(codewords), codewords.transpose(0, 2, 1).astype(complex)):
+        for n0 in (*arrangements(noise), noise.transpose(0, 2, 1).astype(float)):
+            assert_bytes(softqam.demodulate(s, noise_var=n0, layers=layers, **options), expected)
+    of_layers = np.full((layers, 1), 0.1, np.float32)
+    of_layers[-1] = 0.02
+    whole = np.ascontiguousarray(np.broadcast_to(of_layers, (2, layers, 30000)))
+    planar = np.ascontiguousarray(codewords.transpose(0, 2, 1))
+    expected = softqam.demodulate(planar, noise_var=whole, layers=layers, **options)
+    for s in arrangements(codewords):
+        assert_bytes(softqam.demodulate(s, noise_var=of_layers, layers=layers, **options), expected)
+
+
+def seconds(function):
+    taken = []
+    for _ in range(9):
+        start = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+SLOW_ONCE = {
+    "axis of 1": lambda s, n: (s[:, None], n[:, None]),
+    "short rows": lambda s, n: (wide(s.reshape(-1, 4)), wide(n.reshape(-1, 4))),
+    "noise of short rows": lambda s, n: (s.reshape(-1, 4), n[:16384, None]),
+    "transposed": lambda s, n: (s.reshape(4, -1).T, n.reshape(4, -1).T),
+    "strided": lambda s, n: (np.repeat(s, 5)[::5], n),
+}
+
+
+@pytest.mark.parametrize("name", SLOW_ONCE)
+def test_no_layout_is_slow(rng, name):
+    """Within 5 times of contiguous symbols; a segment a row costs 10 to 60 times."""
+    symbols, noise = np.resize(make_symbols(rng, 1000)[30:], 65536), np.full(65536, 0.01, np.float32)
+    demodulator, out = softqam.Demodulator(threads=1), np.empty(8 * 65536, np.int8)
+    plain = seconds(lambda: demodulator(symbols, noise, out=out))
+    view, of_noise = SLOW_ONCE[name](symbols, noise)
+    out = out.reshape(*view.shape[:-1], -1)
+    assert seconds(lambda: demodulator(view, of_noise, out=out)) < 5 * plain
+
+
+class Stopped(Exception):
+    """What the signal's handler raises."""
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_signals_end_a_large_call(copied):
+    """Between parts of it: what comes later in `out` is not written."""
+    n = 1 << 27
+    symbols = np.broadcast_to(np.complex64(0.5 + 0.5j), n) if copied else np.full((n, 2), 90, np.int8)
+    out = np.zeros(n, np.int8)
+
+    def stop(number, frame):
+        raise Stopped
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(Stopped):
+            signal.setitimer(signal.ITIMER_REAL, 0.003)
+            softqam.Demodulator("bpsk", threads=1)(symbols, 0.1, out=out)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert out[0] != 0 and out[-1] == 0
