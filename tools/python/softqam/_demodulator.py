@@ -35,6 +35,9 @@ def _positive(name: str, value: float | None) -> float:
         raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
     return number
 
+# What the core takes without a look at it here.
+_PLAIN = (np.ndarray, float, type(None))
+
 
 class Demodulator:
     """Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
@@ -132,26 +135,27 @@ class Demodulator:
         first symbol first: `out`, or a new array. A symbol that is not finite, or without a valid noise variance,
         gives 0 (127 with "u8").
 
-        Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of the same library comes back
-        before the GPU has finished, as it does from their own functions: README.md has the rules.
+        A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
+        the same library comes back before the GPU has finished, as it does from their own functions: README.md has the
+        rules.
 
         TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
         works.
         """
-        library = _gpu.in_c.get(type(symbols))
-        if library is not None and stream is None:
-            result = self._core.device_of_library(
-                library, symbols, noise_var, c_init, first_symbol, layers, planes, out
-            )
-            if result is not None:
-                return result
-        if type(symbols) is not np.ndarray and _gpu.is_on_gpu(symbols):
-            return _gpu.demodulate(
-                self._core, self.output, symbols, noise_var, (c_init, first_symbol, layers, planes), out, stream
-            )
+        options = (c_init, first_symbol, layers, planes)
+        if type(symbols) is not np.ndarray:
+            library = _gpu.in_c.get(type(symbols))
+            if library is not None and stream is None:
+                result = self._core.device_of_library(library, symbols, noise_var, *options, out)
+                if result is not None:
+                    return result
+            if _gpu.is_on_gpu(symbols):
+                return _gpu.demodulate(self._core, self.output, symbols, noise_var, options, out, stream)
         if stream is not None:
             raise ValueError("stream is given, which only arrays on a GPU take")
-        return self._core.host(symbols, noise_var, c_init, first_symbol, layers, planes, out)
+        if type(symbols) is np.ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN:
+            return self._core.host(symbols, noise_var, *options, out)
+        return _gpu.demodulate_on_host(self._core, symbols, noise_var, options, out)
 
 
 _cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)

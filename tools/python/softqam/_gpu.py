@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU, by DLPack: demodulated where they lie, on a stream of the caller's.
+"""Arrays of CuPy and PyTorch. Those on a GPU are demodulated where they lie, by DLPack, on a stream of the caller's; those
+in host memory by NumPy's views of them.
 
-The output is allocated by CuPy or PyTorch, so their allocators know on which stream it is used. Nothing is copied and
+On a GPU the output is allocated by CuPy or PyTorch, so their allocators know on which stream it is used. Nothing is copied and
 nothing is waited for.
 """
 from __future__ import annotations
@@ -73,6 +74,15 @@ class _Torch:
 
     def number(self, value: float, device: int) -> Any:
         return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
+
+    def host_view(self, array: Any) -> np.ndarray:
+        """Of an array in host memory; raises where NumPy cannot have one."""
+        if array.dtype is self.module.complex32:
+            array = self.module.view_as_real(array)
+        return array.numpy()
+
+    def of_host(self, array: np.ndarray) -> Any:
+        return self.module.from_numpy(array)
 
     def is_capturing(self) -> bool:
         return self.module.cuda.is_current_stream_capturing()
@@ -174,6 +184,30 @@ def _device_of(array: Any) -> int | None:
 def is_on_gpu(array: Any) -> bool:
     """Whether an array is in CUDA's memory."""
     return _device_of(array) is not None
+
+
+def _host_view(name: str, argument: Any) -> Any:
+    """NumPy's view of a library's array in host memory; all else as it is."""
+    library = _library_of(argument)
+    if library is None:
+        return argument
+    if library.device_of(argument) is not None:
+        raise TypeError(f"{name} is {type(argument).__name__} on a GPU, the symbols are in host memory")
+    try:
+        return library.host_view(argument)
+    except Exception as error:
+        raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
+
+
+def demodulate_on_host(
+    core: _core.Demodulator, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any
+) -> Any:
+    """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
+    result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), *options, _host_view("out", out))
+    library = _library_of(symbols)
+    if out is not None:
+        return out
+    return result if library is None else library.of_host(result)
 
 
 def _stream_number(stream: Any) -> int:

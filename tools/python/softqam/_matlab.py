@@ -26,7 +26,8 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     modulation = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
     _names.number(_names.MODULATIONS, "mod", modulation)
     if DecisionType == "hard":
-        return (demodulate(sym, modulation, 1.0, output="f32") < 0).astype(np.int8)
+        bits = demodulate(sym, modulation, 1.0, output="f32") < 0
+        return bits.astype(np.int8) if hasattr(bits, "astype") else bits.char()  # PyTorch's int8
     try:
         noise_var = np.maximum(nVar, 1e-10, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of PyTorch in host memory: read where they lie, and a tensor comes back. A stand-in for PyTorch is tested as well,
+since that is not always there."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import reference
+from symbols import assert_bytes, make_noise, make_symbols
+
+import softqam
+from softqam import _gpu
+
+
+class StandIn:
+    """What the package uses of a tensor, and that nobody makes an array of it in another way."""
+
+    requires_grad = False
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def shape(self):
+        return self.array.shape
+
+    @property
+    def T(self):
+        return StandIn(self.array.T)
+
+    def __getitem__(self, index):
+        return StandIn(self.array[index])
+
+    def __lt__(self, value):
+        return StandIn(self.array < value)
+
+    def char(self):
+        return StandIn(self.array.view(np.int8))
+
+    def __array__(self, *arguments, **options):
+        raise AssertionError("converted by NumPy")
+
+    def numpy(self):
+        if self.requires_grad:
+            raise RuntimeError("it requires a gradient")
+        return self.array
+
+
+class Library:
+    array_type = StandIn
+
+    def device_of(self, array):
+        return None
+
+    def host_view(self, array):
+        return array.numpy()
+
+    def of_host(self, array):
+        return StandIn(array)
+
+
+@pytest.fixture(params=["stand-in", "torch"])
+def tensor(request, monkeypatch):
+    """Makes a tensor in an array's memory."""
+    if request.param == "stand-in":
+        monkeypatch.setitem(_gpu.LIBRARIES, __name__.partition(".")[0], Library)
+        _gpu._library_of_type.cache_clear()
+        return StandIn
+    return pytest.importorskip("torch").from_numpy
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "float16", "int16", "int8"])
+@pytest.mark.parametrize("output", reference.DTYPES)
+def test_tensors_come_back(rng, tensor, dtype, output):
+    symbols = make_symbols(rng, 60, "complex64" if dtype == "complex128" else dtype).astype(dtype)
+    symbols = symbols.reshape(3, 20, *symbols.shape[1:])
+    noise = None if output == "u8" else make_noise(rng, 60).reshape(3, 20)
+    expected = softqam.demodulate(symbols, noise_var=noise, output=output)
+    for n0 in [noise] if noise is None else [noise, tensor(noise), tensor(noise.astype(float))]:
+        got = softqam.demodulate(tensor(symbols), noise_var=n0, output=output)
+        assert type(got) is type(tensor(symbols))
+        assert_bytes(got.numpy(), expected)
+    got = softqam.demodulate(symbols, noise_var=None if noise is None else tensor(noise), output=output)
+    assert type(got) is np.ndarray
+    assert_bytes(got, expected)
+
+
+def test_out(rng, tensor):
+    symbols, noise = make_symbols(rng, 60), make_noise(rng, 60)
+    expected = softqam.demodulate(symbols, noise_var=noise)
+    for s, make_out in ((symbols, tensor), (tensor(symbols), tensor), (tensor(symbols), np.asarray)):
+        memory = np.zeros(480, np.int8)
+        out = make_out(memory)
+        assert softqam.demodulate(s, noise_var=tensor(noise), out=out) is out
+        assert_bytes(memory, expected)
+
+
+def test_views(rng, tensor):
+    symbols, noise = make_symbols(rng, 600).reshape(20, 30), make_noise(rng, 600).reshape(20, 30)
+    for view in (lambda a: a.T, lambda a: a[::3, 1::2], lambda a: a[:, 7], lambda a: a[:, :1], lambda a: a[:0]):
+        got = softqam.demodulate(view(tensor(symbols)), noise_var=view(tensor(noise)))
+        assert_bytes(got.numpy(), softqam.demodulate(view(symbols), noise_var=view(noise)))
+
+
+def test_matlab_signature(rng, tensor):
+    symbols = make_symbols(rng, 20)
+    for kind in ("soft", "hard"):
+        got = softqam.nrSymbolDemodulate(tensor(symbols), "16QAM", 0.1, kind)
+        assert type(got) is type(tensor(symbols))
+        assert_bytes(got.numpy(), softqam.nrSymbolDemodulate(symbols, "16QAM", 0.1, kind))
+
+
+def test_what_has_no_view(rng, tensor):
+    good = tensor(make_symbols(rng, 20))
+
+    def with_gradient(array):
+        result = tensor(array)
+        result.requires_grad = True
+        return result
+
+    for name, array in {"symbols": np.zeros(20, np.complex64), "noise_var": np.ones(20), "out": np.zeros(160, np.float32)}.items():
+        arguments = {"symbols": good, "noise_var": 0.1, "output": "f32", name: with_gradient(array)}
+        with pytest.raises(TypeError, match=f"^{name} is .*(?s:gradient|grad)"):
+            softqam.demodulate(arguments.pop("symbols"), **arguments)
+
+
+def test_types_that_numpy_has_not(rng):
+    torch = pytest.importorskip("torch")
+    pairs = make_symbols(rng, 60, "float16")
+    expected = softqam.demodulate(pairs, noise_var=0.1)
+    assert_bytes(softqam.demodulate(torch.view_as_complex(torch.from_numpy(pairs)), noise_var=0.1).numpy(), expected)
+    for wrong in (torch.zeros(4, 2, dtype=torch.bfloat16), torch.zeros(4, dtype=torch.complex64).conj(), torch.eye(4).to_sparse()):
+        with pytest.raises(TypeError, match="symbols is Tensor"):
+            softqam.demodulate(wrong, noise_var=0.1)
+    with pytest.raises(TypeError, match="symbols is .*float64"):
+        softqam.demodulate(torch.zeros(4, 2, dtype=torch.float64), noise_var=0.1)
+
+
+def test_import_loads_no_library():
+    """Neither an array library nor a GPU's driver."""
+    program = """
+import sys, softqam
+assert not {"torch", "cupy"} & set(sys.modules)
+assert "libcuda" not in open("/proc/self/maps").read()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
