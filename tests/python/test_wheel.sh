@@ -18,9 +18,14 @@ if [ -n "${2-}" ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-rm -f build/wheels/softqam-*_"$machine".whl
+rm -f build/wheels/softqam-*_"$machine".whl build/python/*/CMakeCache.txt
+# A wheel has no CUDA unless SOFTQAM_CUDA asks for it: nvcc is not even tried.
+mkdir "$folder/bin"
+printf '#!/bin/sh\ntouch "%s/tried"\nexit 1\n' "$folder" >"$folder/bin/nvcc"
+chmod +x "$folder/bin/nvcc"
 # The compilers by the names that the build has them by: so ccache knows what was compiled there.
-CC=cc CXX=c++ CMAKE_ARGS="-DSOFTQAM_WERROR=ON -DSOFTQAM_CUDA=OFF" tools/python/wheel.sh "${@:2}"
+env -u SOFTQAM_CUDA CC=cc CXX=c++ CUDACXX="$folder/bin/nvcc" CMAKE_ARGS=-DSOFTQAM_WERROR=ON tools/python/wheel.sh "${@:2}"
+[ ! -e "$folder/tried" ] || { echo "nvcc was tried"; exit 1; }
 wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
 "$environment/bin/python3" -m zipfile -e "$wheel" "$folder"
 [ ! -e "$folder/softqam.libs" ] || { echo "auditwheel had to add $(ls "$folder/softqam.libs")"; exit 1; }
