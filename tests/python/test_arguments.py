@@ -164,7 +164,11 @@ def test_numbers_as_noise(rng):
     expected = plain(symbols, np.float32(0.25))
     for number in (0.25, np.float32(0.25), np.float64(0.25), np.float16(0.25), np.array(0.25), [0.25], np.full(50, 0.25)):
         assert_bytes(softqam.demodulate(symbols, noise_var=number), expected)
-    assert_bytes(softqam.demodulate(symbols, noise_var=2), plain(symbols, np.float32(2)))
+    for number in (2, np.int64(2), np.uint8(2), np.array(2), np.float16(2)):
+        assert_bytes(softqam.demodulate(symbols, noise_var=number), plain(symbols, np.float32(2)))
+    for wrong in (True, np.True_, np.array(True), np.array([2] * 50)):
+        with pytest.raises(TypeError, match="noise_var is"):
+            softqam.demodulate(symbols, noise_var=wrong)
 
 
 def test_noise_that_binary32_does_not_hold(rng):
@@ -176,15 +180,54 @@ def test_noise_that_binary32_does_not_hold(rng):
             assert_bytes(got, plain(symbols, np.float32(same), output="f32"))
 
 
+def test_masked_arrays_are_refused(rng):
+    """Their mask is not in their memory. What replaces it is said."""
+    symbols = make_symbols(rng, 20)
+    pairs = np.ma.masked_array(np.ones((20, 2), np.int16), mask=True)
+    arguments = {"symbols": symbols, "noise_var": np.ones(20), "out": np.zeros(160, np.int8), "c_init": np.array(3)}
+    for name, words in {"symbols": "filled", "noise_var": "filled", "out": "plain", "c_init": "plain"}.items():
+        for mask in (False, True, [k % 3 == 0 for k in range(arguments[name].size)] if arguments[name].ndim else True):
+            wrong = {**arguments, name: np.ma.masked_array(arguments[name], mask=mask)}
+            with pytest.raises(TypeError, match=f"{name} is .*{words}"):
+                softqam.demodulate(wrong.pop("symbols"), **wrong)
+    for wrong in ({"symbols": pairs}, {"symbols": np.ma.masked_array(symbols, mask=True).view()}, {"noise_var": np.ma.masked}):
+        with pytest.raises(TypeError, match="is a masked array"):
+            softqam.demodulate(**{"symbols": symbols, "noise_var": 0.1, **wrong})
+    with pytest.raises(TypeError, match="nVar is a masked array"):
+        softqam.nrSymbolDemodulate(symbols, "QPSK", np.ma.masked_array([0.1] * 20, mask=True))
+    erased = np.ma.masked_array(symbols[:1], mask=True).filled(np.nan)
+    assert_bytes(softqam.demodulate(erased, noise_var=0.1), np.zeros(8, np.int8))
+
+
 def test_variances_of_matlab_signature(rng):
-    """At least 1e-10 in every dtype, those that do not hold it among them; what is no number is named."""
+    """At least 1e-10 in every dtype, those that do not hold it among them; what is no number, or negative, is named."""
     symbols = make_symbols(rng, 20)
     expected = reference.llrs(symbols, "qpsk", 1e-10, output="f32")
-    for variance in (0, -1, np.int64(0), *(np.zeros(20, dtype) for dtype in ("f2", "f4", "f8", "i4"))):
+    for variance in (0, np.int64(0), *(np.zeros(20, dtype) for dtype in ("f2", "f4", "f8", "i4"))):
         assert_bytes(softqam.nrSymbolDemodulate(symbols, "QPSK", variance), expected)
     for variance in (None, "0.1", 1j, object(), np.array(["0.1"]), {}, 10**400, [[1], [2, 3]]):
         with pytest.raises(TypeError, match="nVar"):
             softqam.nrSymbolDemodulate(symbols, "QPSK", variance)
+    for variance in (-1, -1e-300, np.int64(-1), np.float32(-0.1), [0.1] * 19 + [-0.1], float("-inf")):
+        with pytest.raises(ValueError, match="nVar is .*negative"):
+            softqam.nrSymbolDemodulate(symbols, "QPSK", variance)
+
+
+@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+def test_columns_of_matlab_signature(rng, modulation):
+    """MATLAB's shape: the symbols of one codeword, one below the other."""
+    symbols, noise = make_symbols(rng, 31)[20:], make_noise(rng, 31)[20:]
+    name = modulation.replace("pi2", "pi/2")
+    for variance, given in ((0.1, 0.1), (noise, noise), (noise, noise[:, None]), (noise, noise[:, None].tolist()), (0.1, [[0.1]])):
+        expected = softqam.demodulate(symbols, modulation, variance, output="f32")[:, None]
+        for column in (symbols[:, None], symbols[:, None].astype(complex), symbols[:, None].tolist()):
+            assert_bytes(softqam.nrSymbolDemodulate(column, name, given), expected)
+            for hard in ("hard", "Hard", "HARD"):
+                assert_bytes(softqam.nrSymbolDemodulate(column, name, given, hard), (expected < 0).astype(np.int8))
+    bits = reference.MODULATIONS[modulation]
+    assert softqam.nrSymbolDemodulate(symbols[:1, None], name).shape == (bits, 1)
+    assert softqam.nrSymbolDemodulate(symbols[None, :], name).shape == (1, 11 * bits)
+    assert softqam.nrSymbolDemodulate(symbols[:0, None], name).shape == (0, 1)
 
 
 def test_scales_of_any_type(rng):

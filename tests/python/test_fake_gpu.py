@@ -199,7 +199,7 @@ def test_wrong_calls(rng):
             assert re.search(words, str(error)), error
         else:
             raise AssertionError(f"accepted: {wrong}")
-    for wrong in ("0.1", b"0.1", True, np.True_):
+    for wrong in ("0.1", b"0.1", True, np.True_, np.ma.masked, np.ma.masked_array(np.ones(3), mask=True)):
         with pytest.raises(TypeError, match="noise_var is"):
             softqam.demodulate(good, noise_var=wrong)
     # What was never taken out of its capsule.

@@ -115,6 +115,30 @@ static nb::object usual(const char *function, nb::handle argument)
     return call_python(convert, argument);
 }
 
+/* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
+static struct {
+    nb::handle array, masked_array, empty, dtypes[static_cast<int>(element::other)];
+} numpy;
+
+void find_numpy()
+{
+    const nb::object module = nb::module_::import_("numpy");
+    const auto found = [](nb::object thing) { return thing.release(); };
+    numpy.array = found(module.attr("ndarray"));
+    numpy.masked_array = found(nb::module_::import_("numpy.ma").attr("MaskedArray"));
+    numpy.empty = found(module.attr("empty"));
+    for (const element type : {element::int8, element::int16, element::float16, element::float32, element::uint8})
+        numpy.dtypes[static_cast<int>(type)] = found(module.attr("dtype")(element_name(type)));
+}
+
+/* Whether an argument's memory is all there is to it. A masked array has a buffer, too, in which its mask is not:
+ * _arrays refuses it. */
+static bool is_buffer(nb::handle argument)
+{
+    return PyObject_CheckBuffer(argument.ptr()) &&
+           (argument.type().is(numpy.array) || PyObject_IsInstance(argument.ptr(), numpy.masked_array.ptr()) == 0);
+}
+
 /* An integer argument between `least` and `most`. */
 static uint64_t integer(nb::handle argument, const char *name, uint64_t least, uint64_t most)
 {
@@ -184,7 +208,7 @@ static bool noise_number(nb::handle noise_var, float *value)
 template <typename Takes>
 static void acquire_argument(nb::handle argument, const char *name, const char *function, host_array *view, Takes takes)
 {
-    if (PyObject_CheckBuffer(argument.ptr()) && view->acquire(argument, name) && takes(view->type))
+    if (is_buffer(argument) && view->acquire(argument, name) && takes(view->type))
         return;
     nb::object converted = usual(function, argument);
     const bool acquired = view->acquire(converted, name);
@@ -208,19 +232,11 @@ static void check_overlap(const array &input, const array &out)
 nb::object demodulator::output_array(const layout &codewords, nb::handle out, host_array *view) const
 {
     nb::object result = nb::borrow(out);
-    if (out.is_none()) {
-        /* Never freed: the interpreter may be gone before this module is. */
-        static const nb::object &empty = *new nb::object(nb::module_::import_("numpy").attr("empty"));
-        static const nb::object &type_of = *new nb::object(nb::module_::import_("numpy").attr("dtype"));
-        static nb::object *dtypes[static_cast<int>(element::other)];
-        const element type = output_element();
-        nb::object *&dtype = dtypes[static_cast<int>(type)];
-        if (!dtype)
-            dtype = new nb::object(type_of(element_name(type)));
-        result = empty(shape_tuple(codewords.out_shape, codewords.n_out_axes), *dtype);
-    }
-    if (!PyObject_CheckBuffer(result.ptr()) || !view->acquire(result, "out"))
-        throw nb::type_error("out is no NumPy array");
+    if (out.is_none())
+        result = call_python(numpy.empty, shape_tuple(codewords.out_shape, codewords.n_out_axes),
+                             numpy.dtypes[static_cast<int>(output_element())]);
+    if (!is_buffer(result) || !view->acquire(result, "out"))
+        throw nb::type_error("out is no plain NumPy array");
     codewords.check_out(*view, output_element());
     return result;
 }

@@ -17,6 +17,9 @@
 /* A noise value: what a float does not hold counts as the nearest that it does. */
 float nearest_noise(double number);
 
+/* Once, before any call. */
+void find_numpy();
+
 class context
 {
   public:

@@ -5,6 +5,7 @@
 NB_MODULE(_core, module)
 {
     nb::set_leak_warnings(false); /* what a daemon thread uses at the end is never given back */
+    find_numpy();
     module.attr("version") = softqam_version();
     module.attr("built_with_cuda") = built_with_cuda;
     module.def("bits_per_symbol",

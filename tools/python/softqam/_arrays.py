@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What NumPy makes of arguments that the core does not read: other dtypes and byte orders, lists.
-The core calls these; each gives a C-contiguous array of the native byte order, or raises."""
+The core calls these; each gives a C-contiguous array of the native byte order, or raises. Masked arrays are refused."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,7 +14,15 @@ def _describe(name: str, array: np.ndarray) -> str:
     return f"{name} is {array.dtype} of shape {array.shape}"
 
 
+def refuse_masked(name: str, argument: Any) -> None:
+    """What reads a masked array's memory does not see its mask."""
+    if isinstance(argument, np.ma.MaskedArray):
+        advice = "filled(numpy.nan) makes erasures of what is masked" if argument.dtype.kind in "fc" else "give plain values"
+        raise TypeError(f"{name} is a masked array: {advice}")
+
+
 def _as_array(name: str, argument: Any) -> np.ndarray:
+    refuse_masked(name, argument)
     try:
         return np.asarray(argument)
     except Exception as error:
@@ -37,8 +45,11 @@ def usual_symbols(argument: Any) -> np.ndarray:
 
 
 def usual_noise(argument: Any) -> np.ndarray:
-    """float32. What it does not hold counts as the nearest positive value that it does, so that it stays valid."""
+    """float32. What it does not hold counts as the nearest positive value that it does, so that it stays valid. One integer
+    is a number as well as Python's."""
     array = _as_array("noise_var", argument)
+    if array.ndim == 0 and array.dtype.kind in "iu":
+        array = array.astype(np.float64)
     if array.dtype.kind != "f":
         raise TypeError(f"{_describe('noise_var', array)}: it takes float32, float64 or float16")
     with np.errstate(all="ignore"):

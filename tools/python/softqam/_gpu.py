@@ -17,7 +17,7 @@ from typing import Any, Callable, ContextManager
 
 import numpy as np
 
-from softqam import _core, _names
+from softqam import _arrays, _core, _names
 
 _CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _NO_SYNCHRONISATION = -1  # a stream of DLPack's
@@ -237,6 +237,7 @@ def _number(library: Any, value: float, device: int, stream: int) -> Any:
 def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current: int) -> Any:
     if noise_var is None or is_on_gpu(noise_var):
         return noise_var
+    _arrays.refuse_masked("noise_var", noise_var)
     if hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
         return noise_var
     try:

@@ -6,30 +6,51 @@ from typing import Any
 
 import numpy as np
 
-from softqam import _names
+from softqam import _arrays, _names
 from softqam._demodulator import demodulate
 
 
-def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> np.ndarray:
+def _is_column(array: Any) -> bool:
+    shape = np.shape(array) if isinstance(array, (list, tuple)) else getattr(array, "shape", ())
+    return len(shape) == 2 and shape[1] == 1
+
+
+def _variances(nVar: Any) -> Any:
+    """At least 1e-10."""
+    _arrays.refuse_masked("nVar", nVar)
+    try:
+        variances = np.maximum(nVar, 1e-10, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"nVar is {nVar!r:.60}, neither a number nor an array of numbers") from None
+    if np.any(np.less(nVar, 0)):
+        raise ValueError(f"nVar is {nVar!r:.60}: a variance is not negative")
+    return variances
+
+
+def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> Any:
     """LLRs, or bits, of symbols, as MATLAB's and py3gpp's function of this name: exact max-log.
 
-    sym           [..., n] complex, unit mean energy.
+    sym           a column [n, 1], as MATLAB has it, or [..., n]: complex, unit mean energy.
     mod           "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM" or "1024QAM".
-    nVar          variance of the complex noise, at least 1e-10; also an array that broadcasts to [..., n]. Hard
-                  decisions do without it.
-    DecisionType  "soft": float32 LLRs in nats, positive for bit 0; "hard": int8 bits.
+    nVar          variance of the complex noise, not negative; less than 1e-10 counts as 1e-10. Also an array that
+                  broadcasts to sym. Hard decisions do without it.
+    DecisionType  "soft": float32 LLRs in nats, positive for bit 0; "hard": int8 bits. Upper and lower case are one.
 
-    Returns [..., n * bits per symbol].
+    Returns a column [n * bits per symbol, 1] for a column, [..., n * bits per symbol] for all else.
     """
-    if DecisionType not in ("soft", "hard"):
+    if not isinstance(DecisionType, str) or DecisionType.lower() not in ("soft", "hard"):
         raise ValueError(f"DecisionType is {DecisionType!r}, not 'soft' or 'hard'")
     modulation = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
     _names.number(_names.MODULATIONS, "mod", modulation)
-    if DecisionType == "hard":
-        bits = demodulate(sym, modulation, 1.0, output="f32") < 0
-        return bits.astype(np.int8) if hasattr(bits, "astype") else bits.char()  # PyTorch's int8
-    try:
-        noise_var = np.maximum(nVar, 1e-10, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"nVar is {nVar!r:.60}, neither a number nor an array of numbers") from None
-    return demodulate(sym, modulation, noise_var, output="f32")
+    is_hard = DecisionType.lower() == "hard"
+    noise_var = 1.0 if is_hard else _variances(nVar)
+    if _is_column(sym):
+        sym = (np.asarray(sym) if isinstance(sym, (list, tuple)) else sym).reshape(-1)
+        noise_var = noise_var.reshape(-1) if _is_column(noise_var) else noise_var
+        result = demodulate(sym, modulation, noise_var, output="f32").reshape(-1, 1)
+    else:
+        result = demodulate(sym, modulation, noise_var, output="f32")
+    if not is_hard:
+        return result
+    bits = result < 0
+    return bits.astype(np.int8) if hasattr(bits, "astype") else bits.char()  # PyTorch's int8
