@@ -252,13 +252,13 @@ template <typename Call> static void call_library(layout *codewords, char *out, 
 {
     constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;
     std::vector<softqam_segment> segments(codewords->n_segments(MAX_SEGMENTS));
-    const int64_t symbols_at_once = handles_signals() ? UNTIL_SIGNALS : INT64_MAX;
     for (size_t n = 1; n > 0;) {
         softqam_status status = SOFTQAM_OK;
         {
             const gil_released released;
             const int64_t before = codewords->n_done();
-            while (status == SOFTQAM_OK && n > 0 && codewords->n_done() - before < symbols_at_once) {
+            while (status == SOFTQAM_OK && n > 0 &&
+                   (codewords->n_done() - before < UNTIL_SIGNALS || !handles_signals())) {
                 n = codewords->next(segments.data(), segments.size(), out, value_nbytes);
                 if (n > 0)
                     status = call(segments.data(), n);

@@ -36,7 +36,8 @@ def _positive(name: str, value: float | None) -> float:
     return number
 
 # What the core takes without a look at it here.
-_PLAIN = (np.ndarray, float, type(None))
+_ndarray = np.ndarray
+_PLAIN = (np.ndarray, type(None), float)
 
 
 class Demodulator:
@@ -142,19 +143,18 @@ class Demodulator:
         TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
         works.
         """
+        if type(symbols) is _ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN and stream is None:
+            return self._core.host(symbols, noise_var, c_init, first_symbol, layers, planes, out)
         options = (c_init, first_symbol, layers, planes)
-        if type(symbols) is not np.ndarray:
-            library = _gpu.in_c.get(type(symbols))
-            if library is not None and stream is None:
-                result = self._core.device_of_library(library, symbols, noise_var, *options, out)
-                if result is not None:
-                    return result
-            if _gpu.is_on_gpu(symbols):
-                return _gpu.demodulate(self._core, self.output, symbols, noise_var, options, out, stream)
+        library = _gpu.in_c.get(type(symbols))
+        if library is not None and stream is None:
+            result = self._core.device_of_library(library, symbols, noise_var, *options, out)
+            if result is not None:
+                return result
+        if _gpu.is_on_gpu(symbols):
+            return _gpu.demodulate(self._core, self.output, symbols, noise_var, options, out, stream)
         if stream is not None:
             raise ValueError("stream is given, which only arrays on a GPU take")
-        if type(symbols) is np.ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN:
-            return self._core.host(symbols, noise_var, *options, out)
         return _gpu.demodulate_on_host(self._core, symbols, noise_var, options, out)
 
 
