@@ -195,6 +195,35 @@ def test_messages():
         softqam.demodulate(np.zeros((3, 2), np.int32), noise_var=0.1)
 
 
+IN_TWO_LAYERS = {"symbols": np.zeros((4, 2, 30), np.complex64), "layers": 2}
+
+
+@pytest.mark.parametrize(
+    "names, wrong",
+    [
+        ("modulation", {"modulation": "qpsk", "output": "u8"}),
+        ("output", {"output": "u8", "planes": 2}),
+        ("output", {"output": "u8", "c_init": 2}),
+        ("output", {"output": "u8", **IN_TWO_LAYERS}),
+        ("llr_scale", {"output": "f32", "llr_scale": 2}),
+        ("llr_limit", {"output": "f16", "llr_limit": 2}),
+        ("llr_scale", {"output": "s16", "llr_scale": 2.0**20}),
+        ("layers", {"modulation": "pi2-bpsk", **IN_TWO_LAYERS}),
+        ("layers first_symbol", {"first_symbol": 3, **IN_TWO_LAYERS}),
+        ("layers planes", {"planes": 3, **IN_TWO_LAYERS}),
+        ("symbols layers", {"layers": 3}),
+    ],
+)
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_errors_name_arguments_of_python(names, wrong, interleaved):
+    """No field of the C structures, which Python has not; however the layers lie."""
+    arguments = {"symbols": np.zeros((4, 3), np.complex64), "noise_var": None if wrong.get("output") == "u8" else 0.1, **wrong}
+    symbols = arguments.pop("symbols")
+    with pytest.raises(ValueError, match=r"^(?!.*(config\.|segment\.|_stride|n_))") as caught:
+        softqam.demodulate(np.asfortranarray(symbols) if interleaved else symbols, **arguments)
+    assert all(name in str(caught.value) for name in names.split()) and "\n" not in str(caught.value)
+
+
 def test_backends_that_are_not_there():
     with pytest.raises(ValueError, match="backend"):
         softqam.Demodulator(backend="gpu")

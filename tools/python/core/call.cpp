@@ -10,12 +10,26 @@
 /* Segments that the library gets at once. */
 enum { MAX_SEGMENTS = 4096 };
 
+/* The library's message, with the names that arguments have in Python. */
+static std::string error_message()
+{
+    const struct {
+        const char *field, *argument;
+    } names[] = {
+        {"config.output_format", "output"}, {"config.n_threads", "threads"}, {"config.", ""}, {"segment.", ""}};
+    std::string message = softqam_error_message();
+    for (const auto &name : names)
+        for (size_t at; (at = message.find(name.field)) != std::string::npos;)
+            message.replace(at, std::char_traits<char>::length(name.field), name.argument);
+    return message;
+}
+
 void raise_status(softqam_status status)
 {
-    const char *message = softqam_error_message();
+    const std::string message = error_message();
     if (status == SOFTQAM_ERROR_INVALID_ARGUMENT)
-        throw nb::value_error(message);
-    PyErr_SetString(status == SOFTQAM_ERROR_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, message);
+        throw nb::value_error(message.c_str());
+    PyErr_SetString(status == SOFTQAM_ERROR_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, message.c_str());
     throw nb::python_error();
 }
 
@@ -156,7 +170,7 @@ static uint64_t integer(nb::handle argument, const char *name, uint64_t least, u
     return value;
 }
 
-static call_options read_options(const call_arguments &arguments)
+call_options demodulator::read_options(const call_arguments &arguments) const
 {
     call_options options;
     if (!arguments.layers.is_none())
@@ -167,6 +181,17 @@ static call_options read_options(const call_arguments &arguments)
     options.descramble = !arguments.c_init.is_none();
     if (PyLong_Check(arguments.c_init.ptr()))
         options.c_init = static_cast<uint32_t>(integer(arguments.c_init, "c_init", 0, INT32_MAX));
+    const auto refuse = [](const std::string &message) { throw nb::value_error(message.c_str()); };
+    if (config.output_format == SOFTQAM_OUTPUT_U8 &&
+        (options.n_layers > 1 || options.block_symbols > 0 || options.descramble))
+        refuse("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes or c_init");
+    const std::string layers = "layers is " + std::to_string(options.n_layers);
+    if (options.n_layers > 1 && config.modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        refuse(layers + ": pi/2-BPSK has one layer");
+    if (options.n_layers > 1 && options.first_symbol % static_cast<uint64_t>(options.n_layers) != 0)
+        refuse(layers + ", and first_symbol is no multiple of it");
+    if (options.n_layers > 1 && options.block_symbols % options.n_layers != 0)
+        refuse(layers + ", and planes is no multiple of it");
     return options;
 }
 

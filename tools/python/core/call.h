@@ -72,6 +72,7 @@ class demodulator
     std::vector<handles> made;
 
     softqam_demodulator *handle_for(softqam_input_format format, int device);
+    call_options read_options(const call_arguments &arguments) const;
     element output_element() const;
     nb::object output_array(const layout &codewords, nb::handle out, host_array *view) const;
     void check_noise_wanted(nb::handle noise_var) const;

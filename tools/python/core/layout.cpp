@@ -78,8 +78,6 @@ void layout::read_symbols(const array &array)
     n_out_axes = n_batch + 1;
     if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
         value_error(array, "its LLRs are more than memory can hold");
-    if (options.block_symbols % n_layers != 0)
-        value_error(array, "planes is " + std::to_string(options.block_symbols) + ", no multiple of the layers");
 }
 
 void layout::one_noise(const float *value)
