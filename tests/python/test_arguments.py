@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Arrays of every layout, dtype and shape give the bytes of plain ones; noise_var broadcasts; out is written in place."""
+import copy
 import ctypes
+import pickle
 import re
 import subprocess
 import sys
@@ -47,6 +49,48 @@ def test_names():
     one = softqam.Demodulator("256QAM", output="F32", backend="cpu", threads=2)
     assert (one.modulation, one.output, one.bits_per_symbol, one.backend) == ("256qam", "f32", 8, "cpu")
     assert "2 threads" in one.backend_detail and "256qam" in repr(one)
+
+
+SETTINGS = {"modulation": "64QAM", "output": "S16", "sign": 1, "llr_scale": 20, "llr_limit": 1000, "input_scale": 1.5,
+            "noise_form": "inverse", "threads": 2}  # fmt: skip
+
+
+class Named(softqam.Demodulator):
+    """What a user makes of it."""
+
+    def __init__(self, name):
+        super().__init__(**SETTINGS)
+        self.names = [name]
+
+
+@pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))])
+def test_copies(rng, copy_of):
+    symbols = make_symbols(rng, 60)
+    for settings in ({}, SETTINGS):
+        one = softqam.Demodulator(**settings)
+        other = copy_of({"model": one})["model"]
+        assert repr(other) == repr(one) and other.backend_detail == one.backend_detail
+        assert_bytes(other(symbols, 0.3), one(symbols, 0.3))
+    named = copy_of(Named("a"))
+    assert named.names == ["a"] and repr(named) == repr(Named("a"))
+    assert_bytes(named(symbols, 0.3), softqam.Demodulator(**SETTINGS)(symbols, 0.3))
+
+
+def test_settings_can_be_read_and_not_set():
+    for one, expected in [
+        (softqam.Demodulator(), ("256qam", "s8", 0, 6, 127, 8)),
+        (softqam.Demodulator("qpsk", output="s16"), ("qpsk", "s16", 0, 64, 32767, 2)),
+        (softqam.Demodulator("16qam", output="f16", sign=1), ("16qam", "f16", 1, None, None, 4)),
+        (Named("a"), ("64qam", "s16", 1, 20, 1000, 6)),
+    ]:
+        names = ("modulation", "output", "sign", "llr_scale", "llr_limit", "bits_per_symbol")
+        assert tuple(getattr(one, name) for name in names) == expected
+        for name in (*names, "backend"):
+            with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+                setattr(one, name, getattr(one, name))
+    for name in ("input_scale", "noise_form", "threads", "lr_scale"):
+        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+            setattr(softqam.Demodulator(), name, 1)
 
 
 def test_defaults(rng):

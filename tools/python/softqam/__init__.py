@@ -12,5 +12,15 @@ from softqam._core import version as __version__
 from softqam._demodulator import Demodulator, demodulate
 from softqam._gold import gold_sequence
 from softqam._matlab import nrSymbolDemodulate
+from softqam._types import Modulation, Output
 
-__all__ = ["Demodulator", "__version__", "built_with_cuda", "demodulate", "gold_sequence", "nrSymbolDemodulate"]
+__all__ = [
+    "Demodulator",
+    "Modulation",
+    "Output",
+    "__version__",
+    "built_with_cuda",
+    "demodulate",
+    "gold_sequence",
+    "nrSymbolDemodulate",
+]

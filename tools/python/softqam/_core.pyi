@@ -45,7 +45,6 @@ class Demodulator:
         layers: Any,
         planes: Any,
         out: Any,
-        /,
     ) -> Any: ...
     def device(
         self,
@@ -69,7 +68,6 @@ class Demodulator:
         layers: Any,
         planes: Any,
         out: Any,
-        /,
     ) -> Any: ...
     @property
     def backend(self) -> str: ...

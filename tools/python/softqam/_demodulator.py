@@ -5,12 +5,17 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
 from softqam import _core, _gpu, _names
 from softqam._numbers import integer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from softqam._types import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT
 
 
 @functools.lru_cache(maxsize=None)
@@ -35,6 +40,36 @@ def _positive(name: str, value: float | None) -> float:
         raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
     return number
 
+
+def _make_core(
+    modulation: str,
+    output: str,
+    sign: int,
+    llr_scale: float | None,
+    llr_limit: int | None,
+    input_scale: float | None,
+    noise_form: str,
+    backend: str,
+    threads: int,
+    device: int | None,
+) -> _core.Demodulator:
+    """Checks the settings."""
+    return _core.Demodulator(
+        _context(
+            _names.number(_names.BACKENDS, "backend", backend),
+            integer("threads", threads, 0, 1024),
+            None if device is None else integer("device", device, 0, 2**31 - 1),
+        ),
+        _names.number(_names.MODULATIONS, "modulation", modulation),
+        _names.number(_names.OUTPUTS, "output", output),
+        integer("sign", sign, 0, 1),
+        _positive("llr_scale", llr_scale),
+        0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1),
+        _positive("input_scale", input_scale),
+        _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
+    )
+
+
 # What the core takes without a look at it here.
 _ndarray = np.ndarray
 _PLAIN = (np.ndarray, type(None), float)
@@ -56,41 +91,82 @@ class Demodulator:
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
     device       number of the GPU that works on NumPy arrays; None is the current one.
 
+    The settings can be read, as modulation, output, sign, llr_scale, llr_limit, and not be set. A Demodulator can be
+    copied and pickled.
+
     ValueError where a setting is wrong or not supported, RuntimeError where there is no such backend.
     """
 
+    _core: _core.Demodulator
+    _settings: dict[str, Any]
+
     def __init__(
         self,
-        modulation: str = "256qam",
+        modulation: Modulation = "256qam",
         *,
-        output: str = "s8",
-        sign: int = 0,
+        output: Output = "s8",
+        sign: Literal[0, 1] = 0,
         llr_scale: float | None = None,
         llr_limit: int | None = None,
         input_scale: float | None = None,
-        noise_form: str = "n0",
-        backend: str = "cpu",
+        noise_form: NoiseForm = "n0",
+        backend: Backend = "cpu",
         threads: int = 0,
         device: int | None = None,
     ) -> None:
-        number = _names.number(_names.MODULATIONS, "modulation", modulation)
-        self._core = _core.Demodulator(
-            _context(
-                _names.number(_names.BACKENDS, "backend", backend),
-                integer("threads", threads, 0, 1024),
-                None if device is None else integer("device", device, 0, 2**31 - 1),
-            ),
-            number,
-            _names.number(_names.OUTPUTS, "output", output),
-            integer("sign", sign, 0, 1),
-            _positive("llr_scale", llr_scale),
-            0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1),
-            _positive("input_scale", input_scale),
-            _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
-        )
-        self.modulation = modulation.lower()
-        self.output = output.lower()
-        self.bits_per_symbol = _core.bits_per_symbol(number)
+        settings = {
+            "modulation": modulation,
+            "output": output,
+            "sign": sign,
+            "llr_scale": llr_scale,
+            "llr_limit": llr_limit,
+            "input_scale": input_scale,
+            "noise_form": noise_form,
+            "backend": backend,
+            "threads": threads,
+            "device": device,
+        }
+        self.__setstate__({"_settings": settings})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_core"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _core=_make_core(**state["_settings"]))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if type(self) is Demodulator or hasattr(Demodulator, name):
+            raise AttributeError(f"{name} cannot be set: a Demodulator keeps its settings, make another one")
+        super().__setattr__(name, value)
+
+    @property
+    def modulation(self) -> str:
+        return cast(str, self._settings["modulation"]).lower()
+
+    @property
+    def output(self) -> str:
+        return cast(str, self._settings["output"]).lower()
+
+    @property
+    def bits_per_symbol(self) -> int:
+        return _core.bits_per_symbol(_names.MODULATIONS[self.modulation])
+
+    @property
+    def sign(self) -> int:
+        """The bit that a positive LLR means."""
+        return int(self._settings["sign"])
+
+    @property
+    def llr_scale(self) -> float | None:
+        """Steps per nat; None where the output is no number of steps."""
+        scale = self._settings["llr_scale"]
+        return _names.LLR_SCALES.get(self.output) if scale is None else float(scale)
+
+    @property
+    def llr_limit(self) -> int | None:
+        """The largest magnitude; None where there is none."""
+        limit = self._settings["llr_limit"]
+        return _names.LLR_LIMITS.get(self.output) if limit is None else int(limit)
 
     @property
     def backend(self) -> str:
@@ -103,14 +179,58 @@ class Demodulator:
         return self._core.backend_detail
 
     def __repr__(self) -> str:
-        return f"softqam.Demodulator({self.modulation!r}, output={self.output!r})"
+        defaults = Demodulator.__init__.__kwdefaults__ or {}
+        changed = [f", {name}={value!r}" for name, value in self._settings.items() if value != defaults.get(name, value)]
+        return f"softqam.Demodulator({self.modulation!r}{''.join(changed)})"
+
+    @overload
+    def __call__(
+        self,
+        symbols: TensorT,
+        noise_var: Any = None,
+        *,
+        c_init: npt.ArrayLike | None = None,
+        first_symbol: int = 0,
+        layers: int | None = None,
+        planes: int | None = None,
+        out: None = None,
+        stream: Any = None,
+    ) -> TensorT: ...
+
+    @overload
+    def __call__(
+        self,
+        symbols: npt.ArrayLike,
+        noise_var: Any = None,
+        *,
+        c_init: npt.ArrayLike | None = None,
+        first_symbol: int = 0,
+        layers: int | None = None,
+        planes: int | None = None,
+        out: None = None,
+        stream: Any = None,
+    ) -> npt.NDArray[Any]: ...
+
+    @overload
+    def __call__(
+        self,
+        symbols: Any,
+        noise_var: Any = None,
+        *,
+        c_init: npt.ArrayLike | None = None,
+        first_symbol: int = 0,
+        layers: int | None = None,
+        planes: int | None = None,
+        out: ArrayT,
+        stream: Any = None,
+    ) -> ArrayT: ...
 
     def __call__(
         self,
         symbols: Any,
         noise_var: Any = None,
         *,
-        c_init: Any = None,
+        c_init: npt.ArrayLike | None = None,
         first_symbol: int = 0,
         layers: int | None = None,
         planes: int | None = None,
@@ -161,18 +281,81 @@ class Demodulator:
 _cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
 
 
+@overload
 def demodulate(
-    symbols: Any,
-    modulation: str = "256qam",
+    symbols: TensorT,
+    modulation: Modulation = "256qam",
     noise_var: Any = None,
     *,
-    output: str = "s8",
-    sign: int = 0,
+    output: Output = "s8",
+    sign: Literal[0, 1] = 0,
     llr_scale: float | None = None,
     llr_limit: int | None = None,
     input_scale: float | None = None,
-    noise_form: str = "n0",
-    c_init: Any = None,
+    noise_form: NoiseForm = "n0",
+    c_init: npt.ArrayLike | None = None,
+    first_symbol: int = 0,
+    layers: int | None = None,
+    planes: int | None = None,
+    out: None = None,
+    stream: Any = None,
+) -> TensorT: ...
+
+
+@overload
+def demodulate(
+    symbols: npt.ArrayLike,
+    modulation: Modulation = "256qam",
+    noise_var: Any = None,
+    *,
+    output: Output = "s8",
+    sign: Literal[0, 1] = 0,
+    llr_scale: float | None = None,
+    llr_limit: int | None = None,
+    input_scale: float | None = None,
+    noise_form: NoiseForm = "n0",
+    c_init: npt.ArrayLike | None = None,
+    first_symbol: int = 0,
+    layers: int | None = None,
+    planes: int | None = None,
+    out: None = None,
+    stream: Any = None,
+) -> npt.NDArray[Any]: ...
+
+
+@overload
+def demodulate(
+    symbols: Any,
+    modulation: Modulation = "256qam",
+    noise_var: Any = None,
+    *,
+    output: Output = "s8",
+    sign: Literal[0, 1] = 0,
+    llr_scale: float | None = None,
+    llr_limit: int | None = None,
+    input_scale: float | None = None,
+    noise_form: NoiseForm = "n0",
+    c_init: npt.ArrayLike | None = None,
+    first_symbol: int = 0,
+    layers: int | None = None,
+    planes: int | None = None,
+    out: ArrayT,
+    stream: Any = None,
+) -> ArrayT: ...
+
+
+def demodulate(
+    symbols: Any,
+    modulation: Modulation = "256qam",
+    noise_var: Any = None,
+    *,
+    output: Output = "s8",
+    sign: Literal[0, 1] = 0,
+    llr_scale: float | None = None,
+    llr_limit: int | None = None,
+    input_scale: float | None = None,
+    noise_form: NoiseForm = "n0",
+    c_init: npt.ArrayLike | None = None,
     first_symbol: int = 0,
     layers: int | None = None,
     planes: int | None = None,

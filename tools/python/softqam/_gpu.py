@@ -25,6 +25,9 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
 _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
+Options = tuple[Any, Any, Any, Any]  # c_init, first_symbol, layers, planes
+
+
 class _Torch:
     """What is needed of PyTorch."""
 
@@ -63,7 +66,7 @@ class _Torch:
     def current_stream(self, device: int) -> int:
         if self.raw_stream is not None:
             return self.raw_stream(device)
-        return self.module.cuda.current_stream(device).cuda_stream
+        return int(self.module.cuda.current_stream(device).cuda_stream)
 
     def _empty_of(self, dtype: str, device: int) -> Callable[[tuple[int, ...]], Any]:
         where = self.module.device("cuda", device)
@@ -75,23 +78,23 @@ class _Torch:
     def number(self, value: float, device: int) -> Any:
         return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
 
-    def host_view(self, array: Any) -> np.ndarray:
+    def host_view(self, array: Any) -> Any:
         """Of an array in host memory; raises where NumPy cannot have one."""
         if array.dtype is self.module.complex32:
             array = self.module.view_as_real(array)
         return array.numpy()
 
-    def of_host(self, array: np.ndarray) -> Any:
+    def of_host(self, array: Any) -> Any:
         return self.module.from_numpy(array)
 
     def is_capturing(self) -> bool:
-        return self.module.cuda.is_current_stream_capturing()
+        return bool(self.module.cuda.is_current_stream_capturing())
 
     def passed(self, stream: int, device: int) -> Callable[[], bool]:
         """Tells whether the stream has done what is enqueued now."""
         event = self.module.cuda.Event()
         event.record(self.module.cuda.ExternalStream(stream, device))
-        return event.query
+        return lambda: bool(event.query())
 
 
 class _CuPy:
@@ -102,7 +105,7 @@ class _CuPy:
         self.array_type = self.module.ndarray
 
     def device_of(self, array: Any) -> int | None:
-        return array.device.id
+        return int(array.device.id)
 
     def capsule(self, array: Any) -> Any:
         return array.__dlpack__(stream=_NO_SYNCHRONISATION)
@@ -112,7 +115,7 @@ class _CuPy:
         return _NOTHING if same else self.module.cuda.Device(device)
 
     def current_stream(self, device: int) -> int:
-        return self.module.cuda.get_current_stream(device).ptr
+        return int(self.module.cuda.get_current_stream(device).ptr)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.module.empty(shape, dtype=dtype)
@@ -121,12 +124,12 @@ class _CuPy:
         return self.module.full((), value, dtype="float32")
 
     def is_capturing(self) -> bool:
-        return self.module.cuda.get_current_stream().is_capturing()
+        return bool(self.module.cuda.get_current_stream().is_capturing())
 
     def passed(self, stream: int, device: int) -> Callable[[], bool]:
         event = self.module.cuda.Event(disable_timing=True)
         event.record(self.module.cuda.ExternalStream(stream, device))
-        return lambda: event.done
+        return lambda: bool(event.done)
 
 
 # The types of arrays that the core takes without what follows here, which is several times as fast: PyTorch's, from 2.10 on.
@@ -158,7 +161,7 @@ def _library_named(name: str) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _library_of_type(kind: type) -> Any:
+def _library_of_type(kind: Any) -> Any:
     for base in kind.__mro__:
         name = base.__module__.partition(".")[0]
         if name in LIBRARIES and issubclass(kind, _library_named(name).array_type):
@@ -167,14 +170,16 @@ def _library_of_type(kind: type) -> Any:
 
 
 def _library_of(array: Any) -> Any:
-    return _library_of_type(type(array))
+    kind: Any = type(array)
+    return _library_of_type(kind)
 
 
 def _device_of(array: Any) -> int | None:
     """The number of the GPU that an array is on; None for all else."""
     library = _library_of(array)
     if library is not None:
-        return library.device_of(array)
+        on: int | None = library.device_of(array)
+        return on
     if not hasattr(array, "__dlpack_device__"):
         return None
     kind, number = array.__dlpack_device__()
@@ -200,7 +205,7 @@ def _host_view(name: str, argument: Any) -> Any:
 
 
 def demodulate_on_host(
-    core: _core.Demodulator, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any
+    core: _core.Demodulator, symbols: Any, noise_var: Any, options: Options, out: Any
 ) -> Any:
     """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
     result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), *options, _host_view("out", out))
@@ -278,7 +283,7 @@ def _enqueue(
     output: str,
     library: Any,
     arrays: tuple[Any, Any, Any],
-    options: tuple[Any, ...],
+    options: Options,
     device: int,
     stream: int,
     current: int,
@@ -303,7 +308,7 @@ def _enqueue(
 
 
 def demodulate(
-    core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, stream: Any
+    core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: Options, out: Any, stream: Any
 ) -> Any:
     """Demodulator.__call__() for symbols on a GPU. options: c_init, first_symbol, layers, planes."""
     library = _library_of(symbols if out is None else out)

@@ -2,16 +2,21 @@
 """nrSymbolDemodulate(), with the signature of MATLAB's 5G Toolbox and of py3gpp."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from softqam import _arrays, _names
 from softqam._demodulator import demodulate
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from softqam._types import TensorT
+
 
 def _is_column(array: Any) -> bool:
-    shape = np.shape(array) if isinstance(array, (list, tuple)) else getattr(array, "shape", ())
+    shape: tuple[int, ...] = np.shape(array) if isinstance(array, (list, tuple)) else getattr(array, "shape", ())
     return len(shape) == 2 and shape[1] == 1
 
 
@@ -27,6 +32,14 @@ def _variances(nVar: Any) -> Any:
     return variances
 
 
+@overload
+def nrSymbolDemodulate(sym: TensorT, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> TensorT: ...
+
+
+@overload
+def nrSymbolDemodulate(sym: npt.ArrayLike, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> npt.NDArray[Any]: ...
+
+
 def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> Any:
     """LLRs, or bits, of symbols, as MATLAB's and py3gpp's function of this name: exact max-log.
 
@@ -40,10 +53,10 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     """
     if not isinstance(DecisionType, str) or DecisionType.lower() not in ("soft", "hard"):
         raise ValueError(f"DecisionType is {DecisionType!r}, not 'soft' or 'hard'")
-    modulation = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
+    modulation: Any = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
     _names.number(_names.MODULATIONS, "mod", modulation)
     is_hard = DecisionType.lower() == "hard"
-    noise_var = 1.0 if is_hard else _variances(nVar)
+    noise_var: Any = 1.0 if is_hard else _variances(nVar)
     if _is_column(sym):
         sym = (np.asarray(sym) if isinstance(sym, (list, tuple)) else sym).reshape(-1)
         noise_var = noise_var.reshape(-1) if _is_column(noise_var) else noise_var

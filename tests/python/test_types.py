@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The package is typed as py.typed says: by mypy --strict, against what is there at run time, and for those who call it."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import softqam
+
+pytest.importorskip("mypy")
+FOLDER = Path(softqam.__file__).parent.parent
+
+# What stubtest cannot know: classes and functions of nanobind are types of its own, those of lru_cache have no signature,
+# and a Literal with more than one value is no Union.
+ALLOWED = r"""
+softqam\._core\.(ArrayLibrary|Context|Demodulator|bits_per_symbol|gold_sequence|noise_value)
+softqam\._demodulator\._context
+softqam\._gpu\.(_kept_number|_library_named|_library_of_type)
+softqam(\._types)?\.(Backend|Modulation|NoiseForm|Output)
+"""
+
+PROGRAM = """
+from typing import Any
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import assert_type
+import softqam
+
+class Tensor:
+    def data_ptr(self) -> int:
+        return 0
+
+symbols = np.zeros(3, np.complex64)
+assert_type(softqam.demodulate(symbols, "256qam", 0.1), npt.NDArray[Any])
+assert_type(softqam.demodulate([1j, 2j], "qpsk", np.float32(0.1), output="f32", sign=1), npt.NDArray[Any])
+assert_type(softqam.demodulate(Tensor(), "256qam", Tensor()), Tensor)
+assert_type(softqam.demodulate(symbols, noise_var=1, out=Tensor()), Tensor)
+demodulator = softqam.Demodulator("16qam", backend="cpu")
+assert_type(demodulator(symbols, np.ones(3), c_init=[1, 2]), npt.NDArray[Any])
+assert_type(demodulator(Tensor(), 0.1), Tensor)
+out: npt.NDArray[np.int8] = np.zeros(12, np.int8)
+assert_type(demodulator(Tensor(), 0.1, out=out), npt.NDArray[np.int8])
+assert_type(demodulator.llr_scale, float | None)
+assert_type(softqam.nrSymbolDemodulate(symbols, "QPSK"), npt.NDArray[Any])
+assert_type(softqam.nrSymbolDemodulate(Tensor(), "QPSK", 0.1, "hard"), Tensor)
+modulation: softqam.Modulation = "1024qam"
+output: softqam.Output = "u8"
+softqam.Demodulator(modulation, output=output)
+softqam.demodulate(symbols, "512qam", 0.1)  # type: ignore[call-overload]
+softqam.demodulate(symbols, noise_var=0.1, output="s32")  # type: ignore[call-overload]
+softqam.Demodulator("256QAM")  # type: ignore[arg-type]
+softqam.Demodulator(noise_form="n1")  # type: ignore[arg-type]
+softqam.Demodulator(sign=2)  # type: ignore[arg-type]
+demodulator.llr_scale = 3  # type: ignore[misc]
+demodulator(symbols, 0.1, layer=2)  # type: ignore[call-overload]
+"""
+
+
+def run(tmp_path, *arguments):
+    """What is preloaded is for extensions with sanitizers, of which mypy has none."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run([sys.executable, "-m", *arguments], cwd=FOLDER, capture_output=True, text=True, check=False,
+                          env={**environment, "MYPY_CACHE_DIR": str(tmp_path / "cache")})  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_package(tmp_path):
+    run(tmp_path, "mypy", "--strict", "-p", "softqam")
+
+
+def test_calls(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    run(tmp_path, "mypy", "--strict", str(tmp_path / "program.py"))
+
+
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the extension, which has a sanitizer in it")
+def test_run_time(tmp_path):
+    (tmp_path / "allowed").write_text(ALLOWED, encoding="utf-8")
+    run(tmp_path, "mypy.stubtest", "softqam", "--allowlist", str(tmp_path / "allowed"), "--ignore-unused-allowlist")
