@@ -3,7 +3,7 @@
 """softqam in place of Sionna's demapper, between Sionna's own modulator and LDPC decoder.
 
     pip install './tools/python[compare]'
-    compare.py [--modulation 256qam] [--blocks 500] [--snr 17.5 18 18.5 19] [--picture compare.png]
+    compare.py [--modulation 256qam] [--blocks 500] [--snr 17.5 18 18.5 19] [--picture FILE]
 
 Block error rates of three receivers on the same noise, and how long each demaps on one CPU thread: Sionna's max-log
 demapper, softqam's f32, softqam's s8 divided by its scale. Sionna's LLRs are positive for bit 1, hence sign=1.
@@ -97,16 +97,15 @@ def main():
     parser.add_argument("--blocks", type=int, default=500, help="a point")
     parser.add_argument("--snr", type=float, nargs="+", default=[17.5, 18.0, 18.5, 19.0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--picture", metavar="FILE")
+    parser.add_argument("--picture", metavar="FILE", default="compare.png")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     link = Link(arguments.modulation)
     rates, times = sweep(link, arguments.snr, arguments.blocks, arguments.seed)
     for name, taken in times.items():
         print(f"{name:16} {1e-6 / taken:10.3f} Msym/s, {times['Sionna, max-log'] / taken:8.0f} times Sionna")
-    if arguments.picture:
-        title = f"{arguments.modulation.upper()}, 5G LDPC {INFORMATION_BITS}/{CODED_BITS}, {arguments.blocks} blocks a point"
-        draw(arguments.picture, title, arguments.snr, rates, times)
+    title = f"{arguments.modulation.upper()}, 5G LDPC {INFORMATION_BITS}/{CODED_BITS}, {arguments.blocks} blocks a point"
+    draw(arguments.picture, title, arguments.snr, rates, times)
 
 
 if __name__ == "__main__":
