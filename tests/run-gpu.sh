@@ -49,7 +49,7 @@ run_step() {
         sanitize "$1" test_cuda_device_streams 'test_graph*'
         sanitize "$1" test_cuda_device_memory 'test_m*'
         ;;
-    bench) build/gpu/tools/softqam-bench --json "$results/bench.json" ;;
+    bench) build/gpu/tools/softqam-bench --section all --json "$results/bench.json" ;;
     receiver)
         for backend in cpu cuda device; do
             build/gpu/tools/receiver/softqam-receiver --spin --backend "$backend" | tee "$results/receiver.$backend.txt"

@@ -165,11 +165,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 static void run_copy(void *argument)
 {
     const struct bench_copy *copy = argument;
-    const size_t n_in = copy->n_symbols * copy->in_nbytes, n_out = copy->n_symbols * copy->out_nbytes;
-    for (size_t k = 0; k < n_out; k++)
-        ((unsigned char *)copy->out)[k] =
-            ((const unsigned char *)copy->in)[k % n_in] ^
-            (copy->noise_var ? ((const unsigned char *)copy->noise_var)[k % (4 * copy->n_symbols)] : 0);
+    memset(copy->out, *(const unsigned char *)copy->in, copy->n_symbols * copy->out_nbytes);
 }
 
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
@@ -207,8 +203,9 @@ static void run_producer(void *argument)
     memcpy(words->out, words->in, 16 * words->n_words);
 }
 
-cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, cudaStream_t stream)
+cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream)
 {
+    (void)overlaps;
     static const fake_kernel kernel = {run_producer, sizeof(struct words)};
     struct words argument = {from, to, n_words};
     if (!fake_cuda_reaches(from, 16 * n_words) || !fake_cuda_reaches(to, 16 * n_words))
@@ -225,9 +222,10 @@ static void run_consumer(void *argument)
         sums[k % BENCH_CONSUMER_BLOCKS] ^= ((const unsigned *)words->in)[k];
 }
 
-cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS],
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS], bool overlaps,
                                   cudaStream_t stream)
 {
+    (void)overlaps;
     static const fake_kernel kernel = {run_consumer, sizeof(struct words)};
     struct words argument = {in, sums, n_words};
     if (!fake_cuda_reaches(in, 16 * n_words) || !fake_cuda_reaches(sums, BENCH_CONSUMER_BLOCKS * sizeof *sums))

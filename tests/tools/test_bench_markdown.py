@@ -59,10 +59,6 @@ class Markdown(unittest.TestCase):
         self.makes("cpu: a slot", "| | Msym/s | share |\n| --- | ---: | ---: |\n| QPSK | 4,321 | 0.55 |\n| 64QAM | 99.9 | |\n")
         self.makes("cpu: a slot [share]", "| | share |\n| --- | ---: |\n| QPSK | 0.55 |\n| 64QAM | |\n")
 
-    def test_inputs_and_outputs(self):
-        self.makes("cuda: formats", "| us (share) | u8 | s8, one N0 |\n| --- | ---: | ---: |\n"
-                                    "| cf32 | 1.77 (0.91) | 12.3 |\n| cf16 | 100 (1.00) | |\n")  # fmt: skip
-
     def test_several_blocks(self):
         block = PAGE.format("machine")
         self.assertEqual(self.convert(block + "<!-- end -->\n" + block)[0].count("| cpu | Some CPU |"), 2)

@@ -15,7 +15,7 @@ from tools_harness import ToolTest, main, tool
 PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench", "softqam-plot")
             if os.path.exists(tool(name))]  # fmt: skip
 # A program that works without operands, with as little work as may be: the GPU's part of a section of the CPU's.
-NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cuda", "--section", "sizes"]}
+NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cuda", "--section", "threads"]}
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 LONG_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 

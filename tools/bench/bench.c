@@ -17,63 +17,54 @@
 
 static const char help[] = "Usage: softqam-bench [options]\n"
                            "\n"
-                           "Measures how fast this machine demodulates, beside limits measured in the same\n"
-                           "run: memcpy, loops that only read and write as many bytes, device-to-device\n"
-                           "memcpy, both directions of the bus together. Bytes are verified before they are\n"
-                           "timed. Prints a table, whose last column is the rate in bytes over that of the\n"
-                           "limit, or of the line that a section names below; then tables of each section.\n"
+                           "Measures how fast this machine demodulates what receivers have: symbols that went\n"
+                           "through a fading channel, layers interleaved, an OFDM symbol a call. Bytes are\n"
+                           "verified before they are timed. What stands in one row of a table is measured in\n"
+                           "turns with its limit: a loop or kernel that only reads and writes the same bytes.\n"
+                           "Figures are medians; \"spread\" is half of the way from the first decile to the\n"
+                           "ninth, over the median, of the row's most restless measurement.\n"
                            "\n"
                            "  -m, --modulation NAME   bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or\n"
-                           "                          all; of variants, slow, formats, threads, sizes,\n"
-                           "                          calls, device, graph, segments, chain; default:\n"
+                           "                          all; of tables that are of one modulation; default:\n"
                            "                          256qam\n"
                            "      --backend NAME      all, cpu or cuda; default: all\n"
-                           "      --section LIST      some of variants, modulations, slow, formats,\n"
-                           "                          threads, sizes, calls, objects, device, graph,\n"
-                           "                          segments, chain, host, streams, choice, devices;\n"
-                           "                          with no space between them; default: all\n"
+                           "      --section LIST      some of fading, layers, calls, chain, erasures, formats,\n"
+                           "                          threads, objects, segments, host, choice, devices; with\n"
+                           "                          no space between them; or all; default: the first five\n"
                            "      --symbols N         symbols of the large CPU runs; default: 16777216\n"
-                           "      --largest N         symbols of the largest of the sizes, and of the\n"
-                           "                          CUDA backend's host runs; default: 67108864\n"
+                           "      --largest N         symbols of the largest of the CUDA backend's host runs;\n"
+                           "                          default: 67108864\n"
                            "      --device-symbols N  symbols of the runs on device memory;\n"
-                           "                          default: 268435456\n"
+                           "                          default: 67108864\n"
                            "      --samples N         runs of each measurement; default: 25\n"
-                           "      --quick             5 samples, large runs and sizes of 1 Mi symbols, on\n"
-                           "                          the device 16 Mi, unless given after it\n"
+                           "      --quick             5 samples, large runs of 1 Mi symbols, on the device\n"
+                           "                          16 Mi, unless given after it\n"
                            "      --json FILE         write all of it, every sample and the facts of the\n"
                            "                          machine\n"
                            "  -h, --help              this text\n"
                            "  -V, --version           the version\n"
                            "\n"
-                           "Sections of the CPU's measurements:\n"
-                           "  variants  every instruction set, one thread, one slot and large, beside loops\n"
-                           "            that move as many bytes; of 256QAM liquid-dsp too\n"
-                           "  modulations  all of them at a slot, to s8, in one table\n"
-                           "  slow      inputs that may be slower than 28 dB, beside their goals: zeros,\n"
-                           "            subnormals, boundaries, far, infinite, NaN; unusual noise variances\n"
-                           "  formats   all inputs and outputs, bytes a second relative to cf32 to s8\n"
-                           "  threads   1, 2, 4 ... threads relative to one\n"
-                           "  sizes     1, 2, 4 ... symbols to --largest, by one thread and by all\n"
-                           "  calls     what calls with 1 to 1000 symbols take beyond these symbols' share\n"
-                           "            of a slot, and what each further segment takes\n"
+                           "Sections, what a receiver has first:\n"
+                           "  fading    a slot of each modulation: N0 as it comes out of an equaliser, at every\n"
+                           "            mean SNR where the modulation works, and one N0 at 28 dB; on the device\n"
+                           "            large launches with N0 in several ranges\n"
+                           "  layers    layers interleaved by resource element, some of those that are, and\n"
+                           "            layers apart: descrambled, de-interleaved, in codewords, relative to the\n"
+                           "            same memory declared as one layer\n"
+                           "  calls     an OFDM symbol or less a call, where the scrambling sequence begins\n"
+                           "            anywhere or where the last call ended, caches hot and cold; what a\n"
+                           "            segment more takes; CUDA: from launch to synchronisation\n"
+                           "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
+                           "            cache, neighbours that overlap and neighbours that do not\n"
+                           "  erasures  a slot with erased symbols, relative to the rate without\n"
+                           "  formats   all inputs and outputs, a slot and large; CUDA: one launch, and a slot\n"
+                           "            in a graph with its data from memory\n"
+                           "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all, and\n"
+                           "            liquid-dsp's\n"
                            "  objects   time, threads and memory of a context with one and with six\n"
-                           "            demodulators; and up to 16 threads with calls of 1000 symbols on\n"
-                           "            one demodulator, relative to as many contexts\n"
-                           "\n"
-                           "Sections of CUDA's:\n"
-                           "  modulations, slow  the same with data on the device\n"
-                           "  calls     one call on device memory from launch to synchronisation, beside an\n"
-                           "            empty kernel\n"
-                           "  objects   the same with CUDA, and for device memory alone\n"
-                           "  device    data on the device: all inputs and outputs, calls of every size\n"
-                           "  graph     slots on the device as a CUDA graph, data from memory\n"
-                           "  segments  a slot as segments in a launch: many, of all modulations in turns,\n"
-                           "            descrambled, in bit planes, of four layers, as a codeword of code\n"
-                           "            blocks, described in device memory; then one large call, in symbol\n"
-                           "            order and in the others\n"
-                           "  chain     a slot between a producer's and a consumer's kernel, beside a copy\n"
-                           "  host      host to host: pinned, pageable by 1 to 16 threads, one slot\n"
-                           "  streams   1 to 8 streams, either order of issue, relative to one stream\n"
+                           "            demodulators; up to 16 threads on one demodulator\n"
+                           "  segments  CUDA: a slot as segments in a launch, and one large call\n"
+                           "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
                            "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"
                            "  devices   1, 2, 4 ... GPUs, where there are several\n"
                            "\n"
@@ -92,9 +83,8 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"variants", "modulations", "slow",   "formats", "threads",  "sizes",
-                                       "calls",    "objects",     "device", "graph",   "segments", "chain",
-                                       "host",     "streams",     "choice", "devices", NULL};
+static const char *const sections[] = {"fading",  "layers",   "calls", "chain",  "erasures", "formats", "threads",
+                                       "objects", "segments", "host",  "choice", "devices",  "all",     NULL};
 
 enum {
     OPTION_BACKEND = 256,
@@ -127,7 +117,7 @@ static bool parse_sections(const char *list, unsigned *chosen)
     while (arguments_next_name(&list, name)) {
         if (!arguments_parse_choice("--section", name, sections, &section))
             return false;
-        *chosen |= 1u << section;
+        *chosen |= section == N_BENCH_SECTIONS ? (unsigned)BENCH_OF_ALL : 1u << section;
     }
     return true;
 }
@@ -179,14 +169,13 @@ static void measure(struct report *report, const struct options *options)
     const unsigned of_cpu = sections_of_cpu(options), of_cuda = sections_of_cuda(options);
     struct bench_options chosen = options->bench;
     const softqam_modulation last = options->all_modulations ? SOFTQAM_MODULATION_1024QAM : chosen.modulation;
-    unsigned again = BENCH_OF_ALL;
     if (options->all_modulations)
         chosen.modulation = SOFTQAM_MODULATION_BPSK;
-    for (; chosen.modulation <= last; chosen.modulation++, again = BENCH_OF_MODULATION) {
-        chosen.sections = of_cpu & again;
+    for (; chosen.modulation <= last; chosen.modulation++, chosen.is_first = false) {
+        chosen.sections = of_cpu;
         if (chosen.sections != 0)
             bench_cpu(report, &chosen);
-        chosen.sections = of_cuda & again;
+        chosen.sections = of_cuda;
         if (chosen.sections != 0)
             bench_cuda(report, &chosen);
     }
@@ -213,7 +202,6 @@ static int run_bench(const struct options *options)
     report_init(&report, options->n_samples);
     bench_machine_report(&report);
     measure(&report, options);
-    report_print(&report);
     const bool good = !options->json || report_write_json(&report, &json);
     output_file_discard(&json);
     report_free(&report);
@@ -223,7 +211,7 @@ static int run_bench(const struct options *options)
 int main(int argc, char *argv[])
 {
     struct options options = {.backend = BENCH_ALL,
-                              .bench = {BENCH_OF_ALL, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 28},
+                              .bench = {BENCH_OF_RECEIVERS, true, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 26},
                               .n_samples = 25};
     message_start("softqam-bench");
     int option;

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU sections of softqam-bench: their buffers and their order. */
+/* The CPU's sections of softqam-bench: memory, instruction sets, order. */
 #include "cpu.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <softqam/softqam.h>
-
 #include "common/message.h"
 #include "common/modulation.h"
+#include "create.h"
 #include "objects.h"
-#include "sections.h"
-#include "slow_inputs.h"
 
-/* The instruction sets that may be in a build, and here; the fastest first. */
+/* The instruction sets that may be in a build, the fastest first; the last two are of processors without the others. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "portable"};
 
-enum { N_VARIANTS = sizeof variants / sizeof variants[0], MOST_OUT_NBYTES = MODULATION_MAX_BITS * sizeof(float) };
+enum { N_VARIANTS = sizeof variants / sizeof variants[0], N_FAST = N_VARIANTS - 2 };
 
 static bool runs_here(const char *variant)
 {
@@ -29,78 +27,63 @@ static bool runs_here(const char *variant)
     return runs;
 }
 
-static void section_objects(struct cpu_bench *bench)
+static void measure_objects(struct cpu_bench *bench)
 {
     const struct objects_use use = {.name = "cpu", .backend = SOFTQAM_BACKEND_CPU, .prepare = SOFTQAM_PREPARE_ALL};
     bench_objects(bench->report, &use);
     bench_sharing(bench->report);
 }
 
-static void *allocate(size_t nbytes)
+static bool allocate(struct cpu_bench *bench, const struct bench_options *options)
 {
-    return aligned_alloc(64, (nbytes + 63) / 64 * 64);
+    /* Large runs are those of these sections. */
+    const bool is_large = options->sections & (1u << BENCH_FORMATS | 1u << BENCH_THREADS);
+    const size_t n_bits = is_large ? modulation_get(options->modulation)->n_bits : MODULATION_MAX_BITS;
+    const size_t large = n_bits * sizeof(float) * (is_large ? options->n_symbols : 0);
+    const size_t least = MODULATION_MAX_BITS * sizeof(float) * CPU_VERIFY_SYMBOLS;
+    bench->out = aligned_alloc(64, (large > least ? large : least) / 64 * 64 + 64);
+    bench->expected = aligned_alloc(64, least);
+    bench->other = calloc(1, COLD_NBYTES);
+    return bench->out && bench->expected && bench->other;
 }
 
-static void release(struct cpu_bench *bench)
+/* Tables of one thread with every instruction set, those that are not about that with the fastest one. */
+static void measure_tables(struct cpu_bench *bench, const struct bench_options *options, const char *variant,
+                           bool is_fastest)
 {
-    free(bench->symbols);
-    free(bench->noise_var);
-    free(bench->inverse);
-    free(bench->out);
-    free(bench->expected);
-    free(bench->other);
-    free(bench->other_noise);
-}
-
-static bool prepare(struct cpu_bench *bench, unsigned sections)
-{
-    const size_t slot = SLOT_SYMBOLS, n = bench->n_largest > bench->n_symbols ? bench->n_largest : bench->n_symbols;
-    /* Large runs to wide formats are those of one section. */
-    const size_t n_wide = sections & 1u << BENCH_VARIANTS ? bench->n_symbols : slot;
-    const size_t narrow = MODULATION_MAX_BITS * n, wide = MOST_OUT_NBYTES * n_wide;
-    const size_t out_nbytes = narrow > wide ? narrow : wide;
-    bench->symbols = allocate(8 * n);
-    bench->noise_var = allocate(sizeof(float) * n);
-    bench->inverse = allocate(sizeof(float) * n);
-    bench->out = allocate(out_nbytes);
-    bench->expected = allocate(MOST_OUT_NBYTES * (size_t)CPU_VERIFY_SYMBOLS);
-    bench->other = allocate(N_SLOW_SYMBOLS * 8 * slot);
-    bench->other_noise = allocate(N_SLOW_INPUTS * sizeof(float) * slot);
-    if (!bench->symbols || !bench->noise_var || !bench->inverse || !bench->out || !bench->expected || !bench->other ||
-        !bench->other_noise)
-        return false;
-    bench_fill_large(bench->modulation, bench->symbols, n);
-    slow_input_fill_noise(SLOW_NONE, bench->noise_var, n);
-    for (size_t k = 0; k < n; k++)
-        bench->inverse[k] = 1 / bench->noise_var[k];
-    memset(bench->out, 1, out_nbytes);
-    return true;
+    char name[32];
+    const struct bench_backend backend = {name, variant, cpu_add, bench};
+    snprintf(name, sizeof name, "cpu: %s, ", variant);
+    for (size_t k = 0; k < CPU_N_TABLES; k++) {
+        const struct bench_table *table = &cpu_tables[k];
+        const bool is_of_fastest = table->section == BENCH_CALLS || table->section == BENCH_THREADS;
+        if (options->sections & 1u << table->section && (is_fastest || !is_of_fastest) &&
+            (options->is_first || table->of_modulation))
+            bench_measure_table(bench->report, options, table, &backend);
+    }
 }
 
 void bench_cpu(struct report *report, const struct bench_options *options)
 {
-    static void (*const sections[BENCH_DEVICE])(struct cpu_bench *) = {
-        [BENCH_VARIANTS] = cpu_bench_variants, [BENCH_MODULATIONS] = cpu_bench_modulations,
-        [BENCH_SLOW] = cpu_bench_slow,         [BENCH_FORMATS] = cpu_bench_formats,
-        [BENCH_THREADS] = cpu_bench_threads,   [BENCH_SIZES] = cpu_bench_sizes,
-        [BENCH_CALLS] = cpu_bench_calls,       [BENCH_OBJECTS] = section_objects,
-    };
-    const char *here[N_VARIANTS + 1] = {NULL};
-    for (size_t k = 0, n = 0; k < N_VARIANTS; k++)
-        if (runs_here(variants[k]))
-            here[n++] = variants[k];
-    struct cpu_bench bench = {.report = report,
-                              .modulation = options->modulation,
-                              .variants = here,
-                              .n_symbols = options->n_symbols,
-                              .n_largest = options->sections & 1u << BENCH_SIZES ? options->n_largest : 0};
-    if (prepare(&bench, options->sections)) {
-        for (unsigned k = 0; k < BENCH_DEVICE; k++)
-            if (options->sections & 1u << k)
-                sections[k](&bench);
+    struct cpu_bench bench = {.report = report};
+    if (allocate(&bench, options)) {
+        bool is_fastest = true;
+        for (size_t k = 0; k < N_VARIANTS; k++) {
+            if ((k >= N_FAST && !is_fastest) || !runs_here(variants[k]))
+                continue;
+            measure_tables(&bench, options, variants[k], is_fastest);
+            is_fastest = false;
+        }
+        if (options->is_first && options->sections & 1u << BENCH_THREADS)
+            cpu_measure_liquid(&bench);
+        if (options->is_first && options->sections & 1u << BENCH_OBJECTS)
+            measure_objects(&bench);
     } else {
         message_print("cpu", "out of memory");
         report->failed = true;
     }
-    release(&bench);
+    bench_pool_free(&bench.pool);
+    free(bench.out);
+    free(bench.expected);
+    free(bench.other);
 }

@@ -1,232 +1,203 @@
 /* SPDX-License-Identifier: MIT */
-/* How a case of the CPU is made, verified and timed, and its limit. */
+/* How a case of the CPU is verified and timed, and its limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "common/modulation.h"
 #include "cpu.h"
+#include "create.h"
 #include "stream.h"
-
-/* Small sizes are repeated, for the clock's sake, to so many symbols a sample. */
-enum { SAMPLE_SYMBOLS = 1 << 20, MOST_REPEATS = 1 << 15 };
-
-static size_t repeats_of(size_t n_symbols)
-{
-    const size_t n = n_symbols > 0 && n_symbols < SAMPLE_SYMBOLS ? SAMPLE_SYMBOLS / n_symbols : 1;
-    return n < MOST_REPEATS ? n : MOST_REPEATS;
-}
-
-bool cpu_is_spare(const struct cpu_bench *bench, const char *variant)
-{
-    return strcmp(variant, bench->variants[0]) != 0 &&
-           (strcmp(variant, "generic") == 0 || strcmp(variant, "portable") == 0);
-}
-
-struct cpu_case cpu_case_of(const struct cpu_bench *bench, const char *variant, size_t n_symbols)
-{
-    const bool has_soft_bits = bench->modulation == SOFTQAM_MODULATION_256QAM;
-    struct cpu_case c = {.variant = variant, .n_threads = 1, .symbols = bench->symbols, .n_symbols = n_symbols};
-    snprintf(c.what, sizeof c.what, "%s", has_soft_bits ? "u8" : "s8, N0 a symbol");
-    c.config = bench_config(bench->modulation, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL);
-    if (!has_soft_bits)
-        cpu_case_set_output(bench, &c, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL, SOFTQAM_NOISE_FORM_N0);
-    return c;
-}
-
-void cpu_case_set_output(const struct cpu_bench *bench, struct cpu_case *c, softqam_output_format output,
-                         softqam_noise noise, softqam_noise_form form)
-{
-    c->config.output_format = output;
-    c->config.noise = noise;
-    c->config.noise_form = form;
-    c->noise_var = output == SOFTQAM_OUTPUT_U8          ? NULL
-                   : form == SOFTQAM_NOISE_FORM_INVERSE ? bench->inverse
-                                                        : bench->noise_var;
-}
 
 /* What runs a case, or its limit. */
 struct cpu_run {
     const struct cpu_bench *bench;
-    struct cpu_case what;
-    char name[WHAT_NBYTES]; /* in the report */
+    struct bench_case c;
+    char name[WHAT_NBYTES];
+    const struct bench_samples *samples;
+    const float *noise_var; /* NULL: soft bits, which have none */
     softqam_demodulator *demodulator;
-    softqam_segment *segments;
-    struct stream stream; /* of a limit */
-    size_t n_repeats;
+    struct stream stream;
+    size_t n_repeats; /* of a sample, for the clock's sake */
+    size_t n_calls;   /* so far */
+    softqam_segment segments[BENCH_MOST_SEGMENTS];
+    size_t n_segments;
 };
 
-static const unsigned char *symbols_from(const struct cpu_case *c, size_t first)
+static size_t count_repeats(const struct bench_case *c)
 {
-    return (const unsigned char *)c->symbols + first * softqam_input_symbol_nbytes(c->config.input_format);
+    enum { SAMPLE_SYMBOLS = 1 << 18, MOST_REPEATS = 1 << 12 };
+    const size_t n = c->n_symbols < SAMPLE_SYMBOLS ? SAMPLE_SYMBOLS / c->n_symbols : 1;
+    return c->how & BENCH_COLD ? 1 : n < MOST_REPEATS ? n : MOST_REPEATS;
 }
 
-static const float *noise_from(const struct cpu_case *c, size_t first)
+static size_t lay_out(struct cpu_run *run, size_t call, void *out)
 {
-    return bench_has_noise(&c->config) ? c->noise_var + first : c->noise_var;
+    return bench_case_segments(&run->c, call, run->samples->symbols, run->noise_var, out, run->segments);
 }
 
-static double run_copy(void *context)
+static softqam_status call_library(struct cpu_run *run)
 {
-    const struct cpu_run *run = context;
-    const double start = clock_seconds();
-    for (size_t k = 0; k < run->n_repeats; k++) {
-        memcpy(run->bench->out, run->bench->symbols, 8 * run->what.n_symbols);
-        __asm__ volatile("" ::: "memory");
-    }
-    return (clock_seconds() - start) / (double)run->n_repeats;
+    const struct bench_case *c = &run->c;
+    if (bench_case_is_plain(c))
+        return softqam_demodulate(run->demodulator, run->samples->symbols, run->noise_var, c->n_symbols,
+                                  run->bench->out);
+    /* Only the position in the sequence changes. */
+    if (c->how & (BENCH_ELSEWHERE | BENCH_NEXT))
+        run->segments[0].first_symbol = bench_case_first_symbol(c, run->n_calls++);
+    return softqam_demodulate_segments(run->demodulator, run->segments, run->n_segments);
 }
 
-static double run_stream(void *context)
+/* Puts other data into every cache. */
+static void fill_caches(const struct cpu_bench *bench)
 {
-    const struct cpu_run *run = context;
-    const double start = clock_seconds();
-    for (size_t k = 0; k < run->n_repeats; k++)
-        if (!stream_run(&run->stream, run->what.n_threads))
-            return -1;
-    return (clock_seconds() - start) / (double)run->n_repeats;
+    enum { LINE_NBYTES = 64 };
+    for (size_t k = 0; k < COLD_NBYTES; k += LINE_NBYTES)
+        bench->other[k]++;
+    __asm__ volatile("" ::: "memory");
 }
 
 static double run_case(void *context)
 {
-    const struct cpu_run *run = context;
-    const struct cpu_case *c = &run->what;
-    softqam_status status = SOFTQAM_OK;
+    struct cpu_run *run = context;
+    bool good = true;
+    if (run->c.how & BENCH_COLD)
+        fill_caches(run->bench);
     const double start = clock_seconds();
-    if (c->n_segments > 0)
-        for (size_t k = 0; k < run->n_repeats && status == SOFTQAM_OK; k++)
-            status = softqam_demodulate_segments(run->demodulator, run->segments, c->n_segments);
-    else
-        for (size_t k = 0; k < run->n_repeats && status == SOFTQAM_OK; k++)
-            status = softqam_demodulate(run->demodulator, c->symbols, c->noise_var, c->n_symbols, run->bench->out);
-    return status == SOFTQAM_OK ? (clock_seconds() - start) / (double)run->n_repeats : -1;
+    for (size_t k = 0; k < run->n_repeats && good; k++)
+        good = run->demodulator ? call_library(run) == SOFTQAM_OK : stream_run(&run->stream, run->c.n_threads);
+    return good ? (clock_seconds() - start) / (double)run->n_repeats : -1;
 }
 
-static bool make(struct cpu_bench *bench, const struct cpu_case *c, const char *variant,
-                 softqam_demodulator **demodulator)
+static bool make(const struct cpu_run *run, const char *variant, unsigned n_threads, softqam_demodulator **demodulator)
 {
-    softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, c->n_threads);
+    const softqam_demodulator_config config = bench_case_config(&run->c);
+    softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, n_threads);
     context_config.cpu_variant = variant;
-    if (bench_create(demodulator, context_config, &c->config) == SOFTQAM_OK)
+    if (bench_create(demodulator, context_config, &config) == SOFTQAM_OK)
         return true;
     message_print("cpu", "%s", softqam_error_message());
-    bench->report->failed = true;
     return false;
 }
 
-/* The outputs of a stretch of symbols against those of the portable loop. */
-static bool verify_stretch(struct cpu_bench *bench, const struct cpu_case *c, softqam_demodulator *portable,
-                           size_t first, size_t n)
+/* The portable loop's bytes of so many symbols from the first-th on. */
+static bool expect_plain(const struct cpu_run *run, softqam_demodulator *portable, size_t first, size_t n)
 {
-    const unsigned char *got = bench->out + bench_out_nbytes(&c->config, first);
-    if (softqam_demodulate(portable, symbols_from(c, first), noise_from(c, first), n, bench->expected) == SOFTQAM_OK &&
-        memcmp(bench->expected, got, bench_out_nbytes(&c->config, n)) == 0)
-        return true;
-    message_print(c->what, "wrong bytes");
-    bench->report->failed = true;
-    return false;
+    const struct bench_case *c = &run->c;
+    const unsigned char *symbols = run->samples->symbols;
+    const float *noise_var = run->noise_var;
+    if (noise_var && c->noise != BENCH_ONE_N0)
+        noise_var += first;
+    return softqam_demodulate(portable, symbols + first * softqam_input_symbol_nbytes(c->input), noise_var, n,
+                              run->bench->expected) == SOFTQAM_OK &&
+           memcmp(run->bench->expected, run->bench->out + softqam_output_nbytes(c->output, c->modulation, first),
+                  softqam_output_nbytes(c->output, c->modulation, n)) == 0;
 }
 
-static bool verify(struct cpu_bench *bench, struct cpu_run *run)
+/* All of a call's segments, what lies between their outputs included. */
+static bool expect_segments(struct cpu_run *run, softqam_demodulator *portable)
 {
-    const struct cpu_case *c = &run->what;
-    const size_t n = c->n_symbols < CPU_VERIFY_SYMBOLS ? c->n_symbols : CPU_VERIFY_SYMBOLS;
-    softqam_demodulator *portable;
-    memset(bench->out, 1, bench_out_nbytes(&c->config, c->n_symbols));
-    if (run_case(run) < 0 || !make(bench, c, "portable", &portable))
-        return false;
-    /* The second one begins at an even place, where pi/2-BPSK is as at the first. */
-    const bool good = verify_stretch(bench, c, portable, 0, n) &&
-                      verify_stretch(bench, c, portable, (c->n_symbols - n + 1) / 2 * 2, n / 2);
-    softqam_demodulator_destroy(portable);
+    const size_t nbytes = bench_case_out_nbytes(&run->c), last_call = run->n_calls > 0 ? run->n_calls - 1 : 0;
+    memset(run->bench->expected, 1, nbytes);
+    const size_t n = lay_out(run, last_call, run->bench->expected);
+    const bool good = softqam_demodulate_segments(portable, run->segments, n) == SOFTQAM_OK &&
+                      memcmp(run->bench->expected, run->bench->out, nbytes) == 0;
+    run->n_segments = lay_out(run, 0, run->bench->out);
     return good;
 }
 
-/* As many symbols to each as to the others. */
-static bool make_segments(struct cpu_run *run)
+/* Two calls, of which the second one may begin where the first one ended; then the bytes of the second. */
+static bool verify(struct cpu_run *run)
 {
-    const struct cpu_case *c = &run->what;
-    if (c->n_segments == 0)
-        return true;
-    run->segments = calloc(c->n_segments, sizeof *run->segments);
-    const size_t n = c->n_symbols / c->n_segments;
-    for (size_t k = 0; run->segments && k < c->n_segments; k++)
-        run->segments[k] = (softqam_segment){
-            .n_symbols = n,
-            .first_symbol = k * n,
-            .layers[0] = {.symbols = symbols_from(c, k * n), .noise_var = noise_from(c, k * n)},
-            .noise_stride = bench_has_noise(&c->config),
-            .out = run->bench->out + bench_out_nbytes(&c->config, k * n),
-        };
-    return run->segments != NULL;
+    const struct bench_case *c = &run->c;
+    const size_t n = c->n_symbols < CPU_VERIFY_SYMBOLS ? c->n_symbols : CPU_VERIFY_SYMBOLS;
+    softqam_demodulator *portable;
+    bool good = make(run, "portable", 1, &portable);
+    run->n_segments = bench_case_is_plain(c) ? 0 : lay_out(run, 0, run->bench->out);
+    for (int k = 0; k < 2 && good; k++) {
+        memset(run->bench->out, 1, bench_case_out_nbytes(c));
+        good = call_library(run) == SOFTQAM_OK;
+    }
+    if (!bench_case_is_plain(c))
+        good = good && expect_segments(run, portable);
+    else
+        /* The second stretch begins at an even symbol, where pi/2-BPSK is as at the first. */
+        good = good && expect_plain(run, portable, 0, n) &&
+               expect_plain(run, portable, (c->n_symbols - n + 1) / 2 * 2, n / 2);
+    softqam_demodulator_destroy(portable);
+    if (!good)
+        message_print(run->name, "wrong bytes");
+    return good;
 }
 
 static void close_run(void *context)
 {
     struct cpu_run *run = context;
     softqam_demodulator_destroy(run->demodulator);
-    free(run->segments);
     free(run);
 }
 
-/* NULL where the turns have failed already. */
-static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, const struct cpu_case *c, bench_run *run)
+/* NULL where that failed, as the turns then have. */
+static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c)
 {
-    struct cpu_run *added = turns->failed ? NULL : calloc(1, sizeof *added);
-    if (!added) {
+    struct cpu_run *run = calloc(1, sizeof *run);
+    if (run) {
+        *run = (struct cpu_run){.bench = bench, .c = *c, .n_repeats = count_repeats(c)};
+        run->samples = bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, bench_case_span(c));
+        turns->contenders[turns->n++] = (struct contender){
+            run->name, run_case, run, close_run, c->n_symbols, bench_case_nbytes(c), c->how & BENCH_COLD};
+    }
+    if (!run || !run->samples) {
+        message_print("cpu", "out of memory");
         turns->failed = bench->report->failed = true;
         return NULL;
     }
-    *added = (struct cpu_run){.bench = bench, .what = *c, .n_repeats = 1};
-    turns->contenders[turns->n++] = (struct contender){
-        added->name, run, added, close_run, c->n_symbols, c->n_symbols * bench_symbol_nbytes(&c->config)};
-    return added;
+    if (c->output != SOFTQAM_OUTPUT_U8)
+        run->noise_var = c->noise == BENCH_INVERSE ? run->samples->inverse : run->samples->noise_var;
+    return run;
 }
 
-void cpu_add_case(struct cpu_bench *bench, struct turns *turns, const struct cpu_case *c)
+static void add_library(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c)
 {
-    struct cpu_run *run = add_run(bench, turns, c, run_case);
-    const bool is_soft_bits = c->config.output_format == SOFTQAM_OUTPUT_U8;
+    struct cpu_run *run = add_run(bench, turns, c);
+    char name[WHAT_NBYTES];
     if (!run)
         return;
-    if (!make_segments(run) || !make(bench, c, c->variant, &run->demodulator) || !verify(bench, run)) {
+    bench_case_name(c, name);
+    snprintf(run->name, sizeof run->name, "cpu: %.90s, %s, %u thread%s", name, c->variant ? c->variant : "fastest",
+             c->n_threads, PLURAL(c->n_threads));
+    if (!make(run, c->variant, c->n_threads, &run->demodulator) || !verify(run))
         turns->failed = bench->report->failed = true;
-        return;
-    }
-    snprintf(run->name, sizeof run->name, "cpu: %s%s%s, %s",
-             is_soft_bits ? "" : modulation_get(c->config.modulation)->name, is_soft_bits ? "" : " ", c->what,
-             softqam_backend_detail(run->demodulator));
-    run->n_repeats = repeats_of(c->n_symbols);
 }
 
-void cpu_add_limit(struct cpu_bench *bench, struct turns *turns, const struct cpu_case *c, bool streaming)
+static void add_limit(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c, bool streaming)
 {
-    struct cpu_run *run = add_run(bench, turns, c, run_stream);
-    const bool has_noise = bench_has_noise(&c->config);
+    struct cpu_run *run = add_run(bench, turns, c);
     if (!run)
         return;
-    run->n_repeats = repeats_of(c->n_symbols);
-    run->stream = (struct stream){.symbols = (const unsigned char *)bench->symbols,
-                                  .noise_var = has_noise ? c->noise_var : NULL,
+    run->stream = (struct stream){.symbols = run->samples->symbols,
+                                  .symbol_nbytes = softqam_input_symbol_nbytes(c->input),
+                                  .noise_var = c->noise == BENCH_ONE_N0 ? NULL : run->noise_var,
                                   .out = bench->out,
-                                  .out_nbytes = bench_out_nbytes(&c->config, 1),
+                                  .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
                                   .n_symbols = c->n_symbols,
                                   .streaming = streaming};
-    snprintf(run->name, sizeof run->name, "cpu: read %d write %zu%s, %u thread%s", has_noise ? 12 : 8,
-             run->stream.out_nbytes, streaming ? ", streaming stores" : "", c->n_threads, PLURAL(c->n_threads));
+    snprintf(run->name, sizeof run->name, "cpu: read %zu write %zu%s%s, %u thread%s",
+             run->stream.symbol_nbytes + (run->stream.noise_var ? sizeof(float) : 0), run->stream.out_nbytes,
+             streaming ? ", streaming stores" : "", c->how & BENCH_COLD ? ", cold" : "", c->n_threads,
+             PLURAL(c->n_threads));
 }
 
-int cpu_measure(struct cpu_bench *bench, const struct cpu_case *c, int limit)
+void cpu_add(void *context, struct turns *turns, const struct bench_case *c, enum bench_run run)
 {
-    struct turns turns = {.report = bench->report};
-    cpu_add_case(bench, &turns, c);
-    return report_set_limit(bench->report, report_measure_in_turns(&turns), limit);
-}
-
-int cpu_measure_copy(struct cpu_bench *bench, size_t n_symbols)
-{
-    struct cpu_run run = {.bench = bench, .what = {.n_symbols = n_symbols}, .n_repeats = repeats_of(n_symbols)};
-    return report_measure(bench->report, "cpu: memcpy", n_symbols, 16 * n_symbols, -1, run_copy, &run);
+    enum { LARGE_SYMBOLS = 1 << 20 };
+    if (c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1)
+        turns->skipped = true;
+    else if (run == BENCH_LIBRARY)
+        add_library(context, turns, c);
+    else
+        add_limit(context, turns, c, false);
+    if (run == BENCH_LIMIT && c->n_symbols >= LARGE_SYMBOLS && stream_can_stream() && !turns->failed)
+        add_limit(context, turns, c, true);
 }

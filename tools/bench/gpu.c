@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA section of softqam-bench: its buffers and the order of its parts. */
+/* The CUDA sections of softqam-bench: samples on the device, and their order. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "common/modulation.h"
-#include "sections.h"
+#include "create.h"
+#include "objects.h"
 
 static bool is_good(struct gpu_bench *bench, bool good, const char *what, const char *text)
 {
@@ -28,40 +28,13 @@ bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char
     return is_good(bench, status == SOFTQAM_OK, what, softqam_error_message());
 }
 
-bool gpu_supported(struct gpu_bench *bench, softqam_status status, const char *what)
-{
-    char text[256];
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !strstr(softqam_error_message(), "this version"))
-        return gpu_softqam_good(bench, status, what);
-    snprintf(text, sizeof text, "not by this version: %s", softqam_error_message());
-    report_note(bench->report, what, text);
-    return false;
-}
-
 bool gpu_synchronise(struct gpu_bench *bench)
 {
-    return gpu_good(bench, cudaStreamSynchronize(bench->streams[0]), "cudaStreamSynchronize");
+    return gpu_good(bench, cudaStreamSynchronize(bench->stream), "cudaStreamSynchronize");
 }
 
-bool gpu_create(struct gpu_bench *bench, softqam_demodulator **demodulator, softqam_demodulator_config config)
-{
-    const float *d_noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var;
-    char what[64];
-    config.context = bench->context;
-    softqam_status status = softqam_demodulator_create(demodulator, &config);
-    if (status == SOFTQAM_OK)
-        status = softqam_context_prepare(bench->context, SOFTQAM_PREPARE_KERNELS);
-    if (status == SOFTQAM_OK)
-        status = softqam_cuda_demodulate(*demodulator, bench->d_in, d_noise_var, 1, bench->d_out, bench->streams[0]);
-    snprintf(what, sizeof what, "cuda: %s", modulation_get(config.modulation)->name);
-    if (gpu_supported(bench, status, what))
-        return true;
-    softqam_demodulator_destroy(*demodulator);
-    *demodulator = NULL;
-    return false;
-}
-
-bool gpu_repeat(struct gpu_bench *bench, void *to, const void *from, size_t from_nbytes, size_t to_nbytes)
+/* Copies bytes from host memory to the device, and there again and again until so many are filled. */
+static bool repeat(struct gpu_bench *bench, void *to, const void *from, size_t from_nbytes, size_t to_nbytes)
 {
     unsigned char *d = to;
     size_t done = from_nbytes < to_nbytes ? from_nbytes : to_nbytes;
@@ -75,118 +48,52 @@ bool gpu_repeat(struct gpu_bench *bench, void *to, const void *from, size_t from
     return true;
 }
 
-bool gpu_fill_input(struct gpu_bench *bench)
+static void release(struct gpu_samples *samples)
 {
-    return gpu_repeat(bench, bench->d_in, bench->symbols, 8 * bench->n_symbols, 8 * bench->n_device_symbols);
+    (void)cudaFree(samples->d_symbols);
+    (void)cudaFree(samples->d_noise_var);
+    *samples = (struct gpu_samples){.d_symbols = NULL};
 }
 
-bool gpu_fill_noise(struct gpu_bench *bench)
+static bool make(struct gpu_bench *bench, struct gpu_samples *samples)
 {
-    /* 1/350 each: a byte four times over is a float. */
-    enum { BYTE = 0x3b };
-    memset(&bench->noise_var, BYTE, sizeof bench->noise_var);
-    return gpu_good(bench, cudaMemset(bench->d_noise_var, BYTE, sizeof(float) * bench->n_device_symbols), "cudaMemset");
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(samples->format);
+    const size_t n = samples->n_symbols, period = samples->period;
+    const struct bench_samples *host =
+        bench_samples_get(&bench->pool, &samples->input, samples->modulation, samples->format, period);
+    return is_good(bench, host != NULL, "cuda", "out of memory") &&
+           gpu_good(bench, cudaMalloc((void **)&samples->d_symbols, n * symbol_nbytes), "cudaMalloc") &&
+           gpu_good(bench, cudaMalloc((void **)&samples->d_noise_var, n * sizeof(float)), "cudaMalloc") &&
+           repeat(bench, samples->d_symbols, host->symbols, period * symbol_nbytes, n * symbol_nbytes) &&
+           repeat(bench, samples->d_noise_var, host->noise_var, period * sizeof(float), n * sizeof(float));
 }
 
-bool gpu_clock_start(struct gpu_bench *bench)
+const struct gpu_samples *gpu_samples_get(struct gpu_bench *bench, const struct bench_case *c, size_t n_symbols,
+                                          size_t period)
 {
-    return gpu_good(bench, cudaEventRecord(bench->start, bench->streams[0]), "cudaEventRecord");
-}
-
-double gpu_clock_stop(struct gpu_bench *bench)
-{
-    float milliseconds = -1;
-    if (!gpu_good(bench, cudaEventRecord(bench->stop, bench->streams[0]), "cudaEventRecord") ||
-        !gpu_good(bench, cudaEventSynchronize(bench->stop), "cudaEventSynchronize") ||
-        !gpu_good(bench, cudaEventElapsedTime(&milliseconds, bench->start, bench->stop), "cudaEventElapsedTime"))
-        return -1;
-    return 1e-3 * (double)milliseconds;
-}
-
-bool gpu_capture(struct gpu_bench *bench, size_t n_launches, gpu_enqueue *enqueue, const void *context,
-                 cudaGraphExec_t *graph)
-{
-    cudaStream_t stream = bench->streams[0];
-    cudaGraph_t captured = NULL;
-    bool all = true;
-    if (!gpu_good(bench, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"))
-        return false;
-    for (size_t k = 0; k < n_launches && all; k++)
-        all = enqueue(context, k);
-    all = gpu_good(bench, cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture") && all &&
-          gpu_good(bench, cudaGraphInstantiate(graph, captured, 0), "cudaGraphInstantiate");
-    if (captured)
-        (void)cudaGraphDestroy(captured);
-    return all;
-}
-
-double gpu_time_graph(struct gpu_bench *bench, cudaGraphExec_t graph, int n_replays)
-{
-    bool all = gpu_clock_start(bench);
-    for (int k = 0; k < n_replays && all; k++)
-        all = gpu_good(bench, cudaGraphLaunch(graph, bench->streams[0]), "cudaGraphLaunch");
-    return all ? gpu_clock_stop(bench) / n_replays : -1;
-}
-
-static bool allocate_host(struct gpu_bench *bench)
-{
-    const size_t nbytes = 8 * bench->n_symbols;
-    void *pinned_in = NULL, *pinned_out = NULL;
-    const bool all = gpu_softqam_good(bench, softqam_host_alloc(bench->context, nbytes, &pinned_in), "cuda") &&
-                     gpu_softqam_good(bench, softqam_host_alloc(bench->context, nbytes, &pinned_out), "cuda");
-    bench->pinned_in = pinned_in;
-    bench->pinned_out = pinned_out;
-    bench->symbols = malloc(nbytes);
-    bench->expected = malloc(nbytes);
-    bench->pageable_out = malloc(nbytes);
-    return all && bench->symbols && bench->expected && bench->pageable_out;
-}
-
-static bool allocate_device(struct gpu_bench *bench, unsigned sections)
-{
-    const bool all_modulations = sections & 1u << BENCH_MODULATIONS;
-    const size_t n_bits = modulation_get(all_modulations ? SOFTQAM_MODULATION_1024QAM : bench->modulation)->n_bits;
-    const size_t n = bench->n_device_symbols, out_nbytes = sizeof(float) * (n_bits > 8 ? n_bits : 8) * n;
-    bool all = gpu_good(bench, cudaMalloc((void **)&bench->d_in, 8 * n), "cudaMalloc") &&
-               gpu_good(bench, cudaMalloc((void **)&bench->d_noise_var, sizeof(float) * n), "cudaMalloc") &&
-               gpu_good(bench, cudaMalloc((void **)&bench->d_out, out_nbytes), "cudaMalloc") &&
-               gpu_good(bench, cudaEventCreate(&bench->start), "cudaEventCreate") &&
-               gpu_good(bench, cudaEventCreate(&bench->stop), "cudaEventCreate");
-    for (int k = 0; k < GPU_MAX_STREAMS && all; k++)
-        all = gpu_good(bench, cudaStreamCreate(&bench->streams[k]), "cudaStreamCreate");
-    return all;
-}
-
-/* The symbols of the runs from host memory, and their soft bits by the CPU. */
-static bool fill(struct gpu_bench *bench)
-{
-    softqam_demodulator *demodulator;
-    bench_fill_large(SOFTQAM_MODULATION_256QAM, bench->symbols, bench->n_symbols);
-    memcpy(bench->pinned_in, bench->symbols, 8 * bench->n_symbols);
-    softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
-    if (status == SOFTQAM_OK)
-        status = softqam_demodulate(demodulator, bench->symbols, NULL, bench->n_symbols, bench->expected);
-    softqam_demodulator_destroy(demodulator);
-    return gpu_softqam_good(bench, status, "cpu") && gpu_fill_input(bench) && gpu_fill_noise(bench);
-}
-
-static void release(struct gpu_bench *bench)
-{
-    softqam_host_free(bench->pinned_in);
-    softqam_host_free(bench->pinned_out);
-    free(bench->symbols);
-    free(bench->expected);
-    free(bench->pageable_out);
-    (void)cudaFree(bench->d_in);
-    (void)cudaFree(bench->d_noise_var);
-    (void)cudaFree(bench->d_out);
-    for (int k = 0; k < GPU_MAX_STREAMS; k++)
-        if (bench->streams[k])
-            (void)cudaStreamDestroy(bench->streams[k]);
-    if (bench->start)
-        (void)cudaEventDestroy(bench->start);
-    if (bench->stop)
-        (void)cudaEventDestroy(bench->stop);
+    struct gpu_samples *made = &bench->samples[0];
+    bench->n_uses++;
+    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++) {
+        struct gpu_samples *s = &bench->samples[k];
+        if (s->n_symbols == n_symbols && s->period == period && s->modulation == c->modulation &&
+            s->format == c->input && bench_input_is_same(&s->input, &c->data)) {
+            s->last_used = bench->n_uses;
+            return s;
+        }
+        if (s->last_used < made->last_used)
+            made = s;
+    }
+    release(made);
+    *made = (struct gpu_samples){.input = c->data,
+                                 .modulation = c->modulation,
+                                 .format = c->input,
+                                 .n_symbols = n_symbols,
+                                 .period = period,
+                                 .last_used = bench->n_uses};
+    if (make(bench, made))
+        return made;
+    release(made);
+    return NULL;
 }
 
 /* What the JSON should say of the machine. */
@@ -220,51 +127,80 @@ static void note_facts(struct report *report)
         fclose(file);
 }
 
-static void measure(struct gpu_bench *bench, unsigned chosen)
+/* A call on device memory and its synchronisation, of what objects cost. */
+static softqam_status call_on_device(void *context, softqam_demodulator *demodulator, softqam_output_format format)
 {
-    static void (*const sections[N_BENCH_SECTIONS])(struct gpu_bench *) = {
-        [BENCH_MODULATIONS] = gpu_bench_modulations,
-        [BENCH_SLOW] = gpu_bench_slow,
-        [BENCH_CALLS] = gpu_bench_calls,
-        [BENCH_CHAIN] = gpu_bench_chain,
-        [BENCH_SEGMENTS] = gpu_bench_segments,
-        [BENCH_DEVICE] = gpu_bench_device,
-        [BENCH_GRAPH] = gpu_bench_graph,
-        [BENCH_HOST] = gpu_bench_host,
-        [BENCH_STREAMS] = gpu_bench_streams,
-        [BENCH_CHOICE] = gpu_bench_choice,
-        [BENCH_DEVICES] = gpu_bench_devices,
+    struct gpu_bench *bench = context;
+    const struct bench_case c = {.modulation = SOFTQAM_MODULATION_256QAM, .n_symbols = SLOT_SYMBOLS};
+    const struct gpu_samples *samples = gpu_samples_get(bench, &c, SLOT_SYMBOLS, SLOT_SYMBOLS);
+    void *d_out = NULL;
+    if (!samples || !gpu_good(bench, cudaMalloc(&d_out, sizeof(float) * 8 * SLOT_SYMBOLS), "cudaMalloc"))
+        return SOFTQAM_ERROR_CUDA;
+    softqam_status status = softqam_cuda_demodulate(demodulator, samples->d_symbols,
+                                                    format == SOFTQAM_OUTPUT_U8 ? NULL : samples->d_noise_var,
+                                                    SLOT_SYMBOLS, d_out, bench->stream);
+    if (!gpu_synchronise(bench) && status == SOFTQAM_OK)
+        status = SOFTQAM_ERROR_CUDA;
+    (void)cudaFree(d_out);
+    return status;
+}
+
+static size_t device_nbytes(void *context)
+{
+    size_t n_free = 0, n_total = 0;
+    return gpu_good(context, cudaMemGetInfo(&n_free, &n_total), "cudaMemGetInfo") ? n_total - n_free : 0;
+}
+
+static void measure_objects(struct gpu_bench *bench)
+{
+    const struct objects_use uses[] = {
+        {"cuda", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
+        {"cuda, device memory", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_KERNELS, call_on_device, device_nbytes, bench},
     };
-    for (unsigned k = 0; k < N_BENCH_SECTIONS; k++)
-        if (sections[k] && chosen & 1u << k)
-            sections[k](bench);
+    for (size_t k = 0; k < sizeof uses / sizeof uses[0]; k++)
+        bench_objects(bench->report, &uses[k]);
+}
+
+static void measure(struct gpu_bench *bench)
+{
+    const struct bench_options *options = bench->options;
+    const struct bench_backend backend = {"cuda: ", NULL, gpu_add, bench};
+    for (size_t k = 0; k < GPU_N_TABLES; k++) {
+        const struct bench_table *table = &gpu_tables[k];
+        if (options->sections & 1u << table->section && (options->is_first || table->of_modulation))
+            bench_measure_table(bench->report, options, table, &backend);
+    }
+    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
+        release(&bench->samples[k]);
+    if (!options->is_first)
+        return;
+    gpu_bench_host(bench);
     /* Last: kernels of graphs take longer in a process that has made many streams (cuda/PERFORMANCE.md). */
-    if (chosen & 1u << BENCH_OBJECTS)
-        gpu_bench_objects(bench);
+    if (options->sections & 1u << BENCH_OBJECTS)
+        measure_objects(bench);
 }
 
 void bench_cuda(struct report *report, const struct bench_options *options)
 {
-    struct gpu_bench bench = {.report = report,
-                              .modulation = options->modulation,
-                              .n_symbols = options->n_symbols,
-                              .n_device_symbols = options->n_device_symbols};
-    if (bench.n_symbols < options->n_largest)
-        bench.n_symbols = options->n_largest;
-    if (bench.n_device_symbols < bench.n_symbols)
-        bench.n_device_symbols = bench.n_symbols;
+    struct gpu_bench bench = {.report = report, .options = options};
     const softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
     if (softqam_context_create(&bench.context, &config) != SOFTQAM_OK) {
         message_print("cuda", "not measured: %s", softqam_error_message());
         return;
     }
     note_facts(report);
-    if (allocate_host(&bench) && allocate_device(&bench, options->sections) && fill(&bench)) {
-        measure(&bench, options->sections);
-    } else {
-        message_print("cuda", "memory could not be had");
-        report->failed = true;
-    }
-    release(&bench);
+    if (gpu_good(&bench, cudaStreamCreate(&bench.stream), "cudaStreamCreate") &&
+        gpu_good(&bench, cudaEventCreate(&bench.start), "cudaEventCreate") &&
+        gpu_good(&bench, cudaEventCreate(&bench.stop), "cudaEventCreate"))
+        measure(&bench);
+    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
+        release(&bench.samples[k]);
+    bench_pool_free(&bench.pool);
+    if (bench.start)
+        (void)cudaEventDestroy(bench.start);
+    if (bench.stop)
+        (void)cudaEventDestroy(bench.stop);
+    if (bench.stream)
+        (void)cudaStreamDestroy(bench.stream);
     softqam_context_destroy(bench.context);
 }

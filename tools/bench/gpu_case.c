@@ -1,159 +1,420 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured on device memory: symbols, the library's work on them and copies in its place, and right bytes. */
+/* How a case of the GPU is launched, verified and timed, and its limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/message.h"
-#include "common/modulation.h"
+#include "create.h"
 #include "gpu.h"
 
-bool gpu_pattern_make(struct gpu_bench *bench, struct gpu_pattern *pattern, softqam_modulation modulation,
-                      softqam_input_format input)
-{
-    const size_t n = bench->n_device_symbols < GPU_PATTERN_SYMBOLS ? bench->n_device_symbols : GPU_PATTERN_SYMBOLS;
-    const size_t nbytes = softqam_input_symbol_nbytes(input);
-    *pattern = (struct gpu_pattern){malloc(n * nbytes), malloc(n * sizeof(float)), modulation, input, n};
-    if (!pattern->symbols || !pattern->noise_var) {
-        message_print("cuda", "out of memory");
-        bench->report->failed = true;
-        return false;
-    }
-    bench_fill(modulation, pattern->symbols, n, 28.0, input);
-    for (size_t k = 0; k < n; k++)
-        pattern->noise_var[k] = bench->noise_var;
-    return gpu_repeat(bench, bench->d_in, pattern->symbols, n * nbytes, bench->n_device_symbols * nbytes);
-}
+enum {
+    CALLS = 50,  /* of a sample on the host's clock */
+    CHAINS = 20, /* of a graph */
+    REPLAYS = 3, /* of a graph in a sample */
+    POISON = 1,
+    WORD_NBYTES = 16
+};
 
-void gpu_pattern_free(struct gpu_pattern *pattern)
-{
-    free(pattern->symbols);
-    free(pattern->noise_var);
-}
-
-size_t gpu_count_slots(const struct gpu_bench *bench, size_t symbol_nbytes)
-{
-    enum { GRAPH_NBYTES = 1 << 28 };
-    const size_t n = GRAPH_NBYTES / (SLOT_SYMBOLS * symbol_nbytes) + 1;
-    const size_t n_fitting = bench->n_device_symbols / GPU_SLOT_STRIDE;
-    return n < n_fitting ? n : n_fitting;
-}
-
-void gpu_config_name(const softqam_demodulator_config *config, char name[WHAT_NBYTES])
-{
-    snprintf(name, WHAT_NBYTES, "%s %s to %s%s", modulation_get(config->modulation)->name,
-             bench_input_name(config->input_format), sample_format_output_name(config->output_format),
-             config->output_format == SOFTQAM_OUTPUT_U8 ? ""
-             : bench_has_noise(config)                  ? ", N0 a symbol"
-                                                        : ", one N0");
-}
-
-bool gpu_work_open(struct gpu_bench *bench, softqam_demodulator_config config, size_t n_symbols, struct gpu_work *work)
-{
+/* What runs a case, its limit, or what is there without either. */
+struct gpu_run {
+    struct gpu_bench *bench;
+    struct bench_case c;
+    enum bench_run run;
     char name[WHAT_NBYTES];
-    *work = (struct gpu_work){.bench = bench,
-                              .config = config,
-                              .d_in = bench->d_in,
-                              .d_noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : bench->d_noise_var,
-                              .d_out = bench->d_out,
-                              .n_symbols = n_symbols,
-                              .n_launches = 1};
-    gpu_config_name(&config, name);
-    snprintf(work->name, sizeof work->name, "cuda: %.70s", name);
-    return gpu_create(bench, &work->demodulator, config);
-}
+    const struct gpu_samples *samples;
+    softqam_demodulator *demodulator;
+    enum bench_copy_shape shape; /* of a limit */
+    bool programmatic;
+    size_t n_launches; /* of a graph */
+    size_t stride;     /* symbols and bytes of the output from one launch to the next */
+    size_t out_stride;
+    unsigned char *d_chain;  /* what the producer writes: symbols, then noise */
+    unsigned char *d_master; /* what it reads */
+    unsigned *d_sums;
+    unsigned char *d_out;
+    softqam_segment *d_segments; /* of all launches; behind them how many a launch has */
+    cudaGraphExec_t graph;
+};
 
-void gpu_work_close(void *context)
+static bool is_chain(const struct gpu_run *run)
 {
-    struct gpu_work *work = context;
-    if (work->graph)
-        (void)cudaGraphExecDestroy(work->graph);
-    softqam_demodulator_destroy(work->demodulator);
+    return run->c.launch == BENCH_CHAIN || run->c.launch == BENCH_CHAIN_OVERLAPS;
 }
 
-struct gpu_work gpu_work_copy(const struct gpu_work *work, enum bench_copy_shape shape, bool programmatic)
+static bool has_noise(const struct bench_case *c)
 {
-    struct gpu_work copy = *work;
-    copy.demodulator = NULL;
-    copy.graph = NULL;
-    copy.shape = shape;
-    copy.programmatic = programmatic;
-    if (!bench_has_noise(&copy.config))
-        copy.d_noise_var = NULL;
-    const size_t out_nbytes = bench_out_nbytes(&copy.config, 1);
-    snprintf(copy.name, sizeof copy.name, "cuda: copy kernel, %zu bytes to %zu%s%s",
-             bench_symbol_nbytes(&copy.config) - out_nbytes, out_nbytes,
-             shape == BENCH_COPY_LONG ? ", long tiles" : ", short tiles", programmatic ? ", programmatic" : "");
-    return copy;
+    return c->output != SOFTQAM_OUTPUT_U8;
 }
 
-bool gpu_work_enqueue(const struct gpu_work *work, size_t first)
+static size_t chain_symbol_nbytes(const struct gpu_run *run)
 {
-    struct gpu_bench *bench = work->bench;
-    cudaStream_t stream = bench->streams[0];
-    const softqam_demodulator_config *config = &work->config;
-    const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), n = work->n_symbols;
-    const size_t out_nbytes = bench_out_nbytes(config, 1);
-    const unsigned char *d_in = work->d_in + first * in_nbytes;
-    const float *d_noise_var = bench_has_noise(config) ? work->d_noise_var + first : work->d_noise_var;
-    unsigned char *d_out = work->d_out + first * out_nbytes;
-    if (work->demodulator)
-        return gpu_softqam_good(bench, softqam_cuda_demodulate(work->demodulator, d_in, d_noise_var, n, d_out, stream),
-                                work->name);
-    const struct bench_copy copy = {d_in,       in_nbytes, d_noise_var, d_out,
-                                    out_nbytes, n,         work->shape, work->programmatic};
-    return gpu_good(bench, bench_copy_kernel(&copy, stream), work->name);
+    return run->c.n_symbols * softqam_input_symbol_nbytes(run->c.input);
 }
 
-static double run_work(void *context)
+/* What a producer writes. */
+static size_t chain_nbytes(const struct gpu_run *run)
 {
-    enum { GRAPH_REPLAYS = 3 };
-    const struct gpu_work *work = context;
-    struct gpu_bench *bench = work->bench;
-    const double n_launches = (double)work->n_launches;
-    if (work->graph)
-        return gpu_time_graph(bench, work->graph, GRAPH_REPLAYS) / n_launches;
-    bool all = gpu_clock_start(bench);
-    for (size_t k = 0; k < work->n_launches && all; k++)
-        all = gpu_work_enqueue(work, 0);
-    return all ? gpu_clock_stop(bench) / n_launches : -1;
+    return chain_symbol_nbytes(run) + (has_noise(&run->c) ? run->c.n_symbols * sizeof(float) : 0);
 }
 
-void gpu_work_add(struct turns *turns, struct gpu_work *work)
+/* Of all launches; those of a chain write to the same memory. */
+static size_t out_nbytes(const struct gpu_run *run)
 {
-    turns->contenders[turns->n++] =
-        (struct contender){work->name,     run_work,        work,
-                           gpu_work_close, work->n_symbols, work->n_symbols * bench_symbol_nbytes(&work->config)};
+    return is_chain(run) ? run->out_stride : run->n_launches * run->out_stride;
 }
 
-bool gpu_compare(struct gpu_bench *bench, const char *name, const void *expected, const void *d_out, size_t nbytes)
+/* Where the k-th launch has its input. */
+static const unsigned char *d_symbols(const struct gpu_run *run, size_t k)
+{
+    return is_chain(run) ? run->d_chain
+                         : run->samples->d_symbols + k * run->stride * softqam_input_symbol_nbytes(run->c.input);
+}
+
+static const float *d_noise_var(const struct gpu_run *run, size_t k)
+{
+    if (!has_noise(&run->c))
+        return NULL;
+    if (is_chain(run))
+        return (const float *)(const void *)(run->d_chain + chain_symbol_nbytes(run));
+    return run->samples->d_noise_var + (run->c.noise == BENCH_ONE_N0 ? 0 : k * run->stride);
+}
+
+static bool enqueue_library(struct gpu_run *run, size_t k)
+{
+    struct gpu_bench *bench = run->bench;
+    const struct bench_case *c = &run->c;
+    softqam_segment segments[BENCH_MOST_SEGMENTS];
+    unsigned char *d_out = run->d_out + k * run->out_stride;
+    softqam_status status;
+    if (bench_case_is_plain(c)) {
+        status = softqam_cuda_demodulate(run->demodulator, d_symbols(run, k), d_noise_var(run, k), c->n_symbols, d_out,
+                                         bench->stream);
+    } else if (c->how & BENCH_ON_DEVICE) {
+        const unsigned n = c->n_segments;
+        const unsigned *d_n = (const void *)(run->d_segments + run->n_launches * n);
+        status = softqam_cuda_demodulate_device_segments(run->demodulator, run->d_segments + k * n, d_n, n,
+                                                         c->n_symbols, bench->stream);
+    } else {
+        const size_t n = bench_case_segments(c, 0, d_symbols(run, k), d_noise_var(run, k), d_out, segments);
+        status = softqam_cuda_demodulate_segments(run->demodulator, segments, n, bench->stream);
+    }
+    return gpu_softqam_good(bench, status, run->name);
+}
+
+static bool enqueue_copy(struct gpu_run *run, size_t k)
+{
+    const struct bench_copy copy = {.in = d_symbols(run, k),
+                                    .in_nbytes = softqam_input_symbol_nbytes(run->c.input),
+                                    .noise_var = run->c.noise == BENCH_ONE_N0 ? NULL : d_noise_var(run, k),
+                                    .out = run->d_out + k * run->out_stride,
+                                    .out_nbytes = softqam_output_nbytes(run->c.output, run->c.modulation, 1),
+                                    .n_symbols = run->c.n_symbols,
+                                    .shape = run->shape,
+                                    .programmatic = run->programmatic};
+    return gpu_good(run->bench, bench_copy_kernel(&copy, run->bench->stream), run->name);
+}
+
+static bool enqueue_middle(struct gpu_run *run, size_t k)
+{
+    if (run->run == BENCH_LIBRARY)
+        return enqueue_library(run, k);
+    if (run->run == BENCH_LIMIT)
+        return enqueue_copy(run, k);
+    return is_chain(run) || gpu_good(run->bench, bench_empty_kernel(run->bench->stream), "empty kernel");
+}
+
+static bool enqueue(struct gpu_run *run, size_t k)
+{
+    struct gpu_bench *bench = run->bench;
+    const bool overlaps = run->c.launch == BENCH_CHAIN_OVERLAPS;
+    if (!is_chain(run))
+        return enqueue_middle(run, k);
+    return gpu_good(bench,
+                    bench_producer_kernel(run->d_master, run->d_chain, chain_nbytes(run) / WORD_NBYTES, overlaps,
+                                          bench->stream),
+                    "producer") &&
+           enqueue_middle(run, 0) &&
+           gpu_good(bench,
+                    bench_consumer_kernel(run->d_out, bench_case_out_nbytes(&run->c) / WORD_NBYTES, run->d_sums,
+                                          overlaps, bench->stream),
+                    "consumer");
+}
+
+static bool capture(struct gpu_run *run)
+{
+    struct gpu_bench *bench = run->bench;
+    cudaGraph_t captured = NULL;
+    bool all = gpu_good(bench, cudaStreamBeginCapture(bench->stream, cudaStreamCaptureModeThreadLocal),
+                        "cudaStreamBeginCapture");
+    if (!all)
+        return false;
+    for (size_t k = 0; k < run->n_launches && all; k++)
+        all = enqueue(run, k);
+    all = gpu_good(bench, cudaStreamEndCapture(bench->stream, &captured), "cudaStreamEndCapture") && all &&
+          gpu_good(bench, cudaGraphInstantiate(&run->graph, captured, 0), "cudaGraphInstantiate");
+    if (captured)
+        (void)cudaGraphDestroy(captured);
+    return all;
+}
+
+/* On the host's clock, each call with its synchronisation. */
+static double run_calls(struct gpu_run *run)
+{
+    bool all = true;
+    const double start = clock_seconds();
+    for (int k = 0; k < CALLS && all; k++)
+        all = enqueue(run, 0) && gpu_synchronise(run->bench);
+    return all ? (clock_seconds() - start) / CALLS : -1;
+}
+
+/* On the device's clock. */
+static double run_case(void *context)
+{
+    struct gpu_run *run = context;
+    struct gpu_bench *bench = run->bench;
+    float milliseconds = 0;
+    if (run->c.launch == BENCH_CALL)
+        return run_calls(run);
+    bool all = gpu_good(bench, cudaEventRecord(bench->start, bench->stream), "cudaEventRecord");
+    for (int k = 0; k < (run->graph ? REPLAYS : 1) && all; k++)
+        all = run->graph ? gpu_good(bench, cudaGraphLaunch(run->graph, bench->stream), "cudaGraphLaunch")
+                         : enqueue(run, 0);
+    all = all && gpu_good(bench, cudaEventRecord(bench->stop, bench->stream), "cudaEventRecord") &&
+          gpu_good(bench, cudaEventSynchronize(bench->stop), "cudaEventSynchronize") &&
+          gpu_good(bench, cudaEventElapsedTime(&milliseconds, bench->start, bench->stop), "cudaEventElapsedTime");
+    const double n = run->graph ? REPLAYS * (double)run->n_launches : 1;
+    return all ? 1e-3 * (double)milliseconds / n : -1;
+}
+
+static void close_run(void *context)
+{
+    struct gpu_run *run = context;
+    if (run->graph)
+        (void)cudaGraphExecDestroy(run->graph);
+    (void)cudaFree(run->d_chain);
+    (void)cudaFree(run->d_master);
+    (void)cudaFree(run->d_sums);
+    (void)cudaFree(run->d_out);
+    (void)cudaFree(run->d_segments);
+    softqam_demodulator_destroy(run->demodulator);
+    free(run);
+}
+
+/* Bytes on the device against those that are expected. */
+static bool compare(struct gpu_run *run, const void *expected, const void *d_got, size_t nbytes)
 {
     void *got = malloc(nbytes);
-    bool good = got && gpu_good(bench, cudaMemcpy(got, d_out, nbytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    bool good = got && gpu_good(run->bench, cudaMemcpy(got, d_got, nbytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (good && memcmp(expected, got, nbytes) != 0) {
-        message_print(name, "wrong bytes on the device");
+        message_print(run->name, "wrong bytes on the device");
         good = false;
     }
     free(got);
-    bench->report->failed = bench->report->failed || !good;
     return good;
 }
 
-bool gpu_verify(const struct gpu_work *work, const char *name, const void *symbols, const float *noise_var, size_t n,
-                const void *d_out)
+/* What the CPU makes of n symbols, from those of the pattern that are the k-th launch's or the call's from `first` on.
+ */
+static bool verify_stretch(struct gpu_run *run, size_t k, size_t first, size_t n)
 {
-    struct gpu_bench *bench = work->bench;
-    const size_t nbytes = bench_out_nbytes(&work->config, n);
-    void *expected = malloc(nbytes);
-    softqam_demodulator *demodulator;
-    softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), &work->config);
-    if (status == SOFTQAM_OK && expected)
-        status = softqam_demodulate(demodulator, symbols,
-                                    work->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var, n, expected);
+    const struct bench_case *c = &run->c;
+    const struct gpu_samples *samples = run->samples;
+    const struct bench_samples *host =
+        bench_samples_get(&run->bench->pool, &c->data, c->modulation, c->input, samples->period);
+    const bool plain = bench_case_is_plain(c);
+    const size_t at = (k * run->stride + first) % samples->period;
+    const size_t nbytes = plain ? softqam_output_nbytes(c->output, c->modulation, n) : bench_case_out_nbytes(c);
+    const softqam_demodulator_config config = bench_case_config(c);
+    softqam_segment segments[BENCH_MOST_SEGMENTS];
+    softqam_demodulator *demodulator = NULL;
+    unsigned char *expected = malloc(nbytes);
+    softqam_status status = SOFTQAM_ERROR_OUT_OF_MEMORY;
+    if (expected && host)
+        status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), &config);
+    if (status == SOFTQAM_OK) {
+        const unsigned char *symbols = host->symbols;
+        const float *noise_var = has_noise(c) ? host->noise_var + (c->noise == BENCH_ONE_N0 ? 0 : at) : NULL;
+        symbols += at * softqam_input_symbol_nbytes(c->input);
+        memset(expected, POISON, nbytes);
+        status = plain ? softqam_demodulate(demodulator, symbols, noise_var, n, expected)
+                       : softqam_demodulate_segments(demodulator, segments,
+                                                     bench_case_segments(c, 0, symbols, noise_var, expected, segments));
+    }
     softqam_demodulator_destroy(demodulator);
     const bool good =
-        gpu_softqam_good(bench, status, "cpu") && expected && gpu_compare(bench, name, expected, d_out, nbytes);
-    bench->report->failed = bench->report->failed || !good;
+        gpu_softqam_good(run->bench, status, run->name) &&
+        compare(run, expected,
+                run->d_out + k * run->out_stride + (plain ? softqam_output_nbytes(c->output, c->modulation, first) : 0),
+                nbytes);
     free(expected);
     return good;
+}
+
+/* That the consumer of a chain has seen the outputs. */
+static bool verify_consumer(struct gpu_run *run)
+{
+    const size_t nbytes = bench_case_out_nbytes(&run->c) / WORD_NBYTES * WORD_NBYTES;
+    unsigned sums[BENCH_CONSUMER_BLOCKS], all = 0;
+    unsigned *out = malloc(nbytes);
+    const bool good =
+        out && gpu_good(run->bench, cudaMemcpy(sums, run->d_sums, sizeof sums, cudaMemcpyDeviceToHost), "cudaMemcpy") &&
+        gpu_good(run->bench, cudaMemcpy(out, run->d_out, nbytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    for (size_t k = 0; k < BENCH_CONSUMER_BLOCKS && good; k++)
+        all ^= sums[k];
+    for (size_t k = 0; k < nbytes / sizeof *out && good; k++)
+        all ^= out[k];
+    free(out);
+    if (good && all != 0)
+        message_print(run->name, "the consumer has read other bytes");
+    return good && all == 0;
+}
+
+/* Runs it once into memory that holds something else, and looks at the first and at the last launch, or of one long
+ * launch at its beginning and its end. */
+static bool verify(struct gpu_run *run)
+{
+    struct gpu_bench *bench = run->bench;
+    const size_t n = run->c.n_symbols, period = run->samples->period;
+    const bool in_parts = bench_case_is_plain(&run->c) && run->n_launches == 1 && n > period;
+    if (!gpu_good(bench, cudaMemset(run->d_out, POISON, out_nbytes(run)), "cudaMemset") || run_case(run) < 0 ||
+        (is_chain(run) && !verify_consumer(run)))
+        return false;
+    if (in_parts)
+        return verify_stretch(run, 0, 0, period) &&
+               verify_stretch(run, 0, (n - 1) / period * period, n - (n - 1) / period * period);
+    return verify_stretch(run, 0, 0, n) && (is_chain(run) || verify_stretch(run, run->n_launches - 1, 0, n));
+}
+
+/* Descriptors in device memory, of all launches. */
+static bool copy_descriptors(struct gpu_run *run)
+{
+    struct gpu_bench *bench = run->bench;
+    const unsigned n = run->c.n_segments;
+    softqam_segment segments[BENCH_MOST_SEGMENTS];
+    if (!(run->c.how & BENCH_ON_DEVICE))
+        return true;
+    bool all =
+        gpu_good(bench, cudaMalloc((void **)&run->d_segments, run->n_launches * n * sizeof segments[0] + sizeof n),
+                 "cudaMalloc");
+    for (size_t k = 0; k < run->n_launches && all; k++) {
+        bench_case_segments(&run->c, 0, d_symbols(run, k), d_noise_var(run, k), run->d_out + k * run->out_stride,
+                            segments);
+        all = gpu_good(bench,
+                       cudaMemcpy(run->d_segments + k * n, segments, n * sizeof segments[0], cudaMemcpyHostToDevice),
+                       "cudaMemcpy");
+    }
+    return all &&
+           gpu_good(bench, cudaMemcpy(run->d_segments + run->n_launches * n, &n, sizeof n, cudaMemcpyHostToDevice),
+                    "cudaMemcpy");
+}
+
+/* A chain's memory, which is its own. */
+static bool allocate_chain(struct gpu_run *run)
+{
+    struct gpu_bench *bench = run->bench;
+    const size_t symbol_nbytes = chain_symbol_nbytes(run), nbytes = chain_nbytes(run);
+    return gpu_good(bench, cudaMalloc((void **)&run->d_chain, nbytes), "cudaMalloc") &&
+           gpu_good(bench, cudaMalloc((void **)&run->d_master, nbytes), "cudaMalloc") &&
+           gpu_good(bench, cudaMalloc((void **)&run->d_sums, BENCH_CONSUMER_BLOCKS * sizeof *run->d_sums),
+                    "cudaMalloc") &&
+           gpu_good(bench, cudaMemcpy(run->d_master, run->samples->d_symbols, symbol_nbytes, cudaMemcpyDeviceToDevice),
+                    "cudaMemcpy") &&
+           gpu_good(bench,
+                    cudaMemcpy(run->d_master + symbol_nbytes, run->samples->d_noise_var, nbytes - symbol_nbytes,
+                               cudaMemcpyDeviceToDevice),
+                    "cudaMemcpy");
+}
+
+/* How many launches a graph has: more bytes than the second cache holds, as far as they are allowed. */
+static size_t count_launches(const struct gpu_run *run)
+{
+    enum { GRAPH_NBYTES = 1 << 28 };
+    const size_t n = GRAPH_NBYTES / bench_case_nbytes(&run->c) + 1;
+    const size_t n_fitting = run->bench->options->n_device_symbols / run->stride;
+    if (run->c.launch != BENCH_GRAPH)
+        return is_chain(run) ? (size_t)CHAINS : 1;
+    return n < n_fitting ? n : n_fitting > 1 ? n_fitting : 1;
+}
+
+/* Memory and samples; a plain call's come again after a while, so that they are there soon. */
+static bool prepare(struct gpu_run *run)
+{
+    enum { ALIGNMENT = 1024, PATTERN = 20 * 45 * ALIGNMENT };
+    struct gpu_bench *bench = run->bench;
+    const size_t span = bench_case_span(&run->c);
+    run->stride = (span + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    run->out_stride = (bench_case_out_nbytes(&run->c) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    run->n_launches = count_launches(run);
+    const size_t n = is_chain(run) ? span : run->n_launches * run->stride;
+    const size_t pattern = run->stride < PATTERN          ? PATTERN / run->stride * run->stride
+                           : bench_case_is_plain(&run->c) ? PATTERN
+                                                          : run->stride;
+    run->samples = gpu_samples_get(bench, &run->c, n, pattern < n ? pattern : n);
+    return run->samples && gpu_good(bench, cudaMalloc((void **)&run->d_out, out_nbytes(run)), "cudaMalloc") &&
+           (!is_chain(run) || allocate_chain(run)) && copy_descriptors(run);
+}
+
+static bool create(struct gpu_run *run)
+{
+    softqam_demodulator_config config = bench_case_config(&run->c);
+    config.context = run->bench->context;
+    softqam_status status = softqam_demodulator_create(&run->demodulator, &config);
+    if (status == SOFTQAM_OK)
+        status = softqam_context_prepare(run->bench->context, SOFTQAM_PREPARE_KERNELS);
+    return gpu_softqam_good(run->bench, status, run->name);
+}
+
+static void name_run(struct gpu_run *run)
+{
+    char name[WHAT_NBYTES];
+    if (run->run == BENCH_LIMIT) {
+        snprintf(run->name, sizeof run->name, "cuda: copy kernel, %zu bytes to %zu%s%s",
+                 softqam_input_symbol_nbytes(run->c.input) +
+                     (has_noise(&run->c) && run->c.noise != BENCH_ONE_N0 ? sizeof(float) : 0),
+                 softqam_output_nbytes(run->c.output, run->c.modulation, 1),
+                 run->shape == BENCH_COPY_LONG ? ", long tiles" : ", short tiles",
+                 run->programmatic ? ", programmatic" : "");
+    } else if (run->run == BENCH_EMPTY) {
+        snprintf(run->name, sizeof run->name, "cuda: %s", is_chain(run) ? "producer and consumer" : "empty kernel");
+    } else {
+        bench_case_name(&run->c, name);
+        snprintf(run->name, sizeof run->name, "cuda: %.130s", name);
+    }
+}
+
+static void add_run(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run what,
+                    enum bench_copy_shape shape, bool programmatic)
+{
+    struct gpu_run *run = turns->failed ? NULL : calloc(1, sizeof *run);
+    if (!run) {
+        turns->failed = bench->report->failed = true;
+        return;
+    }
+    *run = (struct gpu_run){
+        .bench = bench, .c = *c, .run = what, .shape = shape, .programmatic = programmatic, .n_launches = 1};
+    name_run(run);
+    turns->contenders[turns->n++] =
+        (struct contender){run->name, run_case, run, close_run, c->n_symbols, bench_case_nbytes(c), false};
+    const bool is_graph = c->launch == BENCH_GRAPH || is_chain(run);
+    bool good = prepare(run) && (what != BENCH_LIBRARY || (create(run) && enqueue(run, 0) && gpu_synchronise(bench)));
+    good = good && (!is_graph || capture(run)) && (what != BENCH_LIBRARY || verify(run));
+    if (!good)
+        turns->failed = bench->report->failed = true;
+}
+
+void gpu_add(void *context, struct turns *turns, const struct bench_case *c, enum bench_run run)
+{
+    struct gpu_bench *bench = context;
+    if (c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1)
+        turns->skipped = true;
+    else if (run != BENCH_LIMIT)
+        add_run(bench, turns, c, run, BENCH_COPY_LONG, false);
+    else
+        for (int k = 0; k < 2 * BENCH_N_COPY_SHAPES; k++)
+            /* Programmatic copies only where there is something to overlap with, plain ones where neighbours are. */
+            if (k % 2 ? c->launch == BENCH_CHAIN || c->launch == BENCH_CHAIN_OVERLAPS
+                      : c->launch != BENCH_CHAIN_OVERLAPS)
+                add_run(bench, turns, c, run, (enum bench_copy_shape)(k / 2), k % 2);
 }

@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory to host memory: pinned and pageable, one slot, the order of issue, the CPU beside the GPU, several GPUs.
- */
+/* Host memory to host memory, cf32 to u8: pinned and pageable, one slot, the CPU beside the GPU, several GPUs. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "create.h"
 #include "gpu.h"
 
-static bool copy(struct gpu_bench *bench, void *to, const void *from, size_t nbytes, enum cudaMemcpyKind kind,
+/* The buffers, on the current device's host. */
+struct host_bench {
+    struct gpu_bench *gpu;
+    struct report *report;
+    size_t n_symbols;
+    float *symbols;          /* pageable */
+    unsigned char *expected; /* their soft bits, by the CPU */
+    unsigned char *pageable_out;
+    unsigned char *pinned_in; /* the symbols again */
+    unsigned char *pinned_out;
+};
+
+static bool copy(struct host_bench *bench, void *to, const void *from, size_t nbytes, enum cudaMemcpyKind kind,
                  cudaStream_t stream)
 {
-    return gpu_good(bench, cudaMemcpyAsync(to, from, nbytes, kind, stream), "cudaMemcpyAsync");
+    return gpu_good(bench->gpu, cudaMemcpyAsync(to, from, nbytes, kind, stream), "cudaMemcpyAsync");
 }
 
 /* One or more GPUs, each with its share of the symbols. */
 enum { MAX_GPUS = 16 };
 
 struct devices {
-    struct gpu_bench *bench;
+    struct host_bench *bench;
     int n;
     cudaStream_t streams[MAX_GPUS][2];
     unsigned char *buffers[MAX_GPUS]; /* symbols, then soft bits */
@@ -30,24 +43,24 @@ struct devices {
 static double run_buses(void *context)
 {
     const struct devices *c = context;
-    struct gpu_bench *bench = c->bench;
+    struct host_bench *bench = c->bench;
     const size_t nbytes = 8 * (bench->n_symbols / (size_t)c->n);
     bool all = true;
     const double start = clock_seconds();
     for (int k = 0; k < c->n && all; k++) {
         const size_t offset = nbytes * (size_t)k;
-        all = gpu_good(bench, cudaSetDevice(k), "cudaSetDevice") &&
+        all = gpu_good(bench->gpu, cudaSetDevice(k), "cudaSetDevice") &&
               copy(bench, c->buffers[k], bench->pinned_in + offset, nbytes, cudaMemcpyHostToDevice, c->streams[k][0]) &&
               copy(bench, bench->pinned_out + offset, c->buffers[k] + nbytes, nbytes, cudaMemcpyDeviceToHost,
                    c->streams[k][1]);
     }
     for (int k = 0; k < 2 * c->n; k++)
-        all = gpu_good(bench, cudaStreamSynchronize(c->streams[k / 2][k % 2]), "cudaStreamSynchronize") && all;
+        all = gpu_good(bench->gpu, cudaStreamSynchronize(c->streams[k / 2][k % 2]), "cudaStreamSynchronize") && all;
     return all ? clock_seconds() - start : -1;
 }
 
 struct host_run {
-    struct gpu_bench *bench;
+    struct host_bench *bench;
     softqam_demodulator *demodulator;
     const void *symbols;
     size_t n_symbols;
@@ -60,7 +73,7 @@ static double run_host(void *context)
     const struct host_run *run = context;
     const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats; k++)
-        if (!gpu_softqam_good(run->bench,
+        if (!gpu_softqam_good(run->bench->gpu,
                               softqam_demodulate(run->demodulator, run->symbols, NULL, run->n_symbols, run->out),
                               "host to host"))
             return -1;
@@ -68,7 +81,7 @@ static double run_host(void *context)
 }
 
 /* A call on the first n symbols; short ones are repeated, for the clock's sake. */
-static struct host_run host_run_of(struct gpu_bench *bench, softqam_demodulator *demodulator, bool pinned, size_t n)
+static struct host_run host_run_of(struct host_bench *bench, softqam_demodulator *demodulator, bool pinned, size_t n)
 {
     struct host_run run = {bench, demodulator, bench->symbols, n, bench->pageable_out, 1 + 512 / n};
     if (pinned) {
@@ -91,7 +104,7 @@ static bool gives_right_bytes(struct host_run *run, const char *what)
 }
 
 /* Verifies, then measures; the index of the measurement, negative after a failure. */
-static int measure_host(struct gpu_bench *bench, softqam_demodulator *demodulator, bool pinned, size_t n,
+static int measure_host(struct host_bench *bench, softqam_demodulator *demodulator, bool pinned, size_t n,
                         const char *what, int limit)
 {
     struct host_run run = host_run_of(bench, demodulator, pinned, n);
@@ -99,13 +112,13 @@ static int measure_host(struct gpu_bench *bench, softqam_demodulator *demodulato
 }
 
 /* cf32 to u8, with a context of its own that has all it needs. */
-static softqam_demodulator *make(struct gpu_bench *bench, softqam_backend backend, unsigned n_threads)
+static softqam_demodulator *make(struct host_bench *bench, softqam_backend backend, unsigned n_threads)
 {
     softqam_demodulator *demodulator;
     softqam_status status = bench_create(&demodulator, bench_context_config(backend, n_threads), NULL);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(softqam_demodulator_context(demodulator), SOFTQAM_PREPARE_ALL);
-    if (gpu_softqam_good(bench, status, "host to host"))
+    if (gpu_softqam_good(bench->gpu, status, "host to host"))
         return demodulator;
     softqam_demodulator_destroy(demodulator);
     return NULL;
@@ -117,7 +130,7 @@ static double gigasymbols(const struct report *report, int index)
     return index < 0 ? NAN : (double)report->measurements[index].n_symbols / report_median(report, index) / 1e9;
 }
 
-static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulator)
+static void measure_slot(struct host_bench *bench, softqam_demodulator *demodulator)
 {
     enum { LATENCY_SAMPLES = 1000 };
     static const char *const columns[] = {"us", "p99 us", NULL};
@@ -140,15 +153,41 @@ static void measure_slot(struct gpu_bench *bench, softqam_demodulator *demodulat
     report->n_samples = n_samples;
 }
 
-void gpu_bench_host(struct gpu_bench *bench)
+static bool set_up_devices(struct devices *c)
+{
+    const size_t share = c->bench->n_symbols / (size_t)c->n;
+    bool all = true;
+    for (int k = 0; k < c->n && all; k++)
+        all = gpu_good(c->bench->gpu, cudaSetDevice(k), "cudaSetDevice") &&
+              gpu_good(c->bench->gpu, cudaMalloc((void **)&c->buffers[k], 16 * share), "cudaMalloc") &&
+              gpu_good(c->bench->gpu, cudaStreamCreate(&c->streams[k][0]), "cudaStreamCreate") &&
+              gpu_good(c->bench->gpu, cudaStreamCreate(&c->streams[k][1]), "cudaStreamCreate");
+    return all;
+}
+
+static void take_down_devices(struct devices *c)
+{
+    softqam_demodulator_destroy(c->demodulator);
+    for (int k = 0; k < c->n; k++) {
+        (void)cudaSetDevice(k);
+        (void)cudaFree(c->buffers[k]);
+        for (int way = 0; way < 2; way++)
+            if (c->streams[k][way])
+                (void)cudaStreamDestroy(c->streams[k][way]);
+    }
+}
+
+static void measure_host_section(struct host_bench *bench)
 {
     enum { MOST_THREADS = 16 };
     static const char *const columns[] = {"Gsym/s", "of the copies", "of pinned", NULL};
     const size_t n = bench->n_symbols;
     struct report *report = bench->report;
-    struct devices one = {
-        .bench = bench, .n = 1, .streams = {{bench->streams[0], bench->streams[1]}}, .buffers = {bench->d_out}};
-    const int bus = report_measure(report, "cuda: both copy directions together", n, 16 * n, -1, run_buses, &one);
+    struct devices one = {.bench = bench, .n = 1};
+    const int bus = set_up_devices(&one)
+                        ? report_measure(report, "cuda: both copy directions together", n, 16 * n, -1, run_buses, &one)
+                        : -1;
+    take_down_devices(&one);
     softqam_demodulator *demodulator = bus < 0 ? NULL : make(bench, SOFTQAM_BACKEND_CUDA, 0);
     if (!demodulator)
         return;
@@ -168,83 +207,9 @@ void gpu_bench_host(struct gpu_bench *bench)
     }
 }
 
-/* Chunks over streams in either order, with nothing but CUDA and the call on device memory. */
-struct order_case {
-    struct gpu_bench *bench;
-    softqam_demodulator *demodulator;
-    size_t n_streams;
-    bool slot_by_slot;
-};
-
-enum { ORDER_CHUNK_SYMBOLS = 1 << 20 };
-
-enum stage { STAGE_IN, STAGE_KERNEL, STAGE_OUT, N_STAGES };
-
-static bool issue(const struct order_case *c, enum stage stage, size_t chunk)
-{
-    struct gpu_bench *bench = c->bench;
-    const size_t first = chunk * ORDER_CHUNK_SYMBOLS, left = bench->n_symbols - first;
-    const size_t n = left < ORDER_CHUNK_SYMBOLS ? left : ORDER_CHUNK_SYMBOLS, slot = chunk % c->n_streams;
-    unsigned char *d_in = bench->d_in + 8 * slot * ORDER_CHUNK_SYMBOLS;
-    unsigned char *d_out = bench->d_out + 8 * slot * ORDER_CHUNK_SYMBOLS;
-    cudaStream_t stream = bench->streams[slot];
-    if (stage == STAGE_IN)
-        return copy(bench, d_in, bench->pinned_in + 8 * first, 8 * n, cudaMemcpyHostToDevice, stream);
-    if (stage == STAGE_OUT)
-        return copy(bench, bench->pinned_out + 8 * first, d_out, 8 * n, cudaMemcpyDeviceToHost, stream);
-    return gpu_softqam_good(bench, softqam_cuda_demodulate(c->demodulator, d_in, NULL, n, d_out, stream),
-                            "order of issue");
-}
-
-static double run_order(void *context)
-{
-    const struct order_case *c = context;
-    const size_t n_chunks = (c->bench->n_symbols - 1) / ORDER_CHUNK_SYMBOLS + 1;
-    bool all = true;
-    const double start = clock_seconds();
-    for (size_t first = 0; first < n_chunks; first += c->n_streams) {
-        const size_t n = c->n_streams < n_chunks - first ? c->n_streams : n_chunks - first;
-        for (size_t k = 0; k < N_STAGES * n && all; k++)
-            all = c->slot_by_slot ? issue(c, (enum stage)(k % N_STAGES), first + k / N_STAGES)
-                                  : issue(c, (enum stage)(k / n), first + k % n);
-    }
-    for (size_t k = 0; k < c->n_streams; k++)
-        all = gpu_good(c->bench, cudaStreamSynchronize(c->bench->streams[k]), "cudaStreamSynchronize") && all;
-    return all ? clock_seconds() - start : -1;
-}
-
-void gpu_bench_streams(struct gpu_bench *bench)
-{
-    static const size_t counts[] = {1, 2, 3, 4, 8};
-    const size_t n = bench->n_symbols;
-    int one_stream = -1;
-    if (GPU_MAX_STREAMS * (size_t)ORDER_CHUNK_SYMBOLS > bench->n_device_symbols)
-        return;
-    softqam_demodulator *demodulator = make(bench, SOFTQAM_BACKEND_CUDA, 0);
-    for (size_t k = 0; k < sizeof counts / sizeof counts[0] && demodulator; k++) {
-        for (int slot_by_slot = 0; slot_by_slot <= 1; slot_by_slot++) {
-            struct order_case run = {bench, demodulator, counts[k], slot_by_slot};
-            char what[64];
-            if (counts[k] == 1 && slot_by_slot == 0)
-                continue;
-            snprintf(what, sizeof what, "cuda: %zu stream%s, issued %s", counts[k], PLURAL(counts[k]),
-                     slot_by_slot ? "chunk by chunk" : "stage by stage");
-            const int index = report_measure(bench->report, what, n, 16 * n, one_stream, run_order, &run);
-            if (one_stream < 0)
-                one_stream = index;
-            if (memcmp(bench->pinned_out, bench->expected, 8 * n) != 0) {
-                message_print(what, "wrong bytes");
-                bench->report->failed = true;
-            }
-            memset(bench->pinned_out, 1, 8 * n);
-        }
-    }
-    softqam_demodulator_destroy(demodulator);
-}
-
 /* One size of the curve for one kind of memory: CUDA relative to the CPU. Symbols a second of each, NAN after a
  * failure. */
-static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const demodulators[2], bool pinned, size_t n,
+static void measure_choice(struct host_bench *bench, softqam_demodulator *const demodulators[2], bool pinned, size_t n,
                            double rates[2])
 {
     static const char *const names[] = {"cpu", "cuda"};
@@ -255,7 +220,7 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
         runs[k] = host_run_of(bench, demodulators[k], pinned, n);
         snprintf(what[k], sizeof what[k], "curve: %s, %s", names[k], pinned ? "pinned" : "pageable");
         turns.failed = turns.failed || !gives_right_bytes(&runs[k], what[k]);
-        turns.contenders[turns.n++] = (struct contender){what[k], run_host, &runs[k], NULL, n, 16 * n};
+        turns.contenders[turns.n++] = (struct contender){what[k], run_host, &runs[k], NULL, n, 16 * n, false};
     }
     const int first = report_measure_in_turns(&turns);
     if (first >= 0)
@@ -264,7 +229,7 @@ static void measure_choice(struct gpu_bench *bench, softqam_demodulator *const d
         rates[k] = 1e3 * gigasymbols(bench->report, first < 0 ? -1 : first + k);
 }
 
-void gpu_bench_choice(struct gpu_bench *bench)
+static void measure_choice_section(struct host_bench *bench)
 {
     static const char *const columns[] = {"pinned: CPU", "pinned: CUDA", "pageable: CPU", "pageable: CUDA", NULL};
     softqam_demodulator *demodulators[2] = {make(bench, SOFTQAM_BACKEND_CPU, 0), make(bench, SOFTQAM_BACKEND_CUDA, 0)};
@@ -281,53 +246,29 @@ void gpu_bench_choice(struct gpu_bench *bench)
         softqam_demodulator_destroy(demodulators[k]);
 }
 
-static bool set_up_devices(struct devices *c)
-{
-    const size_t share = c->bench->n_symbols / (size_t)c->n;
-    bool all = true;
-    for (int k = 0; k < c->n && all; k++)
-        all = gpu_good(c->bench, cudaSetDevice(k), "cudaSetDevice") &&
-              gpu_good(c->bench, cudaMalloc((void **)&c->buffers[k], 16 * share), "cudaMalloc") &&
-              gpu_good(c->bench, cudaStreamCreate(&c->streams[k][0]), "cudaStreamCreate") &&
-              gpu_good(c->bench, cudaStreamCreate(&c->streams[k][1]), "cudaStreamCreate");
-    return all;
-}
-
-static void take_down_devices(struct devices *c)
-{
-    softqam_demodulator_destroy(c->demodulator);
-    for (int k = 0; k < c->n; k++) {
-        (void)cudaSetDevice(k);
-        (void)cudaFree(c->buffers[k]);
-        for (int way = 0; way < 2; way++)
-            if (c->streams[k][way])
-                (void)cudaStreamDestroy(c->streams[k][way]);
-    }
-}
-
 /* All devices at once on data of their own. */
 static double run_devices(void *context)
 {
     enum { REPEATS = 20 };
     const struct devices *c = context;
-    struct gpu_bench *bench = c->bench;
+    struct host_bench *bench = c->bench;
     const size_t share = bench->n_symbols / (size_t)c->n;
     bool all = true;
     const double start = clock_seconds();
     for (int k = 0; k < REPEATS * c->n && all; k++) {
         unsigned char *buffer = c->buffers[k % c->n];
-        all = gpu_good(bench, cudaSetDevice(k % c->n), "cudaSetDevice") &&
-              gpu_softqam_good(bench,
+        all = gpu_good(bench->gpu, cudaSetDevice(k % c->n), "cudaSetDevice") &&
+              gpu_softqam_good(bench->gpu,
                                softqam_cuda_demodulate(c->demodulator, buffer, NULL, share, buffer + 8 * share,
                                                        c->streams[k % c->n][0]),
                                "several devices");
     }
     for (int k = 0; k < c->n; k++)
-        all = gpu_good(bench, cudaStreamSynchronize(c->streams[k][0]), "cudaStreamSynchronize") && all;
+        all = gpu_good(bench->gpu, cudaStreamSynchronize(c->streams[k][0]), "cudaStreamSynchronize") && all;
     return all ? (clock_seconds() - start) / REPEATS : -1;
 }
 
-static void measure_devices(struct gpu_bench *bench, int n_devices)
+static void measure_devices(struct host_bench *bench, int n_devices)
 {
     struct devices c = {.bench = bench, .n = n_devices};
     const size_t n = bench->n_symbols;
@@ -339,7 +280,8 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
     softqam_context_config config = bench_context_config(SOFTQAM_BACKEND_CUDA, 0);
     config.devices = devices;
     config.n_devices = (unsigned)n_devices;
-    if (set_up_devices(&c) && gpu_softqam_good(bench, bench_create(&c.demodulator, config, NULL), "several devices")) {
+    if (set_up_devices(&c) &&
+        gpu_softqam_good(bench->gpu, bench_create(&c.demodulator, config, NULL), "several devices")) {
         snprintf(what, sizeof what, "cuda: %d GPU%s, copy directions together", n_devices, PLURAL(n_devices));
         const int buses = report_measure(report, what, n, 16 * n, -1, run_buses, &c);
         snprintf(what, sizeof what, "cuda: %d GPU%s, host to host, pinned", n_devices, PLURAL(n_devices));
@@ -353,7 +295,7 @@ static void measure_devices(struct gpu_bench *bench, int n_devices)
     take_down_devices(&c);
 }
 
-void gpu_bench_devices(struct gpu_bench *bench)
+static void measure_devices_section(struct host_bench *bench)
 {
     static const char *const columns[] = {"Gsym/s", "share of the copies", "Gsym/s on the devices", NULL};
     int n_devices = 0, current = 0;
@@ -363,4 +305,56 @@ void gpu_bench_devices(struct gpu_bench *bench)
     for (int n = 1; n <= n_devices && n <= MAX_GPUS; n *= 2)
         measure_devices(bench, n);
     (void)cudaSetDevice(current);
+}
+
+static bool prepare(struct host_bench *bench)
+{
+    const size_t nbytes = 8 * bench->n_symbols;
+    softqam_context *context = bench->gpu->context;
+    softqam_demodulator *demodulator;
+    void *pinned_in = NULL, *pinned_out = NULL;
+    bool all = gpu_softqam_good(bench->gpu, softqam_host_alloc(context, nbytes, &pinned_in), "cuda") &&
+               gpu_softqam_good(bench->gpu, softqam_host_alloc(context, nbytes, &pinned_out), "cuda");
+    bench->pinned_in = pinned_in;
+    bench->pinned_out = pinned_out;
+    bench->symbols = malloc(nbytes);
+    bench->expected = malloc(nbytes);
+    bench->pageable_out = malloc(nbytes);
+    if (!all || !bench->symbols || !bench->expected || !bench->pageable_out)
+        return false;
+    bench_fill_large(SOFTQAM_MODULATION_256QAM, bench->symbols, bench->n_symbols);
+    memcpy(bench->pinned_in, bench->symbols, nbytes);
+    softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
+    if (status == SOFTQAM_OK)
+        status = softqam_demodulate(demodulator, bench->symbols, NULL, bench->n_symbols, bench->expected);
+    softqam_demodulator_destroy(demodulator);
+    return gpu_softqam_good(bench->gpu, status, "cpu");
+}
+
+void gpu_bench_host(struct gpu_bench *gpu)
+{
+    const struct bench_options *options = gpu->options;
+    const unsigned sections = options->sections;
+    struct host_bench bench = {.gpu = gpu,
+                               .report = gpu->report,
+                               .n_symbols =
+                                   options->n_symbols > options->n_largest ? options->n_symbols : options->n_largest};
+    if (!(sections & (1u << BENCH_HOST | 1u << BENCH_CHOICE | 1u << BENCH_DEVICES)))
+        return;
+    if (prepare(&bench)) {
+        if (sections & 1u << BENCH_HOST)
+            measure_host_section(&bench);
+        if (sections & 1u << BENCH_CHOICE)
+            measure_choice_section(&bench);
+        if (sections & 1u << BENCH_DEVICES)
+            measure_devices_section(&bench);
+    } else {
+        message_print("cuda", "memory could not be had");
+        gpu->report->failed = true;
+    }
+    softqam_host_free(bench.pinned_in);
+    softqam_host_free(bench.pinned_out);
+    free(bench.symbols);
+    free(bench.expected);
+    free(bench.pageable_out);
 }

@@ -7,11 +7,14 @@
 
 enum { CHAIN_THREADS = 256 };
 
-/* What a kernel that was launched programmatically must do before it reads what the one in front of it wrote. */
-static __device__ void wait_for_producer()
+/* What a kernel that was launched programmatically must do before it reads what the one in front of it wrote; after
+ * that the next one may begin, if it was launched in that way too. */
+static __device__ void wait_for_producer(bool overlaps)
 {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
+    if (overlaps)
+        cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
@@ -44,6 +47,7 @@ struct copy_arguments {
     size_t n_in;
     size_t n_noise;
     size_t n_out;
+    bool overlaps;
 };
 
 /* SYMBOLS a thread, of so many bytes. */
@@ -55,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const copy_argumen
     using out_tile = tile<THREADS, THREADS * SYMBOLS * OUT / 16>;
     uint4 from[in_tile::PER_THREAD] = {};
     uint4 noise[noise_tile::PER_THREAD] = {};
-    wait_for_producer();
+    wait_for_producer(copy.overlaps);
 #pragma unroll
     for (int k = 0; k < in_tile::PER_THREAD; k++)
         if (in_tile::has(k, copy.n_in))
@@ -78,8 +82,9 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const copy_argumen
 }
 
 /* Devices before compute capability 9.0 have no programmatic launches: there they are ordinary ones. */
-static cudaError_t launch(void (*kernel)(copy_arguments), size_t n_blocks, int n_threads, bool programmatic,
-                          const copy_arguments &arguments, cudaStream_t stream)
+template <typename T>
+static cudaError_t launch(void (*kernel)(T), size_t n_blocks, int n_threads, bool programmatic, const T &arguments,
+                          cudaStream_t stream)
 {
     int device = 0;
     int major = 0;
@@ -108,7 +113,8 @@ template <int IN, int OUT> static cudaError_t launch_copy(const bench_copy &copy
                                       static_cast<uint4 *>(copy.out),
                                       copy.n_symbols * IN / 16,
                                       copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
-                                      copy.n_symbols * OUT / 16};
+                                      copy.n_symbols * OUT / 16,
+                                      copy.programmatic};
     const bool is_long = copy.shape == BENCH_COPY_LONG;
     const int n_threads = is_long ? LONG_THREADS : SHORT_THREADS;
     const size_t n_symbols = is_long ? LONG_THREADS * LONG_SYMBOLS : SHORT_THREADS * SHORT_SYMBOLS;
@@ -150,28 +156,43 @@ cudaError_t bench_empty_kernel(cudaStream_t stream)
     return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(CHAIN_THREADS) producer_kernel(const uint4 *from, uint4 *to, size_t n_words)
+struct producer_arguments {
+    const uint4 *from;
+    uint4 *to;
+    size_t n_words;
+    bool overlaps;
+};
+
+static __global__ void __launch_bounds__(CHAIN_THREADS) producer_kernel(const producer_arguments p)
 {
     const size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x;
-    if (k < n_words)
-        to[k] = from[k];
+    wait_for_producer(p.overlaps);
+    if (k < p.n_words)
+        p.to[k] = p.from[k];
 }
 
-cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, cudaStream_t stream)
+cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream)
 {
-    const unsigned grid = static_cast<unsigned>((n_words - 1) / CHAIN_THREADS + 1);
-    producer_kernel<<<grid, CHAIN_THREADS, 0, stream>>>(static_cast<const uint4 *>(from), static_cast<uint4 *>(to),
-                                                        n_words);
-    return cudaGetLastError();
+    const producer_arguments arguments = {static_cast<const uint4 *>(from), static_cast<uint4 *>(to), n_words,
+                                          overlaps};
+    return launch(producer_kernel, (n_words - 1) / CHAIN_THREADS + 1, CHAIN_THREADS, overlaps, arguments, stream);
 }
 
-static __global__ void __launch_bounds__(CHAIN_THREADS) consumer_kernel(const uint4 *in, size_t n_words, unsigned *sums)
+struct consumer_arguments {
+    const uint4 *in;
+    size_t n_words;
+    unsigned *sums;
+    bool overlaps;
+};
+
+static __global__ void __launch_bounds__(CHAIN_THREADS) consumer_kernel(const consumer_arguments c)
 {
     __shared__ unsigned of_warp[CHAIN_THREADS / 32];
     unsigned all = 0;
-    for (size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x; k < n_words;
+    wait_for_producer(c.overlaps);
+    for (size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x; k < c.n_words;
          k += static_cast<size_t>(CHAIN_THREADS) * BENCH_CONSUMER_BLOCKS) {
-        const uint4 word = in[k];
+        const uint4 word = c.in[k];
         all ^= word.x ^ word.y ^ word.z ^ word.w;
     }
 #pragma unroll
@@ -183,13 +204,13 @@ static __global__ void __launch_bounds__(CHAIN_THREADS) consumer_kernel(const ui
     if (threadIdx.x == 0) {
         for (int warp = 1; warp < CHAIN_THREADS / 32; warp++)
             all ^= of_warp[warp];
-        sums[blockIdx.x] = all;
+        c.sums[blockIdx.x] = all;
     }
 }
 
-cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS],
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS], bool overlaps,
                                   cudaStream_t stream)
 {
-    consumer_kernel<<<BENCH_CONSUMER_BLOCKS, CHAIN_THREADS, 0, stream>>>(static_cast<const uint4 *>(in), n_words, sums);
-    return cudaGetLastError();
+    const consumer_arguments arguments = {static_cast<const uint4 *>(in), n_words, sums, overlaps};
+    return launch(consumer_kernel, BENCH_CONSUMER_BLOCKS, CHAIN_THREADS, overlaps, arguments, stream);
 }

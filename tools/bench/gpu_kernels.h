@@ -24,7 +24,7 @@ struct bench_copy {
     size_t out_nbytes; /* of a symbol: those of a modulation and an output format */
     size_t n_symbols;
     enum bench_copy_shape shape;
-    bool programmatic; /* may begin before the kernel in front of it ends, and then waits for that */
+    bool programmatic; /* may begin before the kernel in front of it ends, waits for that, and lets the next begin */
 };
 
 /* Reads and writes the bytes of a demodulation, in accesses of 16 bytes; what is written depends on all that is read.
@@ -34,12 +34,13 @@ cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream
 /* Nothing. */
 cudaError_t bench_empty_kernel(cudaStream_t stream);
 
-/* What comes before softqam in a chain: writes n_words words of 16 bytes. */
-cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, cudaStream_t stream);
+/* What comes before softqam in a chain: writes n_words words of 16 bytes. Where it overlaps with its neighbours, it may
+ * begin before the kernel in front of it ends, waits for that, and lets the next one begin. */
+cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream);
 
-/* What comes after it: reads as many words; each thread block's exclusive or goes to a number of its own. */
+/* What comes after it, likewise: reads as many words; each thread block's exclusive or goes to a number of its own. */
 enum { BENCH_CONSUMER_BLOCKS = 264 };
-cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS],
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS], bool overlaps,
                                   cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -10,9 +10,8 @@ What stands in PAGE.md between these two lines becomes the table whose title beg
     <!-- bench: TITLE [COLUMN, COLUMN] -->
     <!-- end -->
 
-TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Of a table whose
-rows are all named "INPUT to OUTPUT" each input becomes a row and each output a column, with the second and further
-figures in brackets. Where the run lacks a table or a column, nothing is written and the exit status is 1.
+TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Where the run
+lacks a table or a column, nothing is written and the exit status is 1.
 """
 import json
 import os
@@ -34,19 +33,6 @@ def lines_of(header, rows, numbers):
     return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in [header, align, *rows])
 
 
-def pivoted(rows, columns):
-    """Inputs down, outputs across."""
-    pairs = {tuple(row["what"].split(" to ", 1)): row for row in rows}
-    inputs, outputs = (list(dict.fromkeys(pair[k] for pair in pairs)) for k in (0, 1))
-    what = columns[0] + "".join(f" ({column})" for column in columns[1:])
-
-    def cell(pair):
-        shown = [figure(pairs[pair][column]) for column in columns] if pair in pairs else [""]
-        return shown[0] + "".join(f" ({text})" for text in shown[1:] if text)
-
-    return lines_of([what, *outputs], [[i, *(cell((i, o)) for o in outputs)] for i in inputs], True)
-
-
 def table(report, title, chosen):
     if title == "machine":
         wanted = chosen.split(", ") if chosen else list(report)
@@ -60,8 +46,6 @@ def table(report, title, chosen):
     columns = chosen.split(", ") if chosen else [name for name in there if any(row[name] is not None for row in rows)]
     if not set(columns) <= set(there):
         sys.exit(f"markdown.py: '{title}' has the columns {', '.join(there)}")
-    if all(" to " in row["what"] for row in rows):
-        return pivoted(rows, columns)
     return lines_of(["", *columns], [[row["what"], *(figure(row[name]) for name in columns)] for row in rows], True)
 
 

@@ -70,7 +70,7 @@ static bool take_samples(const struct turns *turns, struct measurement *first)
         for (size_t turn = 0; turn < n; turn++) {
             const size_t k = sample % 2 == 0 ? turn : n - 1 - turn;
             const struct contender *c = &turns->contenders[k];
-            const bool is_warm = (n == 1 && sample > 0) || c->run(c->context) >= 0;
+            const bool is_warm = c->is_cold || (n == 1 && sample > 0) || c->run(c->context) >= 0;
             first[k].seconds[sample] = is_warm ? c->run(c->context) : -1;
             if (first[k].seconds[sample] < 0)
                 return false;
@@ -83,7 +83,7 @@ int report_measure_in_turns(struct turns *turns)
 {
     struct report *report = turns->report;
     const size_t first = report->n_measurements;
-    bool good = !turns->failed && turns->n > 0;
+    bool good = !turns->failed && !turns->skipped && turns->n > 0;
     const bool is_tried = good;
     for (size_t k = 0; k < turns->n && good; k++)
         good = open_measurement(report, &turns->contenders[k]);
@@ -106,7 +106,8 @@ int report_measure_in_turns(struct turns *turns)
 int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
                    void *context)
 {
-    struct turns alone = {.report = report, .n = 1, .contenders = {{what, run, context, NULL, n_symbols, nbytes}}};
+    struct turns alone = {
+        .report = report, .n = 1, .contenders = {{what, run, context, NULL, n_symbols, nbytes, false}}};
     return report_set_limit(report, report_measure_in_turns(&alone), limit);
 }
 
@@ -131,16 +132,28 @@ void report_note(struct report *report, const char *what, const char *text)
     message_print(what, "%s", text);
 }
 
-static double byte_rate(const struct measurement *m)
+static double symbol_rate(const struct measurement *m)
 {
-    return (double)m->nbytes / quantile(m, 0.5);
+    return (double)m->n_symbols / quantile(m, 0.5);
 }
 
-int report_faster(const struct report *report, int a, int b)
+int report_fastest(const struct report *report, int first, int end)
 {
-    if (a < 0 || b < 0)
-        return a < 0 ? b : a;
-    return byte_rate(&report->measurements[a]) < byte_rate(&report->measurements[b]) ? b : a;
+    int fastest = first;
+    for (int k = first + 1; k < end; k++)
+        if (report_median(report, k) < report_median(report, fastest))
+            fastest = k;
+    return fastest;
+}
+
+double report_spread(const struct report *report, int first)
+{
+    double spread = 0;
+    for (size_t k = (size_t)first; k < report->n_measurements; k++) {
+        const struct measurement *m = &report->measurements[k];
+        spread = fmax(spread, (quantile(m, 0.9) - quantile(m, 0.1)) / 2 / quantile(m, 0.5));
+    }
+    return spread;
 }
 
 double report_median(const struct report *report, int index)
@@ -151,7 +164,8 @@ double report_median(const struct report *report, int index)
 double report_share(const struct report *report, int index)
 {
     const int limit = index < 0 ? -1 : report->measurements[index].limit;
-    return limit < 0 ? (double)NAN : byte_rate(&report->measurements[index]) / byte_rate(&report->measurements[limit]);
+    return limit < 0 ? (double)NAN
+                     : symbol_rate(&report->measurements[index]) / symbol_rate(&report->measurements[limit]);
 }
 
 void report_table(struct report *report, const char *const columns[], const char *title, ...)
@@ -161,8 +175,41 @@ void report_table(struct report *report, const char *const columns[], const char
     vsnprintf(report->title, sizeof report->title, title, arguments);
     va_end(arguments);
     report->rows = NULL;
-    for (report->n_columns = 0; report->n_columns < TABLE_COLUMNS && columns[report->n_columns]; report->n_columns++)
+    for (report->n_columns = 0; report->n_columns <= TABLE_COLUMNS && columns[report->n_columns]; report->n_columns++)
         snprintf(report->columns[report->n_columns], sizeof report->columns[0], "%s", columns[report->n_columns]);
+}
+
+enum { NAME_WIDTH = 44, FIGURE_WIDTH = 9 };
+
+static int column_width(const struct report *report, size_t k)
+{
+    const int length = (int)strlen(report->columns[k]);
+    return length > FIGURE_WIDTH ? length : FIGURE_WIDTH;
+}
+
+/* The line above a table's rows. */
+static void print_head(struct report *report)
+{
+    const int length = (int)strlen(report->title);
+    report->width = length > NAME_WIDTH ? length : NAME_WIDTH;
+    printf("\n%-*s", report->width, report->title);
+    for (size_t k = 0; k < report->n_columns; k++)
+        printf(" %*s", column_width(report, k), report->columns[k]);
+    putchar('\n');
+}
+
+static void print_row(const struct report *report, const char *what, const double values[])
+{
+    printf("%-*s", report->width, what);
+    for (size_t k = 0; k < report->n_columns; k++) {
+        const double size = fabs(values[k]);
+        if (isnan(values[k]))
+            printf(" %*s", column_width(report, k), "-");
+        else
+            printf(" %*.*f", column_width(report, k), size >= 1000 ? 0 : size >= 100 ? 1 : 3, values[k]);
+    }
+    putchar('\n');
+    fflush(stdout);
 }
 
 void report_row(struct report *report, const char *what, const double values[])
@@ -172,64 +219,16 @@ void report_row(struct report *report, const char *what, const double values[])
         cJSON_AddStringToObject(table, "title", report->title);
         report->rows = cJSON_AddArrayToObject(table, "rows");
         cJSON_AddItemToArray(report->tables, table);
+        print_head(report);
     }
     cJSON *row = cJSON_CreateObject();
     bool good = report->rows && cJSON_AddStringToObject(row, "what", what);
     for (size_t k = 0; k < report->n_columns && good; k++)
         good = cJSON_AddNumberToObject(row, report->columns[k], values[k]); /* NAN: null */
     cJSON_AddItemToArray(report->rows, row);
+    print_row(report, what, values);
     if (!good)
         give_up(report, what);
-}
-
-enum { WHAT_WIDTH = 56, COLUMN_WIDTH = 15 };
-
-static void print_figure(double value)
-{
-    if (isnan(value))
-        printf(" %*s", COLUMN_WIDTH, "-");
-    else
-        printf(" %*.*f", COLUMN_WIDTH, fabs(value) >= 1000 ? 0 : fabs(value) >= 100 ? 1 : 3, value);
-}
-
-static void print_table(const cJSON *table)
-{
-    const cJSON *title = table->child, *rows = title->next;
-    printf("\n%-*s", WHAT_WIDTH, title->valuestring);
-    for (const cJSON *figure = rows->child->child->next; figure; figure = figure->next)
-        printf(" %*s", COLUMN_WIDTH, figure->string);
-    putchar('\n');
-    for (const cJSON *row = rows->child; row; row = row->next) {
-        printf("%-*s", WHAT_WIDTH, row->child->valuestring);
-        for (const cJSON *figure = row->child->next; figure; figure = figure->next)
-            print_figure(figure->valuedouble);
-        putchar('\n');
-    }
-}
-
-static void print_measurements(const struct report *report)
-{
-    printf("%-*s %11s %11s %9s %9s %9s %9s %7s\n", WHAT_WIDTH, "what", "symbols", "median us", "p1 us", "p99 us",
-           "Msym/s", "GB/s", "limit");
-    for (size_t k = 0; k < report->n_measurements; k++) {
-        const struct measurement *m = &report->measurements[k];
-        const double median = quantile(m, 0.5);
-        printf("%-*s %11zu %11.3f %9.3f %9.3f %9.1f %9.1f ", WHAT_WIDTH, m->what, m->n_symbols, 1e6 * median,
-               1e6 * quantile(m, 0.01), 1e6 * quantile(m, 0.99), 1e-6 * (double)m->n_symbols / median,
-               1e-9 * byte_rate(m));
-        if (m->limit >= 0)
-            printf("%7.3f\n", report_share(report, (int)k));
-        else
-            printf("%7s\n", "-");
-    }
-}
-
-void report_print(const struct report *report)
-{
-    print_measurements(report);
-    for (const cJSON *table = report->tables ? report->tables->child : NULL; table; table = table->next)
-        print_table(table);
-    fflush(stdout);
 }
 
 static cJSON *measurement_to_json(const struct report *report, int index)

@@ -9,7 +9,7 @@
 
 #include "common/output_file.h"
 
-enum { WHAT_NBYTES = 80 };
+enum { WHAT_NBYTES = 144 };
 
 /* Runs of one thing. */
 struct measurement {
@@ -21,7 +21,7 @@ struct measurement {
     double *seconds; /* sorted */
 };
 
-enum { TABLE_COLUMNS = 8 };
+enum { TABLE_COLUMNS = 9 };
 
 struct report {
     size_t n_measurements;
@@ -30,8 +30,9 @@ struct report {
     struct cJSON *facts, *notes, *tables;
     /* The table that was begun last; it is among the tables once it has a row. */
     char title[128];
-    char columns[TABLE_COLUMNS][24];
+    char columns[TABLE_COLUMNS + 1][24];
     size_t n_columns;
+    int width; /* of its rows' names where it is printed */
     struct cJSON *rows;
     size_t n_samples; /* wanted of each measurement */
     bool failed;      /* something could not be measured, or gave wrong bytes */
@@ -48,6 +49,7 @@ struct contender {
     void (*close)(void *context); /* ends the context; NULL: the caller does */
     size_t n_symbols;
     size_t nbytes; /* that it must read and write */
+    bool is_cold;  /* no run to warm up goes before a sample */
 };
 
 enum { TURNS_MOST = 16 };
@@ -55,7 +57,8 @@ enum { TURNS_MOST = 16 };
 /* Contenders that are measured together, or not at all. */
 struct turns {
     struct report *report;
-    bool failed; /* one could not be made, which has been said */
+    bool failed;  /* one could not be made, which has been said */
+    bool skipped; /* one cannot be, which is no failure */
     size_t n;
     struct contender contenders[TURNS_MOST];
 };
@@ -75,22 +78,26 @@ int report_measure(struct report *report, const char *what, size_t n_symbols, si
 /* Holds a measurement, if it is one, against another one after all. Returns its index. */
 int report_set_limit(struct report *report, int index, int limit);
 
-/* Of two measurements the one of more bytes a second; -1 is none. */
-int report_faster(const struct report *report, int a, int b);
+/* Of measurements from first to before end the one whose median is shortest. */
+int report_fastest(const struct report *report, int first, int end);
+
+/* Of all measurements from first on the largest spread: half of the way from the first decile to the ninth, over the
+ * median. */
+double report_spread(const struct report *report, int first);
 
 /* Sorts values, and returns the one in the middle. */
 double report_sort(double values[], size_t n);
 
-/* Seconds, and bytes a second relative to the limit's; NAN for -1 and where there is no limit. */
+/* Seconds, and symbols a second relative to the limit's; NAN for -1 and where there is no limit. */
 double report_median(const struct report *report, int index);
 double report_share(const struct report *report, int index);
 
-/* Begins a table; up to TABLE_COLUMNS names of columns, then NULL, and its title. Without a row it is not in the
+/* Begins a table; up to TABLE_COLUMNS + 1 names of columns, then NULL, and its title. Without a row it is not in the
  * report. */
 void report_table(struct report *report, const char *const columns[], const char *title, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A row of the table that was begun last, with a value for each of its columns; NAN where there is none. */
+/* A row of the table that was begun last, with a value for each of its columns; NAN where there is none. Prints it. */
 void report_row(struct report *report, const char *what, const double values[]);
 
 /* Adds a fact, unless there is one of that name. */
@@ -98,9 +105,6 @@ void report_fact(struct report *report, const char *name, const char *text);
 
 /* Says, once, that something could not be measured which need not be. */
 void report_note(struct report *report, const char *what, const char *text);
-
-/* All measurements, one line each, then the tables, on standard output. */
-void report_print(const struct report *report);
 
 /* All of it with every sample, after which nothing may be added, to an open file, which then takes its name. Returns
  * false, having said why, when that could not be written. */

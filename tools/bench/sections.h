@@ -10,50 +10,44 @@
 
 #include "report.h"
 
-/* Bits of bench_options.sections. */
-enum {
-    BENCH_VARIANTS,
-    BENCH_MODULATIONS,
-    BENCH_SLOW,
+/* Bits of bench_options.sections; the first ones are what a receiver has. */
+enum bench_section {
+    BENCH_FADING,
+    BENCH_LAYERS,
+    BENCH_CALLS,
+    BENCH_IN_CHAIN,
+    BENCH_ERASURES,
     BENCH_FORMATS,
     BENCH_THREADS,
-    BENCH_SIZES,
-    BENCH_CALLS,
     BENCH_OBJECTS,
-    BENCH_DEVICE,
-    BENCH_GRAPH,
     BENCH_SEGMENTS,
-    BENCH_CHAIN,
     BENCH_HOST,
-    BENCH_STREAMS,
     BENCH_CHOICE,
     BENCH_DEVICES,
     N_BENCH_SECTIONS
 };
 enum {
     BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
-    BENCH_OF_CPU = (1 << BENCH_DEVICE) - 1,
-    BENCH_OF_CUDA = (BENCH_OF_ALL & ~BENCH_OF_CPU) | 1 << BENCH_MODULATIONS | 1 << BENCH_SLOW | 1 << BENCH_CALLS |
-                    1 << BENCH_OBJECTS,
-    /* What `modulation` changes; all else is 256QAM's. */
-    BENCH_OF_MODULATION = 1 << BENCH_VARIANTS | 1 << BENCH_SLOW | 1 << BENCH_FORMATS | 1 << BENCH_THREADS |
-                          1 << BENCH_SIZES | 1 << BENCH_CALLS | 1 << BENCH_DEVICE | 1 << BENCH_GRAPH |
-                          1 << BENCH_SEGMENTS | 1 << BENCH_CHAIN
+    BENCH_OF_RECEIVERS = (1 << BENCH_FORMATS) - 1,
+    BENCH_OF_CPU = ((1 << BENCH_SEGMENTS) - 1) & ~(1 << BENCH_IN_CHAIN),
+    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_THREADS)
 };
 
 struct bench_options {
     unsigned sections;
+    /* Those of the first modulation of several; of the others only what depends on the modulation. */
+    bool is_first;
     softqam_modulation modulation;
     uint64_t n_symbols;        /* of the large CPU runs */
-    uint64_t n_largest;        /* of the curve over sizes, and at least n_symbols of CUDA's runs from host memory */
+    uint64_t n_largest;        /* of CUDA's runs from host memory, where that is more than n_symbols */
     uint64_t n_device_symbols; /* of the runs on device memory */
 };
 
 /* The CPU backend from host memory. */
 void bench_cpu(struct report *report, const struct bench_options *options);
 
-/* The CUDA backend: host to host, 256QAM, and in a build with CUDA on device memory. Says so and measures nothing where
- * there is no usable device. */
+/* The CUDA backend: on device memory, and from host memory. Says so and measures nothing where there is no usable
+ * device. */
 void bench_cuda(struct report *report, const struct bench_options *options);
 
 #endif

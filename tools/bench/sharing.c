@@ -126,6 +126,7 @@ static size_t choose_calls(struct team *team)
 
 static bool measure(struct report *report, struct team teams[N_TEAMS])
 {
+    static const char *const columns[] = {"Msym/s", "of a context each", "spread", NULL};
     static const char *const names[N_TEAMS] = {"1 demodulator", "a demodulator each", "a context each"};
     const unsigned n_callers = teams[0].n_callers;
     const size_t n_calls = choose_calls(&teams[A_CONTEXT_EACH]), n_symbols = n_callers * n_calls * CALL_SYMBOLS;
@@ -135,12 +136,22 @@ static bool measure(struct report *report, struct team teams[N_TEAMS])
         teams[kind].n_calls = n_calls;
         snprintf(what[kind], sizeof what[kind], "cpu: %u caller%s, %s", n_callers, PLURAL(n_callers), names[kind]);
         turns.contenders[kind] =
-            (struct contender){what[kind], run_team, &teams[kind], NULL, n_symbols, 16 * n_symbols};
+            (struct contender){what[kind], run_team, &teams[kind], NULL, n_symbols, 16 * n_symbols, false};
     }
     const int first = report_measure_in_turns(&turns);
-    for (int kind = 0; kind < A_CONTEXT_EACH && first >= 0; kind++)
-        report_set_limit(report, first + kind, first + A_CONTEXT_EACH);
-    return first >= 0;
+    if (first < 0)
+        return false;
+    report_table(report, columns, "cpu: %u thread%s with calls of %d symbols, a context each or shared", n_callers,
+                 PLURAL(n_callers), CALL_SYMBOLS);
+    for (int kind = 0; kind < N_TEAMS; kind++) {
+        if (kind < A_CONTEXT_EACH)
+            report_set_limit(report, first + kind, first + A_CONTEXT_EACH);
+        const double seconds = report_median(report, first + kind);
+        const double values[] = {1e-6 * (double)n_symbols / seconds, report_share(report, first + kind),
+                                 report_spread(report, first)};
+        report_row(report, names[kind], values);
+    }
+    return true;
 }
 
 void bench_sharing(struct report *report)

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has */
 
@@ -13,87 +14,88 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
 #define TARGET(isa)
 #endif
 
-/* One loop a width, for outputs of so many bytes a symbol: n_out vectors for N_IN of symbols and n_noise of noise
- * variances. All that is read goes into what is written. */
-#define DEFINE_STEPS(name, isa, vector, stream_store)                                                                  \
-    typedef vector name##_vector;                                                                                      \
-    INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t nbytes, const bool has_noise,            \
+/* One loop a width. Steps of 64 symbols: what is read goes into one vector, which is written as often as the output has
+ * vectors. What is left over goes by the byte. */
+#define DEFINE_STREAM(name, isa, vector, stream_store)                                                                 \
+    INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t symbol_nbytes, const bool has_noise,     \
                                          const bool streaming)                                                         \
     {                                                                                                                  \
-        enum { N_IN = 8 * UNIT / sizeof(name##_vector), N_NOISE = 4 * UNIT / sizeof(name##_vector) };                  \
-        const size_t n_out = nbytes * UNIT / sizeof(name##_vector), n_noise = has_noise ? N_NOISE : 0;                 \
-        const name##_vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                       \
-        name##_vector *restrict out = (void *)s->out;                                                                  \
-        for (size_t left = s->n_symbols / UNIT; left > 0; left--, in += N_IN, noise += n_noise, out += n_out) {        \
-            _Pragma("GCC unroll 8") for (size_t k = 0; k < n_out; k++)                                                 \
-            {                                                                                                          \
-                name##_vector all = in[k % N_IN];                                                                      \
-                for (size_t j = k + n_out; j < N_IN; j += n_out)                                                       \
-                    all ^= in[j];                                                                                      \
-                for (size_t j = n_noise ? k % n_noise : 0; j < n_noise; j += n_out)                                    \
-                    all ^= noise[j];                                                                                   \
+        const size_t n_in = symbol_nbytes * UNIT / sizeof(vector),                                                     \
+                     n_noise = has_noise ? 4 * UNIT / sizeof(vector) : 0;                                              \
+        const size_t n_out = s->out_nbytes * UNIT / sizeof(vector);                                                    \
+        const vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                              \
+        vector *restrict out = (void *)s->out;                                                                         \
+        for (size_t left = s->n_symbols / UNIT; left > 0; left--, in += n_in, noise += n_noise, out += n_out) {        \
+            vector some[4] = {{0}};                                                                                    \
+            _Pragma("GCC unroll 32") for (size_t k = 0; k < n_in; k++) some[k % 4] ^= in[k];                           \
+            _Pragma("GCC unroll 32") for (size_t k = 0; k < n_noise; k++) some[k % 4] ^= noise[k];                     \
+            const vector all = (some[0] ^ some[1]) ^ (some[2] ^ some[3]);                                              \
+            for (size_t k = 0; k < n_out; k++)                                                                         \
                 if (streaming)                                                                                         \
                     stream_store((void *)(out + k), all);                                                              \
                 else                                                                                                   \
                     out[k] = all;                                                                                      \
-            }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
-    DEFINE_CHOICE(name, isa)
-
-/* With the counts known the compiler writes the loops out. */
-#define CASE_OF(name, n)                                                                                               \
-    case (n):                                                                                                          \
-        if (s->noise_var && s->streaming)                                                                              \
-            name##_steps(s, (n), true, true);                                                                          \
-        else if (s->noise_var)                                                                                         \
-            name##_steps(s, (n), true, false);                                                                         \
-        else if (s->streaming)                                                                                         \
-            name##_steps(s, (n), false, true);                                                                         \
-        else                                                                                                           \
-            name##_steps(s, (n), false, false);                                                                        \
-        return true
-
-#define DEFINE_CHOICE(name, isa)                                                                                       \
-    TARGET(isa) static bool name(const struct stream *s)                                                               \
+    TARGET(isa) static void name(const struct stream *s)                                                               \
     {                                                                                                                  \
-        switch (s->out_nbytes) {                                                                                       \
-            CASE_OF(name, 1);                                                                                          \
-            CASE_OF(name, 2);                                                                                          \
-            CASE_OF(name, 4);                                                                                          \
-            CASE_OF(name, 6);                                                                                          \
-            CASE_OF(name, 8);                                                                                          \
-            CASE_OF(name, 10);                                                                                         \
-            CASE_OF(name, 12);                                                                                         \
-            CASE_OF(name, 16);                                                                                         \
-            CASE_OF(name, 20);                                                                                         \
-            CASE_OF(name, 24);                                                                                         \
-            CASE_OF(name, 32);                                                                                         \
-            CASE_OF(name, 40);                                                                                         \
-        default:                                                                                                       \
-            return false;                                                                                              \
-        }                                                                                                              \
+        if (s->streaming && s->symbol_nbytes == 8)                                                                     \
+            s->noise_var ? name##_steps(s, 8, true, true) : name##_steps(s, 8, false, true);                           \
+        else if (s->symbol_nbytes == 8)                                                                                \
+            s->noise_var ? name##_steps(s, 8, true, false) : name##_steps(s, 8, false, false);                         \
+        else if (s->symbol_nbytes == 4)                                                                                \
+            s->noise_var ? name##_steps(s, 4, true, false) : name##_steps(s, 4, false, false);                         \
+        else                                                                                                           \
+            s->noise_var ? name##_steps(s, 2, true, false) : name##_steps(s, 2, false, false);                         \
     }
+
+/* Fewer than UNIT symbols. */
+static void move_rest(const struct stream *s)
+{
+    const size_t first = s->n_symbols / UNIT * UNIT, n = s->n_symbols - first;
+    const unsigned char *in = s->symbols + first * s->symbol_nbytes;
+    unsigned char *restrict out = s->out + first * s->out_nbytes;
+    uint64_t all = 0, word;
+    for (size_t k = 0; k + sizeof word <= n * s->symbol_nbytes; k += sizeof word) {
+        memcpy(&word, in + k, sizeof word);
+        all ^= word;
+    }
+    for (size_t k = 0; k < n && s->noise_var; k++) {
+        uint32_t noise;
+        memcpy(&noise, s->noise_var + first + k, sizeof noise);
+        all ^= noise;
+    }
+    const size_t nbytes = n * s->out_nbytes;
+    size_t k = 0;
+    for (; k + sizeof all <= nbytes; k += sizeof all)
+        memcpy(out + k, &all, sizeof all);
+    for (; k < nbytes; k++)
+        out[k] = (unsigned char)all;
+}
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-DEFINE_STEPS(stream_64, "avx512f", __m512i, _mm512_stream_si512)
-DEFINE_STEPS(stream_32, "avx2", __m256i, _mm256_stream_si256)
-DEFINE_STEPS(stream_16, "sse2", __m128i, _mm_stream_si128)
+DEFINE_STREAM(stream_64, "avx512f", __m512i, _mm512_stream_si512)
+DEFINE_STREAM(stream_32, "avx2", __m256i, _mm256_stream_si256)
+DEFINE_STREAM(stream_16, "sse2", __m128i, _mm_stream_si128)
 
 bool stream_can_stream(void)
 {
     return true;
 }
 
-static bool run_part(const struct stream *stream)
+static void run_part(const struct stream *stream)
 {
-    const bool done = __builtin_cpu_supports("avx512f") ? stream_64(stream)
-                      : __builtin_cpu_supports("avx2")  ? stream_32(stream)
-                                                        : stream_16(stream);
-    _mm_sfence();
-    return done;
+    if (__builtin_cpu_supports("avx512f"))
+        stream_64(stream);
+    else if (__builtin_cpu_supports("avx2"))
+        stream_32(stream);
+    else
+        stream_16(stream);
+    if (stream->streaming)
+        _mm_sfence();
+    move_rest(stream);
 }
 #else
 typedef uint64_t words __attribute__((vector_size(16), may_alias));
@@ -103,22 +105,24 @@ static inline void store(void *out, words all)
     *(words *)out = all;
 }
 
-DEFINE_STEPS(stream_16, "", words, store)
+DEFINE_STREAM(stream_16, "", words, store)
 
 bool stream_can_stream(void)
 {
     return false;
 }
 
-static bool run_part(const struct stream *stream)
+static void run_part(const struct stream *stream)
 {
-    return stream_16(stream);
+    stream_16(stream);
+    move_rest(stream);
 }
 #endif
 
 static void *run_part_of_thread(void *argument)
 {
-    return run_part(argument) ? argument : NULL;
+    run_part(argument);
+    return NULL;
 }
 
 bool stream_run(const struct stream *stream, unsigned n_threads)
@@ -131,7 +135,7 @@ bool stream_run(const struct stream *stream, unsigned n_threads)
     const size_t part = stream->n_symbols / n_threads / UNIT * UNIT;
     for (unsigned k = 0; k < n_threads; k++) {
         parts[k] = *stream;
-        parts[k].symbols += 8 * k * part;
+        parts[k].symbols += stream->symbol_nbytes * k * part;
         parts[k].noise_var += stream->noise_var ? k * part : 0;
         parts[k].out += stream->out_nbytes * k * part;
         parts[k].n_symbols = k + 1 < n_threads ? part : stream->n_symbols - k * part;
@@ -139,13 +143,9 @@ bool stream_run(const struct stream *stream, unsigned n_threads)
     for (; n_started + 1 < n_threads; n_started++)
         if (pthread_create(&threads[n_started], NULL, run_part_of_thread, &parts[n_started]) != 0)
             break;
-    bool all = n_started + 1 == n_threads;
-    if (all)
-        all = run_part(&parts[n_threads - 1]);
-    for (unsigned k = 0; k < n_started; k++) {
-        void *done;
-        pthread_join(threads[k], &done);
-        all = all && done;
-    }
-    return all;
+    if (n_started + 1 == n_threads)
+        run_part(&parts[n_threads - 1]);
+    for (unsigned k = 0; k < n_started; k++)
+        pthread_join(threads[k], NULL);
+    return n_started + 1 == n_threads;
 }

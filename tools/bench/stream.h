@@ -9,19 +9,19 @@
 
 /* Bytes of memory, aligned to 64. */
 struct stream {
-    const unsigned char *symbols; /* 8 each */
-    const float *noise_var;       /* NULL: none are read */
+    const unsigned char *symbols;
+    size_t symbol_nbytes;   /* each: 2, 4 or 8 */
+    const float *noise_var; /* NULL: none are read */
     unsigned char *out;
-    size_t out_nbytes; /* each: those of a modulation and an output format */
-    size_t n_symbols;  /* 64 at a time; what is left over is not copied */
-    bool streaming;    /* stores that go round the caches */
+    size_t out_nbytes; /* each */
+    size_t n_symbols;
+    bool streaming; /* stores that go round the caches */
 };
 
 /* False where there are no such stores. */
 bool stream_can_stream(void);
 
-/* Shared by so many threads, the caller one of them. False when they could not be started, and for a number of bytes
- * that no output has. */
+/* Shared by so many threads, the caller one of them. False when they could not be started. */
 bool stream_run(const struct stream *stream, unsigned n_threads);
 
 #endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "cases.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/modulation.h"
+#include "common/sample_format.h"
+#include "create.h"
+
+/* Appends to a name. */
+static void append(char name[WHAT_NBYTES], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(char name[WHAT_NBYTES], const char *format, ...)
+{
+    const size_t length = strlen(name);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name + length, WHAT_NBYTES - length, format, arguments);
+    va_end(arguments);
+}
+
+static unsigned count_layers(const struct bench_case *c)
+{
+    return c->n_layers > 0 ? c->n_layers : 1;
+}
+
+void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const char *const noises[] = {"N0 a symbol", "1/N0 a symbol", "one N0"};
+    static const char *const hows[] = {"descrambled", "planes", "codewords",         "elsewhere",
+                                       "next",        "cold",   "modulations mixed", "descriptors on the device"};
+    static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps"};
+    name[0] = '\0';
+    append(name, "%s %s to %s", modulation_get(c->modulation)->name, bench_input_name(c->input),
+           sample_format_output_name(c->output));
+    if (c->output != SOFTQAM_OUTPUT_U8)
+        append(name, ", %s", noises[c->noise]);
+    append(name, ", ");
+    bench_input_describe(&c->data, name + strlen(name), WHAT_NBYTES - strlen(name));
+    if (c->stride > 0)
+        append(name, ", %u of %u layers", count_layers(c), c->stride);
+    else if (c->n_layers > 1)
+        append(name, ", %u layers", c->n_layers);
+    if (c->n_segments > 0)
+        append(name, ", %u segments", c->n_segments);
+    for (size_t k = 0; k < sizeof hows / sizeof hows[0]; k++)
+        if (c->how & 1u << k)
+            append(name, ", %s", hows[k]);
+    if (c->launch != BENCH_LAUNCH)
+        append(name, ", %s", launches[c->launch]);
+}
+
+softqam_demodulator_config bench_case_config(const struct bench_case *c)
+{
+    softqam_demodulator_config config =
+        bench_config(c->modulation, c->input, c->output,
+                     c->noise == BENCH_ONE_N0 ? SOFTQAM_NOISE_PER_CALL : SOFTQAM_NOISE_PER_SYMBOL);
+    config.noise_form = c->noise == BENCH_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+    config.input_scale = bench_input_scale(c->input);
+    return config;
+}
+
+bool bench_case_is_plain(const struct bench_case *c)
+{
+    return c->n_segments == 0 && c->n_layers <= 1 && c->stride <= 1 && (c->how & ~(unsigned)BENCH_COLD) == 0;
+}
+
+size_t bench_case_span(const struct bench_case *c)
+{
+    return c->stride > 0 ? c->n_symbols / count_layers(c) * c->stride : c->n_symbols;
+}
+
+/* The modulation of the k-th segment. */
+static softqam_modulation segment_modulation(const struct bench_case *c, size_t k)
+{
+    enum { N_MODULATIONS = SOFTQAM_MODULATION_1024QAM };
+    return c->how & BENCH_MIXED ? (softqam_modulation)(1 + k % N_MODULATIONS) : c->modulation;
+}
+
+/* Where the k-th segment begins: at multiples of 16 symbols, where all pointers are aligned as is fastest. */
+static size_t segment_first(const struct bench_case *c, size_t k)
+{
+    const size_t n = c->n_segments > 0 ? c->n_segments : 1;
+    return k == n ? c->n_symbols : k * c->n_symbols / n / 16 * 16;
+}
+
+static size_t segment_out_nbytes(const struct bench_case *c, size_t k)
+{
+    return softqam_output_nbytes(c->output, segment_modulation(c, k), segment_first(c, k + 1) - segment_first(c, k));
+}
+
+size_t bench_case_out_nbytes(const struct bench_case *c)
+{
+    size_t nbytes = 0;
+    for (size_t k = 0; k < (c->n_segments > 0 ? c->n_segments : 1); k++)
+        nbytes += (segment_out_nbytes(c, k) + 15) / 16 * 16;
+    return c->n_segments > 1 ? nbytes : segment_out_nbytes(c, 0);
+}
+
+size_t bench_case_nbytes(const struct bench_case *c)
+{
+    const bool has_noise = c->output != SOFTQAM_OUTPUT_U8 && c->noise != BENCH_ONE_N0;
+    return c->n_symbols * (softqam_input_symbol_nbytes(c->input) + (has_noise ? sizeof(float) : 0)) +
+           bench_case_out_nbytes(c);
+}
+
+/* Places of the scrambling sequence that have nothing to do with each other, or one after the other. */
+uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call)
+{
+    enum { PLACES = 1013 };
+    const uint64_t number = c->how & BENCH_ELSEWHERE ? call * 379 % PLACES : c->how & BENCH_NEXT ? call : 0;
+    return number * c->n_symbols;
+}
+
+size_t bench_case_segments(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var,
+                           void *out, softqam_segment segments[BENCH_MOST_SEGMENTS])
+{
+    enum { CODE_BLOCK_BITS = 2640 };
+    const size_t n_segments = c->n_segments > 0 ? c->n_segments : 1,
+                 symbol_nbytes = softqam_input_symbol_nbytes(c->input);
+    const unsigned n_layers = count_layers(c);
+    const bool has_noise = c->output != SOFTQAM_OUTPUT_U8, descramble = c->how & BENCH_DESCRAMBLE;
+    unsigned char *to = out;
+    for (size_t k = 0; k < n_segments; k++) {
+        const size_t first = segment_first(c, k), n = segment_first(c, k + 1) - first;
+        const size_t n_bits = n * softqam_bits_per_symbol(segment_modulation(c, k));
+        softqam_segment *s = &segments[k];
+        *s = (softqam_segment){.n_symbols = n,
+                               .first_symbol = first + bench_case_first_symbol(c, call),
+                               .modulation = segment_modulation(c, k),
+                               .n_layers = n_layers,
+                               .symbol_stride = c->stride,
+                               .noise_stride = !has_noise || c->noise == BENCH_ONE_N0 ? 0
+                                               : c->stride > 0                        ? c->stride
+                                                                                      : 1,
+                               .plane_stride = c->how & BENCH_PLANES ? n : 0,
+                               .descramble = descramble,
+                               .c_init = descramble ? 12345 : 0,
+                               .out = to};
+        if (c->how & BENCH_CODEWORD) {
+            s->out = NULL;
+            s->codeword = (softqam_codeword){.n_bits = n_bits,
+                                             .buffers = to,
+                                             .n_code_blocks = (uint32_t)(n_bits / CODE_BLOCK_BITS + 1),
+                                             .deinterleave = 1};
+        }
+        for (unsigned layer = 0; layer < n_layers; layer++) {
+            const size_t at = c->stride > 0 ? first / n_layers * c->stride + layer : first + layer * (n / n_layers);
+            s->layers[layer].symbols = (const unsigned char *)symbols + at * symbol_nbytes;
+            s->layers[layer].noise_var = has_noise ? noise_var + (c->noise == BENCH_ONE_N0 ? 0 : at) : NULL;
+        }
+        to += (segment_out_nbytes(c, k) + 15) / 16 * 16;
+    }
+    return n_segments;
+}
+
+/* A column's figure, from the seconds that each cell took. */
+static double figure(const struct bench_figure *f, const struct bench_case *c, const double seconds[BENCH_MOST_CELLS])
+{
+    const double mine = seconds[f->cell], other = seconds[f->other];
+    switch (f->kind) {
+    case BENCH_MSYM:
+        return 1e-6 * (double)c->n_symbols / mine;
+    case BENCH_GSYM:
+        return 1e-9 * (double)c->n_symbols / mine;
+    case BENCH_NS:
+        return 1e9 * mine;
+    case BENCH_US:
+        return 1e6 * mine;
+    case BENCH_SHARE:
+        return other / mine;
+    case BENCH_RATIO:
+        return mine / other;
+    case BENCH_ADDS:
+        return 1e6 * (mine - other);
+    case BENCH_ADDED_SHARE:
+        return (other - seconds[f->cell - 1]) / (mine - seconds[f->cell - 1]);
+    case BENCH_A_SEGMENT:
+        return 1e9 * (mine - other) / (c->n_segments - 1);
+    }
+    return (double)NAN;
+}
+
+/* Measures a row; the measurements of a cell's ways are first + ends[cell - 1] to before first + ends[cell]. */
+static int measure_cells(struct report *report, const struct bench_table *table, const struct bench_case *row,
+                         const struct bench_backend *backend, size_t ends[BENCH_MOST_CELLS])
+{
+    struct turns turns = {.report = report};
+    for (size_t k = 0; k < BENCH_MOST_CELLS && table->cells[k].run != BENCH_NONE; k++) {
+        struct bench_case c = *row;
+        if (table->cells[k].output != SOFTQAM_OUTPUT_S8)
+            c.output = table->cells[k].output;
+        if (table->cells[k].setup)
+            table->cells[k].setup(&c);
+        if (!turns.failed && !turns.skipped)
+            backend->add(backend->context, &turns, &c, table->cells[k].run);
+        ends[k] = turns.n;
+    }
+    return report_measure_in_turns(&turns);
+}
+
+static void measure_row(struct report *report, const struct bench_table *table, const struct bench_case *row,
+                        const struct bench_backend *backend, const char *name)
+{
+    size_t ends[BENCH_MOST_CELLS] = {0};
+    int indices[BENCH_MOST_CELLS] = {0};
+    double seconds[BENCH_MOST_CELLS] = {0}, values[TABLE_COLUMNS + 1];
+    size_t n = 0;
+    const int first = measure_cells(report, table, row, backend, ends);
+    if (first < 0)
+        return;
+    for (size_t k = 0; k < BENCH_MOST_CELLS && table->cells[k].run != BENCH_NONE; k++) {
+        indices[k] = report_fastest(report, first + (int)(k > 0 ? ends[k - 1] : 0), first + (int)ends[k]);
+        seconds[k] = report_median(report, indices[k]);
+    }
+    for (; n < TABLE_COLUMNS && table->figures[n].name; n++) {
+        const struct bench_figure *f = &table->figures[n];
+        values[n] = figure(f, row, seconds);
+        if ((f->kind == BENCH_SHARE || f->kind == BENCH_RATIO) && report->measurements[indices[f->cell]].limit < 0)
+            report_set_limit(report, indices[f->cell], indices[f->other]);
+    }
+    values[n] = report_spread(report, first);
+    report_row(report, name, values);
+}
+
+void bench_measure_table(struct report *report, const struct bench_options *options, const struct bench_table *table,
+                         const struct bench_backend *backend)
+{
+    const char *columns[TABLE_COLUMNS + 2] = {NULL};
+    char name[WHAT_NBYTES];
+    size_t n = 0;
+    for (; n < TABLE_COLUMNS && table->figures[n].name; n++)
+        columns[n] = table->figures[n].name;
+    columns[n] = "spread";
+    report_table(report, columns, "%s%s%s%s", backend->name,
+                 table->of_modulation ? modulation_get(options->modulation)->name : "",
+                 table->of_modulation ? ", " : "", table->title);
+    struct bench_case c = {.modulation = options->modulation, .variant = backend->variant, .n_threads = 1};
+    const struct bench_case first = c;
+    for (size_t k = 0; table->row(options, k, &c, name); k++, c = first)
+        measure_row(report, table, &c, backend, name);
+}

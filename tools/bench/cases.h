@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* What is measured, as data: a case is a call with its symbols, a table has a case a row, and columns that change it. A
+ * backend runs cases; everything else is the same for CPU and GPU. */
+#ifndef SOFTQAM_TOOLS_BENCH_CASES_H
+#define SOFTQAM_TOOLS_BENCH_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <softqam/softqam.h>
+
+#include "report.h"
+#include "samples.h"
+#include "sections.h"
+
+/* Which noise values a call reads. Soft bits (u8) have none. */
+enum bench_noise { BENCH_N0, BENCH_INVERSE, BENCH_ONE_N0 };
+
+/* Bits of bench_case.how. */
+enum {
+    BENCH_DESCRAMBLE = 1,
+    BENCH_PLANES = 2,     /* one code block, de-interleaved */
+    BENCH_CODEWORD = 4,   /* code blocks, each de-interleaved */
+    BENCH_ELSEWHERE = 8,  /* each call begins at another position of the scrambling sequence */
+    BENCH_NEXT = 16,      /* each call begins where the last one ended */
+    BENCH_COLD = 32,      /* the caches hold other data before each call */
+    BENCH_MIXED = 64,     /* the segments have all modulations in turns */
+    BENCH_ON_DEVICE = 128 /* descriptors are in device memory */
+};
+
+/* How a GPU gets its calls. */
+enum bench_launch {
+    BENCH_LAUNCH,         /* one launch, data in memory */
+    BENCH_CALL,           /* one launch and a synchronisation, on the host's clock */
+    BENCH_GRAPH,          /* launches of a graph, data in memory */
+    BENCH_CHAIN,          /* between two kernels of a graph, data in the second cache */
+    BENCH_CHAIN_OVERLAPS, /* the same, and each kernel may begin before the one in front of it has ended */
+};
+
+enum { BENCH_MOST_SEGMENTS = 160 };
+
+struct bench_case {
+    struct bench_input data;
+    softqam_modulation modulation;
+    softqam_input_format input;
+    softqam_output_format output;
+    enum bench_noise noise;
+    unsigned how;
+    size_t n_symbols;    /* of a call, all layers together */
+    unsigned n_layers;   /* 0: one */
+    unsigned stride;     /* symbols from one of a layer to its next; 0: layers lie one behind the other */
+    unsigned n_segments; /* of a call, which divide its symbols; 0: one, or a plain call where that will do */
+    const char *variant; /* of the CPU; NULL: the fastest */
+    unsigned n_threads;  /* of the CPU */
+    enum bench_launch launch;
+};
+
+/* "256QAM cf32 to s8, N0 a symbol, fading 25 dB, 2 of 4 layers, descrambled". */
+void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES]);
+
+/* A demodulator's settings without its context. */
+softqam_demodulator_config bench_case_config(const struct bench_case *c);
+
+/* Whether softqam_demodulate() does it. */
+bool bench_case_is_plain(const struct bench_case *c);
+
+/* Symbols that the case's memory has, those of layers that it does not read included. */
+size_t bench_case_span(const struct bench_case *c);
+
+/* Bytes of the outputs, and all that must be read and written. */
+size_t bench_case_out_nbytes(const struct bench_case *c);
+size_t bench_case_nbytes(const struct bench_case *c);
+
+/* Where the call-th call begins in its codeword, in symbols. */
+uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call);
+
+/* The segments of the call-th call, whose memory begins at these pointers. Returns how many. */
+size_t bench_case_segments(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var,
+                           void *out, softqam_segment segments[BENCH_MOST_SEGMENTS]);
+
+/* What a cell of a row measures: nothing, for the end of a list; the library; a loop or kernel that moves the same
+ * bytes; or what is there without either. */
+enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
+
+struct bench_cell {
+    enum bench_run run;
+    softqam_output_format output;        /* S8: the row's */
+    void (*setup)(struct bench_case *c); /* what else it changes in the row's case; NULL: nothing */
+};
+
+/* What a column prints of a row's cells. */
+enum bench_figure_kind {
+    BENCH_MSYM,        /* millions of symbols a second */
+    BENCH_GSYM,        /* 10^9 symbols a second */
+    BENCH_NS,          /* nanoseconds */
+    BENCH_US,          /* microseconds */
+    BENCH_SHARE,       /* the other's time over this one's */
+    BENCH_RATIO,       /* this one's time over the other's */
+    BENCH_ADDS,        /* microseconds beyond the other's */
+    BENCH_ADDED_SHARE, /* what the other adds to the cell before this one over what this one adds to it */
+    BENCH_A_SEGMENT    /* nanoseconds beyond the other's, for each further segment */
+};
+
+struct bench_figure {
+    const char *name; /* NULL: after the last */
+    enum bench_figure_kind kind;
+    int cell;
+    int other;
+};
+
+enum { BENCH_MOST_CELLS = 12 };
+
+struct bench_table {
+    enum bench_section section;
+    bool of_modulation; /* that --modulation names; else it has its own */
+    const char *title;
+    /* The k-th row's case and name; false after the last. */
+    bool (*row)(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+    struct bench_cell cells[BENCH_MOST_CELLS];
+    struct bench_figure figures[TABLE_COLUMNS];
+};
+
+struct bench_backend {
+    const char *name; /* which titles begin with: "cpu: avx512, " */
+    const char *variant;
+    /* Verifies a case's bytes and adds it to what is measured in turns; several ways to do it, of which the fastest one
+     * counts, may be added. Where the case is none for this backend, the turns are skipped. */
+    void (*add)(void *context, struct turns *turns, const struct bench_case *c, enum bench_run run);
+    void *context;
+};
+
+/* Measures a table, all cells of a row in turns. */
+void bench_measure_table(struct report *report, const struct bench_options *options, const struct bench_table *table,
+                         const struct bench_backend *backend);
+
+#endif

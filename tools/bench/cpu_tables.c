@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU's tables. */
+#include <stdio.h>
+
+#include "common/message.h"
+#include "common/modulation.h"
+#include "cpu.h"
+#include "create.h"
+#include "machine.h"
+#include "rows.h"
+
+/* What cells change. */
+
+static void with_inverse(struct bench_case *c)
+{
+    c->noise = BENCH_INVERSE;
+}
+
+static void elsewhere(struct bench_case *c)
+{
+    c->how |= BENCH_ELSEWHERE;
+}
+
+static void next(struct bench_case *c)
+{
+    c->how |= BENCH_NEXT;
+}
+
+static void cold(struct bench_case *c)
+{
+    c->how |= BENCH_COLD;
+}
+
+static void cold_elsewhere(struct bench_case *c)
+{
+    c->how |= BENCH_COLD | BENCH_ELSEWHERE;
+}
+
+static void one_segment(struct bench_case *c)
+{
+    c->n_segments = 1;
+}
+
+static void one_thread(struct bench_case *c)
+{
+    c->n_threads = 1;
+}
+
+static void all_threads(struct bench_case *c)
+{
+    c->n_threads = bench_count_cpus();
+}
+
+/* Rows. */
+
+/* An OFDM symbol's resource elements, or fewer: a call of a receiver. */
+static bool call_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { ELEMENTS = 273 * 12 };
+    static const softqam_modulation modulations[] = {SOFTQAM_MODULATION_QPSK, SOFTQAM_MODULATION_256QAM};
+    static const struct {
+        size_t n_elements;
+        unsigned n_layers;
+    } sizes[] = {{12, 1}, {48, 1}, {100, 1}, {ELEMENTS, 1}, {ELEMENTS, 2}, {ELEMENTS, 4}};
+    enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+    (void)options;
+    if (k >= 4 * N_SIZES)
+        return false;
+    const unsigned n_layers = sizes[k % N_SIZES].n_layers;
+    c->modulation = modulations[k / N_SIZES / 2];
+    c->data = rows_fading(c->modulation);
+    c->how = k / N_SIZES % 2 ? BENCH_DESCRAMBLE : 0;
+    c->n_layers = c->stride = n_layers;
+    c->n_symbols = n_layers * sizes[k % N_SIZES].n_elements;
+    snprintf(name, WHAT_NBYTES, "%s, %zu element%s%s%s", modulation_get(c->modulation)->name,
+             sizes[k % N_SIZES].n_elements, PLURAL(sizes[k % N_SIZES].n_elements),
+             n_layers == 1   ? ""
+             : n_layers == 2 ? " of 2 layers"
+                             : " of 4 layers",
+             c->how ? ", descrambled" : "");
+    return true;
+}
+
+static bool segment_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { SEGMENTS = 64, SEGMENT_SYMBOLS = 48 };
+    static const char *const names[] = {"symbol order", "descrambled", "planes", "both"};
+    (void)options;
+    if (k >= sizeof names / sizeof names[0])
+        return false;
+    c->data = rows_fading(c->modulation);
+    c->how = (k % 2 ? BENCH_DESCRAMBLE : 0) | (k / 2 ? BENCH_PLANES : 0);
+    c->n_segments = SEGMENTS;
+    c->n_symbols = SEGMENTS * SEGMENT_SYMBOLS;
+    snprintf(name, WHAT_NBYTES, "%s", names[k]);
+    return true;
+}
+
+/* Every input, and cf32 once more from memory. */
+static bool input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    if (k > SOFTQAM_INPUT_CF16 + 1)
+        return false;
+    c->input = k > SOFTQAM_INPUT_CF16 ? SOFTQAM_INPUT_CF32 : (softqam_input_format)k;
+    c->data = rows_fading(c->modulation);
+    c->n_symbols = k > SOFTQAM_INPUT_CF16 ? options->n_symbols : SLOT_SYMBOLS;
+    snprintf(name, WHAT_NBYTES, "%s, %zu symbols", bench_input_name(c->input), c->n_symbols);
+    return true;
+}
+
+static bool soft_bits_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    c->modulation = SOFTQAM_MODULATION_256QAM;
+    c->output = SOFTQAM_OUTPUT_U8;
+    return input_row(options, k, c, name);
+}
+
+/* 1, 2, 4 .. threads and as many as there are CPUs, a slot and from memory. */
+static bool thread_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    const unsigned n_cpus = bench_count_cpus();
+    const size_t n = k / 2;
+    if (n > 0 && 1u << (n - 1) >= n_cpus)
+        return false;
+    c->n_threads = 1u << n < n_cpus ? 1u << n : n_cpus;
+    c->data = rows_fading(c->modulation);
+    c->n_symbols = k % 2 ? options->n_symbols : SLOT_SYMBOLS;
+    snprintf(name, WHAT_NBYTES, "%u thread%s, %zu symbols", c->n_threads, PLURAL(c->n_threads), c->n_symbols);
+    return true;
+}
+
+/* clang-format off */
+const struct bench_table cpu_tables[CPU_N_TABLES] = {
+    {BENCH_FADING, false, "a slot of cf32, share of moving the bytes", rows_of_fading,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, with_inverse), ROWS_LIMIT(S16, NULL),
+      ROWS_LIBRARY(S16, NULL), ROWS_LIBRARY(F16, NULL), ROWS_LIMIT(F32, NULL), ROWS_LIBRARY(F32, NULL)},
+     {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8, 1/N0", BENCH_SHARE, 2, 0},
+      {"s16", BENCH_SHARE, 4, 3}, {"f16", BENCH_SHARE, 5, 3}, {"f32", BENCH_SHARE, 7, 6}}},
+    {BENCH_LAYERS, true, "layers of an OFDM symbol to s8, time over one layer's", rows_of_layers,
+     ROWS_OF_LAYERS(BENCH_MSYM, "Msym/s")},
+    {BENCH_LAYERS, false, "one layer of a slot to s8, time over symbol order", rows_of_modulations,
+     ROWS_OF_MODULATIONS(BENCH_MSYM, "Msym/s")},
+    {BENCH_CALLS, false, "a call to s8, share of moving the bytes", call_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, elsewhere), ROWS_LIBRARY(S8, next), ROWS_LIMIT(S8, cold),
+      ROWS_LIBRARY(S8, cold_elsewhere)},
+     {{"ns", BENCH_NS, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"next ns", BENCH_NS, 2, 0}, {"cold ns", BENCH_NS, 4, 3},
+      {"cold share", BENCH_SHARE, 4, 3}}},
+    {BENCH_CALLS, true, "64 segments of 48 symbols in a call to s8", segment_row,
+     {ROWS_LIBRARY(S8, one_segment), ROWS_LIBRARY(S8, NULL)},
+     {{"ns", BENCH_NS, 1, 0}, {"ratio to one", BENCH_RATIO, 1, 0}, {"ns a segment", BENCH_A_SEGMENT, 1, 0}}},
+    {BENCH_ERASURES, false, "a slot with erasures, share of the rate without", rows_of_erasures,
+     ROWS_OF_ERASURES(BENCH_MSYM, "Msym/s")},
+    {BENCH_FORMATS, true, "every format, share of moving the bytes", input_row, ROWS_OF_OUTPUTS(BENCH_MSYM, "Msym/s")},
+    {BENCH_THREADS, true, "threads, cf32 to s8", thread_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, one_thread), ROWS_LIBRARY(S8, NULL)},
+     {{"Msym/s", BENCH_MSYM, 2, 0}, {"of one thread", BENCH_SHARE, 2, 1}, {"of the bytes", BENCH_SHARE, 2, 0}}},
+    {BENCH_THREADS, false, "256QAM to u8, share of moving the bytes", soft_bits_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, all_threads)},
+     {{"Msym/s", BENCH_MSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"all threads Msym/s", BENCH_MSYM, 2, 0}}},
+};
+/* clang-format on */

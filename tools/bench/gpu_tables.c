@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA's tables. */
+#include <stdio.h>
+
+#include "common/message.h"
+#include "common/modulation.h"
+#include "create.h"
+#include "gpu.h"
+#include "rows.h"
+
+enum { USUAL_DB = 25, N_INPUTS = 2, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM };
+
+static const softqam_input_format inputs[N_INPUTS] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
+
+static void at_25_db(struct bench_case *c)
+{
+    c->data = (struct bench_input){.snr_db = USUAL_DB};
+}
+
+static void overlapping(struct bench_case *c)
+{
+    c->launch = BENCH_CHAIN_OVERLAPS;
+}
+
+/* One segment of one layer in symbol order, described in the call. */
+static void plain_segment(struct bench_case *c)
+{
+    c->n_segments = 1;
+    c->n_layers = c->stride = 0;
+    c->how = 0;
+}
+
+/* N0 in ranges, and fading: one large launch, whatever the SNR at which a modulation works. */
+static bool range_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const float ranges[][2] = {{25, 25}, {28, 33}, {35, 40}, {20, 40}};
+    enum { N_RANGES = sizeof ranges / sizeof ranges[0], N_ROWS = N_RANGES + 1 };
+    const size_t range = k % N_ROWS;
+    if (k >= (size_t)N_MODULATIONS * N_INPUTS * N_ROWS)
+        return false;
+    c->modulation = (softqam_modulation)(1 + k / N_ROWS / N_INPUTS);
+    c->input = inputs[k / N_ROWS % N_INPUTS];
+    c->n_symbols = options->n_device_symbols;
+    if (range < N_RANGES)
+        c->data = (struct bench_input){.snr_db = ranges[range][0], .up_to_db = ranges[range][1]};
+    else
+        c->data = rows_fading(c->modulation);
+    const int length =
+        snprintf(name, WHAT_NBYTES, "%s %s, ", modulation_get(c->modulation)->name, bench_input_name(c->input));
+    bench_input_describe(&c->data, name + length, WHAT_NBYTES - (size_t)length);
+    return true;
+}
+
+static bool slot_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    (void)options;
+    if (k >= (size_t)N_MODULATIONS * N_INPUTS)
+        return false;
+    c->modulation = (softqam_modulation)(1 + k / N_INPUTS);
+    c->input = inputs[k % N_INPUTS];
+    c->data = rows_fading(c->modulation);
+    c->n_symbols = SLOT_SYMBOLS;
+    c->launch = BENCH_GRAPH;
+    snprintf(name, WHAT_NBYTES, "%s %s", modulation_get(c->modulation)->name, bench_input_name(c->input));
+    return true;
+}
+
+static bool erasure_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    c->launch = BENCH_GRAPH;
+    return rows_of_erasures(options, k, c, name);
+}
+
+/* Many OFDM symbols, one launch. */
+static bool layer_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { MOST_ELEMENTS = 1 << 21, PART = 32 };
+    const size_t n = options->n_device_symbols / PART / 16 * 16;
+    const bool is_row = rows_of_layers(options, k, c, name);
+    c->n_symbols = (n < MOST_ELEMENTS ? n : MOST_ELEMENTS) * c->n_layers;
+    return is_row;
+}
+
+static bool large_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    const bool is_row = rows_of_modulations(options, k, c, name);
+    c->n_symbols = options->n_device_symbols / 4;
+    return is_row;
+}
+
+static bool graph_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    c->launch = BENCH_GRAPH;
+    return rows_of_modulations(options, k, c, name);
+}
+
+static bool slot_layer_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    const bool is_row = rows_of_layers(options, k, c, name);
+    c->n_symbols = (size_t)SLOT_SYMBOLS * c->n_layers;
+    c->launch = BENCH_GRAPH;
+    return is_row;
+}
+
+/* A call, from launch to synchronisation. */
+static bool call_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const size_t sizes[] = {1, 100, 3276, SLOT_SYMBOLS};
+    enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+    (void)options;
+    if (k >= 2 * N_SIZES)
+        return false;
+    c->launch = BENCH_CALL;
+    c->data = rows_fading(c->modulation);
+    c->n_layers = k < N_SIZES ? 0 : 4;
+    c->stride = c->n_layers;
+    c->how = k < N_SIZES ? 0 : BENCH_DESCRAMBLE | BENCH_CODEWORD;
+    c->n_symbols = sizes[k % N_SIZES] * (k < N_SIZES ? 1 : 4);
+    snprintf(name, WHAT_NBYTES, "%zu element%s%s", sizes[k % N_SIZES], PLURAL(sizes[k % N_SIZES]),
+             k < N_SIZES ? "" : ", a codeword of 4 layers");
+    return true;
+}
+
+/* A slot and four slots, between two kernels. */
+static bool chain_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const softqam_output_format outputs[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
+                                                    SOFTQAM_OUTPUT_F32};
+    enum { N_OUTPUTS = sizeof outputs / sizeof outputs[0] };
+    (void)options;
+    if (k >= 2 * N_INPUTS * N_OUTPUTS)
+        return false;
+    c->launch = BENCH_CHAIN;
+    c->data = rows_fading(c->modulation);
+    c->input = inputs[k / N_OUTPUTS % N_INPUTS];
+    c->output = outputs[k % N_OUTPUTS];
+    c->n_symbols = SLOT_SYMBOLS * (k / N_OUTPUTS / N_INPUTS ? 4 : 1);
+    snprintf(name, WHAT_NBYTES, "%s, %s, %s", c->n_symbols == SLOT_SYMBOLS ? "slot" : "four slots",
+             bench_input_name(c->input), sample_format_output_name(c->output));
+    return true;
+}
+
+/* A slot of 4 layers as a receiver has it, between two kernels. */
+static bool chain_codeword_row(const struct bench_options *options, size_t k, struct bench_case *c,
+                               char name[WHAT_NBYTES])
+{
+    (void)options;
+    if (k >= N_INPUTS)
+        return false;
+    c->launch = BENCH_CHAIN;
+    c->data = rows_fading(c->modulation);
+    c->input = inputs[k];
+    c->n_symbols = 4 * SLOT_SYMBOLS;
+    c->n_layers = c->stride = 4;
+    c->how = BENCH_DESCRAMBLE | BENCH_CODEWORD;
+    snprintf(name, WHAT_NBYTES, "four slots, 4 layers, codewords, %s, s8", bench_input_name(c->input));
+    return true;
+}
+
+static bool any_chain_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { N_CODEWORDS = N_INPUTS };
+    const bool has_layers = c->modulation != SOFTQAM_MODULATION_PI2_BPSK;
+    if (has_layers && k < N_CODEWORDS)
+        return chain_codeword_row(options, k, c, name);
+    return chain_row(options, has_layers ? k - N_CODEWORDS : k, c, name);
+}
+
+static bool large_input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    if (k > SOFTQAM_INPUT_CF16)
+        return false;
+    c->input = (softqam_input_format)k;
+    c->data = rows_fading(c->modulation);
+    c->n_symbols = options->n_device_symbols;
+    snprintf(name, WHAT_NBYTES, "%s", bench_input_name(c->input));
+    return true;
+}
+
+static bool slot_input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    const bool is_row = large_input_row(options, k, c, name);
+    c->n_symbols = SLOT_SYMBOLS;
+    c->launch = BENCH_GRAPH;
+    return is_row;
+}
+
+static bool soft_bits_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    c->modulation = SOFTQAM_MODULATION_256QAM;
+    c->output = SOFTQAM_OUTPUT_U8;
+    return large_input_row(options, k, c, name);
+}
+
+/* A slot cut into segments, one launch a slot. */
+static bool segment_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const struct {
+        const char *name;
+        unsigned n_segments;
+        unsigned n_layers;
+        unsigned how;
+    } cuts[] = {
+        {"20 segments", 20, 1, 0},
+        {"150 segments", 150, 1, 0},
+        {"7 segments, 1 of each modulation", N_MODULATIONS, 1, BENCH_MIXED},
+        {"20 segments, modulations in turns", 20, 1, BENCH_MIXED},
+        {"descrambled", 1, 1, BENCH_DESCRAMBLE},
+        {"150 segments, descrambled", 150, 1, BENCH_DESCRAMBLE},
+        {"planes", 1, 1, BENCH_PLANES},
+        {"4 layers apart, planes", 1, 4, BENCH_PLANES},
+        {"a codeword, descrambled", 1, 1, BENCH_DESCRAMBLE | BENCH_CODEWORD},
+        {"the same, descriptor in device memory", 1, 1, BENCH_DESCRAMBLE | BENCH_CODEWORD | BENCH_ON_DEVICE},
+        {"descriptor in device memory", 1, 1, BENCH_ON_DEVICE},
+        {"20 segments, descriptors in device memory", 20, 1, BENCH_ON_DEVICE},
+        {"150 segments, descriptors in device memory", 150, 1, BENCH_ON_DEVICE},
+    };
+    (void)options;
+    if (k >= sizeof cuts / sizeof cuts[0])
+        return false;
+    c->data = rows_fading(c->modulation);
+    c->n_symbols = SLOT_SYMBOLS;
+    c->launch = BENCH_GRAPH;
+    c->n_segments = cuts[k].n_segments;
+    c->n_layers = cuts[k].n_layers;
+    c->how = cuts[k].how;
+    snprintf(name, WHAT_NBYTES, "%s", cuts[k].name);
+    return true;
+}
+
+/* clang-format off */
+const struct bench_table gpu_tables[GPU_N_TABLES] = {
+    {BENCH_FADING, false, "one launch to s8, N0 a symbol in a range, share of moving the bytes", range_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, at_25_db)},
+     {{"Gsym/s", BENCH_GSYM, 1, 0}, {"us", BENCH_US, 1, 0}, {"share", BENCH_SHARE, 1, 0},
+      {"of 25 dB", BENCH_SHARE, 1, 2}}},
+    {BENCH_FADING, false, "a slot in a graph, data from memory, share of moving the bytes", slot_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIMIT(S16, NULL), ROWS_LIBRARY(S16, NULL),
+      ROWS_LIBRARY(F16, NULL), ROWS_LIMIT(F32, NULL), ROWS_LIBRARY(F32, NULL)},
+     {{"s8 us", BENCH_US, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2}, {"f16 us", BENCH_US, 4, 0},
+      {"f16", BENCH_SHARE, 4, 2}, {"f32", BENCH_SHARE, 6, 5}}},
+    {BENCH_LAYERS, true, "layers in one launch to s8, time over one layer's", layer_row,
+     ROWS_OF_LAYERS(BENCH_GSYM, "Gsym/s")},
+    {BENCH_LAYERS, true, "layers of a slot in a graph to s8, time over one layer's", slot_layer_row,
+     ROWS_OF_LAYERS(BENCH_US, "us")},
+    {BENCH_LAYERS, false, "one layer in one launch to s8, time over symbol order", large_row,
+     ROWS_OF_MODULATIONS(BENCH_GSYM, "Gsym/s")},
+    {BENCH_LAYERS, false, "one layer of a slot in a graph to s8, time over symbol order", graph_row,
+     ROWS_OF_MODULATIONS(BENCH_US, "us")},
+    {BENCH_CALLS, true, "a call to s8, launch to synchronisation", call_row,
+     {{BENCH_EMPTY, SOFTQAM_OUTPUT_S8, NULL}, ROWS_LIBRARY(S8, NULL)},
+     {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0}}},
+    {BENCH_IN_CHAIN, true, "between two kernels, data in the second cache, what it adds", any_chain_row,
+     {{BENCH_EMPTY, SOFTQAM_OUTPUT_S8, NULL}, ROWS_LIBRARY(S8, NULL), ROWS_LIMIT(S8, NULL),
+      {BENCH_EMPTY, SOFTQAM_OUTPUT_S8, overlapping}, ROWS_LIBRARY(S8, overlapping), ROWS_LIMIT(S8, overlapping)},
+     {{"adds us", BENCH_ADDS, 1, 0}, {"copy adds", BENCH_ADDS, 2, 0}, {"share", BENCH_ADDED_SHARE, 1, 2},
+      {"overlap: adds us", BENCH_ADDS, 4, 3}, {"overlap: copy", BENCH_ADDS, 5, 3},
+      {"overlap: share", BENCH_ADDED_SHARE, 4, 5}}},
+    {BENCH_ERASURES, false, "a slot in a graph with erasures, share of the rate without", erasure_row,
+     ROWS_OF_ERASURES(BENCH_US, "us")},
+    {BENCH_FORMATS, true, "every format in one launch, share of moving the bytes", large_input_row,
+     ROWS_OF_OUTPUTS(BENCH_GSYM, "Gsym/s")},
+    {BENCH_FORMATS, true, "every format, a slot in a graph, share of moving the bytes", slot_input_row,
+     ROWS_OF_OUTPUTS(BENCH_US, "us")},
+    {BENCH_FORMATS, false, "256QAM to u8 in one launch, share of moving the bytes", soft_bits_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL)}, {{"Gsym/s", BENCH_GSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}}},
+    {BENCH_SEGMENTS, true, "a slot as segments, in a graph, data from memory, cf32 to s8", segment_row,
+     {ROWS_LIBRARY(S8, plain_segment), ROWS_LIBRARY(S8, NULL)},
+     {{"us", BENCH_US, 1, 0}, {"one segment us", BENCH_US, 0, 0}, {"ratio to one", BENCH_RATIO, 1, 0}}},
+};
+/* clang-format on */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "rows.h"
+
+#include <stdio.h>
+
+#include "common/modulation.h"
+#include "create.h"
+
+enum { STEP_DB = 10, USUAL_DB = 28 };
+
+/* The mean SNRs where a modulation works, in steps of 10 dB. */
+static const struct {
+    softqam_modulation modulation;
+    int lowest_db;
+    int highest_db;
+    int usual_db;
+} means[] = {
+    {SOFTQAM_MODULATION_BPSK, -5, 15, 5},     {SOFTQAM_MODULATION_PI2_BPSK, -5, 15, 5},
+    {SOFTQAM_MODULATION_QPSK, -5, 25, 10},    {SOFTQAM_MODULATION_16QAM, 5, 35, 15},
+    {SOFTQAM_MODULATION_64QAM, 15, 45, 20},   {SOFTQAM_MODULATION_256QAM, 15, 45, 30},
+    {SOFTQAM_MODULATION_1024QAM, 25, 45, 35},
+};
+
+enum { N_MODULATIONS = sizeof means / sizeof means[0] };
+
+struct bench_input rows_fading(softqam_modulation modulation)
+{
+    size_t k = 0;
+    while (k + 1 < N_MODULATIONS && means[k].modulation != modulation)
+        k++;
+    return (struct bench_input){.fades = true, .snr_db = (float)means[k].usual_db};
+}
+
+bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    size_t m = 0, n = 0; /* the modulation, and its rows */
+    (void)options;
+    for (; m < N_MODULATIONS; k -= n, m++) {
+        n = (size_t)(means[m].highest_db - means[m].lowest_db) / STEP_DB + 2;
+        if (k < n)
+            break;
+    }
+    if (m == N_MODULATIONS)
+        return false;
+    c->modulation = means[m].modulation;
+    c->n_symbols = SLOT_SYMBOLS;
+    if (k + 1 < n)
+        c->data = (struct bench_input){.fades = true, .snr_db = (float)(means[m].lowest_db + STEP_DB * (int)k)};
+    else
+        c->data = (struct bench_input){.snr_db = USUAL_DB};
+    snprintf(name, WHAT_NBYTES, k + 1 < n ? "%s, fading, mean %.0f dB" : "%s, one N0, %.0f dB",
+             modulation_get(c->modulation)->name, (double)c->data.snr_db);
+    return true;
+}
+
+bool rows_of_layers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { ELEMENTS = 273 * 12 };
+    static const struct {
+        unsigned n_layers;
+        unsigned stride;
+    } layouts[] = {{2, 2}, {3, 3}, {4, 4}, {1, 2}, {1, 4}, {1, 8}, {2, 4}, {2, 8}, {4, 6}, {4, 8}, {2, 11}, {4, 0}};
+    (void)options;
+    if (k >= sizeof layouts / sizeof layouts[0])
+        return false;
+    c->n_layers = layouts[k].n_layers;
+    c->stride = layouts[k].stride;
+    c->n_symbols = (size_t)ELEMENTS * c->n_layers;
+    c->data = rows_fading(c->modulation);
+    if (c->stride == c->n_layers)
+        snprintf(name, WHAT_NBYTES, "%u layers interleaved", c->n_layers);
+    else if (c->stride > 0)
+        snprintf(name, WHAT_NBYTES, "%u of %u layers interleaved", c->n_layers, c->stride);
+    else
+        snprintf(name, WHAT_NBYTES, "%u layers apart", c->n_layers);
+    return true;
+}
+
+bool rows_of_modulations(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    (void)options;
+    if (k >= N_MODULATIONS)
+        return false;
+    c->modulation = means[k].modulation;
+    c->n_symbols = SLOT_SYMBOLS;
+    c->data = rows_fading(c->modulation);
+    snprintf(name, WHAT_NBYTES, "%s", modulation_get(c->modulation)->name);
+    return true;
+}
+
+bool rows_of_erasures(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const char *const names[] = {"one of 61 with infinite N0", "one of 61 NaN", "all NaN"};
+    enum { N_NAMES = sizeof names / sizeof names[0] };
+    (void)options;
+    if (k >= (size_t)N_MODULATIONS * N_NAMES)
+        return false;
+    c->modulation = means[k / N_NAMES].modulation;
+    c->n_symbols = SLOT_SYMBOLS;
+    c->data = rows_fading(c->modulation);
+    c->data.erasures = (enum bench_erasures)(BENCH_ERASED_61 + k % N_NAMES);
+    snprintf(name, WHAT_NBYTES, "%s, %s", modulation_get(c->modulation)->name, names[k % N_NAMES]);
+    return true;
+}
+
+void rows_one_n0(struct bench_case *c)
+{
+    c->noise = BENCH_ONE_N0;
+}
+
+void rows_not_erased(struct bench_case *c)
+{
+    c->data.erasures = BENCH_NOT_ERASED;
+}
+
+void rows_descrambled(struct bench_case *c)
+{
+    c->how |= BENCH_DESCRAMBLE;
+}
+
+void rows_planes(struct bench_case *c)
+{
+    c->how |= BENCH_PLANES | BENCH_DESCRAMBLE;
+}
+
+void rows_codewords(struct bench_case *c)
+{
+    c->how |= BENCH_CODEWORD | BENCH_DESCRAMBLE;
+}
+
+static void one_layer(struct bench_case *c)
+{
+    c->n_layers = c->stride = 0;
+}
+
+void rows_descrambled_one_layer(struct bench_case *c)
+{
+    rows_descrambled(c);
+    one_layer(c);
+}
+
+void rows_planes_one_layer(struct bench_case *c)
+{
+    rows_planes(c);
+    one_layer(c);
+}
+
+void rows_codewords_one_layer(struct bench_case *c)
+{
+    rows_codewords(c);
+    one_layer(c);
+}
