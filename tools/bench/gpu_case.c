@@ -215,39 +215,46 @@ static bool compare(struct gpu_run *run, const void *expected, const void *d_got
     return good;
 }
 
-/* What the CPU makes of n symbols, from those of the pattern that are the k-th launch's or the call's from `first` on.
- */
+/* What the CPU makes of a case, whose input begins at the at-th symbol of the host's: n symbols of a plain call, or all
+ * of another one. NULL after a failure; the caller frees it. */
+static void *expect(struct gpu_run *run, size_t at, size_t n, size_t nbytes)
+{
+    const struct bench_case *c = &run->c;
+    const struct bench_samples *host =
+        bench_samples_get(&run->bench->pool, &c->data, c->modulation, c->input, run->samples->period);
+    const softqam_demodulator_config config = bench_case_config(c);
+    softqam_segment segments[BENCH_MOST_SEGMENTS];
+    softqam_demodulator *demodulator;
+    unsigned char *expected = malloc(nbytes);
+    if (!expected || !host) {
+        free(expected);
+        return NULL;
+    }
+    const unsigned char *symbols = (unsigned char *)host->symbols + at * softqam_input_symbol_nbytes(c->input);
+    const float *noise_var = has_noise(c) ? host->noise_var + (c->noise == BENCH_ONE_N0 ? 0 : at) : NULL;
+    memset(expected, POISON, nbytes);
+    softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), &config);
+    if (status == SOFTQAM_OK && bench_case_is_plain(c))
+        status = softqam_demodulate(demodulator, symbols, noise_var, n, expected);
+    else if (status == SOFTQAM_OK)
+        status = softqam_demodulate_segments(demodulator, segments,
+                                             bench_case_segments(c, 0, symbols, noise_var, expected, segments));
+    softqam_demodulator_destroy(demodulator);
+    if (gpu_softqam_good(run->bench, status, run->name))
+        return expected;
+    free(expected);
+    return NULL;
+}
+
+/* The k-th launch's output: that of n symbols from `first` on where it is a plain call, or all of it. */
 static bool verify_stretch(struct gpu_run *run, size_t k, size_t first, size_t n)
 {
     const struct bench_case *c = &run->c;
-    const struct gpu_samples *samples = run->samples;
-    const struct bench_samples *host =
-        bench_samples_get(&run->bench->pool, &c->data, c->modulation, c->input, samples->period);
     const bool plain = bench_case_is_plain(c);
-    const size_t at = (k * run->stride + first) % samples->period;
     const size_t nbytes = plain ? softqam_output_nbytes(c->output, c->modulation, n) : bench_case_out_nbytes(c);
-    const softqam_demodulator_config config = bench_case_config(c);
-    softqam_segment segments[BENCH_MOST_SEGMENTS];
-    softqam_demodulator *demodulator = NULL;
-    unsigned char *expected = malloc(nbytes);
-    softqam_status status = SOFTQAM_ERROR_OUT_OF_MEMORY;
-    if (expected && host)
-        status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), &config);
-    if (status == SOFTQAM_OK) {
-        const unsigned char *symbols = host->symbols;
-        const float *noise_var = has_noise(c) ? host->noise_var + (c->noise == BENCH_ONE_N0 ? 0 : at) : NULL;
-        symbols += at * softqam_input_symbol_nbytes(c->input);
-        memset(expected, POISON, nbytes);
-        status = plain ? softqam_demodulate(demodulator, symbols, noise_var, n, expected)
-                       : softqam_demodulate_segments(demodulator, segments,
-                                                     bench_case_segments(c, 0, symbols, noise_var, expected, segments));
-    }
-    softqam_demodulator_destroy(demodulator);
-    const bool good =
-        gpu_softqam_good(run->bench, status, run->name) &&
-        compare(run, expected,
-                run->d_out + k * run->out_stride + (plain ? softqam_output_nbytes(c->output, c->modulation, first) : 0),
-                nbytes);
+    const size_t skipped = plain ? softqam_output_nbytes(c->output, c->modulation, first) : 0;
+    void *expected = expect(run, (k * run->stride + first) % run->samples->period, n, nbytes);
+    const bool good = expected && compare(run, expected, run->d_out + k * run->out_stride + skipped, nbytes);
     free(expected);
     return good;
 }

@@ -17,19 +17,20 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
 /* One loop a width. Steps of 64 symbols: what is read goes into one vector, which is written as often as the output has
  * vectors. What is left over goes by the byte. */
 #define DEFINE_STREAM(name, isa, vector, stream_store)                                                                 \
+    typedef vector name##_vector;                                                                                      \
     INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t symbol_nbytes, const bool has_noise,     \
                                          const bool streaming)                                                         \
     {                                                                                                                  \
-        const size_t n_in = symbol_nbytes * UNIT / sizeof(vector),                                                     \
-                     n_noise = has_noise ? 4 * UNIT / sizeof(vector) : 0;                                              \
-        const size_t n_out = s->out_nbytes * UNIT / sizeof(vector);                                                    \
-        const vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                              \
-        vector *restrict out = (void *)s->out;                                                                         \
+        const size_t n_in = symbol_nbytes * UNIT / sizeof(name##_vector),                                              \
+                     n_noise = has_noise ? 4 * UNIT / sizeof(name##_vector) : 0;                                       \
+        const size_t n_out = s->out_nbytes * UNIT / sizeof(name##_vector);                                             \
+        const name##_vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                       \
+        name##_vector *restrict out = (void *)s->out;                                                                  \
         for (size_t left = s->n_symbols / UNIT; left > 0; left--, in += n_in, noise += n_noise, out += n_out) {        \
-            vector some[4] = {{0}};                                                                                    \
+            name##_vector some[4] = {{0}};                                                                             \
             _Pragma("GCC unroll 32") for (size_t k = 0; k < n_in; k++) some[k % 4] ^= in[k];                           \
             _Pragma("GCC unroll 32") for (size_t k = 0; k < n_noise; k++) some[k % 4] ^= noise[k];                     \
-            const vector all = (some[0] ^ some[1]) ^ (some[2] ^ some[3]);                                              \
+            const name##_vector all = (some[0] ^ some[1]) ^ (some[2] ^ some[3]);                                       \
             for (size_t k = 0; k < n_out; k++)                                                                         \
                 if (streaming)                                                                                         \
                     stream_store((void *)(out + k), all);                                                              \
