@@ -24,7 +24,6 @@ REPORT = {
                                             {"what": "cf32 to s8, one N0", "us": 12.34, "share": None},
                                             {"what": "cf16 to u8", "us": 100, "share": 1}]},
     ],
-    "notes": {},
 }  # fmt: skip
 PAGE = "before\n<!-- bench: {} -->\nold\n<!-- end -->\nafter\n"
 
@@ -58,6 +57,10 @@ class Markdown(unittest.TestCase):
         self.makes("machine [cpu, compiler]", "| | |\n| --- | --- |\n| cpu | Some CPU |\n")
         self.makes("cpu: a slot", "| | Msym/s | share |\n| --- | ---: | ---: |\n| QPSK | 4,321 | 0.55 |\n| 64QAM | 99.9 | |\n")
         self.makes("cpu: a slot [share]", "| | share |\n| --- | ---: |\n| QPSK | 0.55 |\n| 64QAM | |\n")
+
+    def test_rows(self):
+        self.makes("cpu: a slot {64} [Msym/s]", "| | Msym/s |\n| --- | ---: |\n| 64QAM | 99.9 |\n")
+        self.refuses(PAGE.format("cpu: a slot {4QAM}"), "no row of 'cpu: a slot' begins with '4QAM'")
 
     def test_several_blocks(self):
         block = PAGE.format("machine")

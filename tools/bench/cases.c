@@ -118,7 +118,7 @@ uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call)
 size_t bench_case_segments(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var,
                            void *out, softqam_segment segments[BENCH_MOST_SEGMENTS])
 {
-    enum { CODE_BLOCK_BITS = 2640 };
+    enum { CODE_BLOCK_BITS = 9784 }; /* 150 in a slot of 4 layers of 256QAM */
     const size_t n_segments = c->n_segments > 0 ? c->n_segments : 1,
                  symbol_nbytes = softqam_input_symbol_nbytes(c->input);
     const unsigned n_layers = count_layers(c);

@@ -31,7 +31,7 @@ static void measure_objects(struct cpu_bench *bench)
 {
     const struct objects_use use = {.name = "cpu", .backend = SOFTQAM_BACKEND_CPU, .prepare = SOFTQAM_PREPARE_ALL};
     bench_objects(bench->report, &use);
-    bench_sharing(bench->report);
+    bench_sharing(bench->report, &bench->pool);
 }
 
 static bool allocate(struct cpu_bench *bench, const struct bench_options *options)

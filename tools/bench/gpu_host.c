@@ -9,13 +9,14 @@
 #include "common/message.h"
 #include "create.h"
 #include "gpu.h"
+#include "rows.h"
 
 /* The buffers, on the current device's host. */
 struct host_bench {
     struct gpu_bench *gpu;
     struct report *report;
     size_t n_symbols;
-    float *symbols;          /* pageable */
+    const void *symbols;     /* pageable */
     unsigned char *expected; /* their soft bits, by the CPU */
     unsigned char *pageable_out;
     unsigned char *pinned_in; /* the symbols again */
@@ -310,6 +311,9 @@ static void measure_devices_section(struct host_bench *bench)
 static bool prepare(struct host_bench *bench)
 {
     const size_t nbytes = 8 * bench->n_symbols;
+    const struct bench_input input = rows_fading(SOFTQAM_MODULATION_256QAM);
+    const struct bench_samples *samples =
+        bench_samples_get(&bench->gpu->pool, &input, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, bench->n_symbols);
     softqam_context *context = bench->gpu->context;
     softqam_demodulator *demodulator;
     void *pinned_in = NULL, *pinned_out = NULL;
@@ -317,12 +321,11 @@ static bool prepare(struct host_bench *bench)
                gpu_softqam_good(bench->gpu, softqam_host_alloc(context, nbytes, &pinned_out), "cuda");
     bench->pinned_in = pinned_in;
     bench->pinned_out = pinned_out;
-    bench->symbols = malloc(nbytes);
+    bench->symbols = samples ? samples->symbols : NULL;
     bench->expected = malloc(nbytes);
     bench->pageable_out = malloc(nbytes);
     if (!all || !bench->symbols || !bench->expected || !bench->pageable_out)
         return false;
-    bench_fill_large(SOFTQAM_MODULATION_256QAM, bench->symbols, bench->n_symbols);
     memcpy(bench->pinned_in, bench->symbols, nbytes);
     softqam_status status = bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
     if (status == SOFTQAM_OK)
@@ -354,7 +357,6 @@ void gpu_bench_host(struct gpu_bench *gpu)
     }
     softqam_host_free(bench.pinned_in);
     softqam_host_free(bench.pinned_out);
-    free(bench.symbols);
     free(bench.expected);
     free(bench.pageable_out);
 }

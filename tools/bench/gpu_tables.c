@@ -4,6 +4,7 @@
 
 #include "common/message.h"
 #include "common/modulation.h"
+#include "common/sample_format.h"
 #include "create.h"
 #include "gpu.h"
 #include "rows.h"
@@ -71,13 +72,13 @@ static bool erasure_row(const struct bench_options *options, size_t k, struct be
     return rows_of_erasures(options, k, c, name);
 }
 
-/* Many OFDM symbols, one launch. */
+/* Many OFDM symbols, one launch: more than the second cache holds. */
 static bool layer_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
-    enum { MOST_ELEMENTS = 1 << 21, PART = 32 };
-    const size_t n = options->n_device_symbols / PART / 16 * 16;
+    enum { MOST_SYMBOLS = 1 << 22, UNIT = 16 * 12 /* of 1, 2, 3 and 4 layers */ };
+    const size_t most = options->n_device_symbols / 16;
     const bool is_row = rows_of_layers(options, k, c, name);
-    c->n_symbols = (n < MOST_ELEMENTS ? n : MOST_ELEMENTS) * c->n_layers;
+    c->n_symbols = (most < MOST_SYMBOLS ? most : MOST_SYMBOLS) / UNIT * UNIT;
     return is_row;
 }
 

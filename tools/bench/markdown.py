@@ -5,9 +5,10 @@
     softqam-bench --json run.json
     markdown.py run.json PAGE.md
 
-What stands in PAGE.md between these two lines becomes the table whose title begins with TITLE, or only its COLUMNS:
+What stands in PAGE.md between these two lines becomes the table whose title begins with TITLE, or only the COLUMNs of
+it, and the rows whose names begin with ROW:
 
-    <!-- bench: TITLE [COLUMN, COLUMN] -->
+    <!-- bench: TITLE {ROW} [COLUMN, COLUMN] -->
     <!-- end -->
 
 TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Where the run
@@ -18,7 +19,7 @@ import os
 import re
 import sys
 
-BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \[([^\n]+)\])? -->\n).*?(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \{([^\n]+)\})?(?: \[([^\n]+)\])? -->\n).*?(<!-- end -->)", re.S)
 
 
 def figure(value):
@@ -33,7 +34,7 @@ def lines_of(header, rows, numbers):
     return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in [header, align, *rows])
 
 
-def table(report, title, chosen):
+def table(report, title, beginning, chosen):
     if title == "machine":
         wanted = chosen.split(", ") if chosen else list(report)
         facts = [[name, text] for name, text in report.items() if isinstance(text, str) and name in wanted]
@@ -41,7 +42,9 @@ def table(report, title, chosen):
     found = [t for t in report["tables"] if t["title"].startswith(title)]
     if len(found) != 1:
         sys.exit(f"markdown.py: {len(found)} tables begin with '{title}'")
-    rows = found[0]["rows"]
+    rows = [row for row in found[0]["rows"] if row["what"].startswith(beginning or "")]
+    if not rows:
+        sys.exit(f"markdown.py: no row of '{title}' begins with '{beginning}'")
     there = [name for name in rows[0] if name != "what"]
     columns = chosen.split(", ") if chosen else [name for name in there if any(row[name] is not None for row in rows)]
     if not set(columns) <= set(there):
@@ -57,7 +60,7 @@ def main():
         report = json.load(file)
     with open(sys.argv[2], encoding="utf-8") as file:
         page = file.read()
-    text, n = BLOCK.subn(lambda m: m[1] + table(report, m[2], m[3]) + m[4], page)
+    text, n = BLOCK.subn(lambda m: m[1] + table(report, m[2], m[3], m[4]) + m[5], page)
     if n == 0:
         sys.exit(f"markdown.py: no '<!-- bench: ... -->' in {sys.argv[2]}")
     with open(sys.argv[2] + ".new", "w", encoding="utf-8") as file:

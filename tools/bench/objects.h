@@ -10,6 +10,7 @@
 #include <softqam/softqam.h>
 
 #include "report.h"
+#include "samples.h"
 
 /* How the objects are used. */
 struct objects_use {
@@ -29,6 +30,6 @@ void bench_objects(struct report *report, const struct objects_use *use);
 
 /* One demodulator of a context of one thread, called by many threads at once, beside a demodulator and beside a context
  * for each of them, which is the limit. In sharing.c. */
-void bench_sharing(struct report *report);
+void bench_sharing(struct report *report, struct bench_pool *pool);
 
 #endif

@@ -33,10 +33,7 @@ double report_sort(double values[], size_t n)
 
 void report_init(struct report *report, size_t n_samples)
 {
-    *report = (struct report){.facts = cJSON_CreateObject(),
-                              .notes = cJSON_CreateObject(),
-                              .tables = cJSON_CreateArray(),
-                              .n_samples = n_samples};
+    *report = (struct report){.facts = cJSON_CreateObject(), .tables = cJSON_CreateArray(), .n_samples = n_samples};
 }
 
 /* Appends a measurement with room for its samples. */
@@ -122,14 +119,6 @@ void report_fact(struct report *report, const char *name, const char *text)
 {
     if (!cJSON_HasObjectItem(report->facts, name))
         cJSON_AddStringToObject(report->facts, name, text);
-}
-
-void report_note(struct report *report, const char *what, const char *text)
-{
-    if (cJSON_HasObjectItem(report->notes, what))
-        return;
-    cJSON_AddStringToObject(report->notes, what, text);
-    message_print(what, "%s", text);
 }
 
 static double symbol_rate(const struct measurement *m)
@@ -253,7 +242,6 @@ bool report_write_json(struct report *report, struct output_file *file)
     for (size_t k = 0; k < report->n_measurements; k++)
         cJSON_AddItemToArray(list, measurement_to_json(report, (int)k));
     cJSON_AddItemReferenceToObject(report->facts, "tables", report->tables);
-    cJSON_AddItemReferenceToObject(report->facts, "notes", report->notes);
     char *text = cJSON_Print(report->facts);
 
     struct output_file none = {.fd = -1};
@@ -273,6 +261,5 @@ void report_free(struct report *report)
         free(report->measurements[k].seconds);
     free(report->measurements);
     cJSON_Delete(report->facts);
-    cJSON_Delete(report->notes);
     cJSON_Delete(report->tables);
 }

@@ -26,8 +26,8 @@ enum { TABLE_COLUMNS = 9 };
 struct report {
     size_t n_measurements;
     struct measurement *measurements;
-    /* As the JSON has them: what it says of the machine, the build and the run; what was not measured, and why. */
-    struct cJSON *facts, *notes, *tables;
+    /* As the JSON has them: what it says of the machine, the build and the run; tables. */
+    struct cJSON *facts, *tables;
     /* The table that was begun last; it is among the tables once it has a row. */
     char title[128];
     char columns[TABLE_COLUMNS + 1][24];
@@ -102,9 +102,6 @@ void report_row(struct report *report, const char *what, const double values[]);
 
 /* Adds a fact, unless there is one of that name. */
 void report_fact(struct report *report, const char *name, const char *text);
-
-/* Says, once, that something could not be measured which need not be. */
-void report_note(struct report *report, const char *what, const char *text);
 
 /* All of it with every sample, after which nothing may be added, to an open file, which then takes its name. Returns
  * false, having said why, when that could not be written. */

@@ -3,12 +3,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/message.h"
 #include "create.h"
 #include "machine.h"
 #include "objects.h"
+#include "rows.h"
 
 enum { MAX_CALLERS = 16, CALL_SYMBOLS = 1000, FEWEST_CALLS = 100, MOST_CALLS = 1000000 };
 
@@ -154,18 +156,22 @@ static bool measure(struct report *report, struct team teams[N_TEAMS])
     return true;
 }
 
-void bench_sharing(struct report *report)
+void bench_sharing(struct report *report, struct bench_pool *pool)
 {
+    const struct bench_input input = rows_fading(SOFTQAM_MODULATION_256QAM);
+    const struct bench_samples *samples =
+        bench_samples_get(pool, &input, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32, CALL_SYMBOLS);
     const unsigned n_cpus = bench_count_cpus(), n_callers = n_cpus < MAX_CALLERS ? n_cpus : MAX_CALLERS;
     struct buffers *buffers = aligned_alloc(_Alignof(struct buffers), n_callers * sizeof *buffers);
     struct team teams[N_TEAMS];
-    if (!buffers) {
+    if (!buffers || !samples) {
+        free(buffers);
         message_print("cpu", "out of memory");
         report->failed = true;
         return;
     }
     for (unsigned k = 0; k < n_callers; k++)
-        bench_fill(SOFTQAM_MODULATION_256QAM, buffers[k].symbols, CALL_SYMBOLS, 28.0, SOFTQAM_INPUT_CF32);
+        memcpy(buffers[k].symbols, samples->symbols, sizeof buffers[k].symbols);
     if (!make_teams(teams, buffers, n_callers) || !measure(report, teams))
         report->failed = true;
     for (int kind = 0; kind < N_TEAMS; kind++)
