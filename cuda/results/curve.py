@@ -25,21 +25,18 @@ set key bottom right
 set key samplen 2
 """
 STYLES = {
-    "cpu": 'lc rgb "#1f5fa8" pt 7 ps 0.8 lw 1.5 title "CPU, all threads"',
-    "cuda": 'lc rgb "#1f8a5b" pt 5 ps 0.8 lw 1.5 title "CUDA"',
+    "CPU": 'lc rgb "#1f5fa8" pt 7 ps 0.8 lw 1.5 title "CPU, all threads"',
+    "CUDA": 'lc rgb "#1f8a5b" pt 5 ps 0.8 lw 1.5 title "CUDA"',
 }
 
 
-def plot(measurements, kind):
+def plot(rows, kind):
     """gnuplot's commands for one kind of memory."""
     data, curves = "", []
-    styles = {f"{backend}, {kind}": style for backend, style in STYLES.items()}
-    for name, style in styles.items():
-        points = [m for m in measurements if m["what"] == f"curve: {name}"]
-        rows = "".join(f"{m['symbols']} {m['symbols'] / m['median_s'] / 1e6}\n" for m in points)
-        variable = name.split(",")[0]
-        data += f"${variable} << END\n{rows}END\n"
-        curves.append(f"${variable} with linespoints {style}")
+    for name, style in STYLES.items():
+        points = "".join(f"{row['what'].split()[0]} {row[f'{kind}: {name}']}\n" for row in rows)
+        data += f"${name} << END\n{points}END\n"
+        curves.append(f"${name} with linespoints {style}")
     return f'{data}set title "{kind} memory"\nplot {", ".join(curves)}\n'
 
 
@@ -47,9 +44,9 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as file:
-        measurements = json.load(file)["measurements"]
+        rows = next(t["rows"] for t in json.load(file)["tables"] if "pinned: CPU" in t["rows"][0])
     with subprocess.Popen(["gnuplot"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as gnuplot:
-        commands = SETTINGS + "".join(plot(measurements, kind) for kind in ("pinned", "pageable"))
+        commands = SETTINGS + "".join(plot(rows, kind) for kind in ("pinned", "pageable"))
         gnuplot.stdin.write(commands)
         gnuplot.stdin.close()
         picture = gnuplot.stdout.buffer.read()

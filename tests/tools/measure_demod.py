@@ -47,7 +47,7 @@ def library_rate(arguments, folder):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with open(path) as file:
         measurements = json.load(file)["measurements"]
-    name = {"cpu": "cpu: 256QAM cf32 to u8", "cuda": "cuda: host to host"}[arguments.backend]
+    name = {"cpu": "cpu: 256QAM cf32 to u8", "cuda": "cuda: 256QAM cf32 to u8"}[arguments.backend]
     host = [m for m in measurements if m["what"].startswith(name) and m["symbols"] == n]
     if not host:
         sys.exit(f"softqam-bench measured nothing that is called '{name}...' on {n} symbols")

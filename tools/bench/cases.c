@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
 #include "create.h"
@@ -32,7 +33,7 @@ void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
     static const char *const noises[] = {"N0 a symbol", "1/N0 a symbol", "one N0"};
     static const char *const hows[] = {"descrambled", "planes", "codewords",         "elsewhere",
                                        "next",        "cold",   "modulations mixed", "descriptors on the device"};
-    static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps"};
+    static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps", "", "", ""};
     name[0] = '\0';
     append(name, "%s %s to %s", modulation_get(c->modulation)->name, bench_input_name(c->input),
            sample_format_output_name(c->output));
@@ -49,8 +50,10 @@ void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
     for (size_t k = 0; k < sizeof hows / sizeof hows[0]; k++)
         if (c->how & 1u << k)
             append(name, ", %s", hows[k]);
-    if (c->launch != BENCH_LAUNCH)
+    if (launches[c->launch][0] != '\0')
         append(name, ", %s", launches[c->launch]);
+    if (c->n_devices > 0)
+        append(name, ", %u GPU%s", c->n_devices, PLURAL(c->n_devices));
 }
 
 softqam_demodulator_config bench_case_config(const struct bench_case *c)
@@ -180,6 +183,8 @@ static double figure(const struct bench_figure *f, const struct bench_case *c, c
         return (other - seconds[f->cell - 1]) / (mine - seconds[f->cell - 1]);
     case BENCH_A_SEGMENT:
         return 1e9 * (mine - other) / (c->n_segments - 1);
+    case BENCH_P99:
+        break; /* of samples, not of medians */
     }
     return (double)NAN;
 }
@@ -218,7 +223,8 @@ static void measure_row(struct report *report, const struct bench_table *table, 
     }
     for (; n < TABLE_COLUMNS && table->figures[n].name; n++) {
         const struct bench_figure *f = &table->figures[n];
-        values[n] = figure(f, row, seconds);
+        values[n] =
+            f->kind == BENCH_P99 ? 1e6 * report_quantile(report, indices[f->cell], 0.99) : figure(f, row, seconds);
         if ((f->kind == BENCH_SHARE || f->kind == BENCH_RATIO) && report->measurements[indices[f->cell]].limit < 0)
             report_set_limit(report, indices[f->cell], indices[f->other]);
     }
@@ -240,6 +246,10 @@ void bench_measure_table(struct report *report, const struct bench_options *opti
                  table->of_modulation ? ", " : "", table->title);
     struct bench_case c = {.modulation = options->modulation, .variant = backend->variant, .n_threads = 1};
     const struct bench_case first = c;
+    const size_t n_samples = report->n_samples;
+    if (table->n_samples > n_samples && n_samples > 1)
+        report->n_samples = table->n_samples;
     for (size_t k = 0; table->row(options, k, &c, name); k++, c = first)
         measure_row(report, table, &c, backend, name);
+    report->n_samples = n_samples;
 }

@@ -35,6 +35,9 @@ enum bench_launch {
     BENCH_GRAPH,          /* launches of a graph, data in memory */
     BENCH_CHAIN,          /* between two kernels of a graph, data in the second cache */
     BENCH_CHAIN_OVERLAPS, /* the same, and each kernel may begin before the one in front of it has ended */
+    BENCH_PINNED,         /* from host memory to host memory */
+    BENCH_PAGEABLE,
+    BENCH_ON_DEVICES /* one launch on each of several GPUs */
 };
 
 enum { BENCH_MOST_SEGMENTS = 160 };
@@ -51,8 +54,10 @@ struct bench_case {
     unsigned stride;     /* symbols from one of a layer to its next; 0: layers lie one behind the other */
     unsigned n_segments; /* of a call, which divide its symbols; 0: one, or a plain call where that will do */
     const char *variant; /* of the CPU; NULL: the fastest */
-    unsigned n_threads;  /* of the CPU */
+    unsigned n_threads;  /* 0: one a CPU */
     enum bench_launch launch;
+    bool on_cpu;        /* from host memory: by the CPU in place of the GPU */
+    unsigned n_devices; /* from host memory, and on devices; 0: the current one */
 };
 
 /* "256QAM cf32 to s8, N0 a symbol, fading 25 dB, 2 of 4 layers, descrambled". */
@@ -98,7 +103,8 @@ enum bench_figure_kind {
     BENCH_RATIO,       /* this one's time over the other's */
     BENCH_ADDS,        /* microseconds beyond the other's */
     BENCH_ADDED_SHARE, /* what the other adds to the cell before this one over what this one adds to it */
-    BENCH_A_SEGMENT    /* nanoseconds beyond the other's, for each further segment */
+    BENCH_A_SEGMENT,   /* nanoseconds beyond the other's, for each further segment */
+    BENCH_P99          /* microseconds that 99 of 100 samples do not exceed */
 };
 
 struct bench_figure {
@@ -114,6 +120,7 @@ struct bench_table {
     enum bench_section section;
     bool of_modulation; /* that --modulation names; else it has its own */
     const char *title;
+    size_t n_samples; /* 0: as many as are asked for */
     /* The k-th row's case and name; false after the last. */
     bool (*row)(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
     struct bench_cell cells[BENCH_MOST_CELLS];

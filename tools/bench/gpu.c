@@ -172,11 +172,8 @@ static void measure(struct gpu_bench *bench)
     }
     for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
         release(&bench->samples[k]);
-    if (!options->is_first)
-        return;
-    gpu_bench_host(bench);
     /* Last: kernels of graphs take longer in a process that has made many streams (cuda/PERFORMANCE.md). */
-    if (options->sections & 1u << BENCH_OBJECTS)
+    if (options->is_first && options->sections & 1u << BENCH_OBJECTS)
         measure_objects(bench);
 }
 

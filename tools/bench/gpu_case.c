@@ -416,6 +416,8 @@ void gpu_add(void *context, struct turns *turns, const struct bench_case *c, enu
     struct gpu_bench *bench = context;
     if (c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1)
         turns->skipped = true;
+    else if (c->launch >= BENCH_PINNED)
+        gpu_host_add(bench, turns, c, run);
     else if (run != BENCH_LIMIT)
         add_run(bench, turns, c, run, BENCH_COPY_LONG, false);
     else

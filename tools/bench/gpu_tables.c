@@ -229,44 +229,145 @@ static bool segment_row(const struct bench_options *options, size_t k, struct be
     return true;
 }
 
+static void pinned(struct bench_case *c)
+{
+    c->launch = BENCH_PINNED;
+}
+
+static void pageable(struct bench_case *c)
+{
+    c->launch = BENCH_PAGEABLE;
+}
+
+static void pinned_by_cpu(struct bench_case *c)
+{
+    pinned(c);
+    c->on_cpu = true;
+}
+
+static void pageable_by_cpu(struct bench_case *c)
+{
+    pageable(c);
+    c->on_cpu = true;
+}
+
+static void on_devices(struct bench_case *c)
+{
+    c->launch = BENCH_ON_DEVICES;
+}
+
+/* cf32 to u8 of 256QAM from host memory, with all threads. */
+static void set_host(struct bench_case *c, size_t n_symbols)
+{
+    c->modulation = SOFTQAM_MODULATION_256QAM;
+    c->output = SOFTQAM_OUTPUT_U8;
+    c->data = rows_fading(c->modulation);
+    c->n_symbols = n_symbols;
+    c->n_threads = 0;
+    c->launch = BENCH_PINNED;
+}
+
+static size_t largest(const struct bench_options *options)
+{
+    return options->n_symbols > options->n_largest ? options->n_symbols : options->n_largest;
+}
+
+static bool host_slot_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    (void)options;
+    set_host(c, SLOT_SYMBOLS);
+    c->launch = k == 0 ? BENCH_PINNED : BENCH_PAGEABLE;
+    snprintf(name, WHAT_NBYTES, "%s", k == 0 ? "pinned" : "pageable");
+    return k < 2;
+}
+
+/* Pinned, and pageable by 1 to 16 threads. */
+static bool host_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { N_ROWS = 6 };
+    set_host(c, largest(options));
+    snprintf(name, WHAT_NBYTES, "pinned");
+    if (k > 0) {
+        c->launch = BENCH_PAGEABLE;
+        c->n_threads = 1u << (k - 1);
+        snprintf(name, WHAT_NBYTES, "pageable, %u thread%s", c->n_threads, PLURAL(c->n_threads));
+    }
+    return k < N_ROWS;
+}
+
+/* 1, 4, 16 .. symbols. */
+static bool choice_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    const size_t n = (size_t)1 << 2 * k;
+    set_host(c, n);
+    snprintf(name, WHAT_NBYTES, "%zu symbol%s", n, PLURAL(n));
+    return n <= largest(options);
+}
+
+static bool devices_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    enum { MAX_GPUS = 16 };
+    int n_devices = 0;
+    if (k > 4 || cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices < 2)
+        return false;
+    c->n_devices = 1u << k;
+    set_host(c, largest(options) / MAX_GPUS * MAX_GPUS);
+    snprintf(name, WHAT_NBYTES, "%u GPU%s", c->n_devices, PLURAL(c->n_devices));
+    return c->n_devices <= (unsigned)n_devices;
+}
+
 /* clang-format off */
 const struct bench_table gpu_tables[GPU_N_TABLES] = {
-    {BENCH_FADING, false, "one launch to s8, N0 a symbol in a range, share of moving the bytes", range_row,
+    {BENCH_FADING, false, "one launch to s8, N0 a symbol in a range, share of moving the bytes", 0, range_row,
      {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, at_25_db)},
      {{"Gsym/s", BENCH_GSYM, 1, 0}, {"us", BENCH_US, 1, 0}, {"share", BENCH_SHARE, 1, 0},
       {"of 25 dB", BENCH_SHARE, 1, 2}}},
-    {BENCH_FADING, false, "a slot in a graph, data from memory, share of moving the bytes", slot_row,
+    {BENCH_FADING, false, "a slot in a graph, data from memory, share of moving the bytes", 0, slot_row,
      {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIMIT(S16, NULL), ROWS_LIBRARY(S16, NULL),
       ROWS_LIBRARY(F16, NULL), ROWS_LIMIT(F32, NULL), ROWS_LIBRARY(F32, NULL)},
      {{"s8 us", BENCH_US, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2}, {"f16 us", BENCH_US, 4, 0},
       {"f16", BENCH_SHARE, 4, 2}, {"f32", BENCH_SHARE, 6, 5}}},
-    {BENCH_LAYERS, true, "layers in one launch to s8, time over one layer's", layer_row,
+    {BENCH_LAYERS, true, "layers in one launch to s8, time over one layer's", 0, layer_row,
      ROWS_OF_LAYERS(BENCH_GSYM, "Gsym/s")},
-    {BENCH_LAYERS, true, "layers of a slot in a graph to s8, time over one layer's", slot_layer_row,
+    {BENCH_LAYERS, true, "layers of a slot in a graph to s8, time over one layer's", 0, slot_layer_row,
      ROWS_OF_LAYERS(BENCH_US, "us")},
-    {BENCH_LAYERS, false, "one layer in one launch to s8, time over symbol order", large_row,
+    {BENCH_LAYERS, false, "one layer in one launch to s8, time over symbol order", 0, large_row,
      ROWS_OF_MODULATIONS(BENCH_GSYM, "Gsym/s")},
-    {BENCH_LAYERS, false, "one layer of a slot in a graph to s8, time over symbol order", graph_row,
+    {BENCH_LAYERS, false, "one layer of a slot in a graph to s8, time over symbol order", 0, graph_row,
      ROWS_OF_MODULATIONS(BENCH_US, "us")},
-    {BENCH_CALLS, true, "a call to s8, launch to synchronisation", call_row,
+    {BENCH_CALLS, true, "a call to s8, launch to synchronisation", 0, call_row,
      {{BENCH_EMPTY, SOFTQAM_OUTPUT_S8, NULL}, ROWS_LIBRARY(S8, NULL)},
      {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0}}},
-    {BENCH_IN_CHAIN, true, "between two kernels, data in the second cache, what it adds", any_chain_row,
+    {BENCH_IN_CHAIN, true, "between two kernels, data in the second cache, what it adds", 0, any_chain_row,
      {{BENCH_EMPTY, SOFTQAM_OUTPUT_S8, NULL}, ROWS_LIBRARY(S8, NULL), ROWS_LIMIT(S8, NULL),
       {BENCH_EMPTY, SOFTQAM_OUTPUT_S8, overlapping}, ROWS_LIBRARY(S8, overlapping), ROWS_LIMIT(S8, overlapping)},
      {{"adds us", BENCH_ADDS, 1, 0}, {"copy adds", BENCH_ADDS, 2, 0}, {"share", BENCH_ADDED_SHARE, 1, 2},
       {"overlap: adds us", BENCH_ADDS, 4, 3}, {"overlap: copy", BENCH_ADDS, 5, 3},
       {"overlap: share", BENCH_ADDED_SHARE, 4, 5}}},
-    {BENCH_ERASURES, false, "a slot in a graph with erasures, share of the rate without", erasure_row,
+    {BENCH_ERASURES, false, "a slot in a graph with erasures, share of the rate without", 0, erasure_row,
      ROWS_OF_ERASURES(BENCH_US, "us")},
-    {BENCH_FORMATS, true, "every format in one launch, share of moving the bytes", large_input_row,
+    {BENCH_FORMATS, true, "every format in one launch, share of moving the bytes", 0, large_input_row,
      ROWS_OF_OUTPUTS(BENCH_GSYM, "Gsym/s")},
-    {BENCH_FORMATS, true, "every format, a slot in a graph, share of moving the bytes", slot_input_row,
+    {BENCH_FORMATS, true, "every format, a slot in a graph, share of moving the bytes", 0, slot_input_row,
      ROWS_OF_OUTPUTS(BENCH_US, "us")},
-    {BENCH_FORMATS, false, "256QAM to u8 in one launch, share of moving the bytes", soft_bits_row,
+    {BENCH_FORMATS, false, "256QAM to u8 in one launch, share of moving the bytes", 0, soft_bits_row,
      {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL)}, {{"Gsym/s", BENCH_GSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}}},
-    {BENCH_SEGMENTS, true, "a slot as segments, in a graph, data from memory, cf32 to s8", segment_row,
+    {BENCH_SEGMENTS, true, "a slot as segments, in a graph, data from memory, cf32 to s8", 0, segment_row,
      {ROWS_LIBRARY(S8, plain_segment), ROWS_LIBRARY(S8, NULL)},
      {{"us", BENCH_US, 1, 0}, {"one segment us", BENCH_US, 0, 0}, {"ratio to one", BENCH_RATIO, 1, 0}}},
+    {BENCH_HOST, false, "a slot of 256QAM host to host, cf32 to u8", 1000, host_slot_row,
+     {ROWS_LIBRARY(S8, NULL)}, {{"us", BENCH_US, 0, 0}, {"p99 us", BENCH_P99, 0, 0}}},
+    {BENCH_HOST, false, "256QAM host to host, cf32 to u8", 0, host_row,
+     {ROWS_LIMIT(S8, pinned), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, pinned)},
+     {{"Gsym/s", BENCH_GSYM, 1, 0}, {"of the copies", BENCH_SHARE, 1, 0}, {"of pinned", BENCH_SHARE, 1, 2}}},
+    {BENCH_CHOICE, false, "CPU and CUDA, 256QAM, cf32 to u8, Msym/s", 0, choice_row,
+     {ROWS_LIBRARY(S8, pinned_by_cpu), ROWS_LIBRARY(S8, pinned), ROWS_LIBRARY(S8, pageable_by_cpu),
+      ROWS_LIBRARY(S8, pageable)},
+     {{"pinned: CPU", BENCH_MSYM, 0, 0}, {"pinned: CUDA", BENCH_MSYM, 1, 0}, {"pageable: CPU", BENCH_MSYM, 2, 0},
+      {"pageable: CUDA", BENCH_MSYM, 3, 0}}},
+    {BENCH_DEVICES, false, "several GPUs, 256QAM, cf32 to u8", 0, devices_row,
+     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, on_devices)},
+     {{"Gsym/s", BENCH_GSYM, 1, 0}, {"of the copies", BENCH_SHARE, 1, 0},
+      {"on the devices Gsym/s", BENCH_GSYM, 2, 0}}},
 };
 /* clang-format on */

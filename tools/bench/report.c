@@ -100,14 +100,6 @@ int report_measure_in_turns(struct turns *turns)
     return good ? (int)first : -1;
 }
 
-int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
-                   void *context)
-{
-    struct turns alone = {
-        .report = report, .n = 1, .contenders = {{what, run, context, NULL, n_symbols, nbytes, false}}};
-    return report_set_limit(report, report_measure_in_turns(&alone), limit);
-}
-
 int report_set_limit(struct report *report, int index, int limit)
 {
     if (index >= 0)
@@ -143,6 +135,11 @@ double report_spread(const struct report *report, int first)
         spread = fmax(spread, (quantile(m, 0.9) - quantile(m, 0.1)) / 2 / quantile(m, 0.5));
     }
     return spread;
+}
+
+double report_quantile(const struct report *report, int index, double share)
+{
+    return quantile(&report->measurements[index], share);
 }
 
 double report_median(const struct report *report, int index)

@@ -71,10 +71,6 @@ void report_init(struct report *report, size_t n_samples);
  * first one's index; -1 when a run failed, one could not be made, or there are none. */
 int report_measure_in_turns(struct turns *turns);
 
-/* Measures one thing, which one run warms up for all samples. Returns the measurement's index, -1 when a run failed. */
-int report_measure(struct report *report, const char *what, size_t n_symbols, size_t nbytes, int limit, bench_run *run,
-                   void *context);
-
 /* Holds a measurement, if it is one, against another one after all. Returns its index. */
 int report_set_limit(struct report *report, int index, int limit);
 
@@ -90,6 +86,7 @@ double report_sort(double values[], size_t n);
 
 /* Seconds, and symbols a second relative to the limit's; NAN for -1 and where there is no limit. */
 double report_median(const struct report *report, int index);
+double report_quantile(const struct report *report, int index, double share);
 double report_share(const struct report *report, int index);
 
 /* Begins a table; up to TABLE_COLUMNS + 1 names of columns, then NULL, and its title. Without a row it is not in the
