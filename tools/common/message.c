@@ -28,7 +28,7 @@ static atomic_bool reader_left;
 /* A closed standard stream is opened the wrong way round, so that its use is still EBADF. */
 static void keep_standard_descriptors(void)
 {
-    static const int flags[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    static const int flags[3] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
             _exit(EXIT_FAILED);
@@ -52,6 +52,8 @@ bool message_reader_left(void)
 
 int message_end(int result)
 {
+    if (result == EXIT_DONE && ferror(stderr))
+        return EXIT_FAILED;
     if (result == EXIT_DONE || !atomic_load(&reader_left))
         return result;
     signal(SIGPIPE, SIG_DFL);
@@ -159,11 +161,14 @@ void message_print_transient(const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&mutex);
+    const bool failed_before = ferror(stderr);
     transient_on_screen = isatty(STDERR_FILENO);
     if (transient_on_screen)
         print_line(line, "\r", "\033[K");
     else
         print_line(line, "", "\n");
+    if (!failed_before)
+        clearerr(stderr);
     pthread_mutex_unlock(&mutex);
 }
 

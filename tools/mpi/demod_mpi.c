@@ -358,7 +358,7 @@ static int start_mpi(int *argc, char ***argv, const struct demod_options *option
         message_print(NULL, "this MPI does not work beside threads");
     }
     MPI_Finalize();
-    return result;
+    return message_end(result);
 }
 
 int main(int argc, char *argv[])
