@@ -73,7 +73,7 @@ class Parts(ToolTest):
         self.llrs = self.soft_bits("-o", "s8", "--noise-file", "n0", "x.cf32")
 
     def test_skip_and_count(self):
-        for skip, count in ((0, 0), (0, 1), (1, 998), (7, 5000), (999, 1), (1000, 3), (500, 250)):
+        for skip, count in ((0, 0), (0, 1), (1, 998), (7, 993), (999, 1), (1000, 0), (500, 250)):
             part = slice(8 * skip, 8 * (skip + count))
             arguments = ["--skip", str(skip), "--count", str(count)]
             self.assertEqual(self.soft_bits(*arguments, "x.cf32"), self.expected[part])
@@ -237,7 +237,8 @@ class Scale(ToolTest):
             for scale, energy in (("1/32768", 0.0626), ("1/16384", 0.25), ("1/10000", 0.67), ("1/7000", 1.37), ("1/4096", 4.0),
                                   ("1", 6.7e7)):  # fmt: skip
                 (warning,) = self.warnings(*noise, "--input-scale", scale, "x.cs16")
-                pattern = r"x\.cs16: warning: mean symbol energy \S+, where \S+ is expected; --input-scale auto would scale it"
+                pattern = (r"x\.cs16: warning: mean symbol energy \S+, where \S+ is expected:"
+                           r" 256QAM at (30.0|29.9|30.1) dB of another scale; --input-scale auto would scale it")  # fmt: skip
                 self.assertRegex(warning, rf"\A{pattern}\Z")
                 told = float(warning.split("energy ")[1].split(",")[0])
                 self.assertLess(abs(told / energy - 1), 0.02)
@@ -251,7 +252,7 @@ class Scale(ToolTest):
             self.assertEqual(len(found), warns)
             if warns:
                 told = r"N0 seems to be 0\.00\d+ \(Es/N0 (29\.9|30\.0|30\.1) dB\)"
-                pattern = rf"x\.cf32: warning: {told}, not \S+ \({snr_db}\.0 dB\) as given"
+                pattern = rf"x\.cf32: warning: {told}, not \S+ \({snr_db}\.0 dB\) as given; --noise-var auto estimates it"
                 self.assertRegex(found[0], rf"\A{pattern}\Z")
 
     def test_noise_file(self):

@@ -414,8 +414,8 @@ class Llrs(ToolTest):
             self.assertNotIn("warning", self.ok(self.demod(*stats, "x.cf32", "x.s8")).err)
             result = self.ok(self.demod(*stats, "-q", "--llr-scale", "100", "x.cf32", "x.s8"))
             self.assertRegex(
-                result.err.splitlines()[-1],
-                r"^softqam-demod: x\.s8: warning: \d+\.\d % of the LLRs saturate, at only 1\.27 nats, which costs "
+                result.err,
+                r"(?m)^softqam-demod: x\.s8: warning: \d+\.\d % of the LLRs saturate, at only 1\.27 nats, which costs "
                 r"decoder performance; lower --llr-scale \(100\)$",
             )
         warned = {}

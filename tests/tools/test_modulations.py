@@ -297,8 +297,8 @@ class Recordings(ToolTest):
             keys = [meta["softqam:" + key] for key in ("modulation", "constellation", "c_init")]
             self.assertEqual(keys, [name, constellation, 9])
             self.assertEqual(meta["core:description"], f"10 random {shown} symbols without noise, seed 1")
-            for options, c_init in (([], None), (["--c-init", "0x9"], 9)):
-                self.ok(self.demod("-m", name, *options, "-o", "s8", "--snr-db", "30", "r", "out"))
+            for options, c_init in (([], 9), (["--c-init", "none"], None), (["--c-init", "0x9"], 9)):
+                self.ok(self.demod(*options, "-o", "s8", "--snr-db", "30", "r", "out"))
                 meta = json.loads(self.read("out.sigmf-meta"))["global"]
                 keys = [meta.get("softqam:" + key) for key in ("modulation", "constellation", "c_init", "input_c_init")]
                 self.assertEqual(keys, [name, constellation, c_init, 9])

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "message.h"
 
@@ -166,7 +167,7 @@ bool arguments_parse_choice(const char *option, const char *text, const char *co
 {
     char list[160] = "";
     for (int i = 0; names[i]; i++) {
-        if (!strcmp(text, names[i])) {
+        if (!strcasecmp(text, names[i])) {
             *value = i;
             return true;
         }

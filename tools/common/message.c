@@ -24,6 +24,7 @@ static bool holding;
 static char held_line[LINE_NBYTES];
 static bool sigpipe_was_ignored;
 static atomic_bool reader_left;
+static atomic_uint n_warnings;
 
 /* A closed standard stream is opened the wrong way round, so that its use is still EBADF. */
 static void keep_standard_descriptors(void)
@@ -133,6 +134,24 @@ void message_print(const char *subject, const char *format, ...)
         memcpy(held_line, line, sizeof line);
     }
     pthread_mutex_unlock(&mutex);
+}
+
+void message_warn(const char *subject, const char *format, ...)
+{
+    char text[LINE_NBYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    atomic_fetch_add(&n_warnings, 1);
+    if (holding) /* the cause of a failure */
+        return;
+    message_print(subject ? subject : "warning", "%s%s", subject ? "warning: " : "", text);
+}
+
+unsigned message_n_warnings(void)
+{
+    return atomic_load(&n_warnings);
 }
 
 void message_print_errno(const char *subject)

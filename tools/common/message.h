@@ -20,13 +20,17 @@ void message_start(const char *program);
  * where our parent ignores SIGPIPE, and so does not learn of it in any other way than by a message. */
 bool message_reader_left(void);
 
-/* Last thing in main(): the exit code, for what result is, a failure where a message could not be written (progress aside);
- * or, when a reader who left was the cause, the end by SIGPIPE that a filter has. */
+/* Last thing in main(): the exit code, for what result is, a failure where a message could not be written (progress
+ * aside); or, when a reader who left was the cause, the end by SIGPIPE that a filter has. */
 int message_end(int result);
 
 /* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. From any
  * thread. */
 void message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "program: SUBJECT: warning: .."; and how many of these there were, printed or not. */
+void message_warn(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+unsigned message_n_warnings(void);
 
 /* The same for the cause in errno. */
 void message_print_errno(const char *subject);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "modulation.h"
 
+#include <strings.h>
+
 #include "arguments.h"
 
 enum { FIRST = SOFTQAM_MODULATION_BPSK };
@@ -22,6 +24,14 @@ const struct modulation *modulation_get(softqam_modulation modulation)
     if (modulation == SOFTQAM_MODULATION_DEFAULT)
         modulation = SOFTQAM_MODULATION_256QAM;
     return &modulations[modulation - FIRST];
+}
+
+softqam_modulation modulation_find(const char *text)
+{
+    for (int i = 0; i < N_MODULATIONS; i++)
+        if (!strcasecmp(text, modulations[i].option))
+            return (softqam_modulation)(i + FIRST);
+    return SOFTQAM_MODULATION_DEFAULT;
 }
 
 bool modulation_parse(const char *text, softqam_modulation *modulation)

@@ -23,6 +23,9 @@ struct modulation {
 /* SOFTQAM_MODULATION_DEFAULT is 256QAM. */
 const struct modulation *modulation_get(softqam_modulation modulation);
 
+/* The one that an option or metadata name, in any case; SOFTQAM_MODULATION_DEFAULT for none. */
+softqam_modulation modulation_find(const char *text);
+
 /* The value of --modulation; says what is wrong with one that is none. */
 bool modulation_parse(const char *text, softqam_modulation *modulation);
 

@@ -363,7 +363,7 @@ static void sync_folder(const struct output_file *file)
     if (fd < 0 && errno == EACCES)
         return;
     if (fd < 0 || fsync(fd))
-        message_print(file->name, "warning: its folder could not be synced: %s", strerror(errno));
+        message_warn(file->name, "its folder could not be synced: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
 }

@@ -49,9 +49,9 @@ static const struct named_format soft_bit_formats[] = {
 static bool has_name(const struct named_format *format, const char *name)
 {
     const char *const *suffix = format->suffixes;
-    while (*suffix && strcmp(*suffix + 1, name) != 0)
+    while (*suffix && strcasecmp(*suffix + 1, name) != 0)
         suffix++;
-    return *suffix || !strcmp(format->name, name);
+    return *suffix || !strcasecmp(format->name, name);
 }
 
 static const struct named_format *find_by_name(const struct named_format *formats, const char *name)

@@ -28,7 +28,10 @@ struct sigmf_input {
     const char *sha512;   /* of the data; NULL where it is not given */
     enum file_format format;
     bool is_big_endian;
-    double scale;             /* 0 where it is not given */
+    double scale;                  /* 0 where it is not given */
+    softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT where it is not given */
+    bool is_scrambled;             /* by the next, as it says */
+    uint32_t c_init;
     uint64_t header_nbytes;   /* before the samples */
     uint64_t trailing_nbytes; /* after them */
     bool is_archive;          /* then both paths are the archive's, in which the data, with header and trailer, are: */

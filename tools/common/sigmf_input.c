@@ -11,6 +11,7 @@
 
 #include "input_file.h"
 #include "message.h"
+#include "modulation.h"
 #include "sigmf.h"
 #include "sigmf_archive.h"
 #include "sigmf_name.h"
@@ -146,6 +147,30 @@ static bool read_scale(struct sigmf_input *input)
     return valid;
 }
 
+static bool read_modulation(struct sigmf_input *input)
+{
+    const cJSON *item = global_member(input, "softqam:modulation");
+    const char *name = cJSON_GetStringValue(item);
+    input->modulation = name ? modulation_find(name) : SOFTQAM_MODULATION_DEFAULT;
+    if (!item || input->modulation != SOFTQAM_MODULATION_DEFAULT)
+        return true;
+    message_print(input->meta_path, "softqam:modulation: '%s' is no modulation of 5G NR", name ? name : "");
+    return false;
+}
+
+static bool read_c_init(struct sigmf_input *input)
+{
+    const cJSON *item = global_member(input, "softqam:c_init");
+    uint64_t c_init;
+    if (!read_count(input, item, "softqam:c_init", 0, &c_init))
+        return false;
+    input->is_scrambled = item != NULL;
+    input->c_init = (uint32_t)c_init;
+    if (c_init > INT32_MAX)
+        message_print(input->meta_path, "softqam:c_init: not a whole number from 0 to 2147483647");
+    return c_init <= INT32_MAX;
+}
+
 /* The bytes that are no samples: at the end, and before the first capture. Before a later one they would be amid the
  * samples. */
 static bool read_gaps(struct sigmf_input *input)
@@ -258,7 +283,7 @@ static bool read_global(struct sigmf_input *input)
         return false;
     }
     return read_version(input) && read_extensions(input) && read_datatype(input) && read_channels(input) &&
-           read_scale(input) && read_gaps(input) && read_sha512(input);
+           read_scale(input) && read_modulation(input) && read_c_init(input) && read_gaps(input) && read_sha512(input);
 }
 
 static bool read_files(struct sigmf_input *input, const char *path)

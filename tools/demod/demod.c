@@ -82,7 +82,10 @@ static bool demodulate(struct demod_run *run, struct outputs *outputs)
     if (!demod_run_start(run))
         return false;
     const bool written = write_blocks(run, outputs);
-    return demod_run_finish(run, !written) && finish_files(run, outputs);
+    if (!demod_run_finish(run, !written))
+        return false;
+    message_clear_transient();
+    return demod_warn(run, outputs->data.name) && finish_files(run, outputs);
 }
 
 static int demodulate_file(const struct demod_options *options)
@@ -95,7 +98,7 @@ static int demodulate_file(const struct demod_options *options)
         result = demodulate(&run, &outputs) ? EXIT_DONE : EXIT_FAILED;
     message_clear_transient();
     if (result == EXIT_DONE) {
-        demod_report(&run, outputs.data.name);
+        demod_report(&run);
         output_file_release(&outputs.data);
         output_file_release(&outputs.meta);
     } else {
@@ -104,7 +107,7 @@ static int demodulate_file(const struct demod_options *options)
     }
     sha512_destroy(outputs.hash);
     demod_run_close(&run);
-    return message_end(result);
+    return message_end(result == EXIT_DONE && options->strict && message_n_warnings() > 0 ? EXIT_FAILED : result);
 }
 
 int main(int argc, char *argv[])

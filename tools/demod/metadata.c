@@ -20,7 +20,7 @@ static struct sigmf_output describe(const struct demod_run *run, const char *too
                                  .input_name = slash ? slash + 1 : run->symbols.file.name,
                                  .tool = tool,
                                  .config = &run->config,
-                                 .c_init = run->options->descrambles ? &run->options->c_init : NULL,
+                                 .c_init = run->descrambles ? &run->c_init : NULL,
                                  .kind = run->options->output_kind,
                                  .noise_origin = origins[kind],
                                  .noise_var =

@@ -41,8 +41,9 @@ static bool take_modulation(struct parser *p)
 
 static bool take_c_init(struct parser *p)
 {
-    p->options->descrambles = true;
-    return arguments_parse_c_init(p->text, &p->options->c_init);
+    p->options->c_init_given = true;
+    p->options->descrambles = strcmp(p->text, "none") != 0;
+    return !p->options->descrambles || arguments_parse_c_init(p->text, &p->options->c_init);
 }
 
 /* A whole number from 1 to max. */
@@ -292,6 +293,12 @@ static bool take_quiet(struct parser *p)
     return true;
 }
 
+static bool take_strict(struct parser *p)
+{
+    p->options->strict = true;
+    return true;
+}
+
 static bool take_help(struct parser *p)
 {
     p->action = DEMOD_HELP;
@@ -357,6 +364,7 @@ static const struct known_option {
     {"--verify", 0, no_argument, take_verify, false},
     {"--stats", 0, optional_argument, take_stats, false},
     {"--progress", 0, required_argument, take_progress, false},
+    {"--strict", 0, no_argument, take_strict, false},
     {"--quiet", 'q', no_argument, take_quiet, false},
     {"--help", 'h', no_argument, take_help, false},
     {"--version", 'V', no_argument, take_version, false},
@@ -401,17 +409,6 @@ static bool parse_option(struct parser *p, int value)
     return false; /* a wrong one, of which has been told */
 }
 
-size_t demod_options_output_bits(const struct demod_options *options)
-{
-    const softqam_demodulator_config *config = &options->config;
-    const size_t n_bits = softqam_bits_per_symbol(config->modulation);
-    if (options->output_kind == OUTPUT_BITS)
-        return n_bits;
-    if (options->output_kind == OUTPUT_HARD)
-        return 8 * n_bits;
-    return 8 * softqam_output_nbytes(config->output_format, config->modulation, 1);
-}
-
 enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
     struct parser parser = {.options = options, .action = DEMOD_RUN};
@@ -424,6 +421,7 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
     options->sync = true;
     options->count = UINT64_MAX;
     softqam_demodulator_config_init(&options->config);
+    options->config.modulation = SOFTQAM_MODULATION_DEFAULT;
     softqam_context_config_init(&options->context_config);
     options->context_config.backend = SOFTQAM_BACKEND_AUTO;
     while ((value = arguments_next(argc, argv, letters, list)) != -1) {

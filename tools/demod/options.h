@@ -24,10 +24,11 @@ struct demod_options {
     const char *compared_bits;    /* a file; NULL for none */
     bool ignore_partial;
     bool sync; /* OUTPUT is on the disk when it takes its name */
-    /* With its input_scale, and for s8 and s16 its llr_scale and llr_limit, never 0 but as above. */
+    /* With its llr_scale and llr_limit for s8 and s16; modulation and input_scale are 0 where the input says them. */
     softqam_demodulator_config config;
     softqam_context_config context_config;
-    bool descrambles; /* by the next */
+    bool c_init_given; /* --c-init, which may say that nothing is descrambled; else the recording says it */
+    bool descrambles;  /* by the next */
     uint32_t c_init;
     size_t plane_symbols; /* of a code block, which comes out as bit planes; 0 for symbol order */
     enum noise_kind noise;
@@ -37,12 +38,10 @@ struct demod_options {
     bool stats;
     bool stats_json; /* as JSON */
     bool quiet;
+    bool strict; /* a warning is a failure */
     bool show_progress;
     unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
 };
-
-/* Bits of what a symbol becomes in OUTPUT. */
-size_t demod_options_output_bits(const struct demod_options *options);
 
 /* What main() does next. */
 enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "common/modulation.h"
 
 /* What more of the LLRs than this share of them saturated is worth a warning, if it may cost the decoder this much
  * information, in bits a symbol: the most that reference/ lets s8 lose at its default scale. Alone the share says
@@ -61,10 +62,10 @@ static void warn_of_saturation(const struct demod_run *run, const char *output)
     if (config->llr_limit == 0 || share <= warned_saturated_share ||
         statistics_saturation_loss(config->modulation, share, limit_nats) <= warned_loss)
         return;
-    message_print(output,
-                  "warning: %.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
-                  "--llr-scale (%g)",
-                  100 * share, limit_nats, (double)config->llr_scale);
+    message_warn(output,
+                 "%.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
+                 "--llr-scale (%g)",
+                 100 * share, limit_nats, (double)config->llr_scale);
 }
 
 static void report_rate(const char *name, double seconds, uint64_t n_symbols)
@@ -111,7 +112,7 @@ static void report_errors(const struct noise_estimate *estimate, softqam_modulat
             20 * log10(evm));
 }
 
-static void report_statistics(const struct demod_run *run, const char *output)
+static void report_statistics(const struct demod_run *run)
 {
     const struct statistics *statistics = &run->statistics;
     const bool u8 = run->config.output_format == SOFTQAM_OUTPUT_U8;
@@ -128,15 +129,52 @@ static void report_statistics(const struct demod_run *run, const char *output)
     fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
     report_energy(&statistics->noise);
     report_errors(&statistics->noise, run->config.modulation);
-    warn_of_saturation(run, output);
 }
 
-static void report_partial(const struct demod_run *run)
+static void warn_of_partial(const struct demod_run *run)
 {
     const unsigned n = (unsigned)run->symbols.n_ignored;
     if (n > 0)
-        message_print(run->symbols.file.name, "warning: %u byte%s left over at the end ignored (a symbol has %u)", n,
-                      PLURAL(n), (unsigned)run->symbols.nbytes);
+        message_warn(run->symbols.file.name, "%u byte%s left over at the end ignored (a symbol has %u)", n, PLURAL(n),
+                     (unsigned)run->symbols.nbytes);
+}
+
+static void warn_of_count(const struct demod_run *run)
+{
+    const uint64_t count = run->options->count;
+    const uint64_t n = run->n_available >= 0 ? (uint64_t)run->n_available : run->n_demodulated;
+    if (count != UINT64_MAX && n < count)
+        message_warn(run->symbols.file.name, "only %" PRIu64 " symbol%s%s, fewer than --count %" PRIu64, n, PLURAL(n),
+                     run->options->skip ? " after --skip" : "", count);
+}
+
+/* What the command says counts, but not in silence. */
+static void warn_of_contradiction(const struct demod_run *run)
+{
+    const struct sigmf_input *recording = &run->recording;
+    const softqam_modulation modulation = run->config.modulation;
+    const unsigned c_init = (unsigned)recording->c_init;
+    if (recording->modulation != SOFTQAM_MODULATION_DEFAULT && recording->modulation != modulation)
+        message_warn(recording->meta_path, "says %s, but --modulation %s", modulation_get(recording->modulation)->name,
+                     modulation_get(modulation)->option);
+    if (recording->is_scrambled && !run->descrambles)
+        message_warn(recording->meta_path, "says c_init %u, but --c-init none", c_init);
+    else if (recording->is_scrambled && run->c_init != recording->c_init)
+        message_warn(recording->meta_path, "says c_init %u, but --c-init %u", c_init, (unsigned)run->c_init);
+}
+
+bool demod_warn(const struct demod_run *run, const char *output)
+{
+    const struct demod_options *options = run->options;
+    if (options->stats)
+        warn_of_saturation(run, output);
+    if (options->quiet && !options->strict)
+        return true;
+    warn_of_contradiction(run);
+    warn_of_count(run);
+    warn_of_partial(run);
+    scale_check_warn(&run->scale_check, run->symbols.file.name, &run->noise);
+    return !options->strict || message_n_warnings() == 0;
 }
 
 static void report_growth(const struct demod_run *run)
@@ -155,19 +193,15 @@ static void report_comparison(const struct demod_run *run)
                   comparison->n_wrong, comparison->n_compared, bit_error_rate(comparison));
 }
 
-void demod_report(const struct demod_run *run, const char *output)
+void demod_report(const struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     if (!options->quiet)
         report_growth(run);
-    if (!options->quiet)
-        report_partial(run);
     if (run->n_scale_estimated > 0 && !options->quiet)
         report_scale(run);
     if (run->noise.n_estimated > 0 && !options->quiet)
         report_estimate(run);
-    if (!options->quiet)
-        scale_check_warn(&run->scale_check, run->symbols.file.name, &run->noise);
     if (options->verify && !options->quiet)
         report_verify(run);
     if (options->compared_bits)
@@ -175,5 +209,5 @@ void demod_report(const struct demod_run *run, const char *output)
     if (options->stats_json)
         report_json(run);
     else if (options->stats)
-        report_statistics(run, output);
+        report_statistics(run);
 }

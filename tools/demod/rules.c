@@ -8,7 +8,6 @@
 #include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
-#include "common/modulation.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
@@ -76,22 +75,6 @@ static bool check_sign(const struct demod_options *options)
 {
     if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
         message_print("--sign", "only for soft bits and LLRs; %s is bits", sample_format_name(options->output_kind));
-    else
-        return true;
-    return false;
-}
-
-/* Soft bits are those of 256QAM, as it is sent. */
-static bool check_soft_bits(const struct demod_options *options)
-{
-    static const char cause[] = "has no soft bits u8; choose LLRs, hard or bits with --output-format";
-    const softqam_modulation modulation = options->config.modulation;
-    if (options->output_kind == OUTPUT_U8 && modulation != SOFTQAM_MODULATION_256QAM)
-        message_print("--modulation", "%s %s", modulation_get(modulation)->option, cause);
-    else if (options->output_kind == OUTPUT_U8 && options->descrambles)
-        message_print("--c-init", "what is descrambled %s", cause);
-    else if (options->output_kind == OUTPUT_U8 && options->plane_symbols > 0)
-        message_print("--planes", "what comes out as bit planes %s", cause);
     else
         return true;
     return false;
@@ -213,8 +196,8 @@ bool demod_rules_complete(struct demod_options *options, const struct demod_raw_
 {
     softqam_demodulator_config *config = &options->config;
     if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
-        !check_soft_bits(options) || !check_planes(options) || !choose_llr_steps(options, raw) ||
-        !check_noise(options, raw) || !check_sign(options) || !check_verify(options->verify))
+        !check_planes(options) || !choose_llr_steps(options, raw) || !check_noise(options, raw) ||
+        !check_sign(options) || !check_verify(options->verify))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)
         config->input_scale = file_format_default_scale(options->input_format);

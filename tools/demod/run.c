@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "common/modulation.h"
 #include "stages.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
@@ -42,13 +43,52 @@ static bool read_recording(struct demod_run *run)
     return true;
 }
 
+/* What the command says counts; but for that, the recording's. */
+static void settle_modulation(struct demod_run *run)
+{
+    const struct demod_options *options = run->options;
+    const struct sigmf_input *recording = &run->recording;
+    softqam_modulation *modulation = &run->config.modulation;
+    run->descrambles = options->c_init_given ? options->descrambles : recording->is_scrambled;
+    run->c_init = options->c_init_given ? options->c_init : recording->c_init;
+    if (*modulation == SOFTQAM_MODULATION_DEFAULT)
+        *modulation = recording->modulation;
+    if (*modulation == SOFTQAM_MODULATION_DEFAULT)
+        *modulation = SOFTQAM_MODULATION_256QAM;
+}
+
+/* Soft bits are those of 256QAM, as it is sent. */
+static bool check_soft_bits(const struct demod_run *run)
+{
+    static const char cause[] = "has no soft bits u8; choose LLRs, hard or bits with --output-format";
+    const struct demod_options *options = run->options;
+    const bool is_256qam = run->config.modulation == SOFTQAM_MODULATION_256QAM;
+    const char *path = run->recording.meta_path;
+    if (options->output_kind != OUTPUT_U8)
+        return true;
+    if (!is_256qam)
+        message_print(options->config.modulation ? "--modulation" : path, "%s %s",
+                      modulation_get(run->config.modulation)->option, cause);
+    else if (run->descrambles)
+        message_print(options->c_init_given ? "--c-init" : path, "what is descrambled %s", cause);
+    else if (options->plane_symbols > 0)
+        message_print("--planes", "what comes out as bit planes %s", cause);
+    else
+        return true;
+    return false;
+}
+
+size_t demod_run_output_bits(const struct demod_run *run)
+{
+    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
+    const enum output_kind kind = run->options->output_kind;
+    return kind == OUTPUT_BITS ? n_bits : 8 * (kind == OUTPUT_HARD ? n_bits : run->value_nbytes);
+}
+
 static bool open_inputs(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     softqam_demodulator_config *config = &run->config;
-    run->input_format = options->input_format;
-    if (!read_recording(run))
-        return false;
     config->input_format = file_format_library(run->input_format);
     if (config->input_scale == 0)
         config->input_scale = file_format_default_scale(run->input_format);
@@ -63,7 +103,10 @@ static bool open_inputs(struct demod_run *run)
 static bool start_inputs(struct demod_run *run)
 {
     const uint64_t skip = run->options->skip, count = run->options->count;
-    return symbol_source_start(&run->symbols, skip) && noise_source_start(&run->noise, &run->symbols, skip) &&
+    if (!symbol_source_start(&run->symbols, skip))
+        return false;
+    run->n_available = run->symbols.n_symbols;
+    return noise_source_start(&run->noise, &run->symbols, skip) &&
            bit_comparison_start(&run->comparison, &run->symbols, skip) &&
            (count == UINT64_MAX ||
             (symbol_source_limit(&run->symbols, count) && noise_source_limit(&run->noise, count) &&
@@ -72,6 +115,12 @@ static bool start_inputs(struct demod_run *run)
 
 int demod_run_open(struct demod_run *run)
 {
+    run->input_format = run->options->input_format;
+    if (!read_recording(run))
+        return EXIT_FAILED;
+    settle_modulation(run);
+    if (!check_soft_bits(run))
+        return EXIT_COMMAND;
     if (!open_inputs(run))
         return EXIT_FAILED;
     const struct demod_sources sources = {&run->recording, run->symbols.file.fd, run->noise.file.fd,
@@ -124,7 +173,7 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
         message_print(run->symbols.file.name, "not a regular file, so no part of it can be chosen");
         return false;
     }
-    if (run->options->output_kind == OUTPUT_BITS && demod_options_output_bits(run->options) % 8 > 0) {
+    if (run->options->output_kind == OUTPUT_BITS && demod_run_output_bits(run) % 8 > 0) {
         message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
         return false;
     }
@@ -228,7 +277,7 @@ static bool start_verifier(struct demod_run *run)
     if (!options->verify)
         return true;
     if (!verify_start(&run->verifier, &run->config) ||
-        (options->descrambles && !verify_descramble(&run->verifier, options->c_init))) {
+        (run->descrambles && !verify_descramble(&run->verifier, run->c_init))) {
         message_print("--verify", "out of memory");
         return false;
     }

@@ -28,6 +28,8 @@ struct demod_run {
     softqam_demodulator_config
         config;                   /* with its input_scale, and for s8 and s16 its llr_scale and llr_limit, never 0 */
     struct sigmf_input recording; /* what INPUT is; empty when it is plain */
+    bool descrambles;             /* by the next */
+    uint32_t c_init;
     enum file_format input_format;
     struct symbol_source symbols;
     struct noise_source noise;
@@ -40,6 +42,7 @@ struct demod_run {
     struct bit_comparison comparison;
     bool is_estimated;          /* what is to be told from the first symbols */
     uint64_t n_scale_estimated; /* symbols that the scale was told from; 0 where it was not */
+    int64_t n_available;        /* symbols that --count is of; -1 where that is not known beforehand */
     uint64_t n_demodulated;     /* symbols, after the run */
     double started;             /* of clock_seconds() */
     double seconds_in_library;
@@ -56,6 +59,9 @@ struct demod_run {
 };
 
 void demod_run_init(struct demod_run *run, const struct demod_options *options);
+
+/* Of a run that is open: bits of what a symbol becomes in OUTPUT. */
+size_t demod_run_output_bits(const struct demod_run *run);
 
 /* Opens INPUT and the noise file, and finds the names of what is written: an exit status. Refused where one of these is
  * a file that is read. */

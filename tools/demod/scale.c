@@ -3,10 +3,12 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "common/message.h"
+#include "common/modulation.h"
 #include "common/sample_format.h"
+#include "constellation.h"
 
 enum {
     CHECK_SYMBOLS = 65536, /* a tenth of a millisecond's work */
@@ -83,12 +85,28 @@ static void add_with_noise(struct scale_check *check, const softqam_demodulator_
     }
 }
 
+/* For what they look like. */
+static void keep_components(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
+                            const void *symbols, const float *noise_vars, size_t n_symbols)
+{
+    const size_t n_left = SCALE_CHECK_LOOKED_AT - check->n_components / 2, n = n_symbols < n_left ? n_symbols : n_left;
+    float *components = check->components + check->n_components;
+    if (check->n_components == 0)
+        check->position = position;
+    sample_format_widen(config->input_format, symbols, n, config->input_scale, components);
+    for (size_t k = 0; noise_vars && k < n; k++)
+        if (!((double)noise_vars[k] <= largest_noise_var(config->modulation)))
+            components[2 * k] = components[2 * k + 1] = NAN;
+    check->n_components += 2 * n;
+}
+
 void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
                      const void *symbols, const float *noise_vars, size_t n_symbols)
 {
     check->modulation = config->modulation;
     if (check->noise.n_symbols >= CHECK_SYMBOLS)
         return;
+    keep_components(check, config, position, symbols, noise_vars, n_symbols);
     if (n_symbols > CHECK_SYMBOLS - check->noise.n_symbols)
         n_symbols = (size_t)(CHECK_SYMBOLS - check->noise.n_symbols);
     if (noise_vars)
@@ -102,13 +120,78 @@ static double decibels(double noise_var)
     return -10 * log10(noise_var);
 }
 
+/* "at 20.0 dB" */
+static const char *describe_noise(double noise_var, char text[32])
+{
+    if (noise_var < 1e-6)
+        return "without noise";
+    snprintf(text, 32, "at %.1f dB", decibels(noise_var));
+    return text;
+}
+
+/* The factor to unit energy, and the noise variance, of what was looked at if it is of a modulation. */
+static double measure(const struct scale_check *check, softqam_modulation modulation, double *noise_var)
+{
+    softqam_demodulator_config config = {
+        .modulation = modulation, .input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
+    const struct noise_source unknown = {.kind = NOISE_NONE};
+    const size_t n = check->n_components / 2;
+    struct noise_estimate noise = {0};
+    uint64_t n_used;
+    scale_estimate(&config, "", &unknown, check->position, check->components, n, &n_used);
+    noise_estimate_add(&noise, &config, check->position, check->components, n);
+    *noise_var = noise_estimate_variance(&noise, modulation);
+    return (double)config.input_scale;
+}
+
+/* Whether the modulation is another one than that of the command. */
+static bool warn_of_modulation(const struct scale_check *check, softqam_modulation looks, const char *name)
+{
+    const char *expected = modulation_get(check->modulation)->name;
+    const size_t n = check->n_components / 2;
+    double noise_var;
+    char noise[32];
+    if (looks == check->modulation)
+        return false;
+    if (looks == SOFTQAM_MODULATION_DEFAULT) {
+        message_warn(name, "its first %zu symbols do not look like %s, but have more points; --modulation tells which",
+                     n, expected);
+        return true;
+    }
+    const double factor = measure(check, looks, &noise_var);
+    const bool is_scaled = fabs(1 / (factor * factor) - 1) <= warned_energy_error;
+    message_warn(name, "its first %zu symbols look like %s %s%s, not %s; use --modulation %s%s", n,
+                 modulation_get(looks)->name, describe_noise(noise_var, noise), is_scaled ? "" : " of another scale",
+                 expected, modulation_get(looks)->option, is_scaled ? "" : " --input-scale auto");
+    return true;
+}
+
+static void warn_of_energy(const struct scale_check *check, bool is_clear, double expected, const char *name)
+{
+    const double energy = noise_estimate_energy(&check->noise);
+    const char *modulation = modulation_get(check->modulation)->name;
+    char noise[32];
+    double noise_var;
+    measure(check, check->modulation, &noise_var);
+    if (is_clear)
+        message_warn(name,
+                     "mean symbol energy %.4g, where %.4g is expected: %s %s of another scale; --input-scale auto "
+                     "would scale it",
+                     energy, expected, modulation, describe_noise(noise_var, noise));
+    else
+        message_warn(name,
+                     "mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it if it is %s",
+                     energy, expected, modulation);
+}
+
 void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise)
 {
     const double n = (double)check->noise.n_symbols, energy = noise_estimate_energy(&check->noise);
+    bool is_clear;
     if (check->noise.n_symbols < MIN_CHECK_SYMBOLS)
         return;
     if (energy == 0) {
-        message_print(name, "warning: its first %.0f symbols are all zero", n);
+        message_warn(name, "its first %.0f symbols are all zero", n);
         return;
     }
     const double given = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
@@ -116,11 +199,14 @@ void scale_check_warn(const struct scale_check *check, const char *name, const s
                                                       : noise_estimate_variance(&check->noise, check->modulation);
     const double expected =
         1 + (noise->kind == NOISE_VALUE ? given : fmin(estimate, largest_noise_var(check->modulation)));
+    const softqam_modulation looks = constellation_recognise(check->components, check->n_components / 2,
+                                                             check->position, check->modulation, &is_clear);
+    if (warn_of_modulation(check, looks, name))
+        return;
     if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
-        message_print(name,
-                      "warning: mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it",
-                      energy, expected);
+        warn_of_energy(check, is_clear, expected, name);
     else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
-        message_print(name, "warning: N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given", estimate,
-                      decibels(estimate), given, decibels(given));
+        message_warn(name,
+                     "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
+                     estimate, decibels(estimate), given, decibels(given));
 }

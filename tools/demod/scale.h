@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether symbols have unit mean energy, without which soft bits and LLRs are wrong and nothing else tells it. */
+/* Whether symbols are what the command takes them for: of unit mean energy, and of its modulation. Else soft bits and
+ * LLRs are wrong, and nothing else tells it. */
 #ifndef SOFTQAM_TOOLS_DEMOD_SCALE_H
 #define SOFTQAM_TOOLS_DEMOD_SCALE_H
 
@@ -18,18 +19,24 @@
 bool scale_estimate(softqam_demodulator_config *config, const char *name, const struct noise_source *noise,
                     uint64_t position, const void *symbols, size_t n_symbols, uint64_t *n_used);
 
+enum { SCALE_CHECK_LOOKED_AT = 8192 };
+
 /* What the first symbols have. All zero before the first. */
 struct scale_check {
     softqam_modulation modulation;
-    struct noise_estimate noise; /* of symbols of a noise file only what concerns their energy */
-    double noise_var_sum;        /* of the same symbols, with a noise file */
+    uint64_t position; /* of the first one in its codeword */
+    size_t n_components;
+    float components[2 * SCALE_CHECK_LOOKED_AT]; /* of the first of all; NaN where noise buries them */
+    struct noise_estimate noise;                 /* of symbols of a noise file only what concerns their energy */
+    double noise_var_sum;                        /* of the same symbols, with a noise file */
 };
 
 /* Looks at the next n symbols, as many as are needed; noise_vars are theirs, NULL where there is not one a symbol. */
 void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
                      const void *symbols, const float *noise_vars, size_t n_symbols);
 
-/* A warning in one line if their energy is far from 1 + N0, or their noise from what was given. */
+/* A warning in one line if they look like another modulation, if their energy is far from 1 + N0, or if their noise is
+ * far from what was given: what they look like, and which option mends it. */
 void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise);
 
 #endif

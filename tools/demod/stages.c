@@ -79,8 +79,8 @@ static softqam_segment segment_of(const struct demod_run *run, const struct bloc
         .noise_stride = own_noise,
         .layers = {{.symbols = samples + first * softqam_input_symbol_nbytes(run->config.input_format),
                     .noise_var = own_noise ? noise_var + first : noise_var}},
-        .descramble = run->options->descrambles,
-        .c_init = run->options->c_init};
+        .descramble = run->descrambles,
+        .c_init = run->c_init};
 }
 
 static softqam_status demodulate_segments(struct demod_run *run, const struct block *block, const float *noise_var)
@@ -107,7 +107,7 @@ static bool demodulate(struct demod_run *run, const struct block *block, const f
     if (status != SOFTQAM_OK)
         message_print(run->symbols.file.name, "%s", softqam_error_message());
     else if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
-        message_print("warning", "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
+        message_warn(NULL, "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
     return status == SOFTQAM_OK;
 }
 
@@ -171,7 +171,7 @@ static bool process_block(struct demod_run *run, struct block *block)
     const void *values = in_symbol_order(run, block);
     if (options->verify && !verify(run, block, noise_var, values))
         return false;
-    if (!options->quiet)
+    if (!options->quiet || options->strict)
         scale_check_add(&run->scale_check, &run->config, position(run), block->samples, block->noise_vars,
                         block->n_symbols);
     if (options->stats)

@@ -84,8 +84,12 @@ static int open_input(struct job *job)
 {
     struct demod_run *run = &job->run;
     int result = agree(job, demod_run_open(run));
-    if (result == EXIT_DONE)
-        result = agree_all(job, check_input_is_one(job));
+    if (result != EXIT_DONE)
+        return result;
+    job->symbol_nbytes = (MPI_Offset)demod_run_output_bits(run) / 8;
+    MPI_Type_contiguous((int)job->symbol_nbytes, MPI_BYTE, &job->symbol);
+    MPI_Type_commit(&job->symbol);
+    result = agree_all(job, check_input_is_one(job));
     if (result == EXIT_DONE)
         result = agree_all(job, demod_run_choose_part(run, (unsigned)job->rank, (unsigned)job->n_ranks));
     return result;
@@ -278,6 +282,19 @@ static int close_file(struct job *job)
     return result == EXIT_DONE ? agree_all(job, check_mpi(output, MPI_File_close(&job->file))) : result;
 }
 
+/* By rank 0, of the first symbols and of all ranks' counts. */
+static bool warn(struct job *job)
+{
+    gather_report(job);
+    if (job->rank > 0)
+        return true;
+    message_clear_transient();
+    message_release(false);
+    const bool passes = demod_warn(&job->run, job->options->output);
+    message_hold();
+    return passes;
+}
+
 static int demodulate(struct job *job)
 {
     bool is_sound;
@@ -286,6 +303,8 @@ static int demodulate(struct job *job)
     int result = agree_all(job, all_sound ? finished : is_sound);
     if (result == EXIT_DONE)
         result = close_file(job);
+    if (result == EXIT_DONE)
+        result = agree_all(job, warn(job));
     return result == EXIT_DONE ? publish(job) : result;
 }
 
@@ -294,10 +313,9 @@ static void end_job(struct job *job, int result)
     if (job->file != MPI_FILE_NULL)
         MPI_File_close(&job->file);
     if (result == EXIT_DONE) {
-        gather_report(job);
         message_release(false);
         if (job->rank == 0)
-            demod_report(&job->run, job->options->output);
+            demod_report(&job->run);
         if (job->rank == 0 && job->options->stats && !job->options->stats_json)
             fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
         output_file_release(&job->data);
@@ -307,22 +325,21 @@ static void end_job(struct job *job, int result)
         output_file_discard(&job->meta);
     }
     demod_run_close(&job->run);
-    MPI_Type_free(&job->symbol);
+    if (job->symbol != MPI_DATATYPE_NULL)
+        MPI_Type_free(&job->symbol);
 }
 
 /* What is wrong with a command waits for all ranks too: mpirun ends the others at the first failure, so that one could
  * end before it has said why. */
 static int run_job(const struct demod_options *options, bool command_is_right)
 {
-    struct job job = {.options = options, .data = {.fd = -1}, .meta = {.fd = -1}, .file = MPI_FILE_NULL};
+    struct job job = {
+        .options = options, .data = {.fd = -1}, .meta = {.fd = -1}, .file = MPI_FILE_NULL, .symbol = MPI_DATATYPE_NULL};
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
     int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
     if (result != EXIT_DONE)
         return result;
-    job.symbol_nbytes = (MPI_Offset)demod_options_output_bits(options) / 8;
-    MPI_Type_contiguous((int)job.symbol_nbytes, MPI_BYTE, &job.symbol);
-    MPI_Type_commit(&job.symbol);
     demod_run_init(&job.run, options);
     result = open_job(&job);
     if (result == EXIT_DONE)
