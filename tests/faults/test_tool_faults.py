@@ -11,7 +11,6 @@ no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.c s
 """
 import argparse
 import hashlib
-import io
 import json
 import os
 import re
@@ -20,7 +19,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import unittest
@@ -237,18 +235,6 @@ class ToolFaults(FaultTest):
         files.update({"y.sigmf-meta": OLD, "y.sigmf-data": OLD})
         command += ["--snr-db", "20", "-o", "s8", "x", "y"]
         self.fail_every_call(DEMOD, *command, files=files, kinds=("error",), quick_step=7)
-
-    def test_an_archive(self):
-        meta = {"global": {"core:datatype": "ci16_le", "n": 12345678901234567890}}
-        archive = io.BytesIO()
-        with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
-            for suffix, content in (("data", self.symbols(10, "x.cs16")), ("meta", json.dumps(meta).encode())):
-                info = tarfile.TarInfo(f"{120 * 'a'}.sigmf-{suffix}")
-                info.size = len(content)
-                tar.addfile(info, io.BytesIO(content))
-        files = {"x.sigmf": archive.getvalue()}
-        command = ["--backend", "cpu", "--threads", "1", "--no-hash", "x.sigmf", "y"]
-        self.fail_every_call(DEMOD, *command, files=files, quick_step=7)
 
     def test_parts_and_estimates(self):
         """Of a pipe, where they are read ahead."""

@@ -15,6 +15,7 @@
 #include <softqam/softqam.h>
 
 #include "common/file_format.h"
+#include "common/utf8.h"
 #include "demod_call.h"
 #include "fuzz.h"
 
@@ -120,6 +121,55 @@ static bool read_datatype(recording *self)
     return false;
 }
 
+/* Three numbers, the first of them 0 or 1. */
+static bool is_version(const char *text)
+{
+    unsigned long numbers[3] = {0};
+    for (int k = 0; k < 3; k++) {
+        const size_t n = strspn(text, "0123456789");
+        if (n == 0 || n > 3 || text[n] != (k < 2 ? '.' : '\0'))
+            return false;
+        numbers[k] = strtoul(text, NULL, 10);
+        text += n + 1;
+    }
+    return numbers[0] < 2;
+}
+
+/* Whether every object has each name once. */
+static bool names_are_single(const cJSON *item)
+{
+    for (const cJSON *child = item->child; child; child = child->next) {
+        for (const cJSON *other = child->next; other && cJSON_IsObject(item); other = other->next)
+            if (strcmp(child->string, other->string) == 0)
+                return false;
+        if (!names_are_single(child))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the text holds what C's strings can, in UTF-8. */
+static bool is_clean(const recording *self)
+{
+    char text[MAX_TEXT];
+    memcpy(text, self->text, self->text_nbytes + 1);
+    for (size_t i = 0; i + 1 < self->text_nbytes; i += text[i] == '\\' ? 2 : 1)
+        if (strncmp(text + i, "\\u0000", 6) == 0)
+            return false;
+    return utf8_find_error(text) == text + self->text_nbytes;
+}
+
+static bool check_modulation(const recording *self)
+{
+    static const char *const known[] = {"bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"};
+    const cJSON *item = member(self, "global", "softqam:modulation");
+    const double c_init = count_of(member(self, "global", "softqam:c_init"), 0);
+    bool found = !item;
+    for (size_t i = 0; cJSON_IsString(item) && i < sizeof known / sizeof known[0]; i++)
+        found = found || strcasecmp(item->valuestring, known[i]) == 0;
+    return found && c_init >= 0 && c_init <= INT32_MAX;
+}
+
 /* Whether nothing is wanted that only later versions or other extensions have. */
 static bool check_requirements(const recording *self)
 {
@@ -131,7 +181,7 @@ static bool check_requirements(const recording *self)
             (!name || strcmp(name, "softqam") != 0))
             return false;
     }
-    return !version || strtoul(version, NULL, 10) < 2;
+    return !member(self, "global", "core:version") || (version && is_version(version));
 }
 
 static bool read_scale(recording *self)
@@ -180,19 +230,10 @@ static bool check_hash(const recording *self, const command *how)
            (!how->to_recording || !how->hash || strcasecmp(item->valuestring, hex) == 0);
 }
 
-/* What is carried over has its places. */
 static bool check_segments(const recording *self, const char *name)
 {
     const cJSON *array = member(self, name, NULL);
-    if (array && !cJSON_IsArray(array))
-        return false;
-    for (const cJSON *item = array ? array->child : NULL; item; item = item->next) {
-        const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        const double value = cJSON_IsNumber(start) ? start->valuedouble : -1;
-        if (!(value >= 0 && value <= 0x1p63 && value == floor(value)))
-            return false;
-    }
-    return true;
+    return !array || cJSON_IsArray(array);
 }
 
 /* Whether the recording should be taken. The document stays open. */
@@ -200,9 +241,10 @@ static bool read_again(recording *self, const command *how)
 {
     const char *end = NULL;
     self->document = cJSON_ParseWithLengthOpts(self->text, self->text_nbytes + 1, &end, 1);
-    if (!cJSON_IsObject(member(self, "global", NULL)) || !check_requirements(self) || !read_datatype(self) ||
-        count_of(member(self, "global", "core:num_channels"), 1) != 1 || !read_scale(self) || !read_place(self) ||
-        !check_hash(self, how))
+    if (!self->document || !is_clean(self) || !names_are_single(self->document) ||
+        !cJSON_IsObject(member(self, "global", NULL)) || !check_modulation(self) || !check_requirements(self) ||
+        !read_datatype(self) || count_of(member(self, "global", "core:num_channels"), 1) != 1 || !read_scale(self) ||
+        !read_place(self) || !check_hash(self, how))
         return false;
     return !how->to_recording || (how->format != SOFTQAM_OUTPUT_F16 && check_segments(self, "captures") &&
                                   check_segments(self, "annotations"));
@@ -248,14 +290,9 @@ static void check_segments_written(const recording *self, const cJSON *written, 
 {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(written, name);
     const int n_before = cJSON_GetArraySize(member(self, name, NULL));
-    double last = 0;
     require(cJSON_IsArray(array) && cJSON_GetArraySize(array) == (n_before > at_least ? n_before : at_least));
-    for (const cJSON *item = array->child; item; item = item->next) {
-        const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        const double value = cJSON_IsNumber(start) ? start->valuedouble : -1;
-        require(value >= last && !cJSON_GetObjectItemCaseSensitive(item, "core:header_bytes"));
-        last = value;
-    }
+    for (const cJSON *item = array->child; item; item = item->next)
+        require(!cJSON_GetObjectItemCaseSensitive(item, "core:header_bytes"));
 }
 
 static void check_metadata_written(const recording *self, const command *how, const uint8_t *out, size_t out_nbytes)
@@ -293,8 +330,9 @@ static int call(const command *how)
                                           [SOFTQAM_OUTPUT_F32] = "f32",
                                           [SOFTQAM_OUTPUT_U8] = "u8"};
     char input[PATH_MAX], output[PATH_MAX];
-    const char *argv[16] = {"demod", "-q", "--backend", "cpu", "--threads", "1", "-o", formats[how->format]};
-    int argc = 8;
+    const char *argv[20] = {"demod", "-q",     "--backend", "cpu",  "--threads", "1",
+                            "-m",    "256qam", "--c-init",  "none", "-o",        formats[how->format]};
+    int argc = 12;
     if (how->format != SOFTQAM_OUTPUT_U8) {
         argv[argc++] = "--noise-var";
         argv[argc++] = "0.25";

@@ -47,7 +47,7 @@ class BadRecordings(BadInputTest):
                     self.row(DEMOD, ["-i", format_, name, output], 2, f"{name}: {cause}")
                 self.row(DEMOD, ["--input-format", format_, "--no-sigmf", name, "y"], 2, f"{name}: {cause}")
         for name, cause in (
-            ("x.sigmf", "an archive of SigMF, not samples; drop --input-format"),
+            ("x.sigmf", "an archive of SigMF; unpack it with tar; give the .sigmf-meta of a recording"),
             ("x.sigmf-collection", "a collection of SigMF, not a recording; give the .sigmf-meta of a recording"),
             ("x.sigmf.gz", "a compressed archive of SigMF; unpack it; give the .sigmf-meta of a recording"),
         ):
@@ -62,6 +62,9 @@ class BadRecordings(BadInputTest):
         names = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
         for value, shown in HOSTILE[:10]:
             self.put_recording(core__datatype=value)
+            if value.startswith("\udcff"):
+                self.recording_row(1, "x.sigmf-meta: line 1: not UTF-8")
+                continue
             self.recording_row(1, f"x.sigmf-meta: core:datatype: '{shown}' is not one of {names}")
             self.put_recording(core__dataset=value)
             cause = f"{shown}: No such file or directory"
@@ -69,10 +72,10 @@ class BadRecordings(BadInputTest):
             self.recording_row(1, elsewhere if "/" in value else cause)
             self.put_recording(core__sha512=value)
             self.recording_row(1, "x.sigmf-meta: core:sha512: not a string of 128 digits")
-        for value in ("", ".", ".."):
+        for value in ("", ".", "..", "-"):
             self.put_recording(core__dataset=value)
-            message = ": Is a directory" if value else "x.sigmf-meta: core:dataset: not the name of a file beside it"
-            self.recording_row(1, value + message)
+            message = ": Is a directory" if value.startswith(".") else "x.sigmf-meta: core:dataset: not the name of a file beside it"
+            self.recording_row(1, value * value.startswith(".") + message)
         self.put_recording(core__dataset=5000 * "y")
         self.recording_row(1, "x.sigmf-meta: core:dataset: not the name of a file beside it")
         self.assertFalse(os.path.exists(self.path("pwned")))
@@ -117,6 +120,37 @@ class BadRecordings(BadInputTest):
         message = "softqam-demod: x.sigmf-meta: not a file of metadata: over 1 GiB\n"
         result = subprocess.run([DEMOD, "x", "x.u8"], cwd=self.directory, capture_output=True, check=False)
         self.assertEqual((result.returncode, result.stderr.decode()), (1, message))
+
+    def test_metadata_that_say_two_things(self):
+        """A name that comes twice, and what ends a string before its end; in versions, too."""
+        self.put_recording()
+        start = b'{"global":{"core:datatype":"cf32_le"'
+        for text, cause in (
+            (start + b',"core:datatype":"ci8"}}', "core:datatype: twice in one object"),
+            (b'{"global":{"core:datatype":"cf32_le"},"global":{}}', "global: twice in one object"),
+            (start + b'},"captures":[{"a":[{"b":1,"c":2,"b":1}]}]}', "b: twice in one object"),
+            (start + b',"a":1,"\\u0061":2}}', "a: twice in one object"),
+            (b'{"global":\n{"core:datatype":"cf32_le\\u0000x"}}', "line 2: a string with a zero character"),
+            (start + b',"own:\\u0000":1}}', "line 1: a string with a zero character"),
+            (start + b',"a":"\0"}}', "line 1: a zero byte"),
+            (start + b',\n"a":"J\xfcrgen"}}', "line 2: not UTF-8"),
+        ):
+            self.put("x.sigmf-meta", text)
+            self.recording_row(1, f"x.sigmf-meta: {cause}")
+        for version in ("x", "", "1", "2", "1.0", "v1.0.0", "1.0.0 ", "1.0.0.0", "+1.0.0", "1..0", "1.0.0x", 1, None, [], True, {}):
+            self.put_recording(core__version=version)
+            self.recording_row(1, 'x.sigmf-meta: core:version: not a version such as "1.2.0"')
+        for modulation in ("8psk", "", "qpsk ", 4, None, ["qpsk"]):
+            self.put_recording(softqam__modulation=modulation)
+            shown = modulation if isinstance(modulation, str) else ""
+            self.recording_row(1, f"x.sigmf-meta: softqam:modulation: '{shown}' is no modulation of 5G NR")
+        for c_init in (-1, 0.5, "1", None, True):
+            self.put_recording(softqam__c_init=c_init)
+            self.recording_row(1, "x.sigmf-meta: softqam:c_init: not a whole number")
+        self.put_recording(softqam__c_init=1 << 31)
+        self.recording_row(1, "x.sigmf-meta: softqam:c_init: not a whole number from 0 to 2147483647")
+        self.put_recording(own__a="\\u0000", own__b={"a": 1, "b": {"a": 1}}, core__version="1.2.0")
+        self.assertEqual(subprocess.run([DEMOD, "x", "y.u8"], cwd=self.directory, check=False).returncode, 0)
 
     def test_recordings_of_what_is_no_file(self):
         self.put_recording()

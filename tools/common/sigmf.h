@@ -34,8 +34,6 @@ struct sigmf_input {
     uint32_t c_init;
     uint64_t header_nbytes;   /* before the samples */
     uint64_t trailing_nbytes; /* after them */
-    bool is_archive;          /* then both paths are the archive's, in which the data, with header and trailer, are: */
-    uint64_t data_offset, data_nbytes;
 };
 
 /* What is known of soft bits or LLRs. */

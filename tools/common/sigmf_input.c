@@ -13,9 +13,8 @@
 #include "message.h"
 #include "modulation.h"
 #include "sigmf.h"
-#include "sigmf_archive.h"
 #include "sigmf_name.h"
-#include "sigmf_numbers.h"
+#include "utf8.h"
 
 /* More metadata than this is a mistake. */
 static const uint64_t max_meta_nbytes = (uint64_t)1 << 30;
@@ -39,28 +38,84 @@ bool sigmf_is_available(void)
     return true;
 }
 
-/* The metadata: the file's, or a member's of an archive, which are so many bytes at an offset. */
-static char *read_text(const struct input_file *file, const char *path, uint64_t offset, uint64_t nbytes,
-                       size_t *length)
+static char *read_text(const struct input_file *file, size_t *length)
 {
     char *text = NULL;
-    if (file->nbytes < 0 || nbytes > max_meta_nbytes)
-        message_print(path, "not a file of metadata: %s", file->nbytes < 0 ? "no regular file" : "over 1 GiB");
-    else if (!(text = malloc((size_t)nbytes + 1)))
-        message_print(path, "out of memory");
-    else if (!input_file_read_at(file, offset, text, (size_t)nbytes, length)) {
+    if (file->nbytes < 0 || (uint64_t)file->nbytes > max_meta_nbytes)
+        message_print(file->name, "not a file of metadata: %s", file->nbytes < 0 ? "no regular file" : "over 1 GiB");
+    else if (!(text = malloc((size_t)file->nbytes + 1)))
+        message_print(file->name, "out of memory");
+    else if (!input_file_read_at(file, 0, text, (size_t)file->nbytes, length)) {
         free(text);
         text = NULL;
     }
     return text;
 }
 
-static void report_line(const struct sigmf_input *input, const char *text, const char *end)
+static bool refuse_line(const struct sigmf_input *input, const char *text, const char *at, const char *cause)
 {
     unsigned line = 1;
-    for (const char *c = text; c < end; c++)
+    for (const char *c = text; c < at; c++)
         line += *c == '\n';
-    message_print(input->meta_path, "line %u: not JSON", line);
+    message_print(input->meta_path, "line %u: %s", line, cause);
+    return false;
+}
+
+/* What JSON may not have, or C's strings. */
+static bool check_text(const struct sigmf_input *input, char *text, size_t length)
+{
+    const char *error = utf8_find_error(text);
+    if (error < text + length)
+        return refuse_line(input, text, error, *error ? "not UTF-8" : "a zero byte");
+    for (const char *c = text; (c = strchr(c, '\\')) && c[1]; c += 2)
+        if (!strncmp(c, "\\u0000", 6))
+            return refuse_line(input, text, c, "a string with a zero character");
+    return true;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Whether an object has each name once: of two members, readers take this one or that. */
+static bool check_members(const struct sigmf_input *input, const cJSON *object)
+{
+    const char **names = calloc((size_t)cJSON_GetArraySize(object) + 1, sizeof *names), *twice = NULL;
+    const cJSON *item;
+    size_t n = 0;
+    if (!names) {
+        message_print(input->meta_path, "out of memory");
+        return false;
+    }
+    cJSON_ArrayForEach(item, object) names[n++] = item->string;
+    qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 1; i < n; i++)
+        if (!strcmp(names[i - 1], names[i]))
+            twice = names[i];
+    if (twice)
+        message_print(input->meta_path, "%s: twice in one object", twice);
+    free(names);
+    return !twice;
+}
+
+static bool check_names(const struct sigmf_input *input)
+{
+    const cJSON *parents[CJSON_NESTING_LIMIT + 1], *item = input->document; /* cJSON reads nothing that is deeper */
+    size_t depth = 0;
+    while (item) {
+        if (cJSON_IsObject(item) && !check_members(input, item))
+            return false;
+        if (item->child && depth <= CJSON_NESTING_LIMIT) {
+            parents[depth++] = item;
+            item = item->child;
+            continue;
+        }
+        while (!item->next && depth > 0)
+            item = parents[--depth];
+        item = item->next;
+    }
+    return true;
 }
 
 /* Frees the text. */
@@ -71,13 +126,10 @@ static bool parse(struct sigmf_input *input, char *text, size_t length)
         return false;
     text[length] = '\0';
     input->document = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
-    const bool kept = input->document && sigmf_numbers_keep(input->document, text);
-    if (!input->document)
-        report_line(input, text, end);
-    else if (!kept)
-        message_print(input->meta_path, "out of memory");
+    const bool parsed =
+        (input->document || refuse_line(input, text, end, "not JSON")) && check_text(input, text, length);
     free(text);
-    return kept;
+    return parsed && check_names(input);
 }
 
 /* A member of the global object; NULL where there is none. */
@@ -212,8 +264,8 @@ static bool read_dataset(const struct sigmf_input *input, const char **name)
         message_print(input->meta_path, "core:dataset: names metadata, not samples");
         return false;
     }
-    if (cJSON_IsString(dataset) && *dataset->valuestring && !strchr(dataset->valuestring, '/') &&
-        strlen(dataset->valuestring) < PATH_MAX) {
+    if (cJSON_IsString(dataset) && *dataset->valuestring && strcmp(dataset->valuestring, "-") != 0 &&
+        !strchr(dataset->valuestring, '/') && strlen(dataset->valuestring) < PATH_MAX) {
         *name = dataset->valuestring;
         return true;
     }
@@ -252,10 +304,19 @@ static bool read_sha512(struct sigmf_input *input)
 /* Versions 0 and 1 mean the same by what is read here; what a later one means is not known. */
 static bool read_version(const struct sigmf_input *input)
 {
-    const char *version = cJSON_GetStringValue(global_member(input, "core:version"));
-    if (!version || strtoul(version, NULL, 10) < 2)
+    const cJSON *item = global_member(input, "core:version");
+    const char *version = cJSON_GetStringValue(item);
+    unsigned numbers[3];
+    int length = 0;
+    if (!item)
         return true;
-    message_print(input->meta_path, "core:version: '%s' is not supported, only versions 0 and 1", version);
+    if (!version || sscanf(version, "%3u.%3u.%3u%n", &numbers[0], &numbers[1], &numbers[2], &length) != 3 ||
+        version[length] || version[strspn(version, "0123456789.")])
+        message_print(input->meta_path, "core:version: not a version such as \"1.2.0\"");
+    else if (numbers[0] > 1)
+        message_print(input->meta_path, "core:version: '%s' is not supported, only versions 0 and 1", version);
+    else
+        return true;
     return false;
 }
 
@@ -286,7 +347,7 @@ static bool read_global(struct sigmf_input *input)
            read_scale(input) && read_modulation(input) && read_c_init(input) && read_gaps(input) && read_sha512(input);
 }
 
-static bool read_files(struct sigmf_input *input, const char *path)
+bool sigmf_input_read(struct sigmf_input *input, const char *path)
 {
     struct input_file file;
     size_t length = 0;
@@ -294,46 +355,9 @@ static bool read_files(struct sigmf_input *input, const char *path)
         message_print_errno(path);
         return false;
     }
-    const bool opened = input_file_open(&file, input->meta_path);
-    char *text = opened ? read_text(&file, input->meta_path, 0, (uint64_t)file.nbytes, &length) : NULL;
+    char *text = input_file_open(&file, input->meta_path) ? read_text(&file, &length) : NULL;
     input_file_close(&file);
     return parse(input, text, length) && read_global(input) && find_data(input, path);
-}
-
-static bool read_members(struct sigmf_input *input, struct tar_file *tar)
-{
-    struct tar_member meta, data;
-    size_t length = 0;
-    const char *name;
-    if (!sigmf_archive_find_meta(tar, &meta))
-        return false;
-    char *text = read_text(&tar->file, tar->file.name, meta.offset, meta.nbytes, &length);
-    if (!parse(input, text, length) || !read_global(input) || !read_dataset(input, &name) ||
-        !sigmf_archive_find_data(tar, &meta, name, &data))
-        return false;
-    input->is_archive = true;
-    input->data_offset = data.offset;
-    input->data_nbytes = data.nbytes;
-    return true;
-}
-
-static bool read_archive(struct sigmf_input *input, const char *path)
-{
-    struct tar_file tar;
-    if (snprintf(input->meta_path, PATH_MAX, "%s", path) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        message_print_errno(path);
-        return false;
-    }
-    memcpy(input->data_path, input->meta_path, sizeof input->data_path);
-    const bool read = tar_file_open(&tar, input->meta_path) && read_members(input, &tar);
-    tar_file_close(&tar);
-    return read;
-}
-
-bool sigmf_input_read(struct sigmf_input *input, const char *path)
-{
-    return sigmf_name_is_archive(path) ? read_archive(input, path) : read_files(input, path);
 }
 
 void sigmf_input_free(struct sigmf_input *input)

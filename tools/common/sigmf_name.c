@@ -18,11 +18,6 @@ bool sigmf_name_is_metadata(const char *path)
     return ends_with(path, SIGMF_META_SUFFIX);
 }
 
-bool sigmf_name_is_archive(const char *path)
-{
-    return ends_with(path, ".sigmf");
-}
-
 bool sigmf_name_is_explicit(const char *path)
 {
     return sigmf_name_is_metadata(path) || ends_with(path, SIGMF_DATA_SUFFIX);
@@ -31,12 +26,14 @@ bool sigmf_name_is_explicit(const char *path)
 bool sigmf_name_is_recording(const char *path)
 {
     char meta[PATH_MAX];
-    return sigmf_name_is_explicit(path) || sigmf_name_is_archive(path) ||
+    return sigmf_name_is_explicit(path) ||
            (access(path, F_OK) && sigmf_name_with_suffix(path, SIGMF_META_SUFFIX, meta) && !access(meta, F_OK));
 }
 
 const char *sigmf_name_unsupported(const char *path)
 {
+    if (ends_with(path, ".sigmf"))
+        return "an archive of SigMF; unpack it with tar";
     if (ends_with(path, ".sigmf.gz") || ends_with(path, ".sigmf.xz") || ends_with(path, ".sigmf.zip"))
         return "a compressed archive of SigMF; unpack it";
     return ends_with(path, ".sigmf-collection") ? "a collection of SigMF, not a recording" : NULL;

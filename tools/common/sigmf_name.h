@@ -9,18 +9,14 @@
 /* Whether a path ends like the metadata of a recording. */
 bool sigmf_name_is_metadata(const char *path);
 
-/* Whether a path ends like an archive, which may hold a recording. */
-bool sigmf_name_is_archive(const char *path);
-
 /* Whether a path ends like the metadata or the data of a recording. */
 bool sigmf_name_is_explicit(const char *path);
 
-/* Whether a path that is to be read names a recording: by its end, which may be an archive's, or because there is no
- * such file but metadata with this base name. */
+/* Whether a path that is to be read names a recording: by its end, or because there is no such file but metadata with
+ * this base name. */
 bool sigmf_name_is_recording(const char *path);
 
-/* What a path that is to be read is if it is neither a recording nor plain samples: "a collection of SigMF" or "a
- * compressed archive"; NULL for any other. */
+/* What a path is that names something else of SigMF: an archive or a collection; NULL for any other. */
 const char *sigmf_name_unsupported(const char *path);
 
 /* The path with what makes it explicit replaced by the suffix. False where that is too long for the system, with errno.

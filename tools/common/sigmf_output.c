@@ -11,15 +11,10 @@
 #include "modulation.h"
 #include "sample_format.h"
 #include "sigmf.h"
-#include "sigmf_numbers.h"
-#include "sigmf_walk.h"
 #include "utf8.h"
 
 static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0.0";
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */
-
-/* 2^63, one more than SigMF allows. */
-static const double max_sample_start = 0x1p63;
 
 /* NULL for what SigMF has no datatype for. */
 static const char *datatype_of(enum output_kind kind)
@@ -47,8 +42,8 @@ static const struct {
     const char *name, *input_name;
 } input_only[] = {{"core:datatype", "softqam:input_datatype"},
                   {"core:recorder", "softqam:input_recorder"},
-                  {"core:data_doi", "softqam:input_data_doi"},
-                  {"core:meta_doi", "softqam:input_meta_doi"},
+                  {"core:data_doi", NULL},
+                  {"core:meta_doi", NULL},
                   {"core:sha512", NULL},
                   {"core:num_channels", NULL},
                   {"core:dataset", NULL},
@@ -58,56 +53,26 @@ static const struct {
                   {"softqam:c_init", "softqam:input_c_init"},
                   {"softqam:input_scale", NULL}};
 
-/* A place in an array of captures or annotations. */
-struct segment {
-    cJSON *item;
-    double start;
-    size_t index;
-};
-
 static const cJSON *input_member(const struct sigmf_output *output, const char *name)
 {
     return output->input ? cJSON_GetObjectItemCaseSensitive(output->input->document, name) : NULL;
 }
 
-static bool check_segments(const struct sigmf_output *output, const char *name)
-{
-    const cJSON *item, *array = input_member(output, name);
-    if (array && !cJSON_IsArray(array)) {
-        message_print(output->input->meta_path, "%s: not an array", name);
-        return false;
-    }
-    cJSON_ArrayForEach(item, array)
-    {
-        const cJSON *start = cJSON_GetObjectItemCaseSensitive(item, "core:sample_start");
-        if (start && cJSON_IsNumber(start) && start->valuedouble >= 0 && start->valuedouble <= max_sample_start &&
-            floor(start->valuedouble) == start->valuedouble)
-            continue;
-        if (start)
-            message_print(output->input->meta_path, "%s: core:sample_start: not a whole number", name);
-        else
-            message_print(output->input->meta_path, "%s: one of them has no core:sample_start", name);
-        return false;
-    }
-    return true;
-}
-
 int sigmf_output_check(const struct sigmf_output *output)
 {
-    if (!datatype_of(output->kind)) {
-        message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
-                      sample_format_name(output->kind));
-        return EXIT_COMMAND;
+    static const char *const carried[] = {"captures", "annotations"};
+    for (int i = 0; i < 2; i++) {
+        const cJSON *array = input_member(output, carried[i]);
+        if (!array || cJSON_IsArray(array))
+            continue;
+        message_print(output->input->meta_path, "%s: not an array", carried[i]);
+        return EXIT_FAILED;
     }
-    return check_segments(output, "captures") && check_segments(output, "annotations") ? EXIT_DONE : EXIT_FAILED;
-}
-
-static int compare_segments(const void *left, const void *right)
-{
-    const struct segment *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->index < b->index ? -1 : 1;
+    if (datatype_of(output->kind))
+        return EXIT_DONE;
+    message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
+                  sample_format_name(output->kind));
+    return EXIT_COMMAND;
 }
 
 /* Metadata in the making. */
@@ -116,17 +81,10 @@ struct builder {
     bool sound; /* until memory is short */
 };
 
-/* All members of a name: JSON may have it more than once, and the first one counts. */
-static void remove_all(cJSON *object, const char *name)
-{
-    while (cJSON_GetObjectItemCaseSensitive(object, name))
-        cJSON_DeleteItemFromObjectCaseSensitive(object, name);
-}
-
 /* Adds or replaces. Takes the value over. */
 static void set(struct builder *builder, cJSON *object, const char *name, cJSON *value)
 {
-    remove_all(object, name);
+    cJSON_DeleteItemFromObjectCaseSensitive(object, name);
     if (value && cJSON_AddItemToObject(object, name, value))
         return;
     cJSON_Delete(value);
@@ -153,30 +111,12 @@ static void append(struct builder *builder, cJSON *array, cJSON *item)
     builder->sound = false;
 }
 
-/* The input's captures or annotations, in the order that SigMF asks for. */
-static cJSON *carry_segments(struct builder *builder, const char *name)
+/* The input's captures or annotations. What was before a capture's samples is not there any more. */
+static cJSON *carry_segments(const struct builder *builder, const char *name)
 {
     const cJSON *array = input_member(builder->output, name);
-    cJSON *carried = cJSON_CreateArray(), *item;
-    const size_t n = array ? (size_t)cJSON_GetArraySize(array) : 0;
-    struct segment *segments = calloc(n + 1, sizeof *segments);
-    if (!segments) {
-        cJSON_Delete(carried);
-        return NULL;
-    }
-    size_t i = 0;
-    cJSON_ArrayForEach(item, array)
-    {
-        segments[i] = (struct segment){cJSON_Duplicate(item, 1),
-                                       cJSON_GetObjectItemCaseSensitive(item, "core:sample_start")->valuedouble, i};
-        i++;
-    }
-    qsort(segments, n, sizeof *segments, compare_segments);
-    for (i = 0; i < n; i++) {
-        remove_all(segments[i].item, "core:header_bytes");
-        append(builder, carried, segments[i].item);
-    }
-    free(segments);
+    cJSON *carried = array ? cJSON_Duplicate(array, 1) : cJSON_CreateArray(), *item;
+    cJSON_ArrayForEach(item, carried) cJSON_DeleteItemFromObjectCaseSensitive(item, "core:header_bytes");
     return carried;
 }
 
@@ -198,7 +138,6 @@ static cJSON *carry_global(struct builder *builder)
     cJSON *global = output->input ? cJSON_Duplicate(input_member(output, "global"), 1) : cJSON_CreateObject();
     for (size_t i = 0; global && i < sizeof input_only / sizeof input_only[0]; i++) {
         cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(global, input_only[i].name);
-        remove_all(global, input_only[i].name);
         if (item && input_only[i].input_name)
             set(builder, global, input_only[i].input_name, item);
         else
@@ -207,26 +146,11 @@ static cJSON *carry_global(struct builder *builder)
     return global;
 }
 
-/* Whether a text is three numbers with points between them, the first of them at least 1. */
-static bool is_version_from_1(const char *text)
-{
-    bool from_1 = false;
-    for (int number = 0; number < 3; number++) {
-        const size_t n_digits = strspn(text, "0123456789");
-        if (n_digits == 0 || text[n_digits] != (number < 2 ? '.' : '\0'))
-            return false;
-        if (number == 0)
-            from_1 = strspn(text, "0") < n_digits;
-        text += n_digits + 1;
-    }
-    return from_1;
-}
-
 /* Versions before 1 have another form of extensions, so such metadata becomes version 1. */
 static void set_version(struct builder *builder, cJSON *global)
 {
-    const cJSON *version = cJSON_GetObjectItemCaseSensitive(global, "core:version");
-    if (!cJSON_IsString(version) || !is_version_from_1(version->valuestring))
+    const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(global, "core:version"));
+    if (!version || *version == '0')
         set_string(builder, global, "core:version", default_version);
 }
 
@@ -256,28 +180,28 @@ static void set_extensions(struct builder *builder, cJSON *global)
     set(builder, global, "core:extensions", extensions);
 }
 
-static void set_description(struct builder *builder, cJSON *global)
+/* A file's name need not be UTF-8, as JSON is. */
+static void set_input_name(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
-    const cJSON *old = cJSON_GetObjectItemCaseSensitive(global, "core:description");
-    const bool has_old = cJSON_IsString(old) && *old->valuestring;
+    const char *old = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(global, "core:description"));
     const char *what = output->kind == OUTPUT_HARD ? "Hard decisions"
                        : output->kind == OUTPUT_U8 ? "Soft bits"
                                                    : "LLRs";
     const struct modulation *modulation = modulation_get(output->config->modulation);
-    static const char format[] = "%s of the %s symbols in %s, %u a symbol%s%s";
-    const char *separator = has_old ? ": " : "", *rest = has_old ? old->valuestring : "";
-    const int length =
-        snprintf(NULL, 0, format, what, modulation->name, output->input_name, modulation->n_bits, separator, rest);
-    char *text = malloc((size_t)length + 1);
-    if (!text) {
+    char *text = NULL;
+    if (asprintf(&text, "%s of the %s symbols in %s, %u a symbol%s%s", what, modulation->name, output->input_name,
+                 modulation->n_bits, old && *old ? ": " : "", old ? old : "") < 0) {
         builder->sound = false;
         return;
     }
-    snprintf(text, (size_t)length + 1, format, what, modulation->name, output->input_name, modulation->n_bits,
-             separator, rest);
+    utf8_repair(text);
     set_string(builder, global, "core:description", text);
     free(text);
+    cJSON *name = cJSON_CreateString(output->input_name);
+    if (name)
+        utf8_repair(name->valuestring);
+    set(builder, global, "softqam:input", name);
 }
 
 /* Of symbols, and of what was made of them. */
@@ -332,32 +256,17 @@ static void set_global(struct builder *builder, cJSON *global)
     set_number(builder, global, "core:num_channels", softqam_bits_per_symbol(output->config->modulation));
     set_version(builder, global);
     set_recorder(builder, global, output->tool);
-    set_description(builder, global);
+    set_input_name(builder, global);
     set_string(builder, global, "core:sha512", output->sha512);
     set_extensions(builder, global);
-    set_string(builder, global, "softqam:input", output->input_name);
     set_string(builder, global, "softqam:input_sha512", output->input_sha512);
     set_number(builder, global, "softqam:input_scale", (double)output->config->input_scale);
     set_meaning(builder, global);
 }
 
-/* JSON is UTF-8, which names of files, and metadata of others, need not be. */
-static void repair_texts(cJSON *document)
-{
-    struct sigmf_walk walk = {.depth = 0};
-    for (cJSON *item = document; item; item = sigmf_walk_next(&walk, item)) {
-        if (item->string)
-            utf8_repair(item->string);
-        if (cJSON_IsString(item))
-            utf8_repair(item->valuestring);
-    }
-}
-
 /* Prints a document, and deletes it. */
 static char *finish(const struct builder *builder, cJSON *document)
 {
-    repair_texts(document);
-    sigmf_numbers_restore(document);
     char *text = builder->sound ? cJSON_Print(document) : NULL;
     cJSON_Delete(document);
     if (!text)

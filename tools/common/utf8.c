@@ -24,12 +24,16 @@ static size_t character_nbytes(const unsigned char *text)
     return 0;
 }
 
+char *utf8_find_error(char *text)
+{
+    size_t n;
+    while (*text && (n = character_nbytes((const unsigned char *)text)) > 0)
+        text += n;
+    return text;
+}
+
 void utf8_repair(char *text)
 {
-    while (*text) {
-        const size_t n = character_nbytes((const unsigned char *)text);
-        if (n == 0)
-            *text = '?';
-        text += n ? n : 1;
-    }
+    while (*(text = utf8_find_error(text)))
+        *text = '?';
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that are to be in UTF-8. */
+/* Texts that are to be in UTF-8 (RFC 3629). */
 #ifndef SOFTQAM_TOOLS_COMMON_UTF8_H
 #define SOFTQAM_TOOLS_COMMON_UTF8_H
 
-/* Puts a question mark for each byte of a text that is not part of a character in UTF-8 (RFC 3629). */
+/* The first byte that is not part of a character; the end of a text that is in UTF-8. */
+char *utf8_find_error(char *text);
+
+/* Puts a question mark for each such byte. */
 void utf8_repair(char *text);
 
 #endif

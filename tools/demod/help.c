@@ -181,11 +181,10 @@ static const struct {
     {IN_BOTH,
      "\n"
      "SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or\n"
-     "NAME, or an archive of one, NAME.sigmf. Its metadata then give the format, of\n"
-     "one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8. With\n"
-     "--input-format, NAME.sigmf-data is plain samples, and the others are refused.\n"
-     "OUTPUT may be a recording, given in the first three ways; NAME may have any\n"
-     "suffix. It has a channel for each bit, so that sample k is symbol k. OUTPUT is a\n"
+     "NAME. Its metadata then give the format, of one channel: cf32, cf64, ci32 and\n"
+     "ci16 in either byte order, ci8 and cu8. With --input-format, NAME.sigmf-data is\n"
+     "plain samples, and the others are refused. OUTPUT may be a recording, given in\n"
+     "the same ways; NAME may have any suffix. It has a channel for each bit, so that sample k is symbol k. OUTPUT is a\n"
      "recording where its name says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip, --count or --planes is given, OUTPUT is no regular file, or it\n"

@@ -39,7 +39,8 @@ static bool check_hash(const struct demod_run *run, const char *hash)
     const struct sigmf_input *input = &run->recording;
     if (!hash || !input->sha512 || !strcasecmp(hash, input->sha512))
         return true;
-    message_print(run->symbols.file.name, "SHA-512 is not the core:sha512 in %s", input->meta_path);
+    message_print(run->symbols.file.name, "SHA-512 is not the core:sha512 in %s; --no-hash leaves that out",
+                  input->meta_path);
     return false;
 }
 

@@ -147,8 +147,6 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
     const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
         message_print(options->input, "%s; give the .sigmf-meta of a recording", unsupported);
-    else if (raw->input_format && sigmf_name_is_archive(options->input))
-        message_print(options->input, "an archive of SigMF, not samples; drop --input-format");
     else if (raw->input_format && sigmf_name_is_metadata(options->input))
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)

@@ -23,11 +23,10 @@ static bool skip_gaps(struct symbol_source *source)
     const struct sigmf_input *recording = source->recording;
     struct input_file *file = &source->file;
     const uint64_t header = recording->header_nbytes, trailer = recording->trailing_nbytes;
-    const uint64_t nbytes = recording->is_archive ? recording->data_nbytes : (uint64_t)file->nbytes;
-    if (header + trailer == 0 && !recording->is_archive)
+    if (header + trailer == 0)
         return true;
-    if (file->nbytes >= 0 && header + trailer <= nbytes)
-        return input_file_choose_part(file, recording->data_offset + header, nbytes - header - trailer);
+    if (file->nbytes >= 0 && header + trailer <= (uint64_t)file->nbytes)
+        return input_file_choose_part(file, header, (uint64_t)file->nbytes - header - trailer);
     message_print(file->name, "shorter than the %" PRIu64 " bytes around the samples that %s tells of",
                   header + trailer, recording->meta_path);
     return false;
@@ -79,7 +78,7 @@ static bool hash_gap(struct symbol_source *source, uint64_t offset, uint64_t nby
     size_t n = 0;
     for (uint64_t done = 0; source->hash && done < nbytes; done += n) {
         const size_t wanted = nbytes - done < sizeof buffer ? (size_t)(nbytes - done) : sizeof buffer;
-        if (!input_file_read_at(&source->file, source->recording->data_offset + offset + done, buffer, wanted, &n))
+        if (!input_file_read_at(&source->file, offset + done, buffer, wanted, &n))
             return false;
         if (n == 0) {
             message_print(source->file.name, "became shorter while it was read");
