@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "file_name.h"
@@ -182,6 +183,43 @@ static bool create_temporary(struct output_file *file)
     return (!(file->how & OUTPUT_FILE_NAMED) && create_unnamed(file)) || create_name(file);
 }
 
+/* Attributes of the user's, and the access control list. *lost_acl says whether there is one that could not be kept. */
+static bool copy_attributes(int fd, const char *path, bool *lost_acl)
+{
+    static const char acl[] = "system.posix_acl_access";
+    char *names = malloc(XATTR_LIST_MAX + XATTR_SIZE_MAX);
+    if (!names)
+        return false;
+    const ssize_t length = listxattr(path, names, XATTR_LIST_MAX);
+    char *value = names + XATTR_LIST_MAX;
+    *lost_acl = false;
+    fremovexattr(fd, acl); /* by its folder's default */
+    for (const char *name = names; name < names + length; name += strlen(name) + 1) {
+        const bool is_acl = !strcmp(name, acl);
+        if (!is_acl && strncmp(name, "user.", 5) != 0)
+            continue;
+        const ssize_t n = getxattr(path, name, value, XATTR_SIZE_MAX);
+        if (n < 0 || fsetxattr(fd, name, value, (size_t)n, 0))
+            *lost_acl = *lost_acl || is_acl;
+    }
+    free(names);
+    return true;
+}
+
+/* Gives a file what the one has that it replaces. Nobody gains access: where the group, or a list whose mask the
+ * group's bits are, cannot be kept, the group has what others have. */
+static bool keep_access(int fd, const char *path, const struct stat *replaced)
+{
+    mode_t mode = replaced->st_mode & 0777;
+    bool lost_acl;
+    const bool lost_group = fchown(fd, replaced->st_uid, replaced->st_gid) && fchown(fd, (uid_t)-1, replaced->st_gid);
+    if (!copy_attributes(fd, path, &lost_acl))
+        return false;
+    if (lost_group || lost_acl)
+        mode = (mode & ~(mode_t)070) | (mode & 07) << 3;
+    return !fchmod(fd, mode);
+}
+
 static bool open_temporary(struct output_file *file, const char *path, const struct stat *replaced)
 {
     char target[PATH_MAX];
@@ -197,7 +235,7 @@ static bool open_temporary(struct output_file *file, const char *path, const str
     const int cause = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = cause;
-    return created && (!replaced || !fchmod(file->fd, replaced->st_mode & 0777));
+    return created && (!replaced || keep_access(file->fd, path, replaced));
 }
 
 static bool open_by_kind(struct output_file *file, const char *path)
@@ -226,9 +264,11 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
     if (file->given_fd >= 0 ? file->fd >= 0 : open_by_kind(file, path))
         return true;
     const int cause = errno;
+    const bool is_denied = file->given_fd < 0 && (cause == EACCES || cause == EROFS);
+    const bool by_folder = is_denied && (!faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) || errno == ENOENT);
     output_file_discard(file);
-    errno = cause;
-    message_print_errno(file_name_shown(path, STDOUT_FILENO));
+    message_print(file_name_shown(path, STDOUT_FILENO), "%s%s", by_folder ? "no file can be made in its folder: " : "",
+                  strerror(cause));
     return false;
 }
 

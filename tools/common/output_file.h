@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that appears complete or not at all. It is written without a name (O_TMPFILE) on the file system of its target
- * and gets its name at the end, so that nothing is left behind whatever ends the process. Until then a file that it
- * replaces stays as it is. A file system without O_TMPFILE gets a temporary name in the target's folder instead, which
+ * and gets its name at the end, so that nothing is left behind whatever ends the process, but for the instant in which two
+ * files take their names. Until then a file that it replaces stays as it is. A file system without O_TMPFILE gets a temporary name in the target's folder instead, which
  * every signal removes that can be caught. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a
  * device) is written directly.
  *
@@ -33,7 +33,8 @@ struct output_file {
     int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
-/* A symbolic link stands for the file it points to. A new file's mode follows the umask; a replaced one's stays. */
+/* A symbolic link stands for the file it points to. A new file's mode follows the umask; one that replaces another has its
+ * mode, access control list and user attributes, and its owner and group where the system allows that. */
 bool output_file_open(struct output_file *file, const char *path, unsigned how);
 
 /* The temporary name of a file that was opened with OUTPUT_FILE_NAMED; NULL when it is written directly. */
