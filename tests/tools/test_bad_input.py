@@ -299,15 +299,13 @@ class BadInput(BadInputTest):
                 for program, arguments in ((DEMOD, [name, "x.u8"]), (DEMOD, ["x.cf32", name]), (GEN, [name])):
                     self.refused(program, arguments)
         for suffix in (".sigmf-collection", ".sigmf"):
-            message = f"y{suffix}: suffix {suffix} is unknown; --output-format names the format: {symbols}"
+            message = f"y{suffix}: not the name of a recording; OUTPUT.sigmf-meta is"
             self.row(GEN, ["y" + suffix], 2, message)
+            self.row(DEMOD, ["x.cf32", "y" + suffix], 2, message)
         cause = "--output-format: cf16 has no datatype in SigMF; choose another"
         self.row(GEN, ["-o", "cf16", "y.sigmf-meta"], 2, cause)
         for name, bits in (("y.sigmf-meta", "y.sigmf-data"), ("y.sigmf-data", "./y.sigmf-meta")):
             self.row(GEN, ["--bits", bits, name], 2, f"--bits: '{bits}' is OUTPUT as well")
-        for suffix in (".sigmf-collection", ".sigmf"):
-            message = f"y{suffix}: suffix {suffix} is unknown; --output-format names the format: {soft_bits}"
-            self.row(DEMOD, ["x.cf32", "y" + suffix], 2, message)
 
     def refused(self, program, arguments):
         """Whatever the message is."""

@@ -4,11 +4,15 @@
 metadata that say two things at once, files that are replaced.
 """
 import os
+import resource
+import struct
 import sys
+import tarfile
 
 from mpi_environment import MPI_ENVIRONMENT
-from tools_harness import DEMOD, DEMOD_MPI, GEN, MODULATIONS, ToolTest, main, pack
+from tools_harness import DEMOD, DEMOD_MPI, GEN, MODULATIONS, ToolTest, main, pack, tool
 
+NO_ID = 0xFFFFFFFF
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 
 
@@ -124,6 +128,137 @@ class Constellation(ToolTest):
             result = self.ok(self.demod("--skip", "60", "--count", "41", where, "y.u8", data=self.read("x.cf32")))
             self.assertEqual(result.err, f"softqam-demod: {name}: warning: only 40 symbols after --skip, fewer than --count 41\n")
             self.assertEqual(self.ok(self.demod("--count", "100", where, "y.u8", data=self.read("x.cf32"))).err, "")
+
+
+class Replaced(ToolTest):
+    """C5: what replaces a file has its mode, owner, access control list and attributes; nobody gains access by it."""
+
+    # user rw, user 1234 rw, group nothing, mask rw, others nothing
+    ACL = struct.pack("<I" + 5 * "HHI", 2, 1, 6, NO_ID, 2, 6, 1234, 4, 0, NO_ID, 16, 6, NO_ID, 32, 0, NO_ID)
+
+    def commands(self):
+        return [(DEMOD, "x.cf32", "old"), (GEN, "-q", "--symbols", "9", "old")] + (
+            [(DEMOD_MPI, "x.cf32", "old")] if os.path.exists(DEMOD_MPI) else [])  # fmt: skip
+
+    def replaced(self, command, mode, owner=None, acl=None, **options):
+        self.write("old", b"old")
+        path = self.path("old")
+        os.chmod(path, mode)
+        if owner:
+            os.chown(path, *owner)
+        if acl:
+            os.setxattr(path, "system.posix_acl_access", acl)
+        os.setxattr(path, "user.note", b"mine")
+        self.ok(self.run_tool(*command, env=ENVIRONMENT, **options))
+        self.assertNotEqual(self.read("old"), b"old")
+        return os.stat(path)
+
+    def setUp(self):
+        super().setUp()
+        self.make("x.cf32", "--symbols", "100")
+        try:
+            os.setxattr(self.path("x.cf32"), "system.posix_acl_access", self.ACL)
+            os.setxattr(self.path("x.cf32"), "user.note", b"mine")
+        except OSError:
+            self.skipTest("no attributes on this file system")
+
+    def test_all_is_kept(self):
+        for command in self.commands():
+            with self.subTest(command=command):
+                status = self.replaced(command, 0o640, acl=self.ACL)
+                self.assertEqual(os.getxattr(self.path("old"), "system.posix_acl_access"), self.ACL)
+                self.assertEqual(os.getxattr(self.path("old"), "user.note"), b"mine")
+                os.remove(self.path("old"))
+                owner = (1234, 4321) if os.geteuid() == 0 else None
+                status = self.replaced(command, 0o604, owner)
+                self.assertEqual(status.st_mode & 0o777, 0o604)
+                if owner:
+                    self.assertEqual((status.st_uid, status.st_gid), owner)
+                self.assertEqual(os.listxattr(self.path("old")), ["user.note"])
+                os.remove(self.path("old"))
+
+    def test_a_group_that_cannot_be_kept(self):
+        """Another one gets what others have, a list is as narrow."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        os.chmod(self.directory, 0o777)
+        os.chmod(self.path("x.cf32"), 0o644)
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        for mode, expected in ((0o662, 0o622), (0o676, 0o666), (0o602, 0o622)):
+            status = self.replaced(self.commands()[0], mode, (0, 0), **nobody)
+            self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o777), (65534, 65534, expected))
+            os.remove(self.path("old"))
+
+    def test_list_of_the_folder(self):
+        """A default one is for files that are new."""
+        os.setxattr(self.directory, "system.posix_acl_default", self.ACL)
+        self.write("old", b"old")
+        os.removexattr(self.path("old"), "system.posix_acl_access")
+        os.chmod(self.path("old"), 0o644)
+        self.ok(self.demod("x.cf32", "old"))
+        self.assertEqual((os.listxattr(self.path("old")), os.stat(self.path("old")).st_mode & 0o777), ([], 0o644))
+
+
+class Texts(ToolTest):
+    """C7 and C8: each says what is the case, and what mends it."""
+
+    def row(self, arguments, code, message, program="softqam-demod", **options):
+        before = self.files()
+        with self.subTest(arguments=arguments):
+            result = self.run_tool(tool(program), *arguments, **options)
+            self.assertEqual((result.err, result.code), (f"{program}: {message}\n", code))
+            self.assertEqual(self.files(), before)
+
+    def test_names(self):
+        self.make("x.cf32", "--symbols", "100")
+        self.make("r.sigmf-meta", "--symbols", "100")
+        for name in ("r.sigmf", "r.sigmf.gz", "r.sigmf-collection"):
+            self.row(["x.cf32", name], 2, f"{name}: not the name of a recording; OUTPUT.sigmf-meta is")
+            self.row([name], 2, f"{name}: not the name of a recording; OUTPUT.sigmf-meta is", "softqam-gen")
+        for name in ("foo.wav", "take.2"):
+            self.row(["r", name], 2, f"{name}: suffix {os.path.splitext(name)[1]} is unknown; --sigmf makes a recording of that "
+                                     "name, and --output-format names the format of a plain file")  # fmt: skip
+        self.ok(self.demod("--sigmf", "r", "take.2"))
+        self.ok(self.demod("-o", "u8", "r", "foo.wav"))
+        self.assertEqual(self.files(), ["foo.wav", "r.sigmf-data", "r.sigmf-meta", "take.2.sigmf-data", "take.2.sigmf-meta", "x.cf32"])
+        self.row(["--backend", "cpu", "--device", "0", "x.cf32", "y.u8"], 2, "--device: contradicts --backend cpu")
+        self.row(["--device", "all", "--backend", "cpu", "x.cf32", "y.u8"], 2, "--device: contradicts --backend cpu")
+
+    def test_any_case(self):
+        self.make("x.cf32", "-m", "QPSK", "--symbols", "2000")
+        expected = self.ok(self.demod("-m", "qpsk", "-i", "cf32", "-o", "hard", "x.cf32", "-")).out
+        self.assertEqual(self.ok(self.demod("-m", "QPSK", "-i", "CF32", "-o", "Hard", "--progress", "NEVER", "x.cf32", "-")).out, expected)
+
+    def test_foreign_files(self):
+        header = b"\x07\x07\x02\x00\x07rx_rate\x04" + 100 * b"\x41"
+        with tarfile.open(self.path("t.tar"), "w") as tar:
+            tar.add(self.path(self.make("x.cf32", "--symbols", "100")), "x.cf32")
+        for data, what in ((header, "a header of GNU Radio's; a detached one leaves plain samples"),
+                           (b"\x09" + header[1:], "a header of GNU Radio's; a detached one leaves plain samples"),
+                           (self.read("t.tar"), "a tar archive; unpack it"), (b"RIFF\x00\x00\x00\x00WAVE" + bytes(84), "a WAV file; convert it"),
+                           (b"\x93NUMPY\x01\x00" + bytes(80), "a NumPy array; its tofile() writes plain samples"),
+                           (b"MATLAB 5.0 MAT-file" + bytes(85), "a MATLAB file; its fwrite() writes plain samples"),
+                           (b"\x89HDF\r\n\x1a\n" + bytes(96), "an HDF5 file; convert it")):  # fmt: skip
+            self.write("f", data + bytes(-len(data) % 8))
+            for where in ("f", "-"):
+                name = "standard input" if where == "-" else where
+                result = self.ok(self.demod(where, "y.hard", data=self.read("f")))  # fmt: skip
+                self.assertEqual(result.err.splitlines()[0], f"softqam-demod: {name}: warning: begins like {what}")
+        self.assertNotIn("begins", self.demod("--skip", "1", "f", "y.hard").err)
+
+    def test_what_help_says(self):
+        text = " ".join(self.ok(self.demod("--help")).out.decode().split())
+        self.assertIn("A recording is two files: between their names there is an instant in which kill -9 leaves new data beside old "
+                      "metadata, whose core:sha512 then differs, or a name .softqam-*.tmp.", text)  # fmt: skip
+        self.assertIn("keeps its mode, access control list and user attributes, and its owner and group where that is allowed", text)
+
+    def test_mpi_says_why(self):
+        """As MPI does not, of a disk that is full or a limit."""
+        if not os.path.exists(DEMOD_MPI):
+            self.skipTest("built without MPI")
+        self.make("x.cf32", "--symbols", "30000")
+        self.row(["x.cf32", "y.u8"], 1, "y.u8: File too large", "softqam-demod-mpi", env=ENVIRONMENT,
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))  # fmt: skip
 
 
 if __name__ == "__main__":

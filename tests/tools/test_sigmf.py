@@ -298,7 +298,7 @@ class Outputs(SigmfTest):
             ("out", "out"),
             ("out.sigmf-meta", "out"),
             ("d/o.1.sigmf-data", "d/o.1"),
-            ("d/x.y", "d/x.y"),
+            ("d/x", "d/x"),
         ):
             self.ok(self.demod("r", name))
             self.assertEqual(self.read(base + ".sigmf-data"), self.expected)
@@ -399,7 +399,7 @@ class Outputs(SigmfTest):
             os.rename(self.path("r.sigmf-" + part), self.path("r.u8.sigmf-" + part))
         expected = self.soft_bits("r.u8.sigmf-meta")
         self.assertEqual(self.soft_bits("r.u8"), expected)
-        self.ok(self.demod("-o", "u8", "r.u8", "out.cf32"))
+        self.ok(self.demod("--sigmf", "-o", "u8", "r.u8", "out.cf32"))
         self.assertEqual(self.read("out.cf32.sigmf-data"), expected)
 
     def test_wrong_commands(self):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_format.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,6 +26,37 @@ size_t file_format_symbol_nbytes(enum file_format format)
 float file_format_default_scale(enum file_format format)
 {
     return format == FILE_CS32 ? 0x1p-31F : softqam_input_default_scale(formats[format].library);
+}
+
+/* A symbol as GNU Radio's pmt writes it, which is the first key of a dictionary: tag, length and name. */
+static bool is_gnu_radio(const unsigned char *bytes, size_t nbytes)
+{
+    if (nbytes < 5 || (bytes[0] != 7 && bytes[0] != 9) || bytes[1] != 7 || bytes[2] != 2 || bytes[3] != 0 ||
+        bytes[4] == 0 || nbytes < 5 + (size_t)bytes[4])
+        return false;
+    for (size_t i = 5; i < 5 + (size_t)bytes[4]; i++)
+        if (bytes[i] != '_' && (bytes[i] < 'a' || bytes[i] > 'z'))
+            return false;
+    return true;
+}
+
+const char *file_format_foreign(const void *bytes, size_t nbytes)
+{
+    static const struct {
+        size_t offset;
+        const char *magic, *what;
+    } known[] = {{257, "ustar", "a tar archive; unpack it"},
+                 {0, "RIFF", "a WAV file; convert it"},
+                 {0, "\x93NUMPY", "a NumPy array; its tofile() writes plain samples"},
+                 {0, "MATLAB ", "a MATLAB file; its fwrite() writes plain samples"},
+                 {0, "\x89HDF\r\n", "an HDF5 file; convert it"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const size_t length = strlen(known[i].magic);
+        if (nbytes >= known[i].offset + length &&
+            !memcmp((const char *)bytes + known[i].offset, known[i].magic, length))
+            return known[i].what;
+    }
+    return is_gnu_radio(bytes, nbytes) ? "a header of GNU Radio's; a detached one leaves plain samples" : NULL;
 }
 
 /* The words need not be aligned. */

@@ -36,4 +36,9 @@ void file_format_swap(enum file_format format, void *samples, size_t n_symbols);
 /* Makes n symbols of the library's of as many of the file, in the same place. */
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
+/* What the first bytes of a file look like that holds more than samples, and how to get at those; NULL for nothing
+ * known.
+ */
+const char *file_format_foreign(const void *bytes, size_t nbytes);
+
 #endif

@@ -159,9 +159,9 @@ bool sample_format_for_soft_bits(const char *option, const char *named, const ch
     return found != NULL;
 }
 
-bool sample_format_is_soft_bit_suffix(const char *path)
+bool sample_format_has_suffix(const char *path)
 {
-    return find_by_suffix(soft_bit_formats, path) != NULL;
+    return find_by_suffix(soft_bit_formats, path) || find_by_suffix(input_formats, path);
 }
 
 const char *sample_format_name(enum output_kind kind)

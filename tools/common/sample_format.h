@@ -41,8 +41,8 @@ enum output_kind {
 bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
                                  enum output_kind *kind);
 
-/* Whether a path ends like a file of soft bits or LLRs. */
-bool sample_format_is_soft_bit_suffix(const char *path);
+/* Whether a path ends in a suffix of any format. */
+bool sample_format_has_suffix(const char *path);
 
 /* The name of what a file of bits holds, and of what the library makes. */
 const char *sample_format_name(enum output_kind kind);

@@ -184,15 +184,14 @@ static const struct {
      "NAME. Its metadata then give the format, of one channel: cf32, cf64, ci32 and\n"
      "ci16 in either byte order, ci8 and cu8. With --input-format, NAME.sigmf-data is\n"
      "plain samples, and the others are refused. OUTPUT may be a recording, given in\n"
-     "the same ways; NAME may have any suffix. It has a channel for each bit, so that sample k is symbol k. OUTPUT is a\n"
-     "recording where its name says so, and where INPUT is one unless\n"},
+     "the same ways. It has a channel for each bit, so that sample k is symbol k.\n"
+     "OUTPUT is a recording where its name says so, and where INPUT is one unless\n"},
     {IN_PLAIN,
      "--shard, --skip, --count or --planes is given, OUTPUT is no regular file, or it\n"
-     "ends in .u8 .s8 .s16 .f16 .f32 .hard .bits. Captures and annotations are\n"
-     "carried over.\n"},
+     "has a suffix. Captures and annotations are carried over.\n"},
     {IN_MPI,
-     "--skip, --count or --planes is given or OUTPUT ends in .u8 .s8 .s16 .f16 .f32\n"
-     ".hard .bits. Captures and annotations are carried over; no hashes are computed.\n"},
+     "--skip, --count or --planes is given or OUTPUT has a suffix. Captures and\n"
+     "annotations are carried over; no hashes are computed.\n"},
     {IN_BOTH,
      "\n"
      "A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or\n"
@@ -203,6 +202,10 @@ static const struct {
     {IN_MPI,
      "stays until then. A rank that fails ends the job with one message.\n"},
     {IN_BOTH,
+     "What takes its name keeps its mode, access control list and user attributes, and\n"
+     "its owner and group where that is allowed. A recording is two files: between\n"
+     "their names there is an instant in which kill -9 leaves new data beside old\n"
+     "metadata, whose core:sha512 then differs, or a name .softqam-*.tmp.\n"
      "\n"
      "Exit status:\n"
      "  0  done\n"

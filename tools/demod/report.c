@@ -170,6 +170,8 @@ bool demod_warn(const struct demod_run *run, const char *output)
         warn_of_saturation(run, output);
     if (options->quiet && !options->strict)
         return true;
+    if (run->symbols.foreign)
+        message_warn(run->symbols.file.name, "begins like %s", run->symbols.foreign);
     warn_of_contradiction(run);
     warn_of_count(run);
     warn_of_partial(run);

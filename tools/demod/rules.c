@@ -118,13 +118,22 @@ static bool choose_llr_steps(struct demod_options *options, const struct demod_r
     return true;
 }
 
+static bool check_device(const struct demod_options *options)
+{
+    const softqam_context_config *config = &options->context_config;
+    if (config->backend != SOFTQAM_BACKEND_CPU || (config->device < 0 && config->n_devices == 0))
+        return true;
+    message_print("--device", "contradicts --backend cpu");
+    return false;
+}
+
 /* Whether symbols are left out, at which metadata of the whole would no longer point. */
 static bool is_range(const struct demod_options *options)
 {
     return options->skip > 0 || options->count < UINT64_MAX;
 }
 
-/* By default a recording becomes a recording, unless OUTPUT's name says that it is something else. */
+/* By default a recording becomes a recording, unless OUTPUT has a suffix, and so a format. */
 static bool is_sigmf_output(const struct demod_options *options, const struct demod_raw_options *raw)
 {
     if (raw->sigmf != SIGMF_BY_NAME)
@@ -133,8 +142,7 @@ static bool is_sigmf_output(const struct demod_options *options, const struct de
         return true;
     struct stat status;
     return options->input_is_sigmf && options->n_shards <= 1 && !is_range(options) && options->plane_symbols == 0 &&
-           file_name_descriptor(options->output, STDOUT_FILENO) < 0 &&
-           !sample_format_is_soft_bit_suffix(options->output) &&
+           file_name_descriptor(options->output, STDOUT_FILENO) < 0 && !file_name_suffix(options->output) &&
            (stat(options->output, &status) || S_ISREG(status.st_mode));
 }
 
@@ -147,6 +155,8 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
     const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
         message_print(options->input, "%s; give the .sigmf-meta of a recording", unsupported);
+    else if (sigmf_name_unsupported(options->output) && !raw->output_format)
+        message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
     else if (raw->input_format && sigmf_name_is_metadata(options->input))
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)
@@ -180,6 +190,15 @@ static bool choose_input_format(struct demod_options *options, const struct demo
 static bool choose_output_format(struct demod_options *options, const struct demod_raw_options *raw)
 {
     const bool any_suffix = options->output_is_sigmf || sigmf_name_is_explicit(options->output);
+    const char *suffix = file_name_suffix(options->output);
+    if (options->input_is_sigmf && !any_suffix && !raw->output_format && suffix && raw->sigmf != SIGMF_NO &&
+        !sample_format_has_suffix(options->output)) {
+        message_print(options->output,
+                      "suffix %s is unknown; --sigmf makes a recording of that name, and --output-format names the "
+                      "format of a plain file",
+                      suffix);
+        return false;
+    }
     if (!sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
                                      &options->output_kind))
         return false;
@@ -195,7 +214,7 @@ bool demod_rules_complete(struct demod_options *options, const struct demod_raw_
     softqam_demodulator_config *config = &options->config;
     if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
         !check_planes(options) || !choose_llr_steps(options, raw) || !check_noise(options, raw) ||
-        !check_sign(options) || !check_verify(options->verify))
+        !check_sign(options) || !check_verify(options->verify) || !check_device(options))
         return false;
     if (config->input_scale == 0 && !options->input_is_sigmf)
         config->input_scale = file_format_default_scale(options->input_format);

@@ -54,6 +54,7 @@ static bool skip_symbols(struct symbol_source *source, uint64_t n)
 bool symbol_source_start(struct symbol_source *source, uint64_t skip)
 {
     struct input_file *file = &source->file;
+    source->is_at_start = skip == 0 && source->recording->document == NULL;
     if (!skip_gaps(source) || (file->nbytes >= 0 && !is_whole(source, (uint64_t)file->nbytes)) ||
         !skip_symbols(source, skip))
         return false;
@@ -100,6 +101,7 @@ bool symbol_source_hash(struct symbol_source *source)
 bool symbol_source_choose_part(struct symbol_source *source, uint64_t first, uint64_t n_symbols)
 {
     source->first_symbol = first;
+    source->is_at_start = source->is_at_start && first == 0;
     source->n_symbols = (int64_t)n_symbols;
     return input_file_choose_part(&source->file, first * source->nbytes, n_symbols * source->nbytes);
 }
@@ -134,6 +136,9 @@ bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, c
     const bool read = input_file_read_available(&source->file, bytes + n_rest, n * source->nbytes - n_rest,
                                                 source->nbytes - n_rest, taker, &n_new, is_end);
     sha512_add(source->hash, bytes + n_rest, n_new);
+    if (source->is_at_start && n_new > 0)
+        source->foreign = file_format_foreign(bytes, n_rest + n_new);
+    source->is_at_start = false;
     *n_read = (n_rest + n_new) / source->nbytes;
     source->n_rest = (n_rest + n_new) % source->nbytes;
     memcpy(source->rest, bytes + *n_read * source->nbytes, source->n_rest);

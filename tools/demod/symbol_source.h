@@ -21,6 +21,8 @@ struct symbol_source {
     size_t nbytes;         /* of a symbol in the file */
     int64_t n_symbols;     /* of the part that is read; -1 when not known beforehand */
     uint64_t first_symbol; /* of that part, from the start of what --skip leaves */
+    bool is_at_start;      /* of a plain file */
+    const char *foreign;   /* what the file begins like, if that is not plain samples; else NULL */
     size_t n_ignored;      /* bytes of a partial symbol that was left out */
     struct sha512 *hash;   /* of the file; NULL for none */
     unsigned char rest[FILE_SYMBOL_MAX_NBYTES];

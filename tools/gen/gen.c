@@ -187,8 +187,7 @@ static void report(const struct run *run)
         message_print(run->output.name, "%" PRIu64 " symbol%s; read it with --input-scale %s", n, PLURAL(n),
                       options->scale_text);
     if (run->n_clipped)
-        message_warn(run->output.name, "%" PRIu64 " of %" PRIu64 " components were clipped", run->n_clipped,
-                      2 * n);
+        message_warn(run->output.name, "%" PRIu64 " of %" PRIu64 " components were clipped", run->n_clipped, 2 * n);
 }
 
 static int generate_files(const struct gen_options *options)

@@ -155,6 +155,10 @@ static bool choose_format(struct gen_options *options, const char *format)
     options->is_sigmf = sigmf_name_is_explicit(options->output);
     if (!format && options->is_sigmf)
         format = "cf32";
+    if (!format && sigmf_name_unsupported(options->output)) {
+        message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
+        return false;
+    }
     if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
         return false;
     if (options->is_sigmf && !sigmf_is_available())

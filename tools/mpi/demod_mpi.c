@@ -6,6 +6,7 @@
  * Whatever a rank finds wrong waits for the next place where all ranks agree; there the lowest of those that failed
  * says why, and all give up. Rank 0 owns the names: it makes the temporary file that all write, and renames it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
@@ -33,9 +34,10 @@ struct job {
     const struct demod_options *options;
     struct demod_run run;
     struct output_file data, meta; /* of rank 0 */
-    MPI_File file;                 /* the temporary file behind data, which all write */
-    MPI_Datatype symbol;           /* what a symbol becomes */
-    MPI_Offset symbol_nbytes;      /* of that */
+    char temporary[PATH_MAX];
+    MPI_File file;            /* the temporary file behind data, which all write */
+    MPI_Datatype symbol;      /* what a symbol becomes */
+    MPI_Offset symbol_nbytes; /* of that */
 };
 
 /* Whether all ranks are sound: each gives its exit status, and all get that of the lowest one that failed. That one's
@@ -138,14 +140,14 @@ static bool check_temporary(const struct job *job, const char *temporary)
 /* Rank 0 makes the temporary file; all open it, and remove it when a signal ends them. */
 static int open_output(struct job *job)
 {
-    char temporary[PATH_MAX] = "";
+    char *temporary = job->temporary;
     int result = agree(job, demod_metadata_check(&job->run));
     if (result != EXIT_DONE)
         return result;
     result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
     if (result != EXIT_DONE)
         return result;
-    MPI_Bcast(temporary, sizeof temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(temporary, sizeof job->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (job->rank > 0)
         output_file_remove_on_signal(temporary);
     result = agree_all(job, check_temporary(job, temporary));
@@ -191,6 +193,21 @@ static int open_job(struct job *job)
     return result;
 }
 
+/* What MPI does not say: the system's cause, which it has when it is asked to write the same again. */
+static bool tell_cause(const struct job *job, const struct block *block, MPI_Offset offset)
+{
+    const int fd = block ? open(job->temporary, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    ssize_t n = 1;
+    for (size_t done = 0; n > 0 && done<block->out_nbytes; done += n> 0 ? (size_t)n : 0)
+        n = pwrite(fd, (const char *)block->out + done, block->out_nbytes - done, (off_t)offset + (off_t)done);
+    if (n < 0)
+        message_print_errno(job->options->output);
+    close(fd);
+    return n < 0;
+}
+
 /* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
@@ -198,13 +215,13 @@ static bool write_block(struct job *job, const struct block *block, uint64_t n_w
     const int count = block ? (int)block->n_symbols : 0;
     MPI_Status status;
     int n_done = 0;
-    if (!check_mpi(job->options->output,
-                   MPI_File_write_at_all(job->file, offset, block ? block->out : NULL, count, job->symbol, &status)))
-        return false;
-    MPI_Get_count(&status, job->symbol, &n_done);
-    if (n_done == count)
+    const int code = MPI_File_write_at_all(job->file, offset, block ? block->out : NULL, count, job->symbol, &status);
+    if (code == MPI_SUCCESS)
+        MPI_Get_count(&status, job->symbol, &n_done);
+    if (code == MPI_SUCCESS && n_done == count)
         return true;
-    message_print(job->options->output, "wrote %d of %d symbols", n_done, count);
+    if (!tell_cause(job, block, offset) && check_mpi(job->options->output, code))
+        message_print(job->options->output, "wrote %d of %d symbols", n_done, count);
     return false;
 }
 
