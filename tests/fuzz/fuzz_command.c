@@ -15,10 +15,10 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
 {
     struct demod_options options;
     hold_messages();
-    const enum demod_action action = demod_options_parse(argc, argv, is_mpi, &options);
-    check_messages(action == DEMOD_WRONG, "");
-    require(action == DEMOD_RUN || action == DEMOD_HELP || action == DEMOD_VERSION || action == DEMOD_WRONG);
-    if (action != DEMOD_RUN)
+    const enum option_result action = demod_options_parse(argc, argv, is_mpi, &options);
+    check_messages(action == OPTIONS_WRONG, "");
+    require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
+    if (action != OPTIONS_RUN)
         return;
     require(options.input && options.output);
     /* The library has nothing to object to; here it gets neither a GPU, which may not be there, nor many threads, which
@@ -36,10 +36,10 @@ static void parse_for_gen(int argc, char **argv)
 {
     struct gen_options options;
     hold_messages();
-    const enum gen_action action = gen_options_parse(argc, argv, &options);
-    check_messages(action == GEN_WRONG, "");
-    require(action == GEN_RUN || action == GEN_HELP || action == GEN_VERSION || action == GEN_WRONG);
-    if (action == GEN_RUN) {
+    const enum option_result action = gen_options_parse(argc, argv, &options);
+    check_messages(action == OPTIONS_WRONG, "");
+    require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
+    if (action == OPTIONS_RUN) {
         require(options.output && options.n_threads >= 1 && options.n_threads <= 1024 && options.scale > 0);
         require(softqam_input_symbol_nbytes(options.format) > 0);
     }

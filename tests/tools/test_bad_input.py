@@ -42,7 +42,7 @@ HOSTILE = [
 ]
 
 CHOICES = {
-    "--backend": "auto, cpu, cuda",
+    "--backend": "cpu, cuda, auto",
     "--progress": "auto, always, never",
     "--input-format": "cf32, cs16, cs8, cf16, cu8, cs32, cf64",
     "--partial": "error, ignore",
@@ -123,7 +123,7 @@ class BadInput(BadInputTest):
             self.row(DEMOD, ["--verify=" + value, "x.cf32", "x.u8"], 2, text)
             self.row(DEMOD, [value], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains")
             self.row(GEN, 3 * [value], 2, "needs 1 operand (OUTPUT), but got 3; --help explains")
-        for letter, shown in (("%", "%"), ("\n", "\\n"), ("\x1b", "\\x1b"), ("n", "n")):
+        for letter, shown in (("%", "%"), ("\n", "\\n"), ("\x1b", "\\x1b"), ("x", "x")):
             self.row(DEMOD, ["-" + letter, "x.cf32", "x.u8"], 2, f"-{shown}: no such option; --help lists them")
 
     def test_long_values(self):

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Options, help and messages."""
+import json
 import os
 import re
 import sys
 
+from mpi_environment import MPI_ENVIRONMENT
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE, OUTPUT_FORMATS
 from tools_harness import (
     ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, PLOT, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal,
@@ -34,7 +36,7 @@ class CommandLine(ToolTest):
         (["--streams", "65"], "--streams: '65' is not a whole number from 1 to 64"),
         (["--chunk", "0"], "--chunk: '0' is not a whole number from 1 to 268435456"),
         (["--chunk", "268435457"], "--chunk: '268435457' is not a whole number from 1 to 268435456"),
-        (["--chunk", "1M"], "--chunk: '1M' is not a whole number from 1 to 268435456"),
+        (["--chunk", "1X"], "--chunk: '1X' is not a whole number from 1 to 268435456"),
         (["--device", "x"], "--device: 'x' is not a whole number from 0 to 2147483647"),
         (["--device", "-1"], "--device: '-1' is not a whole number from 0 to 2147483647"),
         (["--device", "2147483648"], "--device: '2147483648' is not a whole number from 0 to 2147483647"),
@@ -43,8 +45,8 @@ class CommandLine(ToolTest):
         (["--device", ",0"], "--device: '' is not a whole number from 0 to 2147483647"),
         (["--device", "0,all"], "--device: 'all' is not a whole number from 0 to 2147483647"),
         (["--device", ",".join(str(k) for k in range(65))], "--device: more than 64 devices"),
-        (["--backend", "gpu"], "--backend: 'gpu' is not one of auto, cpu, cuda"),
-        (["--backend", ""], "--backend: '' is not one of auto, cpu, cuda"),
+        (["--backend", "gpu"], "--backend: 'gpu' is not one of cpu, cuda, auto"),
+        (["--backend", ""], "--backend: '' is not one of cpu, cuda, auto"),
         (["--progress", "sometimes"], "--progress: 'sometimes' is not one of auto, always, never"),
         (["-i", "cs64"], f"--input-format: 'cs64' is not one of {INPUT_FORMATS}"),
         (["-o", "u16"], "--output-format: 'u16' is not one of " + ", ".join(OUTPUT_FORMATS)),
@@ -62,7 +64,7 @@ class CommandLine(ToolTest):
         (["-o", "u8", "-m", "256qam", "--c-init", "0"],
          "--c-init: what is descrambled has no soft bits u8; choose LLRs, hard or bits with --output-format"),
         *[(["--planes", text], f"--planes: '{text}' is not a whole number from 1 to 4194304")
-          for text in ("0", "-1", "", "4194305", "1e3", "18446744073709551617")],
+          for text in ("0", "-1", "", "4194305", "1e3x", "5M", "18446744073709551617")],
         (["--planes", "8"],
          "--planes: what comes out as bit planes has no soft bits u8; choose LLRs, hard or bits with --output-format"),
         (["-o", "hard", "--planes", "8", "--skip", "12"],
@@ -72,14 +74,14 @@ class CommandLine(ToolTest):
         (["-x"], "-x: no such option; --help lists them"),
         (["-qx"], "-x: no such option; --help lists them"),
         (["--verify=3"], "--verify: takes no value, but '--verify=3' gives it one"),
-        (["--stats=j"], "--stats: 'j' is not one of json"),
+        (["--stats=j"], "--stats: 'j' is not one of json, json:FILE"),
         (["-o", "hard", "--sign", "1"], "--sign: only for soft bits and LLRs; hard is bits"),
         (["-o", "bits", "--snr-db", "3"],
          "--snr-db: only for LLRs; bits takes no noise variance"),
         (["-o", "bits", "--llr-scale", "3"], "--llr-scale: only for output formats s8 and s16"),
         (["--partial", "keep"], "--partial: 'keep' is not one of error, ignore"),
         (["--skip", "-1"], "--skip: '-1' is not a whole number from 0 to 576460752303423487"),
-        (["--count", "1e3"], "--count: '1e3' is not a whole number from 0 to 576460752303423487"),
+        (["--count", "1e3k"], "--count: '1e3k' is not a whole number from 0 to 576460752303423487"),
         (["--count", "576460752303423488"],
          "--count: '576460752303423488' is not a whole number from 0 to 576460752303423487"),
         (["--st"], "--st: could be more than one option; --help lists them"),
@@ -146,7 +148,7 @@ class CommandLine(ToolTest):
         (["--c-init", "0x8000_0000"],
          "--c-init: '0x8000_0000' is not a whole number from 0 to 2147483647, decimal or 0x.."),
         (["--symbols", "-1"], "--symbols: '-1' is not a whole number from 0 to 922337203685477580"),
-        (["--symbols", "1e6"], "--symbols: '1e6' is not a whole number from 0 to 922337203685477580"),
+        (["--symbols", "1.5e0"], "--symbols: '1.5e0' is not a whole number from 0 to 922337203685477580"),
         (
             ["--symbols", "922337203685477581"],
             "--symbols: '922337203685477581' is not a whole number from 0 to 922337203685477580",
@@ -246,7 +248,7 @@ class CommandLine(ToolTest):
                 self.assertLessEqual(max(map(len, text.splitlines())), 80)
                 self.assertNotIn("\t", text)
             self.assertEqual(self.ok(self.run_tool(program, "--threads", "2", "-h", "--frob")).out.decode(), text)
-        help_ = self.run_tool(DEMOD, "--help").out.decode()
+        help_ = " ".join(self.run_tool(DEMOD, "--help").out.decode().split())
         for word in ("--input-format", "--output-format", "--input-scale", "--backend", "--device", "--threads",
                      "--streams", "--chunk", "--verify", "--stats", "--progress", "-q", "-h", "-V", "1/32768", ".cfile",
                      "--noise-var", "--snr-db", "--noise-file", "--llr-scale", "--llr-limit", "--sign", ".cf16",
@@ -258,6 +260,102 @@ class CommandLine(ToolTest):
         help_ = self.run_tool(GEN, "--help").out.decode()
         for word in ("--symbols", "--snr-db", "--seed", "--output-format", "--output-scale", "--bits", "--threads"):
             self.assertIn(word, help_)
+
+    def test_examples(self):
+        """They stand at the head of --help, and work as they are."""
+        self.make("capture.cf32", "--symbols", "500", "--bits", "sent.hard")
+        self.make("capture.cs16", "-m", "qpsk", "--symbols", "500", "--output-scale", "1/32768")
+        self.make("recording.sigmf-meta", "--symbols", "500", "--snr-db", "30")
+        for program in (DEMOD, GEN):
+            name = os.path.basename(program)
+            examples = self.run_tool(program, "--help").out.decode().split("Examples:\n")[1].split("\n\n")[0].splitlines()
+            self.assertGreaterEqual(len(examples), 3)
+            for example in examples:
+                prompt, line = example.split("$ ")
+                self.assertEqual(prompt, "  ")
+                line = line.replace("receiver", "cat capture.cs16").replace(name, program)
+                self.ok(self.run_tool("sh", "-c", line))
+
+    def test_counts(self):
+        for text, n in (("3", 3), ("1k", 1000), ("1K", 1000), ("2Ki", 2048), ("0.5Ki", 512), ("1.25k", 1250), ("1e3", 1000),
+                        ("12E2", 1200), ("1.5e1", 15), ("0M", 0), ("0e99", 0), ("007", 7), ("1.500k", 1500),
+                        ("0.0015M", 1500)):  # fmt: skip
+            self.make("y.cs8", "--symbols", text)
+            self.assertEqual(len(self.read("y.cs8")), 2 * n, text)
+        top = "is not a whole number from 0 to 18446744073709551615"
+        for text in ("", ".", "1.", ".5k", "1.5", "1.0", "0.5", "1.23k1", "k", "1kk", "1k ", " 1k", "1m", "1g", "1P", "1e", "1e+3", "1e-3",
+                     "1e1000", "1e20", "20000000T", "16777216Ti", "18446744073709551616", "0.0001k", "1.0001k", "1Kib", "1MB", "1_000", "1,000",
+                     "0x10", "1e3k", "-1k", "+1k", "1.2.3k", "1e3.5", "\u0661k"):  # fmt: skip
+            self.fails(self.gen("--seed", text, "z.cf32"), 2, f"--seed: '{text}' {top}", "softqam-gen")
+        for text in ("18446744073709551615", "18446744073709.551k", "17179869183Gi"):
+            self.ok(self.gen("--seed", text, "--symbols", "1", "y.cs8"))
+
+    def test_no_clobber(self):
+        """Nothing that is there is replaced, not even what comes while the tool runs."""
+        self.write("y.u8", b"old")
+        for option in ("-n", "--no-clobber"):
+            for program, *arguments in ((DEMOD, "x.cf32", "y.u8"), (GEN, "-o", "cf32", "y.u8"), (GEN, "--bits", "y.u8", "z.cf32"),
+                                        (DEMOD, "--stats=json:y.u8", "x.cf32", "z.u8"), (DEMOD_MPI, "x.cf32", "y.u8")):  # fmt: skip
+                if os.path.exists(program):
+                    result = self.run_tool(program, option, *arguments, env={**os.environ, **MPI_ENVIRONMENT})
+                    self.fails(result, 1, "y.u8: is there already, and --no-clobber keeps it", os.path.basename(program))
+                    self.assertEqual((self.files(), self.read("y.u8")), (["x.cf32", "y.u8"], b"old"))
+        process = self.start(DEMOD, "-n", "-", "z.u8")
+        process.stdin.write(self.read("x.cf32"))
+        process.stdin.flush()
+        self.wait_for_temporary(1, process)
+        self.write("z.u8", b"other")
+        process.stdin.close()
+        self.assertEqual((process.wait(TIMEOUT), self.read("z.u8")), (1, b"other"))
+        self.assertEqual(process.stderr.read(), b"softqam-demod: z.u8: File exists\n")
+        self.assertEqual(self.files(), ["x.cf32", "y.u8", "z.u8"])
+        for output in ("new.u8", "/dev/null"):
+            self.ok(self.demod("-n", "x.cf32", output))
+        self.assertEqual(len(self.read("new.u8")), 80)
+
+    def test_terminal(self):
+        """Binary data are not written to one, by whatever name."""
+        master, slave = open_terminal()
+        message = "a terminal, which binary data may upset; redirect it, or name a file"
+        for program, arguments in ((DEMOD, ["x.cf32"]), (GEN, ["--symbols", "1"]), (GEN, ["--symbols", "1", "y.cf32", "--bits"])):
+            for name, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), (os.ttyname(slave),) * 2):
+                result = self.run_tool(program, *arguments, name, stdout=slave)
+                self.fails(result, 2, f"{shown}: {message}", os.path.basename(program))
+                self.assertEqual(self.files(), ["x.cf32"])
+        os.close(slave)
+        self.assertEqual(rest_of_terminal(master), b"")
+
+    def test_statistics_as_json(self):
+        """Complete, on standard error or in a file, which is there complete or not at all."""
+        self.make("x.cs16", "-m", "16qam", "--c-init", "5", "--symbols", "3000", "--snr-db", "20", "--bits", "sent")
+        command = ["-q", "-m", "16qam", "--c-init", "5", "--snr-db", "20", "--input-scale", "1/8192", "--compare", "sent", "x.cs16"]
+        for program in filter(os.path.exists, (DEMOD, DEMOD_MPI)):
+            environment = {**os.environ, **MPI_ENVIRONMENT}
+            result = self.ok(self.run_tool(program, "--stats=json:j", *command, "y.s8", env=environment))
+            self.assertEqual(result.err.count("\n"), 1)
+            text = self.read("j").decode()
+            self.assertEqual(text.count("\n"), 1)
+            found = json.loads(text)
+            version = self.run_tool(DEMOD, "-V").out.decode().split()[1]
+            expected = {"version": version, "input": "x.cs16", "output": "y.s8", "input_format": "cs16", "output_format": "s8",
+                        "modulation": "16qam", "c_init": 5, "symbols": 3000, "snr_db": 20, "bits_compared": 12000}  # fmt: skip
+            self.assertEqual({key: found[key] for key in expected}, expected)
+            self.assertEqual(found["bit_error_rate"], found["bits_wrong"] / 12000)
+            self.assertLess(abs(found["estimated_snr_db"] - 20), 0.3)
+            self.assertEqual(set(json.loads(self.run_tool(program, "--stats=json", *command, "y.s8", env=environment).err.splitlines()[-1])),
+                             set(found))  # fmt: skip
+        files = self.files()
+        for name, code, message in (("x.cs16", 2, "x.cs16: is INPUT as well; give OUTPUT another name"),
+                                    ("sent", 2, "sent: is --compare's as well; give OUTPUT another name"),
+                                    ("./y.s8", 2, "./y.s8: is y.s8 as well; give OUTPUT another name"),
+                                    ("none/j", 1, "none/j: No such file or directory")):  # fmt: skip
+            self.fails(self.demod(f"--stats=json:{name}", *command, "y.s8"), code, message)
+            self.assertEqual(self.files(), files)
+        result = self.demod("--stats=json:/dev/full", *command, "y.s8")
+        self.assertEqual((result.code, result.err.splitlines()[-1]), (1, "softqam-demod: /dev/full: No space left on device"))
+        self.write(os.fsdecode(b"a\"\xff.cf32"), self.read("x.cf32"))
+        result = self.ok(self.demod("--stats=json:-", os.fsdecode(b"a\"\xff.cf32"), "y.u8"))
+        self.assertEqual(json.loads(result.out)["input"], 'a"?.cf32')
 
     def test_version(self):
         for program in (DEMOD, GEN):

@@ -122,9 +122,9 @@ class Completion(Documents):
             (["softqam-demod", "--input-format", "=", "cs"], ["cs16", "cs8", "cs32"]),
             (["softqam-gen", "-o", "cf"], ["cf32", "cf16"]),
             (["softqam-demod", "--output-format", "="], OUTPUT_FORMATS),
-            (["softqam-demod", "--backend", ""], ["auto", "cpu", "cuda"]), (["softqam-demod", "--sign", ""], ["0", "1"]),
-            (["softqam-demod", "--progress", "a"], ["auto", "always"]), (["softqam-demod", "--noise-var", ""], ["auto"]),
-            (["softqam-demod", "--input-scale", ""], ["auto"]), (["softqam-demod", "--partial", ""], ["error", "ignore"]),
+            (["softqam-demod", "--backend", ""], ["cpu", "cuda", "auto"]), (["softqam-demod", "--sign", ""], ["0", "1"]),
+            (["softqam-demod", "--progress", "a"], ["auto", "always"]), (["softqam-demod", "--noise-var", ""], ["auto"]), (["softqam-demod", "--c-init", ""], ["none"]),
+            (["softqam-demod", "--input-scale", ""], ["auto"]), (["softqam-demod", "--stats", "="], ["json"]), (["softqam-demod", "--partial", ""], ["error", "ignore"]),
             (["softqam-demod", "--threads", ""], []), (["softqam-demod", "--shard", ""], []),
             (["softqam-plot", "--panels", "c"], ["constellation"]), (["softqam-plot", "-s", "f"], ["f16", "f32"]),
             (["softqam-bench", "--backend", ""], ["all", "cpu", "cuda"]),
@@ -152,6 +152,29 @@ class Completion(Documents):
         self.assertEqual(self.complete("softqam-demod", "--", "-"), ["-x"])
         self.assertEqual(sorted(self.complete("softqam-plot", "-o", "x")), ["x1", "x2"])
         self.assertEqual(sorted(self.complete("softqam-gen", "--bits", "x")), ["x1", "x2"])
+
+    def in_other_shells(self, program):
+        """What zsh's and fish's completion name, by shell."""
+        for shell, name in (("zsh", "zsh/_" + program), ("fish", f"fish/{program}.fish")):
+            with open(os.path.join(tool("completions"), name), encoding="utf-8") as file:
+                yield shell, file.name, file.read()
+
+    def test_zsh_and_fish(self):
+        """The same options and values, and the shells take them, where they are installed."""
+        for program in PROGRAMS:
+            for shell, path, text in self.in_other_shells(program):
+                pattern = r"(--[a-z][a-z-]*)[=\[]" if shell == "zsh" else r" -l ([a-z][a-z-]*)"
+                options = {"--" + name.lstrip("-") for name in re.findall(pattern, text)}
+                self.assertTrue(self.listed(program) <= options, (program, shell, self.listed(program) - options))
+                if shutil.which(shell):
+                    result = self.ok(self.run_tool(shell, "-n", path))
+                    self.assertEqual(result.err, "")
+            if shutil.which("fish"):
+                result = self.ok(self.run_tool("fish", "-N", "-c", f'source {path}; complete -C"{program} --ver"'))
+                self.assertIn("--version\tthe version", result.out.decode())
+        if shutil.which("fish"):
+            result = self.ok(self.run_tool("fish", "-N", "-c", f'source {tool("completions")}/fish/softqam-gen.fish; complete -C"softqam-gen -m "'))
+            self.assertEqual(sorted(line.split("\t")[0] for line in result.out.decode().splitlines()), ["1024qam", "16qam", "256qam", "64qam", "bpsk", "pi2-bpsk", "qpsk"])
 
     def test_bash_takes_it(self):
         """In a shell, by bash's own way."""

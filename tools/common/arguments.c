@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "arguments.h"
 
-#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,12 +65,64 @@ bool arguments_count_operands(int argc, int wanted, const char *names)
     return false;
 }
 
+static bool multiply(uint64_t *value, uint64_t factor)
+{
+    return !__builtin_mul_overflow(*value, factor, value);
+}
+
+/* What follows the digits of a count: k, M, G, T, Ki, Mi, Gi or Ti. */
+static bool parse_suffix(const char *text, uint64_t *value)
+{
+    static const char letters[] = "kMGT";
+    if (!*text)
+        return true;
+    const char *letter = strchr(letters, *text == 'K' ? 'k' : *text);
+    const bool is_binary = text[1] == 'i';
+    if (!letter || text[1 + is_binary])
+        return false;
+    for (const char *c = letters; c <= letter; c++)
+        if (!multiply(value, is_binary ? 1024 : 1000))
+            return false;
+    return true;
+}
+
+/* Digits, of which some may follow a point, then an exponent or a suffix. Exact: what is no whole number is none. */
+static bool parse_count(const char *text, uint64_t *value)
+{
+    unsigned n_digits = 0, n_fraction = 0;
+    bool has_point = false;
+    for (*value = 0; (*text >= '0' && *text <= '9') || (*text == '.' && !has_point && n_digits > 0); text++) {
+        if (*text == '.') {
+            has_point = true;
+            continue;
+        }
+        if (!multiply(value, 10) || __builtin_add_overflow(*value, (uint64_t)(*text - '0'), value))
+            return false;
+        n_digits++;
+        n_fraction += has_point;
+    }
+    unsigned exponent = 0;
+    if (*text == 'e' || *text == 'E') {
+        const size_t n = strspn(++text, "0123456789");
+        if (n == 0 || n > 3 || text[n])
+            return false;
+        exponent = (unsigned)strtoul(text, NULL, 10);
+        text += n;
+    }
+    if (n_digits == 0 || (has_point && (n_fraction == 0 || (!*text && exponent == 0))) || !parse_suffix(text, value))
+        return false;
+    for (; exponent > n_fraction && *value > 0; exponent--)
+        if (!multiply(value, 10))
+            return false;
+    for (; exponent < n_fraction; n_fraction--, *value /= 10)
+        if (*value % 10 > 0)
+            return false;
+    return true;
+}
+
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
-    errno = 0;
-    *value = strtoull(text, NULL, 10);
-    /* Digits only: strtoull() would take a sign, and turn -1 into a very large number. */
-    if (*text && !text[strspn(text, "0123456789")] && !errno && *value >= min && *value <= max)
+    if (parse_count(text, value) && *value >= min && *value <= max)
         return true;
     message_print(option, "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min, max);
     return false;

@@ -14,7 +14,7 @@ int arguments_next(int argc, char *const argv[], const char *short_options, cons
 /* Whether the operands that are left are as many as wanted; says so if not. `names` may be NULL where that is none. */
 bool arguments_count_operands(int argc, int wanted, const char *names);
 
-/* A whole number in decimal digits, min to max. */
+/* A whole number, min to max: 1000000, 1e6, 1M or 0.5Mi. */
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
 /* A decimal number, min to max. */

@@ -243,6 +243,9 @@ static bool open_by_kind(struct output_file *file, const char *path)
     struct stat status;
     if (!stat(path, &status)) {
         if (S_ISREG(status.st_mode)) {
+            errno = EEXIST;
+            if (file->how & OUTPUT_FILE_NEW)
+                return false;
             file->replaces = true;
             return open_temporary(file, path, &status);
         }
@@ -267,8 +270,11 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
     const bool is_denied = file->given_fd < 0 && (cause == EACCES || cause == EROFS);
     const bool by_folder = is_denied && (!faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) || errno == ENOENT);
     output_file_discard(file);
-    message_print(file_name_shown(path, STDOUT_FILENO), "%s%s", by_folder ? "no file can be made in its folder: " : "",
-                  strerror(cause));
+    if (cause == EEXIST)
+        message_print(path, "is there already, and --no-clobber keeps it");
+    else
+        message_print(file_name_shown(path, STDOUT_FILENO), "%s%s",
+                      by_folder ? "no file can be made in its folder: " : "", strerror(cause));
     return false;
 }
 
@@ -341,13 +347,25 @@ static void forget_name(struct output_file *file)
     file->pending = NULL;
 }
 
+static bool rename_over(const struct output_file *file)
+{
+    return !rename(file->pending->path, file->target);
+}
+
+/* Some file systems know no other way than a link. */
+static bool rename_new(const struct output_file *file)
+{
+    return !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_NOREPLACE) ||
+           (errno == EINVAL && !link(file->pending->path, file->target) && !unlink(file->pending->path));
+}
+
 /* The file takes its target's name. */
 static bool take_target(struct output_file *file)
 {
     const bool has_name = file->pending != NULL;
     if (!has_name && !file->replaces && link_unnamed(file, file->target))
         return true;
-    if ((!has_name && !create_name(file)) || rename(file->pending->path, file->target))
+    if ((!has_name && !create_name(file)) || !(file->how & OUTPUT_FILE_NEW ? rename_new : rename_over)(file))
         return false;
     forget_name(file);
     return true;
@@ -442,6 +460,22 @@ void output_file_release(struct output_file *file)
     free(file->target);
     memset(file, 0, sizeof *file);
     file->fd = -1;
+}
+
+bool output_file_check_terminal(const char *path)
+{
+    struct stat status;
+    const int given = file_name_descriptor(path, STDOUT_FILENO);
+    if (file_name_stat(path, STDOUT_FILENO, &status) || !S_ISCHR(status.st_mode))
+        return true;
+    const int fd = given >= 0 ? given : open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    const bool is_terminal = isatty(fd);
+    if (given < 0 && fd >= 0)
+        close(fd);
+    if (is_terminal)
+        message_print(file_name_shown(path, STDOUT_FILENO),
+                      "a terminal, which binary data may upset; redirect it, or name a file");
+    return !is_terminal;
 }
 
 /* Where a file that is not there yet would be made: the directory, and the rest of the path. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that appears complete or not at all. It is written without a name (O_TMPFILE) on the file system of its target
- * and gets its name at the end, so that nothing is left behind whatever ends the process, but for the instant in which two
- * files take their names. Until then a file that it replaces stays as it is. A file system without O_TMPFILE gets a temporary name in the target's folder instead, which
- * every signal removes that can be caught. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a
- * device) is written directly.
+ * and gets its name at the end, so that nothing is left behind whatever ends the process, but for the instant in which
+ * two files take their names. Until then a file that it replaces stays as it is. A file system without O_TMPFILE gets a
+ * temporary name in the target's folder instead, which every signal removes that can be caught. What cannot be replaced
+ * (standard output, "-", another descriptor, a FIFO, a device) is written directly.
  *
  * Failures are reported on standard error. At most OUTPUT_FILE_MAX of these at a time, and opened before any thread is
  * started: a signal that came to a thread between the making of a temporary name and its entry in the list would leave
@@ -14,11 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { OUTPUT_FILE_MAX = 3 };
+enum { OUTPUT_FILE_MAX = 4 };
 
 /* How a file is opened, to be or-ed. */
 enum {
     OUTPUT_FILE_SYNC = 1, /* it is on the disk before it takes its name, and so is the name when that is done */
+    OUTPUT_FILE_NEW = 4,  /* it replaces no file, not even one that is made meanwhile */
     OUTPUT_FILE_NAMED = 2 /* it has a temporary name from the start, by which other processes open it */
 };
 
@@ -33,8 +34,8 @@ struct output_file {
     int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
-/* A symbolic link stands for the file it points to. A new file's mode follows the umask; one that replaces another has its
- * mode, access control list and user attributes, and its owner and group where the system allows that. */
+/* A symbolic link stands for the file it points to. A new file's mode follows the umask; one that replaces another has
+ * its mode, access control list and user attributes, and its owner and group where the system allows that. */
 bool output_file_open(struct output_file *file, const char *path, unsigned how);
 
 /* The temporary name of a file that was opened with OUTPUT_FILE_NAMED; NULL when it is written directly. */
@@ -58,6 +59,9 @@ void output_file_discard(struct output_file *file);
 
 /* Frees what the description holds. The file stays. */
 void output_file_release(struct output_file *file);
+
+/* Whether a path is no terminal, which binary data may upset; says so if it is. */
+bool output_file_check_terminal(const char *path);
 
 /* Whether two paths, neither of which is open yet, would be one file. Pipes and devices may be written from both. */
 bool output_file_is_same(const char *path, const char *other);

@@ -11,8 +11,9 @@
 /* What a run writes. */
 struct outputs {
     struct output_file data;
-    struct output_file meta; /* not opened unless the output is SigMF */
-    struct sha512 *hash;     /* of the data; NULL for none */
+    struct output_file meta;   /* not opened unless the output is SigMF */
+    struct output_file report; /* not opened unless --stats names it */
+    struct sha512 *hash;       /* of the data; NULL for none */
 };
 
 static bool open_metadata(struct demod_run *run, struct outputs *outputs)
@@ -20,7 +21,7 @@ static bool open_metadata(struct demod_run *run, struct outputs *outputs)
     const struct demod_options *options = run->options;
     if (!options->output_is_sigmf)
         return true;
-    if (!output_file_open(&outputs->meta, run->names.meta, options->sync ? OUTPUT_FILE_SYNC : 0))
+    if (!output_file_open(&outputs->meta, run->names.meta, demod_options_how(options)))
         return false;
     if (!options->hash)
         return true;
@@ -44,7 +45,8 @@ static int open_files(struct demod_run *run, struct outputs *outputs)
     if (result != EXIT_DONE)
         return result;
     const char *data = demod_names_data(&run->names, options);
-    if (!output_file_open(&outputs->data, data, options->sync ? OUTPUT_FILE_SYNC : 0) || !open_metadata(run, outputs))
+    if (!output_file_open(&outputs->data, data, demod_options_how(options)) || !open_metadata(run, outputs) ||
+        (options->stats_file && !output_file_open(&outputs->report, options->stats_file, demod_options_how(options))))
         return EXIT_FAILED;
     return demod_run_prepare(run, 0);
 }
@@ -91,20 +93,21 @@ static bool demodulate(struct demod_run *run, struct outputs *outputs)
 static int demodulate_file(const struct demod_options *options)
 {
     struct demod_run run;
-    struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}};
+    struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
     demod_run_init(&run, options);
     int result = open_files(&run, &outputs);
     if (result == EXIT_DONE)
         result = demodulate(&run, &outputs) ? EXIT_DONE : EXIT_FAILED;
     message_clear_transient();
     if (result == EXIT_DONE) {
-        demod_report(&run);
+        if (!demod_report(&run, &outputs.report))
+            result = EXIT_FAILED;
         output_file_release(&outputs.data);
         output_file_release(&outputs.meta);
-    } else {
-        output_file_discard(&outputs.data);
-        output_file_discard(&outputs.meta);
     }
+    output_file_discard(&outputs.data);
+    output_file_discard(&outputs.meta);
+    output_file_discard(&outputs.report);
     sha512_destroy(outputs.hash);
     demod_run_close(&run);
     return message_end(result == EXIT_DONE && options->strict && message_n_warnings() > 0 ? EXIT_FAILED : result);
@@ -115,11 +118,11 @@ int main(int argc, char *argv[])
     struct demod_options options;
     message_start("softqam-demod");
     switch (demod_options_parse(argc, argv, false, &options)) {
-    case DEMOD_RUN:
+    case OPTIONS_RUN:
         return demodulate_file(&options);
-    case DEMOD_HELP:
+    case OPTIONS_HELP:
         return message_to_stdout(demod_help(false));
-    case DEMOD_VERSION:
+    case OPTIONS_VERSION:
         return message_version_to_stdout();
     default:
         return EXIT_COMMAND;

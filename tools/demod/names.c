@@ -17,15 +17,17 @@ const char *demod_names_data(const struct demod_names *names, const struct demod
 }
 
 /* What is written, with what is there before: all zero for nothing. */
+enum { N_PATHS = 3 };
+
 struct outputs {
-    const char *paths[2];
-    struct stat files[2];
+    const char *paths[N_PATHS]; /* "" for one that is not written */
+    struct stat files[N_PATHS];
 };
 
 /* A file that cannot be told from those that are read is not written either. */
 static bool find_outputs(struct outputs *outputs)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < N_PATHS; i++) {
         if (!file_name_stat(outputs->paths[i], STDOUT_FILENO, &outputs->files[i]))
             continue;
         if (errno != ENOENT) {
@@ -50,7 +52,7 @@ static bool find_source(int fd, const char *path, struct stat *source)
 /* Whether a file that is read, as `role` says, is not written. Links and other names of it count. */
 static bool check_file(const struct outputs *outputs, const struct stat *source, const char *role)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < N_PATHS; i++) {
         if (!file_name_is_same(source, &outputs->files[i]))
             continue;
         message_print(file_name_shown(outputs->paths[i], STDOUT_FILENO), "is %s; give OUTPUT another name", role);
@@ -83,7 +85,8 @@ int demod_names_find(struct demod_names *names, const struct demod_options *opti
         message_print_errno(options->output);
         return EXIT_FAILED;
     }
-    struct outputs outputs = {.paths = {demod_names_data(names, options), names->meta}};
+    struct outputs outputs = {
+        .paths = {demod_names_data(names, options), names->meta, options->stats_file ? options->stats_file : ""}};
     struct stat input, noise, bits;
     if (!find_outputs(&outputs) || !find_source(sources->input_fd, options->input, &input) ||
         !find_source(sources->noise_fd, options->noise_file, &noise) ||
@@ -93,8 +96,14 @@ int demod_names_find(struct demod_names *names, const struct demod_options *opti
         !check_path(&outputs, sources->recording->meta_path) || !check_recording(&outputs, options->input) ||
         !check_file(&outputs, &noise, "--noise-file as well") || !check_file(&outputs, &bits, "--compare's as well"))
         return EXIT_COMMAND;
-    if (!options->output_is_sigmf || !output_file_is_same(names->data, names->meta))
-        return EXIT_DONE;
-    message_print(names->meta, "is %s as well; give OUTPUT another name", names->data);
-    return EXIT_COMMAND;
+    for (int i = 0; i < N_PATHS; i++) {
+        for (int k = 0; k < i; k++) {
+            if (!*outputs.paths[i] || !*outputs.paths[k] || !output_file_is_same(outputs.paths[i], outputs.paths[k]))
+                continue;
+            message_print(file_name_shown(outputs.paths[i], STDOUT_FILENO), "is %s as well; give OUTPUT another name",
+                          file_name_shown(outputs.paths[k], STDOUT_FILENO));
+            return EXIT_COMMAND;
+        }
+    }
+    return EXIT_DONE;
 }

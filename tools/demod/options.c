@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of both softqam-demod's options, with all of --help. */
 #include "options.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/normal.h"
+#include "common/output_file.h"
 #include "rules.h"
 
 /* Ranges that softqam.h gives. */
@@ -25,173 +26,84 @@ enum {
 /* As many as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / FILE_SYMBOL_MAX_NBYTES)
 
-/* What is known while options are parsed, the last of which is `option`, such as "--skip". */
-struct parser {
-    const char *option;
-    const char *text; /* its value; NULL for none */
-    struct demod_options *options;
-    struct demod_raw_options raw;
-    enum demod_action action; /* DEMOD_HELP and DEMOD_VERSION end the parsing */
-};
-
-static bool take_modulation(struct parser *p)
+static bool take_modulation(const struct option_call *call)
 {
-    return modulation_parse(p->text, &p->options->config.modulation);
+    struct demod_options *options = call->target;
+    return modulation_parse(call->text, &options->config.modulation);
 }
 
-static bool take_c_init(struct parser *p)
+static bool take_c_init(const struct option_call *call)
 {
-    p->options->c_init_given = true;
-    p->options->descrambles = strcmp(p->text, "none") != 0;
-    return !p->options->descrambles || arguments_parse_c_init(p->text, &p->options->c_init);
+    struct demod_options *options = call->target;
+    options->c_init_given = true;
+    options->descrambles = strcmp(call->text, "none") != 0;
+    return !options->descrambles || arguments_parse_c_init(call->text, &options->c_init);
 }
 
-/* A whole number from 1 to max. */
-static bool parse_number(const struct parser *p, unsigned max, unsigned *number)
+static bool take_input_scale(const struct option_call *call)
 {
-    uint64_t count = 0;
-    const bool good = arguments_parse_count(p->option, p->text, 1, max, &count);
-    *number = (unsigned)count;
-    return good;
-}
-
-static bool take_planes(struct parser *p)
-{
-    unsigned n_symbols;
-    const bool good = parse_number(p, MAX_PLANE_SYMBOLS, &n_symbols);
-    p->options->plane_symbols = n_symbols;
-    return good;
-}
-
-static bool take_input_format(struct parser *p)
-{
-    p->raw.input_format = p->text;
-    return true;
-}
-
-static bool take_output_format(struct parser *p)
-{
-    p->raw.output_format = p->text;
-    return true;
-}
-
-static bool take_input_scale(struct parser *p)
-{
+    struct demod_options *options = call->target;
     double scale = 0;
-    if (!arguments_parse_ratio_or(p->option, p->text, "auto", &scale))
+    if (!arguments_parse_ratio_or(call->row->name, call->text, "auto", &scale))
         return false;
-    p->options->scale_auto = scale == 0;
-    p->options->config.input_scale = (float)scale;
-    return true;
-}
-
-static bool take_skip(struct parser *p)
-{
-    return arguments_parse_count(p->option, p->text, 0, MAX_SYMBOLS, &p->options->skip);
-}
-
-static bool take_count(struct parser *p)
-{
-    return arguments_parse_count(p->option, p->text, 0, MAX_SYMBOLS, &p->options->count);
-}
-
-static bool take_partial(struct parser *p)
-{
-    static const char *const names[] = {"error", "ignore", NULL};
-    int partial = 0;
-    const bool good = arguments_parse_choice(p->option, p->text, names, &partial);
-    p->options->ignore_partial = partial != 0;
-    return good;
-}
-
-static bool take_compare(struct parser *p)
-{
-    p->options->compared_bits = p->text;
+    options->scale_auto = scale == 0;
+    options->config.input_scale = (float)scale;
     return true;
 }
 
 /* Takes over an option that says where the noise variances come from. The same one again counts as it does last, like
  * all options. */
-static bool choose_noise(struct parser *p, enum noise_kind kind)
+static bool choose_noise(const struct option_call *call, enum noise_kind kind)
 {
-    if (p->raw.noise_option && strcmp(p->raw.noise_option, p->option) != 0) {
-        message_print(p->option, "contradicts %s: noise variances come from one of the two", p->raw.noise_option);
+    struct demod_options *options = call->target;
+    const char *before = options->raw.noise_option;
+    if (before && strcmp(before, call->row->name) != 0) {
+        message_print(call->row->name, "contradicts %s: noise variances come from one of the two", before);
         return false;
     }
-    p->raw.noise_option = p->option;
-    p->options->noise = kind;
+    options->raw.noise_option = call->row->name;
+    options->noise = kind;
     return true;
 }
 
-static bool take_noise_var(struct parser *p)
+static bool take_noise_var(const struct option_call *call)
 {
-    return arguments_parse_ratio_or(p->option, p->text, "auto", &p->options->noise_var) &&
-           choose_noise(p, p->options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO);
+    struct demod_options *options = call->target;
+    return arguments_parse_ratio_or(call->row->name, call->text, "auto", &options->noise_var) &&
+           choose_noise(call, options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO);
 }
 
-static bool take_snr_db(struct parser *p)
+static bool take_snr_db(const struct option_call *call)
 {
+    struct demod_options *options = call->target;
     double snr_db = 0;
-    if (!arguments_parse_snr_db(p->text, &snr_db))
+    if (!arguments_parse_snr_db(call->text, &snr_db))
         return false;
-    p->options->noise_var = normal_power_ratio(-snr_db);
-    return choose_noise(p, NOISE_VALUE);
+    options->noise_var = normal_power_ratio(-snr_db);
+    return choose_noise(call, NOISE_VALUE);
 }
 
-static bool take_noise_file(struct parser *p)
+static bool take_noise_file(const struct option_call *call)
 {
-    p->options->noise_file = p->text;
-    return choose_noise(p, NOISE_FILE);
-}
-
-static bool take_llr_scale(struct parser *p)
-{
-    p->raw.llr_scale = p->text;
-    return true;
-}
-
-static bool take_llr_limit(struct parser *p)
-{
-    p->raw.llr_limit = p->text;
-    return true;
-}
-
-static bool take_sign(struct parser *p)
-{
-    static const char *const names[] = {"0", "1", NULL};
-    static const softqam_sign signs[] = {SOFTQAM_SIGN_POSITIVE_IS_0, SOFTQAM_SIGN_POSITIVE_IS_1};
-    int place = 0;
-    const bool good = arguments_parse_choice(p->option, p->text, names, &place);
-    p->options->config.sign = signs[place];
-    return good;
-}
-
-static bool take_backend(struct parser *p)
-{
-    static const char *const names[] = {"auto", "cpu", "cuda", NULL};
-    static const softqam_backend backends[] = {SOFTQAM_BACKEND_AUTO, SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_CUDA};
-    int place = 0;
-    const bool good = arguments_parse_choice(p->option, p->text, names, &place);
-    p->options->context_config.backend = backends[place];
-    return good;
+    return option_take_text(call) && choose_noise(call, NOISE_FILE);
 }
 
 /* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
-static unsigned parse_device_list(const struct parser *p, int devices[MAX_DEVICES])
+static unsigned parse_device_list(const struct option_call *call, int devices[MAX_DEVICES])
 {
     unsigned n = 0;
     char one[ARGUMENTS_NAME_NBYTES];
-    for (const char *rest = p->text; arguments_next_name(&rest, one); n++) {
+    for (const char *rest = call->text; arguments_next_name(&rest, one); n++) {
         uint64_t device = 0;
-        if (!arguments_parse_count(p->option, one, 0, INT_MAX, &device))
+        if (!arguments_parse_count(call->row->name, one, 0, INT_MAX, &device))
             return 0;
         if (n == MAX_DEVICES) {
-            message_print(p->option, "more than %d devices", MAX_DEVICES);
+            message_print(call->row->name, "more than %d devices", MAX_DEVICES);
             return 0;
         }
         for (unsigned k = 0; k < n; k++) {
             if (devices[k] == (int)device) {
-                message_print(p->option, "'%s' names device %d twice", p->text, devices[k]);
+                message_print(call->row->name, "'%s' names device %d twice", call->text, devices[k]);
                 return 0;
             }
         }
@@ -201,18 +113,18 @@ static unsigned parse_device_list(const struct parser *p, int devices[MAX_DEVICE
 }
 
 /* A number, numbers with commas between them, or "all". */
-static bool take_device(struct parser *p)
+static bool take_device(const struct option_call *call)
 {
     static int devices[MAX_DEVICES];
-    softqam_context_config *config = &p->options->context_config;
+    softqam_context_config *config = &((struct demod_options *)call->target)->context_config;
     config->device = -1;
     config->devices = NULL;
     config->n_devices = 0;
-    if (!strcmp(p->text, "all")) {
+    if (!strcmp(call->text, "all")) {
         config->n_devices = SOFTQAM_ALL_DEVICES;
         return true;
     }
-    const unsigned n = parse_device_list(p, devices);
+    const unsigned n = parse_device_list(call, devices);
     if (n == 1)
         config->device = devices[0];
     if (n > 1) {
@@ -222,200 +134,255 @@ static bool take_device(struct parser *p)
     return n > 0;
 }
 
-static bool take_threads(struct parser *p)
+static bool take_sigmf(const struct option_call *call)
 {
-    return parse_number(p, MAX_THREADS, &p->options->context_config.n_threads);
-}
-
-static bool take_streams(struct parser *p)
-{
-    return parse_number(p, MAX_STREAMS, &p->options->context_config.n_streams);
-}
-
-static bool take_chunk(struct parser *p)
-{
-    unsigned n_symbols;
-    const bool good = parse_number(p, MAX_CHUNK_SYMBOLS, &n_symbols);
-    p->options->context_config.chunk_symbols = n_symbols;
-    return good;
-}
-
-static bool take_sigmf(struct parser *p)
-{
-    p->raw.sigmf = SIGMF_YES;
+    ((struct demod_options *)call->target)->raw.sigmf = SIGMF_YES;
     return true;
 }
 
-static bool take_no_sigmf(struct parser *p)
+static bool take_no_sigmf(const struct option_call *call)
 {
-    p->raw.sigmf = SIGMF_NO;
-    return true;
-}
-
-static bool take_no_sync(struct parser *p)
-{
-    p->options->sync = false;
-    return true;
-}
-
-static bool take_no_hash(struct parser *p)
-{
-    p->options->hash = false;
-    return true;
-}
-
-static bool take_verify(struct parser *p)
-{
-    p->options->verify = true;
-    return true;
-}
-
-/* Nothing, NULL, or json. */
-static bool take_stats(struct parser *p)
-{
-    static const char *const names[] = {"json", NULL};
-    int json = -1;
-    p->options->stats = true;
-    p->options->stats_json = p->text != NULL;
-    return !p->text || arguments_parse_choice(p->option, p->text, names, &json);
-}
-
-static bool take_progress(struct parser *p)
-{
-    static const char *const names[] = {
-        [PROGRESS_AUTO] = "auto", [PROGRESS_ALWAYS] = "always", [PROGRESS_NEVER] = "never", NULL};
-    return arguments_parse_choice(p->option, p->text, names, &p->raw.progress);
-}
-
-static bool take_quiet(struct parser *p)
-{
-    p->options->quiet = true;
-    return true;
-}
-
-static bool take_strict(struct parser *p)
-{
-    p->options->strict = true;
-    return true;
-}
-
-static bool take_help(struct parser *p)
-{
-    p->action = DEMOD_HELP;
-    return true;
-}
-
-static bool take_version(struct parser *p)
-{
-    p->action = DEMOD_VERSION;
+    ((struct demod_options *)call->target)->raw.sigmf = SIGMF_NO;
     return true;
 }
 
 /* K/N, 1 <= K <= N. */
-static bool take_shard(struct parser *p)
+static bool take_shard(const struct option_call *call)
 {
     static const char digits[] = "0123456789";
-    const size_t length = strspn(p->text, digits);
+    const size_t length = strspn(call->text, digits);
     char *end;
-    const unsigned long shard = strtoul(p->text, &end, 10);
+    const unsigned long shard = strtoul(call->text, &end, 10);
     const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
-    if (length > 0 && p->text[length] == '/' && p->text[length + 1] &&
-        !p->text[length + 1 + strspn(p->text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
+    if (length > 0 && call->text[length] == '/' && call->text[length + 1] &&
+        !call->text[length + 1 + strspn(call->text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
         n_shards <= MAX_SHARDS) {
-        p->options->shard = (unsigned)shard;
-        p->options->n_shards = (unsigned)n_shards;
+        struct demod_options *options = call->target;
+        options->shard = (unsigned)shard;
+        options->n_shards = (unsigned)n_shards;
         return true;
     }
-    message_print(p->option, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", p->text, MAX_SHARDS);
+    message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", call->text,
+                  MAX_SHARDS);
     return false;
 }
 
-static const struct known_option {
-    const char *name;
-    int letter;    /* 0 for none */
-    int has_value; /* as getopt_long() takes it */
-    bool (*take)(struct parser *);
-    bool is_plain; /* softqam-demod-mpi does not have it */
-} known_options[] = {
-    {"--modulation", 'm', required_argument, take_modulation, false},
-    {"--c-init", 0, required_argument, take_c_init, false},
-    {"--planes", 0, required_argument, take_planes, false},
-    {"--input-format", 'i', required_argument, take_input_format, false},
-    {"--output-format", 'o', required_argument, take_output_format, false},
-    {"--input-scale", 0, required_argument, take_input_scale, false},
-    {"--skip", 0, required_argument, take_skip, false},
-    {"--count", 0, required_argument, take_count, false},
-    {"--partial", 0, required_argument, take_partial, false},
-    {"--compare", 0, required_argument, take_compare, false},
-    {"--noise-var", 0, required_argument, take_noise_var, false},
-    {"--snr-db", 0, required_argument, take_snr_db, false},
-    {"--noise-file", 0, required_argument, take_noise_file, false},
-    {"--llr-scale", 0, required_argument, take_llr_scale, false},
-    {"--llr-limit", 0, required_argument, take_llr_limit, false},
-    {"--sign", 0, required_argument, take_sign, false},
-    {"--backend", 0, required_argument, take_backend, false},
-    {"--device", 0, required_argument, take_device, false},
-    {"--threads", 0, required_argument, take_threads, false},
-    {"--streams", 0, required_argument, take_streams, false},
-    {"--chunk", 0, required_argument, take_chunk, false},
-    {"--sigmf", 0, no_argument, take_sigmf, false},
-    {"--no-sigmf", 0, no_argument, take_no_sigmf, false},
-    {"--no-sync", 0, no_argument, take_no_sync, false},
-    {"--verify", 0, no_argument, take_verify, false},
-    {"--stats", 0, optional_argument, take_stats, false},
-    {"--progress", 0, required_argument, take_progress, false},
-    {"--strict", 0, no_argument, take_strict, false},
-    {"--quiet", 'q', no_argument, take_quiet, false},
-    {"--help", 'h', no_argument, take_help, false},
-    {"--version", 'V', no_argument, take_version, false},
-    {"--shard", 0, required_argument, take_shard, true},
-    {"--no-hash", 0, no_argument, take_no_hash, true},
+/* Nothing, json or json:FILE. */
+static bool take_stats(const struct option_call *call)
+{
+    struct demod_options *options = call->target;
+    options->stats = true;
+    options->stats_json = call->text != NULL;
+    options->stats_file = NULL;
+    if (!call->text || !strcmp(call->text, "json"))
+        return true;
+    if (!strncmp(call->text, "json:", 5) && call->text[5]) {
+        options->stats_file = call->text + 5;
+        return true;
+    }
+    message_print(call->row->name, "'%s' is not one of json, json:FILE", call->text);
+    return false;
+}
+
+static const char *const
+    partials[] = {"error", "ignore", NULL},
+    *const signs[] = {"0", "1", NULL},
+    *const backends[] =
+        {[SOFTQAM_BACKEND_CPU] = "cpu", [SOFTQAM_BACKEND_CUDA] = "cuda", [SOFTQAM_BACKEND_AUTO] = "auto", NULL},
+    *const progresses[] = {[PROGRESS_AUTO] = "auto", [PROGRESS_ALWAYS] = "always", [PROGRESS_NEVER] = "never", NULL};
+
+#define TO(member) .offset = offsetof(struct demod_options, member)
+#define TEXT_OF(is_of, words)                                                                                          \
+    {                                                                                                                  \
+        .variant = (is_of), .help = (words)                                                                            \
+    }
+#define TEXT(words) TEXT_OF(0, words)
+
+enum { PLAIN = 1, MPI };
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    TEXT_OF(PLAIN, "Usage: softqam-demod [options] INPUT OUTPUT"),
+    TEXT_OF(MPI, "Usage: softqam-demod-mpi [options] INPUT OUTPUT"),
+    TEXT_OF(PLAIN, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
+                   "each bit, b0 first, in OUTPUT. \"-\" is standard input or output."),
+    TEXT_OF(MPI, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
+                 "each bit, b0 first, in OUTPUT, with all ranks of an MPI job: each reads its share of INPUT and writes "
+                 "its place of OUTPUT. The bytes are softqam-demod's for every number of ranks. Files must be regular "
+                 "ones, on file systems that all hosts share."),
+    TEXT("Examples:"),
+    TEXT_OF(PLAIN, "  $ softqam-demod capture.cf32 capture.u8\n"
+                   "  $ softqam-demod -m qpsk --snr-db 12 --c-init 0x1234 capture.cs16 capture.s8\n"
+                   "  $ softqam-demod --noise-var auto -o s8 recording.sigmf-meta llrs\n"
+                   "  $ softqam-demod --compare sent.hard --stats capture.cf32 capture.bits\n"
+                   "  $ receiver | softqam-demod -m 16qam -i cs16 --input-scale auto -o hard - bits"),
+    TEXT_OF(MPI, "  $ mpirun -n 4 softqam-demod-mpi capture.cf32 capture.u8\n"
+                 "  $ mpirun -n 4 softqam-demod-mpi -m qpsk --snr-db 12 capture.cs16 capture.s8"),
+    TEXT("Sign: a positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1, bit 1). In format u8, 255 is "
+         "that bit for certain, 0 the other one for certain, and 127 unknown; 127 and above decide for that bit."),
+    TEXT("Algorithm: u8 is liquid-dsp's: hard decision and distances to the nearest neighbours, at a fixed scale. s8, "
+         "s16, f16 and f32 are exact max-log:"),
+    TEXT("  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0"),
+    TEXT("Input and output:"),
+    {"--modulation", "NAME",
+     "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: the recording's own, else 256qam. pi/2-BPSK "
+     "rotates odd symbols; INPUT's first symbol is number 0",
+     .take = take_modulation, .letter = 'm'},
+    {"--c-init", "N|none",
+     "descramble with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (clause 5.2.1); INPUT's first "
+     "symbol is the codeword's first, even with --skip; default: the recording's own, else none",
+     .take = take_c_init},
+    {"--planes", "N",
+     "bit planes: every N symbols are a code block (the last may be shorter), whose values come out as all b0, all b1, "
+     "..; 1 to 4194304",
+     option_take_count, TO(plane_symbols), .min = 1, .max = MAX_PLANE_SYMBOLS},
+    {"--input-format", "FORMAT",
+     "cf32, cs16, cs8, cf16, cu8, cs32 or cf64, see below; default: by INPUT's suffix; cf32 for \"-\" and a name "
+     "without a suffix",
+     option_take_text, TO(raw.input_format), .letter = 'i'},
+    {"--output-format", "FORMAT",
+     "u8, s8, s16, f16, f32, hard or bits, see below; default: by OUTPUT's suffix; u8 for \"-\" and a name without a "
+     "suffix",
+     option_take_text, TO(raw.output_format), .letter = 'o'},
+    {"--input-scale", "X|auto",
+     "factor that brings samples to unit mean symbol energy, a number or a fraction A/B; auto: the one that gives the "
+     "first 262144 symbols the energy 1 + N0, N0 as given or else estimated; default: 1 (cf32, cf16, cf64), 1/32768 "
+     "(cs16), 1/128 (cs8, cu8), 1/2147483648 (cs32)",
+     .take = take_input_scale},
+    {"--skip", "N", "skip the first N symbols, and their variances in a noise file; default: 0", option_take_count,
+     TO(skip), .max = MAX_SYMBOLS},
+    {"--count", "N", "demodulate only the N symbols after these", option_take_count, TO(count), .max = MAX_SYMBOLS},
+    {"--partial", "error|ignore",
+     "an incomplete symbol at the end of INPUT is an error, the default, or left out with a warning", option_take_choice,
+     TO(raw.partial), .names = partials},
+    {"--sigmf", NULL, "OUTPUT is a SigMF recording; default: by INPUT and OUTPUT, see below", .take = take_sigmf},
+    {"--no-sigmf", NULL, "OUTPUT is a plain file", .take = take_no_sigmf},
+    {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
+    {"--no-sync", NULL, "do not wait until OUTPUT is on the disk: faster, but after a power cut it may be empty",
+     option_take_false, TO(sync)},
+    {"--no-hash", NULL,
+     "leave the SHA-512 of INPUT and OUTPUT out of a recording's metadata, and do not check INPUT's, which saves time",
+     option_take_false, TO(hash), .variant = PLAIN},
+    TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 and 1.5M are counts "
+         "too."),
+    TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
+    TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+         "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
+         "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
+         "  cf16  two 16-bit floats; .cf16\n"
+         "  cu8   two bytes, 128 for 0, as rtl_sdr writes them; .cu8\n"
+         "  cs32  two 32-bit integers, rounded to 32-bit floats; .cs32 .ci32\n"
+         "  cf64  two 64-bit floats, rounded to 32-bit floats; .cf64"),
+    TEXT("Formats of OUTPUT, for each bit of a symbol:"),
+    TEXT("  u8    soft bit, a byte; only for 256qam, without --c-init and --planes; .u8\n"
+         "  s8    LLR, a signed byte; .s8\n"
+         "  s16   LLR, a 16-bit integer; .s16\n"
+         "  f16   LLR in nats, a 16-bit float; .f16\n"
+         "  f32   LLR in nats, a 32-bit float; .f32\n"
+         "  hard  hard decision, a byte 0 or 1; .hard\n"
+         "  bits  the same, packed, the first bit highest in its byte; .bits"),
+    TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format; for "
+         "SigMF's see below. A suffix is what follows the last dot of a name; dots at its start do not count. Suffixes "
+         "are names of formats too, in any case: -i sc16. An OUTPUT that is INPUT, the noise file or BITS, by whatever "
+         "name or link, is always refused, and so is a terminal."),
+    TEXT("Noise variance (s8, s16, f16 and f32 need exactly one of these):"),
+    {"--noise-var", "X|auto",
+     "N0, a number or a fraction A/B; auto: estimated from the first 262144 symbols: their mean squared distance to the "
+     "nearest point, corrected for wrong decisions, which lower it, if all points are equally likely",
+     .take = take_noise_var},
+    {"--snr-db", "X", "N0 = 10^(-X/10), Es/N0 in dB, -200 to 200", .take = take_snr_db},
+    {"--noise-file", "FILE", "one N0 for each symbol of INPUT, 32-bit floats", take_noise_file, TO(noise_file)},
+    TEXT("N0 is the variance of the complex noise, E|n|^2, not of one component, for unit mean symbol energy."),
+    TEXT("Soft bits and LLRs:"),
+    {"--sign", "0|1", "the bit that a positive LLR, or a byte above the midpoint, means; default: 0", option_take_choice,
+     TO(config.sign), .names = signs},
+    {"--llr-scale", "X",
+     "steps per nat, a number or a fraction A/B; s8: 1/1024 to 1048576, default: 6; s16: 1/1024 to 16384, default: 64",
+     option_take_text, TO(raw.llr_scale)},
+    {"--llr-limit", "N",
+     "largest magnitude, from 1; s8: to 127, s16: to 32767, which are the defaults", option_take_text,
+     TO(raw.llr_limit)},
+    TEXT_OF(PLAIN, "Machine (the bytes are the same with all of these but --shard):"),
+    TEXT_OF(MPI, "Machine (the bytes are the same with all of these):"),
+    {"--backend", "NAME", "cpu, cuda or auto; default: auto", option_take_choice, TO(context_config.backend),
+     .names = backends},
+    {"--device", "LIST",
+     "CUDA devices: an ordinal, several with commas between them, or all; default: CUDA's choice. One that is named "
+     "must be there, even with --backend auto",
+     .take = take_device, .variant = PLAIN},
+    {"--device", "LIST",
+     "CUDA devices of every rank; default: the ranks of a host take its devices in turn. One that is named must be "
+     "there, even with --backend auto",
+     .take = take_device, .variant = MPI},
+    {"--threads", "N", "CPU threads, 1 to 1024; default: one per CPU", option_take_unsigned, TO(context_config.n_threads),
+     1, MAX_THREADS, .variant = PLAIN},
+    {"--threads", "N", "CPU threads of a rank, 1 to 1024; default: one per CPU that it may use", option_take_unsigned,
+     TO(context_config.n_threads), 1, MAX_THREADS, .variant = MPI},
+    {"--streams", "N", "CUDA: chunks in flight, 1 to 64; default: 3", option_take_unsigned, TO(context_config.n_streams),
+     1, MAX_STREAMS},
+    {"--chunk", "SYMBOLS", "CUDA: most symbols in a chunk, 1 to 268435456; default: 1048576", option_take_count,
+     TO(context_config.chunk_symbols), 1, MAX_CHUNK_SYMBOLS},
+    {"--shard", "K/N",
+     "only part K, from 1 to N, of N parts of INPUT, which must be a regular file; the outputs of all parts, joined by "
+     "cat, are that of the whole",
+     .take = take_shard, .variant = PLAIN},
+    TEXT("Reports, on standard error:"),
+    {"--verify", NULL,
+     "check soft bits against liquid-dsp, all of the first 16777216 symbols, or LLRs against max-log in double "
+     "precision, of the first 262144; then one symbol in 256",
+     option_take_true, TO(verify)},
+    {"--compare", "FILE",
+     "count wrong hard decisions: FILE (BITS) has a byte 0 or 1 for each bit that was sent, as softqam-gen --bits and "
+     "format hard write it",
+     option_take_text, TO(compared_bits)},
+    {"--stats", "[=json[:FILE]]",
+     "symbols, rates, backend, saturated share, erased symbols, energy, estimated N0 and EVM; warns when more than 5 % "
+     "of the LLRs saturate at so few nats that it may cost the decoder more than 0.01 bit a symbol. json: as one line "
+     "of JSON, with names, formats, modulation, version, SNR and bit error rate too, which FILE gets instead of "
+     "standard error",
+     .take = take_stats},
+    {"--progress", "WHEN", "auto, always or never; default: auto, which shows it on a terminal", option_take_choice,
+     TO(raw.progress), .names = progresses},
+    {"--strict", NULL, "a warning is a failure, and no OUTPUT appears", option_take_true, TO(strict)},
+    {"--quiet", NULL, "print only failures, and what --compare, --stats and --progress always ask for", option_take_true,
+     TO(quiet), .letter = 'q'},
+    {"--help", NULL, "this text", .letter = 'h'},
+    {"--version", NULL, "the version", .letter = 'V'},
+    TEXT("LLRs are right only for the right modulation, scale and noise. So there is a warning when the first 8192 "
+         "symbols look like another modulation, when the energy of the first 65536 is more than 10 % from 1 + N0, and "
+         "when their noise is more than 2 dB from what was given. It names what they look like and the option that "
+         "mends it. A message that cannot be written is a failure, progress aside."),
+    TEXT_OF(PLAIN, "From a pipe, what has arrived is demodulated and written as soon as nothing more comes for a "
+                   "millisecond, or after five. Whatever \"auto\" estimates, it waits for 262144 symbols or the end of "
+                   "INPUT first. A reader of standard output that leaves ends the tool with SIGPIPE."),
+    TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
+         "format, of one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8. With --input-format, "
+         "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT may be a recording, given in the same "
+         "ways. It has a channel for each bit, so that sample k is symbol k. OUTPUT is a recording where its name says "
+         "so, and where INPUT is one unless OUTPUT has a suffix or is no regular file, or a part of INPUT or --planes is "
+         "asked for. Captures and annotations are carried over."),
+    TEXT_OF(MPI, "In a recording there are no hashes. A rank that fails ends the job with one message."),
+    TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
+         "127, its LLRs 0. No NaN or infinity comes out."),
+    TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. What takes its name keeps "
+         "its mode, access control list and user attributes, and its owner and group where that is allowed. A recording "
+         "is two files: between their names there is an instant in which kill -9 leaves new data beside old metadata, "
+         "whose core:sha512 then differs, or a name .softqam-*.tmp."),
+    TEXT("Exit status:"),
+    TEXT("  0  done\n"
+         "  1  the data, the file or the device failed (--strict: or it was warned of)\n"
+         "  2  the command was wrong"),
+    {.name = NULL},
 };
+/* clang-format on */
 
-/* Values that getopt_long() returns for options without a letter: from this one on, by their places. */
-enum { N_OPTIONS = sizeof known_options / sizeof known_options[0], FIRST_VALUE = 256 };
-
-static int value_of(const struct known_option *known)
+const char *demod_help(bool is_mpi)
 {
-    return known->letter ? known->letter : FIRST_VALUE + (int)(known - known_options);
+    return option_table_help(rows, is_mpi ? MPI : PLAIN);
 }
 
-/* The options as getopt_long() takes them. */
-static void list_options(bool is_mpi, char letters[2 * N_OPTIONS + 2], struct option list[N_OPTIONS + 1])
+enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
-    *letters++ = ':';
-    for (const struct known_option *known = known_options; known < known_options + N_OPTIONS; known++) {
-        if (is_mpi && known->is_plain)
-            continue;
-        *list++ = (struct option){known->name + 2, known->has_value, NULL, value_of(known)};
-        if (known->letter)
-            *letters++ = (char)known->letter;
-        if (known->letter && known->has_value == required_argument)
-            *letters++ = ':';
-    }
-    *letters = '\0';
-    *list = (struct option){NULL, 0, NULL, 0};
-}
-
-static bool parse_option(struct parser *p, int value)
-{
-    for (const struct known_option *known = known_options; known < known_options + N_OPTIONS; known++) {
-        if (value != value_of(known))
-            continue;
-        p->option = known->name;
-        p->text = optarg;
-        return known->take(p);
-    }
-    return false; /* a wrong one, of which has been told */
-}
-
-enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
-{
-    struct parser parser = {.options = options, .action = DEMOD_RUN};
-    char letters[2 * N_OPTIONS + 2];
-    struct option list[N_OPTIONS + 1];
-    int value;
-    list_options(is_mpi, letters, list);
     memset(options, 0, sizeof *options);
     options->hash = !is_mpi;
     options->sync = true;
@@ -424,15 +391,19 @@ enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi,
     options->config.modulation = SOFTQAM_MODULATION_DEFAULT;
     softqam_context_config_init(&options->context_config);
     options->context_config.backend = SOFTQAM_BACKEND_AUTO;
-    while ((value = arguments_next(argc, argv, letters, list)) != -1) {
-        if (!parse_option(&parser, value))
-            return DEMOD_WRONG;
-        if (parser.action != DEMOD_RUN)
-            return parser.action;
-    }
+    const enum option_result result = option_table_parse(rows, is_mpi ? MPI : PLAIN, argc, argv, options);
+    if (result != OPTIONS_RUN)
+        return result;
     if (!arguments_count_operands(argc, 2, "INPUT and OUTPUT"))
-        return DEMOD_WRONG;
+        return OPTIONS_WRONG;
     options->input = argv[optind];
     options->output = argv[optind + 1];
-    return demod_rules_complete(options, &parser.raw) ? DEMOD_RUN : DEMOD_WRONG;
+    /* mpirun gives a rank a terminal of its own. */
+    return demod_rules_complete(options) && (is_mpi || output_file_check_terminal(options->output)) ? OPTIONS_RUN
+                                                                                                    : OPTIONS_WRONG;
+}
+
+unsigned demod_options_how(const struct demod_options *options)
+{
+    return (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
 }

@@ -7,11 +7,27 @@
 
 #include <softqam/softqam.h>
 
+#include "common/option_table.h"
 #include "common/sample_format.h"
 #include "noise_source.h"
 #include "symbol_source.h"
 
+enum demod_sigmf { SIGMF_BY_NAME, SIGMF_YES, SIGMF_NO };
+enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
+/* Options whose values wait until all options are known. */
+struct demod_raw_options {
+    const char *input_format;
+    const char *output_format;
+    const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
+    const char *llr_scale, *llr_limit;
+    enum demod_sigmf sigmf; /* of the output */
+    int partial;            /* 0: an error, 1: ignored */
+    int progress;           /* demod_progress */
+};
+
 struct demod_options {
+    struct demod_raw_options raw;
     const char *input;
     const char *output;
     bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
@@ -23,6 +39,7 @@ struct demod_options {
     enum output_kind output_kind; /* of OUTPUT; config.output_format is what the library makes for it */
     const char *compared_bits;    /* a file; NULL for none */
     bool ignore_partial;
+    bool no_clobber;
     bool sync; /* OUTPUT is on the disk when it takes its name */
     /* With its llr_scale and llr_limit for s8 and s16; modulation and input_scale are 0 where the input says them. */
     softqam_demodulator_config config;
@@ -30,26 +47,26 @@ struct demod_options {
     bool c_init_given; /* --c-init, which may say that nothing is descrambled; else the recording says it */
     bool descrambles;  /* by the next */
     uint32_t c_init;
-    size_t plane_symbols; /* of a code block, which comes out as bit planes; 0 for symbol order */
+    uint64_t plane_symbols; /* of a code block, which comes out as bit planes; 0 for symbol order */
     enum noise_kind noise;
     double noise_var;       /* NOISE_VALUE */
     const char *noise_file; /* NOISE_FILE */
     bool verify;
     bool stats;
-    bool stats_json; /* as JSON */
+    bool stats_json;        /* as JSON */
+    const char *stats_file; /* which gets it; NULL: standard error */
     bool quiet;
     bool strict; /* a warning is a failure */
     bool show_progress;
     unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
 };
 
-/* What main() does next. */
-enum demod_action { DEMOD_RUN, DEMOD_HELP, DEMOD_VERSION, DEMOD_WRONG };
+/* OPTIONS_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
+enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* DEMOD_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
-enum demod_action demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
+/* How its outputs are opened. */
+unsigned demod_options_how(const struct demod_options *options);
 
-/* In help.c. The text lives as long as the program; not from two threads at once. */
 const char *demod_help(bool is_mpi);
 
 #endif

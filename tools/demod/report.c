@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -195,7 +196,27 @@ static void report_comparison(const struct demod_run *run)
                   comparison->n_wrong, comparison->n_compared, bit_error_rate(comparison));
 }
 
-void demod_report(const struct demod_run *run)
+/* As one line, to the file or to standard error. */
+static bool write_json(const struct demod_run *run, struct output_file *file)
+{
+    struct output_file none = {.fd = -1};
+    char *text = report_json(run);
+    bool written = text != NULL;
+    message_clear_transient();
+    if (!text)
+        message_print("--stats", "out of memory");
+    else if (!file->name)
+        fputs(text, stderr);
+    else
+        written =
+            output_file_write(file, text, strlen(text)) && output_file_finish(file) && output_file_publish(file, &none);
+    if (written)
+        output_file_release(file);
+    free(text);
+    return written;
+}
+
+bool demod_report(const struct demod_run *run, struct output_file *file)
 {
     const struct demod_options *options = run->options;
     if (!options->quiet)
@@ -209,7 +230,8 @@ void demod_report(const struct demod_run *run)
     if (options->compared_bits)
         report_comparison(run);
     if (options->stats_json)
-        report_json(run);
-    else if (options->stats)
+        return write_json(run, file);
+    if (options->stats)
         report_statistics(run);
+    return true;
 }

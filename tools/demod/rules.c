@@ -8,6 +8,7 @@
 #include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
+#include "common/modulation.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
@@ -51,13 +52,13 @@ static bool is_llrs(enum output_kind kind)
     return kind != OUTPUT_U8 && !is_decisions(kind);
 }
 
-static bool check_noise(const struct demod_options *options, const struct demod_raw_options *raw)
+static bool check_noise(const struct demod_options *options)
 {
     const char *format = sample_format_name(options->output_kind);
     const bool takes_noise = is_llrs(options->output_kind);
-    if (!takes_noise && raw->noise_option)
-        message_print(raw->noise_option, "only for LLRs; %s takes no noise variance", format);
-    else if (takes_noise && !raw->noise_option)
+    if (!takes_noise && options->raw.noise_option)
+        message_print(options->raw.noise_option, "only for LLRs; %s takes no noise variance", format);
+    else if (takes_noise && !options->raw.noise_option)
         message_print(NULL, "output format %s needs a noise variance: --noise-var, --snr-db or --noise-file", format);
     else if (options->noise == NOISE_FILE && is_same_descriptor(options->noise_file, options->input))
         message_print("--noise-file", "'%s' is INPUT as well", options->noise_file);
@@ -85,8 +86,8 @@ static bool check_planes(const struct demod_options *options)
 {
     if (options->plane_symbols == 0 || options->skip % options->plane_symbols == 0)
         return true;
-    message_print("--planes", "--skip %" PRIu64 " is not a multiple of the %zu symbols of a code block", options->skip,
-                  options->plane_symbols);
+    message_print("--planes", "--skip %" PRIu64 " is not a multiple of the %" PRIu64 " symbols of a code block",
+                  options->skip, options->plane_symbols);
     return false;
 }
 
@@ -99,19 +100,20 @@ static bool check_verify(bool wanted)
 }
 
 /* The scale and the limit of LLRs that are integers: as given, or the default. */
-static bool choose_llr_steps(struct demod_options *options, const struct demod_raw_options *raw)
+static bool choose_llr_steps(struct demod_options *options)
 {
     static const char scale_option[] = "--llr-scale", limit_option[] = "--llr-limit";
     const struct llr_settings settings = llr_settings_of(options->config.output_format);
     double scale = (double)settings.default_scale;
     uint64_t limit = settings.max_limit;
-    if (settings.max_limit == 0 && (raw->llr_scale || raw->llr_limit)) {
-        message_print(raw->llr_scale ? scale_option : limit_option, "only for output formats s8 and s16");
+    if (settings.max_limit == 0 && (options->raw.llr_scale || options->raw.llr_limit)) {
+        message_print(options->raw.llr_scale ? scale_option : limit_option, "only for output formats s8 and s16");
         return false;
     }
-    if ((raw->llr_scale &&
-         !arguments_parse_ratio_in(scale_option, raw->llr_scale, 1.0 / 1024, settings.max_scale, &scale)) ||
-        (raw->llr_limit && !arguments_parse_count(limit_option, raw->llr_limit, 1, settings.max_limit, &limit)))
+    if ((options->raw.llr_scale &&
+         !arguments_parse_ratio_in(scale_option, options->raw.llr_scale, 1.0 / 1024, settings.max_scale, &scale)) ||
+        (options->raw.llr_limit &&
+         !arguments_parse_count(limit_option, options->raw.llr_limit, 1, settings.max_limit, &limit)))
         return false;
     options->config.llr_scale = (float)scale;
     options->config.llr_limit = (int)limit;
@@ -134,10 +136,10 @@ static bool is_range(const struct demod_options *options)
 }
 
 /* By default a recording becomes a recording, unless OUTPUT has a suffix, and so a format. */
-static bool is_sigmf_output(const struct demod_options *options, const struct demod_raw_options *raw)
+static bool is_sigmf_output(const struct demod_options *options)
 {
-    if (raw->sigmf != SIGMF_BY_NAME)
-        return raw->sigmf == SIGMF_YES;
+    if (options->raw.sigmf != SIGMF_BY_NAME)
+        return options->raw.sigmf == SIGMF_YES;
     if (sigmf_name_is_explicit(options->output))
         return true;
     struct stat status;
@@ -147,17 +149,17 @@ static bool is_sigmf_output(const struct demod_options *options, const struct de
 }
 
 /* An INPUT whose format is named is plain samples, which of SigMF's files only the data are. */
-static bool choose_sigmf(struct demod_options *options, const struct demod_raw_options *raw)
+static bool choose_sigmf(struct demod_options *options)
 {
     const char *unsupported = sigmf_name_unsupported(options->input);
-    options->input_is_sigmf = !raw->input_format && sigmf_name_is_recording(options->input);
-    options->output_is_sigmf = is_sigmf_output(options, raw);
+    options->input_is_sigmf = !options->raw.input_format && sigmf_name_is_recording(options->input);
+    options->output_is_sigmf = is_sigmf_output(options);
     const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
         message_print(options->input, "%s; give the .sigmf-meta of a recording", unsupported);
-    else if (sigmf_name_unsupported(options->output) && !raw->output_format)
+    else if (sigmf_name_unsupported(options->output) && !options->raw.output_format)
         message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
-    else if (raw->input_format && sigmf_name_is_metadata(options->input))
+    else if (options->raw.input_format && sigmf_name_is_metadata(options->input))
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     else if (options->output_is_sigmf && options->n_shards > 1)
         message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
@@ -176,50 +178,69 @@ static bool choose_sigmf(struct demod_options *options, const struct demod_raw_o
 }
 
 /* A recording's is in its metadata, whatever suffix its name has. */
-static bool choose_input_format(struct demod_options *options, const struct demod_raw_options *raw)
+static bool choose_input_format(struct demod_options *options)
 {
     if (options->input_is_sigmf)
         return true;
-    if (!sample_format_for_input("--input-format", raw->input_format, options->input, &options->input_format))
+    if (!sample_format_for_input("--input-format", options->raw.input_format, options->input, &options->input_format))
         return false;
     options->config.input_format = file_format_library(options->input_format);
     return true;
 }
 
 /* In a recording's name dots mean nothing: what is written ends in SigMF's own suffixes. */
-static bool choose_output_format(struct demod_options *options, const struct demod_raw_options *raw)
+static bool choose_output_format(struct demod_options *options)
 {
     const bool any_suffix = options->output_is_sigmf || sigmf_name_is_explicit(options->output);
     const char *suffix = file_name_suffix(options->output);
-    if (options->input_is_sigmf && !any_suffix && !raw->output_format && suffix && raw->sigmf != SIGMF_NO &&
-        !sample_format_has_suffix(options->output)) {
+    if (options->input_is_sigmf && !any_suffix && !options->raw.output_format && suffix &&
+        options->raw.sigmf != SIGMF_NO && !sample_format_has_suffix(options->output)) {
         message_print(options->output,
                       "suffix %s is unknown; --sigmf makes a recording of that name, and --output-format names the "
                       "format of a plain file",
                       suffix);
         return false;
     }
-    if (!sample_format_for_soft_bits("--output-format", raw->output_format, options->output, any_suffix,
+    if (!sample_format_for_soft_bits("--output-format", options->raw.output_format, options->output, any_suffix,
                                      &options->output_kind))
         return false;
     options->config.output_format = sample_format_library(options->output_kind);
     /* The signs of LLRs are the same for any noise. */
-    if (is_decisions(options->output_kind) && !raw->noise_option)
+    if (is_decisions(options->output_kind) && !options->raw.noise_option)
         options->noise = NOISE_UNIT;
     return true;
 }
 
-bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw)
+bool demod_rules_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
+                              const char *modulation_subject, const char *c_init_subject)
+{
+    static const char cause[] = "has no soft bits u8; choose LLRs, hard or bits with --output-format";
+    if (options->output_kind != OUTPUT_U8)
+        return true;
+    if (modulation != SOFTQAM_MODULATION_DEFAULT && modulation != SOFTQAM_MODULATION_256QAM)
+        message_print(modulation_subject, "%s %s", modulation_get(modulation)->option, cause);
+    else if (descrambles)
+        message_print(c_init_subject, "what is descrambled %s", cause);
+    else if (options->plane_symbols > 0)
+        message_print("--planes", "what comes out as bit planes %s", cause);
+    else
+        return true;
+    return false;
+}
+
+bool demod_rules_complete(struct demod_options *options)
 {
     softqam_demodulator_config *config = &options->config;
-    if (!choose_sigmf(options, raw) || !choose_input_format(options, raw) || !choose_output_format(options, raw) ||
-        !check_planes(options) || !choose_llr_steps(options, raw) || !check_noise(options, raw) ||
-        !check_sign(options) || !check_verify(options->verify) || !check_device(options))
+    if (!choose_sigmf(options) || !choose_input_format(options) || !choose_output_format(options) ||
+        !demod_rules_check_format(options, config->modulation, options->descrambles, "--modulation", "--c-init") ||
+        !check_planes(options) || !choose_llr_steps(options) || !check_noise(options) || !check_sign(options) ||
+        !check_verify(options->verify) || !check_device(options))
         return false;
+    options->ignore_partial = options->raw.partial != 0;
     if (config->input_scale == 0 && !options->input_is_sigmf)
         config->input_scale = file_format_default_scale(options->input_format);
     config->noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
-    options->show_progress = raw->progress == PROGRESS_ALWAYS ||
-                             (raw->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
+    options->show_progress = options->raw.progress == PROGRESS_ALWAYS ||
+                             (options->raw.progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));
     return true;
 }

@@ -7,21 +7,13 @@
 
 #include "options.h"
 
-enum demod_sigmf { SIGMF_BY_NAME, SIGMF_YES, SIGMF_NO };
-enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
-
-/* Options whose values wait until all options are known. */
-struct demod_raw_options {
-    const char *input_format;
-    const char *output_format;
-    const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
-    const char *llr_scale, *llr_limit;
-    enum demod_sigmf sigmf; /* of the output */
-    int progress;           /* demod_progress */
-};
-
 /* Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False after it has
  * said which of them contradict each other. */
-bool demod_rules_complete(struct demod_options *options, const struct demod_raw_options *raw);
+bool demod_rules_complete(struct demod_options *options);
+
+/* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subjects say where the
+ * two come from. */
+bool demod_rules_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
+                              const char *modulation_subject, const char *c_init_subject);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
+#include "rules.h"
 #include "stages.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
@@ -57,27 +58,6 @@ static void settle_modulation(struct demod_run *run)
         *modulation = SOFTQAM_MODULATION_256QAM;
 }
 
-/* Soft bits are those of 256QAM, as it is sent. */
-static bool check_soft_bits(const struct demod_run *run)
-{
-    static const char cause[] = "has no soft bits u8; choose LLRs, hard or bits with --output-format";
-    const struct demod_options *options = run->options;
-    const bool is_256qam = run->config.modulation == SOFTQAM_MODULATION_256QAM;
-    const char *path = run->recording.meta_path;
-    if (options->output_kind != OUTPUT_U8)
-        return true;
-    if (!is_256qam)
-        message_print(options->config.modulation ? "--modulation" : path, "%s %s",
-                      modulation_get(run->config.modulation)->option, cause);
-    else if (run->descrambles)
-        message_print(options->c_init_given ? "--c-init" : path, "what is descrambled %s", cause);
-    else if (options->plane_symbols > 0)
-        message_print("--planes", "what comes out as bit planes %s", cause);
-    else
-        return true;
-    return false;
-}
-
 size_t demod_run_output_bits(const struct demod_run *run)
 {
     const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
@@ -119,7 +99,8 @@ int demod_run_open(struct demod_run *run)
     if (!read_recording(run))
         return EXIT_FAILED;
     settle_modulation(run);
-    if (!check_soft_bits(run))
+    if (!demod_rules_check_format(run->options, run->config.modulation, run->descrambles, run->recording.meta_path,
+                                  run->recording.meta_path))
         return EXIT_COMMAND;
     if (!open_inputs(run))
         return EXIT_FAILED;

@@ -125,7 +125,7 @@ static int open_outputs(struct run *run)
         message_print(run->meta_path, "is %s as well; give OUTPUT another name", run->data_path);
         return EXIT_COMMAND;
     }
-    const unsigned how = options->sync ? OUTPUT_FILE_SYNC : 0;
+    const unsigned how = (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
     const bool opened = output_file_open(&run->output, output, how) &&
                         (!bits || output_file_open(&run->bits_output, bits, how)) &&
                         (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, how));
@@ -222,11 +222,11 @@ int main(int argc, char *argv[])
     struct gen_options options;
     message_start("softqam-gen");
     switch (gen_options_parse(argc, argv, &options)) {
-    case GEN_RUN:
+    case OPTIONS_RUN:
         return generate_files(&options);
-    case GEN_HELP:
-        return message_to_stdout(gen_help);
-    case GEN_VERSION:
+    case OPTIONS_HELP:
+        return message_to_stdout(gen_help());
+    case OPTIONS_VERSION:
         return message_version_to_stdout();
     default:
         return EXIT_COMMAND;

@@ -3,11 +3,11 @@
 
 #include <math.h>
 #include <sched.h>
-#include <string.h>
 
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/modulation.h"
+#include "common/output_file.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
@@ -16,84 +16,6 @@ enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 
 /* As many symbols as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
-
-const char gen_help[] = "Usage: softqam-gen [options] OUTPUT\n"
-                        "\n"
-                        "Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy)\n"
-                        "with white Gaussian noise to OUTPUT; \"-\" is standard output. The same seed\n"
-                        "gives the same file on every machine and for every number of threads; a longer\n"
-                        "file starts with the symbols of a shorter one.\n"
-                        "\n"
-                        "  -m, --modulation NAME bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam;\n"
-                        "                        default: 256qam\n"
-                        "      --c-init N        scramble the bits with the sequence of this c_init, 0 to\n"
-                        "                        2147483647, decimal or 0x.. (3GPP TS 38.211 clause\n"
-                        "                        5.2.1), which begins at the first bit\n"
-                        "      --symbols N       how many; default: 1000000\n"
-                        "      --snr-db X        Es/N0 in dB, -200 to 200, with N0 the variance of the\n"
-                        "                        complex noise (N0/2 a component); default: no noise\n"
-                        "      --seed S          0 to 2^64 - 1; default: 1\n"
-                        "  -o, --output-format FORMAT\n"
-                        "                        cf32, cs16, cs8 or cf16, see below; default: by OUTPUT's\n"
-                        "                        suffix; cf32 for \"-\" and a name without a suffix\n"
-                        "      --output-scale X  what a sample of 1 stands for, a number or a fraction\n"
-                        "                        A/B: softqam-demod's --input-scale; default: 1 (cf32,\n"
-                        "                        cf16), 1/8192 (cs16), 1/64 (cs8), which leave room for\n"
-                        "                        the outer points and noise\n"
-                        "      --bits FILE       the bits that were sent, before scrambling, one byte (0\n"
-                        "                        or 1) each, b0 first\n"
-                        "      --threads N       1 to 1024; default: one per CPU\n"
-                        "      --no-sync         do not wait until the files are on the disk\n"
-                        "  -q, --quiet           print only failures on standard error\n"
-                        "  -h, --help            this text\n"
-                        "  -V, --version         the version\n"
-                        "\n"
-                        "Formats of OUTPUT, for each symbol I then Q in this machine's byte order:\n"
-                        "  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
-                        "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
-                        "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
-                        "  cf16  two 16-bit floats; .cf16\n"
-                        "\n"
-                        "An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of\n"
-                        "cf32 unless --output-format names cs16 or cs8; its metadata have the scale.\n"
-                        "\n"
-                        "An OUTPUT with any other suffix is refused without --output-format. A suffix is\n"
-                        "what follows the last dot of a name; dots at its start do not count. Suffixes\n"
-                        "are names of formats too: -o sc16. OUTPUT and FILE appear complete or not at\n"
-                        "all, and may not be the same file.\n"
-                        "\n"
-                        "Exit status:\n"
-                        "  0  done\n"
-                        "  1  a file failed\n"
-                        "  2  the command was wrong\n";
-
-enum {
-    OPTION_C_INIT = 256,
-    OPTION_SYMBOLS,
-    OPTION_SNR_DB,
-    OPTION_SEED,
-    OPTION_OUTPUT_SCALE,
-    OPTION_BITS,
-    OPTION_THREADS,
-    OPTION_NO_SYNC
-};
-
-static const char short_options[] = ":m:o:qhV";
-
-static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
-                                             {"c-init", required_argument, NULL, OPTION_C_INIT},
-                                             {"symbols", required_argument, NULL, OPTION_SYMBOLS},
-                                             {"snr-db", required_argument, NULL, OPTION_SNR_DB},
-                                             {"seed", required_argument, NULL, OPTION_SEED},
-                                             {"output-format", required_argument, NULL, 'o'},
-                                             {"output-scale", required_argument, NULL, OPTION_OUTPUT_SCALE},
-                                             {"bits", required_argument, NULL, OPTION_BITS},
-                                             {"threads", required_argument, NULL, OPTION_THREADS},
-                                             {"no-sync", no_argument, NULL, OPTION_NO_SYNC},
-                                             {"quiet", no_argument, NULL, 'q'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, 'V'},
-                                             {NULL, 0, NULL, 0}};
 
 static unsigned count_cpus(void)
 {
@@ -104,49 +26,97 @@ static unsigned count_cpus(void)
     return n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
 }
 
-static bool parse_threads(const char *text, struct gen_options *options)
+static bool take_modulation(const struct option_call *call)
 {
-    uint64_t count = 0;
-    if (!arguments_parse_count("--threads", text, 1, MAX_THREADS, &count))
-        return false;
-    options->n_threads = (unsigned)count;
-    return true;
+    return modulation_parse(call->text, &((struct gen_options *)call->target)->modulation);
 }
 
-static bool parse_option(int option, struct gen_options *options, const char **format)
+static bool take_c_init(const struct option_call *call)
 {
-    switch (option) {
-    case 'm':
-        return modulation_parse(optarg, &options->modulation);
-    case OPTION_C_INIT:
-        options->scrambles = true;
-        return arguments_parse_c_init(optarg, &options->c_init);
-    case OPTION_SYMBOLS:
-        return arguments_parse_count("--symbols", optarg, 0, MAX_SYMBOLS, &options->n_symbols);
-    case OPTION_SNR_DB:
-        return arguments_parse_snr_db(optarg, &options->snr_db);
-    case OPTION_SEED:
-        return arguments_parse_count("--seed", optarg, 0, UINT64_MAX, &options->seed);
-    case OPTION_OUTPUT_SCALE:
-        options->scale_text = optarg;
-        return arguments_parse_ratio("--output-scale", optarg, &options->scale);
-    case OPTION_BITS:
-        options->bits = optarg;
-        return true;
-    case OPTION_THREADS:
-        return parse_threads(optarg, options);
-    case 'o':
-        *format = optarg;
-        return true;
-    case OPTION_NO_SYNC:
-        options->sync = false;
-        return true;
-    case 'q':
-        options->quiet = true;
-        return true;
-    default:
-        return false;
+    struct gen_options *options = call->target;
+    options->scrambles = true;
+    return arguments_parse_c_init(call->text, &options->c_init);
+}
+
+static bool take_snr_db(const struct option_call *call)
+{
+    return arguments_parse_snr_db(call->text, &((struct gen_options *)call->target)->snr_db);
+}
+
+static bool take_output_scale(const struct option_call *call)
+{
+    struct gen_options *options = call->target;
+    options->scale_text = call->text;
+    return arguments_parse_ratio(call->row->name, call->text, &options->scale);
+}
+
+#define TO(member) .offset = offsetof(struct gen_options, member)
+#define TEXT(words)                                                                                                    \
+    {                                                                                                                  \
+        .help = (words)                                                                                                \
     }
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    TEXT("Usage: softqam-gen [options] OUTPUT"),
+    TEXT("Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy) with white Gaussian noise to OUTPUT; "
+         "\"-\" is standard output. The same seed gives the same file on every machine and for every number of threads; a "
+         "longer file starts with the symbols of a shorter one."),
+    TEXT("Examples:"),
+    TEXT("  $ softqam-gen --snr-db 22 --bits sent.hard capture.cf32\n"
+         "  $ softqam-gen -m qpsk --c-init 0x1234 --symbols 1M capture.cs16\n"
+         "  $ softqam-gen -m 64qam --snr-db 18 recording.sigmf-meta"),
+    TEXT("Symbols and files:"),
+    {"--modulation", "NAME", "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: 256qam", .take = take_modulation,
+     .letter = 'm'},
+    {"--c-init", "N",
+     "scramble the bits with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (3GPP TS 38.211 clause "
+     "5.2.1), which begins at the first bit",
+     .take = take_c_init},
+    {"--symbols", "N", "how many; default: 1000000. 1M, 64Ki and 1e6 are counts too", option_take_count, TO(n_symbols),
+     0, MAX_SYMBOLS},
+    {"--snr-db", "X",
+     "Es/N0 in dB, -200 to 200, with N0 the variance of the complex noise (N0/2 a component); default: no noise",
+     .take = take_snr_db},
+    {"--seed", "S", "0 to 2^64 - 1; default: 1", option_take_count, TO(seed), 0, UINT64_MAX},
+    {"--output-format", "FORMAT",
+     "cf32, cs16, cs8 or cf16, see below; default: by OUTPUT's suffix; cf32 for \"-\" and a name without a suffix",
+     option_take_text, TO(format_name), .letter = 'o'},
+    {"--output-scale", "X",
+     "what a sample of 1 stands for, a number or a fraction A/B: softqam-demod's --input-scale; default: 1 (cf32, cf16), "
+     "1/8192 (cs16), 1/64 (cs8), which leave room for the outer points and noise",
+     .take = take_output_scale},
+    {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
+     TO(bits)},
+    {"--threads", "N", "1 to 1024; default: one per CPU", option_take_unsigned, TO(n_threads), 1, MAX_THREADS},
+    {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
+    {"--no-sync", NULL, "do not wait until the files are on the disk", option_take_false, TO(sync)},
+    {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
+    {"--help", NULL, "this text", .letter = 'h'},
+    {"--version", NULL, "the version", .letter = 'V'},
+    TEXT("Formats of OUTPUT, for each symbol I then Q in this machine's byte order:"),
+    TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+         "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
+         "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
+         "  cf16  two 16-bit floats; .cf16"),
+    TEXT("An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of cf32 unless --output-format names "
+         "cs16 or cs8; its metadata have the scale, the modulation and c_init, which softqam-demod takes from there."),
+    TEXT("An OUTPUT with any other suffix is refused without --output-format. A suffix is what follows the last dot of a "
+         "name; dots at its start do not count. Suffixes are names of formats too, in any case: -o sc16. OUTPUT and FILE "
+         "appear complete or not at all, and may be neither the same file nor a terminal. What replaces a file keeps its "
+         "mode, access control list and user attributes, and its owner and group where that is allowed. A message that "
+         "cannot be written is a failure."),
+    TEXT("Exit status:"),
+    TEXT("  0  done\n"
+         "  1  a file failed\n"
+         "  2  the command was wrong"),
+    {.name = NULL},
+};
+/* clang-format on */
+
+const char *gen_help(void)
+{
+    return option_table_help(rows, 0);
 }
 
 /* A recording's name says nothing of its format; without one it is cf32. */
@@ -187,31 +157,23 @@ static void choose_scale(struct gen_options *options)
     options->scale_text = defaults[options->format].text;
 }
 
-enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_options *options)
+enum option_result gen_options_parse(int argc, char *const argv[], struct gen_options *options)
 {
-    const char *format = NULL;
     *options = (struct gen_options){.modulation = SOFTQAM_MODULATION_256QAM,
                                     .n_symbols = DEFAULT_SYMBOLS,
                                     .seed = 1,
                                     .snr_db = (double)INFINITY,
                                     .n_threads = count_cpus(),
                                     .sync = true};
-    for (;;) {
-        const int option = arguments_next(argc, argv, short_options, long_options);
-        if (option == -1)
-            break;
-        if (option == 'h')
-            return GEN_HELP;
-        if (option == 'V')
-            return GEN_VERSION;
-        if (!parse_option(option, options, &format))
-            return GEN_WRONG;
-    }
+    const enum option_result result = option_table_parse(rows, 0, argc, argv, options);
+    if (result != OPTIONS_RUN)
+        return result;
     if (!arguments_count_operands(argc, 1, "OUTPUT"))
-        return GEN_WRONG;
+        return OPTIONS_WRONG;
     options->output = argv[optind];
-    if (!choose_format(options, format))
-        return GEN_WRONG;
+    if (!choose_format(options, options->format_name) || !output_file_check_terminal(options->output) ||
+        (options->bits && !output_file_check_terminal(options->bits)))
+        return OPTIONS_WRONG;
     choose_scale(options);
-    return GEN_RUN;
+    return OPTIONS_RUN;
 }

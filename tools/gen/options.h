@@ -8,6 +8,8 @@
 
 #include <softqam/softqam.h>
 
+#include "common/option_table.h"
+
 struct gen_options {
     const char *output;
     bool is_sigmf;    /* output names a recording */
@@ -17,21 +19,20 @@ struct gen_options {
     uint32_t c_init;
     uint64_t n_symbols;
     uint64_t seed;
-    double snr_db; /* infinite for no noise */
+    double snr_db;           /* infinite for no noise */
+    const char *format_name; /* as given; NULL for none */
     softqam_input_format format;
     double scale;
     const char *scale_text; /* as softqam-demod's --input-scale takes it */
     unsigned n_threads;
     bool sync; /* what is written is on the disk when it takes its name */
+    bool no_clobber;
     bool quiet;
 };
 
-/* What main() does next. */
-enum gen_action { GEN_RUN, GEN_HELP, GEN_VERSION, GEN_WRONG };
+/* OPTIONS_WRONG after it has said what is wrong. */
+enum option_result gen_options_parse(int argc, char *const argv[], struct gen_options *options);
 
-/* GEN_WRONG after it has said what is wrong. */
-enum gen_action gen_options_parse(int argc, char *const argv[], struct gen_options *options);
-
-extern const char gen_help[];
+const char *gen_help(void);
 
 #endif

@@ -33,7 +33,7 @@ struct job {
     int rank, n_ranks;
     const struct demod_options *options;
     struct demod_run run;
-    struct output_file data, meta; /* of rank 0 */
+    struct output_file data, meta, report; /* of rank 0 */
     char temporary[PATH_MAX];
     MPI_File file;            /* the temporary file behind data, which all write */
     MPI_Datatype symbol;      /* what a symbol becomes */
@@ -114,9 +114,10 @@ static bool open_names(struct job *job)
 {
     const struct demod_names *names = &job->run.names;
     const char *data = demod_names_data(names, job->options);
-    const unsigned how = job->options->sync ? OUTPUT_FILE_SYNC : 0;
+    const unsigned how = demod_options_how(job->options);
     return check_is_regular(data) && output_file_open(&job->data, data, how | OUTPUT_FILE_NAMED) &&
-           (!job->options->output_is_sigmf || output_file_open(&job->meta, names->meta, how));
+           (!job->options->output_is_sigmf || output_file_open(&job->meta, names->meta, how)) &&
+           (!job->options->stats_file || output_file_open(&job->report, job->options->stats_file, how));
 }
 
 /* The temporary file's path, for all ranks, wherever they were started. */
@@ -325,33 +326,38 @@ static int demodulate(struct job *job)
     return result == EXIT_DONE ? publish(job) : result;
 }
 
-static void end_job(struct job *job, int result)
+static int end_job(struct job *job, int result)
 {
     if (job->file != MPI_FILE_NULL)
         MPI_File_close(&job->file);
     if (result == EXIT_DONE) {
         message_release(false);
-        if (job->rank == 0)
-            demod_report(&job->run);
+        if (job->rank == 0 && !demod_report(&job->run, &job->report))
+            result = EXIT_FAILED;
         if (job->rank == 0 && job->options->stats && !job->options->stats_json)
             fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
         output_file_release(&job->data);
         output_file_release(&job->meta);
-    } else {
-        output_file_discard(&job->data);
-        output_file_discard(&job->meta);
     }
+    output_file_discard(&job->data);
+    output_file_discard(&job->meta);
+    output_file_discard(&job->report);
     demod_run_close(&job->run);
     if (job->symbol != MPI_DATATYPE_NULL)
         MPI_Type_free(&job->symbol);
+    return result;
 }
 
 /* What is wrong with a command waits for all ranks too: mpirun ends the others at the first failure, so that one could
  * end before it has said why. */
 static int run_job(const struct demod_options *options, bool command_is_right)
 {
-    struct job job = {
-        .options = options, .data = {.fd = -1}, .meta = {.fd = -1}, .file = MPI_FILE_NULL, .symbol = MPI_DATATYPE_NULL};
+    struct job job = {.options = options,
+                      .data = {.fd = -1},
+                      .meta = {.fd = -1},
+                      .report = {.fd = -1},
+                      .file = MPI_FILE_NULL,
+                      .symbol = MPI_DATATYPE_NULL};
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
     int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
@@ -363,8 +369,7 @@ static int run_job(const struct demod_options *options, bool command_is_right)
         result = demodulate(&job);
     if (job.rank == 0)
         message_clear_transient();
-    end_job(&job, result);
-    return result;
+    return end_job(&job, result);
 }
 
 /* Without MPI: whether this process answers --help and --version for all. */
@@ -400,11 +405,11 @@ int main(int argc, char *argv[])
     struct demod_options options;
     message_start("softqam-demod-mpi");
     message_hold();
-    const enum demod_action action = demod_options_parse(argc, argv, true, &options);
-    if (action == DEMOD_RUN || action == DEMOD_WRONG)
-        return start_mpi(&argc, &argv, &options, action == DEMOD_RUN);
+    const enum option_result action = demod_options_parse(argc, argv, true, &options);
+    if (action == OPTIONS_RUN || action == OPTIONS_WRONG)
+        return start_mpi(&argc, &argv, &options, action == OPTIONS_RUN);
     message_release(false);
     if (!is_first_process())
         return EXIT_DONE;
-    return action == DEMOD_HELP ? message_to_stdout(demod_help(true)) : message_version_to_stdout();
+    return action == OPTIONS_HELP ? message_to_stdout(demod_help(true)) : message_version_to_stdout();
 }
