@@ -54,14 +54,15 @@ def major_version():
 
 
 LIBRARY = "libsoftqam" + major_version()
+PROGRAM_FILES = r"(bin/|share/(man/man1|bash-completion/completions|fish/vendor_completions\.d|zsh/vendor-completions)/)_?"
 # Files in /usr as patterns, and what is depended on, without versions.
 PACKAGES = {
     LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{major_version()}(\.\d+\.\d+)?", {"libc6"}),
     "libsoftqam-dev": (r"include/softqam/softqam(_cuda)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
                        {LIBRARY}),
-    "softqam-tools": (r"(bin/|share/(man/man1|bash-completion/completions)/)softqam-(demod|gen|plot|bench)(\.1\.gz)?",
+    "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|plot|bench)(\.1\.gz|\.fish)?",
                       {LIBRARY, "libc6", "libcjson1", "libliquid1", "libssl3", "python3"}),
-    "softqam-mpi": (r"(bin/|share/(man/man1|bash-completion/completions)/)softqam-demod-mpi(\.1\.gz)?",
+    "softqam-mpi": (rf"{PROGRAM_FILES}softqam-demod-mpi(\.1\.gz|\.fish)?",
                     {LIBRARY, "libc6", "libcjson1", "libliquid1", "libopenmpi3", "libssl3"}),
 }
 

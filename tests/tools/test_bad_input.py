@@ -97,7 +97,7 @@ class BadInput(BadInputTest):
                 self.row(DEMOD, ["--c-init", value, "x.cf32", "x.s8"], 2, c_init)
                 self.row(GEN, ["--c-init", value, "x.u8"], 2, c_init)
             ratio = f"'{shown}' is not a positive number or fraction (such as"
-            scales = {"--input-scale": f"{ratio} 0.001 or 1/1000) nor 'auto'", "--output-scale": f"{ratio} 0.25 or 1/32768)"}
+            scales = {"--input-scale": f"{ratio} 0.25 or 1/32768) nor 'auto'", "--output-scale": f"{ratio} 0.25 or 1/32768)"}
             for option, cause in scales.items():
                 if value in ("1e999", 41 * "9"):
                     cause = f"'{shown}' is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"

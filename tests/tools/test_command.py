@@ -123,7 +123,7 @@ class CommandLine(ToolTest):
             ["--noise-file", "x.cf32", "--noise-file", "x.cf32", "--snr-db", "3"],
         )
     ] + [
-        (["--noise-var", text], f"--noise-var: '{text}' is not a positive number or fraction (such as 0.001 or 1/1000) "
+        (["--noise-var", text], f"--noise-var: '{text}' is not a positive number or fraction (such as 0.25 or 1/32768) "
                                 "nor 'auto'")
         for text in ("0", "-1", "nan", "inf", "Auto", "", "1/0", "30dB")
     ] + [
@@ -192,7 +192,7 @@ class CommandLine(ToolTest):
         for text in self.WRONG_RATIOS:
             message = f"'{text}' is not a positive number or fraction (such as"
             arguments = ["--input-scale", text, "x.cf32", "x.u8"]
-            self.rejects(DEMOD, arguments, f"--input-scale: {message} 0.001 or 1/1000) nor 'auto'")
+            self.rejects(DEMOD, arguments, f"--input-scale: {message} 0.25 or 1/32768) nor 'auto'")
             self.rejects(GEN, ["--output-scale", text, "y.cf32"], f"--output-scale: {message} 0.25 or 1/32768)")
         for text in ("1e-40", "1e60", "1e400"):
             self.rejects(GEN, ["--output-scale", text, "y.cf32"], f"--output-scale: '{text}' {OUT_OF_RANGE}")
@@ -347,7 +347,7 @@ class CommandLine(ToolTest):
         files = self.files()
         for name, code, message in (("x.cs16", 2, "x.cs16: is INPUT as well; give OUTPUT another name"),
                                     ("sent", 2, "sent: is --compare's as well; give OUTPUT another name"),
-                                    ("./y.s8", 2, "./y.s8: is y.s8 as well; give OUTPUT another name"),
+                                    ("./y.s8", 2, "--stats: './y.s8' is OUTPUT as well"),
                                     ("none/j", 1, "none/j: No such file or directory")):  # fmt: skip
             self.fails(self.demod(f"--stats=json:{name}", *command, "y.s8"), code, message)
             self.assertEqual(self.files(), files)

@@ -69,11 +69,6 @@ class SigmfTest(ToolTest):
     def meta(self, name):
         return json.loads(self.read(name + ".sigmf-meta"))
 
-    def setUp(self):
-        super().setUp()
-        if b"--sigmf" not in self.run_tool(DEMOD, "--help").out:
-            self.skipTest("built without SigMF")
-
 
 class Inputs(SigmfTest):
     def test_datatypes(self):

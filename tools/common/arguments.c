@@ -168,14 +168,6 @@ static bool check_binary32(const char *option, const char *text, double value)
     return false;
 }
 
-bool arguments_parse_ratio(const char *option, const char *text, double *value)
-{
-    if (parse_ratio(text, value))
-        return check_binary32(option, text, *value);
-    message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)", text);
-    return false;
-}
-
 bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value)
 {
     if (parse_ratio(text, value) && *value >= min && *value <= max)
@@ -184,14 +176,15 @@ bool arguments_parse_ratio_in(const char *option, const char *text, double min, 
     return false;
 }
 
-bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value)
+bool arguments_parse_ratio(const char *option, const char *text, const char *word, double *value)
 {
     if (parse_ratio(text, value))
         return check_binary32(option, text, *value);
     *value = 0;
-    if (!strcmp(text, word))
+    if (word && !strcmp(text, word))
         return true;
-    message_print(option, "'%s' is not a positive number or fraction (such as 0.001 or 1/1000) nor '%s'", text, word);
+    message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)%s%s%s", text,
+                  word ? " nor '" : "", word ? word : "", word ? "'" : "");
     return false;
 }
 

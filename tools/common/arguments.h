@@ -20,14 +20,12 @@ bool arguments_parse_count(const char *option, const char *text, uint64_t min, u
 /* A decimal number, min to max. */
 bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value);
 
-/* A positive decimal number, or a fraction A/B of two of them, that a binary32 holds. */
-bool arguments_parse_ratio(const char *option, const char *text, double *value);
+/* A positive decimal number, or a fraction A/B of two of them, that a binary32 holds; or a word, which gives 0, NULL
+ * for none. */
+bool arguments_parse_ratio(const char *option, const char *text, const char *word, double *value);
 
 /* One from min to max, both positive. */
 bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value);
-
-/* A positive one, or a word, which gives 0. */
-bool arguments_parse_ratio_or(const char *option, const char *text, const char *word, double *value);
 
 /* The value of --snr-db: -200 to 200. */
 bool arguments_parse_snr_db(const char *text, double *snr_db);

@@ -49,6 +49,10 @@ bool input_file_open(struct input_file *file, const char *path)
 
 bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t nbytes)
 {
+    if (file->nbytes < 0) {
+        message_print(file->name, "not a regular file, so no part of it can be chosen");
+        return false;
+    }
     if (lseek(file->fd, (off_t)offset, SEEK_CUR) < 0) {
         message_print_errno(file->name);
         return false;
@@ -56,6 +60,15 @@ bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t n
     file->nbytes = (int64_t)nbytes;
     file->limit = nbytes;
     file->is_part = true;
+    return true;
+}
+
+bool input_file_limit(struct input_file *file, uint64_t nbytes)
+{
+    if (file->nbytes < 0)
+        file->limit = nbytes;
+    else if (nbytes < (uint64_t)file->nbytes)
+        return input_file_choose_part(file, 0, nbytes);
     return true;
 }
 

@@ -22,8 +22,11 @@ struct input_file {
 
 bool input_file_open(struct input_file *file, const char *path);
 
-/* Of a file whose size is known and of which nothing was read: so many bytes after the next `offset`. */
+/* Of a file of which nothing was read: so many bytes after the next `offset`, which only a regular one can give. */
 bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t nbytes);
+
+/* No more than so many bytes. */
+bool input_file_limit(struct input_file *file, uint64_t nbytes);
 
 /* Leaves out bytes at the start; *n_skipped is fewer than nbytes where the file ends before. */
 bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped);

@@ -267,8 +267,10 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
     if (file->given_fd >= 0 ? file->fd >= 0 : open_by_kind(file, path))
         return true;
     const int cause = errno;
-    const bool is_denied = file->given_fd < 0 && (cause == EACCES || cause == EROFS);
-    const bool by_folder = is_denied && (!faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) || errno == ENOENT);
+    const bool is_denied = cause == EACCES || cause == EROFS, is_missing = cause == ENOENT;
+    const bool may_be_written = !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+    const bool by_folder =
+        file->given_fd < 0 && ((is_denied && (may_be_written || errno == ENOENT)) || (is_missing && may_be_written));
     output_file_discard(file);
     if (cause == EEXIST)
         message_print(path, "is there already, and --no-clobber keeps it");

@@ -60,9 +60,6 @@ struct sigmf_samples {
     double scale; /* what a sample of 1 stands for */
 };
 
-/* Whether this build has SigMF. Without it there is nothing else to call here. */
-bool sigmf_is_available(void);
-
 /* Reads the metadata of the recording that a path names (sigmf_name.h). */
 bool sigmf_input_read(struct sigmf_input *input, const char *path);
 

@@ -33,11 +33,6 @@ static const struct {
 
 enum { N_DATATYPES = sizeof datatypes / sizeof datatypes[0], LIST_NBYTES = 128 };
 
-bool sigmf_is_available(void)
-{
-    return true;
-}
-
 static char *read_text(const struct input_file *file, size_t *length)
 {
     char *text = NULL;
@@ -88,7 +83,10 @@ static bool check_members(const struct sigmf_input *input, const cJSON *object)
         message_print(input->meta_path, "out of memory");
         return false;
     }
-    cJSON_ArrayForEach(item, object) names[n++] = item->string;
+    cJSON_ArrayForEach(item, object)
+    {
+        names[n++] = item->string;
+    }
     qsort(names, n, sizeof *names, compare_names);
     for (size_t i = 1; i < n; i++)
         if (!strcmp(names[i - 1], names[i]))
@@ -249,42 +247,23 @@ static bool read_gaps(struct sigmf_input *input)
     return true;
 }
 
-/* The name of the data: NULL for that of the metadata. */
-static bool read_dataset(const struct sigmf_input *input, const char **name)
-{
-    const cJSON *dataset = global_member(input, "core:dataset");
-    *name = NULL;
-    if (cJSON_IsTrue(global_member(input, "core:metadata_only"))) {
-        message_print(input->meta_path, "core:metadata_only: has no samples");
-        return false;
-    }
-    if (!dataset)
-        return true;
-    if (cJSON_IsString(dataset) && sigmf_name_is_metadata(dataset->valuestring)) {
-        message_print(input->meta_path, "core:dataset: names metadata, not samples");
-        return false;
-    }
-    if (cJSON_IsString(dataset) && *dataset->valuestring && strcmp(dataset->valuestring, "-") != 0 &&
-        !strchr(dataset->valuestring, '/') && strlen(dataset->valuestring) < PATH_MAX) {
-        *name = dataset->valuestring;
-        return true;
-    }
-    message_print(input->meta_path, "core:dataset: not the name of a file beside it");
-    return false;
-}
-
 /* BASE.sigmf-data, or beside the metadata the file that it names. */
 static bool find_data(struct sigmf_input *input, const char *path)
 {
-    const char *name, *slash = strrchr(input->meta_path, '/');
-    if (!read_dataset(input, &name))
-        return false;
-    if (!name)
-        return sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, input->data_path);
+    const cJSON *dataset = global_member(input, "core:dataset");
+    const char *name = cJSON_GetStringValue(dataset), *slash = strrchr(input->meta_path, '/');
     const int directory = slash ? (int)(slash - input->meta_path) + 1 : 0;
-    if (snprintf(input->data_path, PATH_MAX, "%.*s%s", directory, input->meta_path, name) < PATH_MAX)
+    if (cJSON_IsTrue(global_member(input, "core:metadata_only")))
+        message_print(input->meta_path, "core:metadata_only: has no samples");
+    else if (!dataset)
+        return sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, input->data_path);
+    else if (name && sigmf_name_is_metadata(name))
+        message_print(input->meta_path, "core:dataset: names metadata, not samples");
+    else if (!name || !*name || !strcmp(name, "-") || strchr(name, '/') ||
+             snprintf(input->data_path, PATH_MAX, "%.*s%s", directory, input->meta_path, name) >= PATH_MAX)
+        message_print(input->meta_path, "core:dataset: not the name of a file beside it");
+    else
         return true;
-    message_print(input->meta_path, "core:dataset: not the name of a file beside it");
     return false;
 }
 
@@ -301,19 +280,26 @@ static bool read_sha512(struct sigmf_input *input)
     return false;
 }
 
+/* Three numbers with points between them. */
+static bool is_version(const char *text)
+{
+    for (int k = 0; k < 3; k++) {
+        const size_t n = strspn(text, "0123456789");
+        if (n == 0 || text[n] != (k < 2 ? '.' : '\0'))
+            return false;
+        text += n + 1;
+    }
+    return true;
+}
+
 /* Versions 0 and 1 mean the same by what is read here; what a later one means is not known. */
 static bool read_version(const struct sigmf_input *input)
 {
     const cJSON *item = global_member(input, "core:version");
     const char *version = cJSON_GetStringValue(item);
-    unsigned numbers[3];
-    int length = 0;
-    if (!item)
-        return true;
-    if (!version || sscanf(version, "%3u.%3u.%3u%n", &numbers[0], &numbers[1], &numbers[2], &length) != 3 ||
-        version[length] || version[strspn(version, "0123456789.")])
+    if (item && (!version || !is_version(version)))
         message_print(input->meta_path, "core:version: not a version such as \"1.2.0\"");
-    else if (numbers[0] > 1)
+    else if (item && strtoul(version, NULL, 10) > 1)
         message_print(input->meta_path, "core:version: '%s' is not supported, only versions 0 and 1", version);
     else
         return true;

@@ -17,25 +17,11 @@ static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */
 
 /* NULL for what SigMF has no datatype for. */
-static const char *datatype_of(enum output_kind kind)
-{
-    switch (kind) {
-    case OUTPUT_U8:
-    case OUTPUT_HARD:
-        return "ru8";
-    case OUTPUT_S8:
-        return "ri8";
-    case OUTPUT_S16:
-        return "ri16_le";
-    case OUTPUT_F32:
-        return "rf32_le";
-    case OUTPUT_F16:
-    case OUTPUT_BITS:
-    case N_OUTPUT_KINDS:
-        break;
-    }
-    return NULL;
-}
+static const char *const datatypes[N_OUTPUT_KINDS] = {[OUTPUT_U8] = "ru8",
+                                                      [OUTPUT_HARD] = "ru8",
+                                                      [OUTPUT_S8] = "ri8",
+                                                      [OUTPUT_S16] = "ri16_le",
+                                                      [OUTPUT_F32] = "rf32_le"};
 
 /* What is true of the input's data and not of the output's, and where it goes; NULL: nowhere. */
 static const struct {
@@ -68,7 +54,7 @@ int sigmf_output_check(const struct sigmf_output *output)
         message_print(output->input->meta_path, "%s: not an array", carried[i]);
         return EXIT_FAILED;
     }
-    if (datatype_of(output->kind))
+    if (datatypes[output->kind])
         return EXIT_DONE;
     message_print("--output-format", "%s has no datatype in SigMF; choose another, or --no-sigmf",
                   sample_format_name(output->kind));
@@ -116,7 +102,10 @@ static cJSON *carry_segments(const struct builder *builder, const char *name)
 {
     const cJSON *array = input_member(builder->output, name);
     cJSON *carried = array ? cJSON_Duplicate(array, 1) : cJSON_CreateArray(), *item;
-    cJSON_ArrayForEach(item, carried) cJSON_DeleteItemFromObjectCaseSensitive(item, "core:header_bytes");
+    cJSON_ArrayForEach(item, carried)
+    {
+        cJSON_DeleteItemFromObjectCaseSensitive(item, "core:header_bytes");
+    }
     return carried;
 }
 
@@ -252,7 +241,7 @@ static void set_recorder(struct builder *builder, cJSON *global, const char *too
 static void set_global(struct builder *builder, cJSON *global)
 {
     const struct sigmf_output *output = builder->output;
-    set_string(builder, global, "core:datatype", datatype_of(output->kind));
+    set_string(builder, global, "core:datatype", datatypes[output->kind]);
     set_number(builder, global, "core:num_channels", softqam_bits_per_symbol(output->config->modulation));
     set_version(builder, global);
     set_recorder(builder, global, output->tool);

@@ -32,24 +32,13 @@ bool bit_comparison_start(struct bit_comparison *comparison, const struct symbol
 
 bool bit_comparison_limit(struct bit_comparison *comparison, uint64_t count)
 {
-    struct input_file *file = &comparison->file;
-    if (!comparison->is_wanted)
-        return true;
-    if (file->nbytes < 0)
-        file->limit = count * comparison->n_bits;
-    else if (count < (uint64_t)file->nbytes / comparison->n_bits)
-        return input_file_choose_part(file, 0, count * comparison->n_bits);
-    return true;
+    return !comparison->is_wanted || input_file_limit(&comparison->file, count * comparison->n_bits);
 }
 
 bool bit_comparison_choose_part(struct bit_comparison *comparison, uint64_t first, uint64_t n_symbols)
 {
-    if (!comparison->is_wanted)
-        return true;
-    if (comparison->file.nbytes >= 0)
-        return input_file_choose_part(&comparison->file, first * comparison->n_bits, n_symbols * comparison->n_bits);
-    message_print(comparison->file.name, "not a regular file, so no part of it can be chosen");
-    return false;
+    return !comparison->is_wanted ||
+           input_file_choose_part(&comparison->file, first * comparison->n_bits, n_symbols * comparison->n_bits);
 }
 
 /* Compares up to PART_BITS bits; `sent` are as many of the file. */

@@ -44,8 +44,8 @@ static int open_files(struct demod_run *run, struct outputs *outputs)
     result = demod_metadata_check(run);
     if (result != EXIT_DONE)
         return result;
-    const char *data = demod_names_data(&run->names, options);
-    if (!output_file_open(&outputs->data, data, demod_options_how(options)) || !open_metadata(run, outputs) ||
+    if (!output_file_open(&outputs->data, run->names.data, demod_options_how(options)) ||
+        !open_metadata(run, outputs) ||
         (options->stats_file && !output_file_open(&outputs->report, options->stats_file, demod_options_how(options))))
         return EXIT_FAILED;
     return demod_run_prepare(run, 0);

@@ -2,6 +2,7 @@
 #include "names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,11 +11,6 @@
 #include "common/message.h"
 #include "common/output_file.h"
 #include "common/sigmf_name.h"
-
-const char *demod_names_data(const struct demod_names *names, const struct demod_options *options)
-{
-    return options->output_is_sigmf ? names->data : options->output;
-}
 
 /* What is written, with what is there before: all zero for nothing. */
 enum { N_PATHS = 3 };
@@ -37,16 +33,6 @@ static bool find_outputs(struct outputs *outputs)
         memset(&outputs->files[i], 0, sizeof outputs->files[i]);
     }
     return true;
-}
-
-/* What is open to be read; all zero for nothing. */
-static bool find_source(int fd, const char *path, struct stat *source)
-{
-    memset(source, 0, sizeof *source);
-    if (fd < 0 || !fstat(fd, source))
-        return true;
-    message_print_errno(file_name_shown(path, STDIN_FILENO));
-    return false;
 }
 
 /* Whether a file that is read, as `role` says, is not written. Links and other names of it count. */
@@ -76,32 +62,50 @@ static bool check_recording(const struct outputs *outputs, const char *input)
            (check_path(outputs, data) && check_path(outputs, meta));
 }
 
-int demod_names_find(struct demod_names *names, const struct demod_options *options,
-                     const struct demod_sources *sources)
+static bool find_names(struct demod_names *names, const struct demod_options *options)
 {
-    names->data[0] = names->meta[0] = '\0';
-    if (options->output_is_sigmf && (!sigmf_name_with_suffix(options->output, SIGMF_DATA_SUFFIX, names->data) ||
-                                     !sigmf_name_with_suffix(options->output, SIGMF_META_SUFFIX, names->meta))) {
+    const char *output = options->output;
+    names->meta[0] = '\0';
+    if (!options->output_is_sigmf) {
+        errno = ENAMETOOLONG;
+        return snprintf(names->data, PATH_MAX, "%s", output) < PATH_MAX;
+    }
+    return sigmf_name_with_suffix(output, SIGMF_DATA_SUFFIX, names->data) &&
+           sigmf_name_with_suffix(output, SIGMF_META_SUFFIX, names->meta);
+}
+
+int demod_names_find(struct demod_names *names, const struct demod_options *options, const char *recording_meta,
+                     const int source_fds[N_DEMOD_SOURCES])
+{
+    const char *const paths[] = {options->input, options->noise_file, options->compared_bits};
+    const char *const roles[] = {options->input_is_sigmf ? "INPUT's" : "INPUT as well", "--noise-file as well",
+                                 "--compare's as well"};
+    struct outputs outputs = {.paths = {names->data, names->meta, options->stats_file ? options->stats_file : ""}};
+    if (!find_names(names, options)) {
         message_print_errno(options->output);
         return EXIT_FAILED;
     }
-    struct outputs outputs = {
-        .paths = {demod_names_data(names, options), names->meta, options->stats_file ? options->stats_file : ""}};
-    struct stat input, noise, bits;
-    if (!find_outputs(&outputs) || !find_source(sources->input_fd, options->input, &input) ||
-        !find_source(sources->noise_fd, options->noise_file, &noise) ||
-        !find_source(sources->bits_fd, options->compared_bits, &bits))
+    if (!find_outputs(&outputs))
         return EXIT_FAILED;
-    if (!check_file(&outputs, &input, options->input_is_sigmf ? "INPUT's" : "INPUT as well") ||
-        !check_path(&outputs, sources->recording->meta_path) || !check_recording(&outputs, options->input) ||
-        !check_file(&outputs, &noise, "--noise-file as well") || !check_file(&outputs, &bits, "--compare's as well"))
+    for (int i = 0; i < N_DEMOD_SOURCES; i++) {
+        struct stat source;
+        if (source_fds[i] >= 0 && fstat(source_fds[i], &source)) {
+            message_print_errno(file_name_shown(paths[i], STDIN_FILENO));
+            return EXIT_FAILED;
+        }
+        if (source_fds[i] >= 0 && !check_file(&outputs, &source, roles[i]))
+            return EXIT_COMMAND;
+    }
+    if (!check_path(&outputs, recording_meta) || !check_recording(&outputs, options->input))
         return EXIT_COMMAND;
     for (int i = 0; i < N_PATHS; i++) {
         for (int k = 0; k < i; k++) {
             if (!*outputs.paths[i] || !*outputs.paths[k] || !output_file_is_same(outputs.paths[i], outputs.paths[k]))
                 continue;
-            message_print(file_name_shown(outputs.paths[i], STDOUT_FILENO), "is %s as well; give OUTPUT another name",
-                          file_name_shown(outputs.paths[k], STDOUT_FILENO));
+            if (outputs.paths[i] == options->stats_file)
+                message_print("--stats", "'%s' is OUTPUT as well", options->stats_file);
+            else
+                message_print(outputs.paths[i], "is %s as well; give OUTPUT another name", outputs.paths[k]);
             return EXIT_COMMAND;
         }
     }

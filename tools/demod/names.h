@@ -6,28 +6,19 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "common/sigmf.h"
 #include "options.h"
 
-/* The files of an OUTPUT that is a recording; "" for one that is not, which has the name that was given. */
 struct demod_names {
-    char data[PATH_MAX];
-    char meta[PATH_MAX];
+    char data[PATH_MAX]; /* OUTPUT's, or its data's where it is a recording */
+    char meta[PATH_MAX]; /* of a recording; else "" */
 };
 
-/* What a run reads. */
-struct demod_sources {
-    const struct sigmf_input *recording; /* all zero where INPUT is none */
-    int input_fd;
-    int noise_fd; /* -1 for none, as the next */
-    int bits_fd;
-};
+/* INPUT, the noise file, and that of --compare. */
+enum { N_DEMOD_SOURCES = 3 };
 
-/* What to open for OUTPUT's data. */
-const char *demod_names_data(const struct demod_names *names, const struct demod_options *options);
-
-/* An exit status, after it has said what is wrong. To be called before anything is opened that is written. */
-int demod_names_find(struct demod_names *names, const struct demod_options *options,
-                     const struct demod_sources *sources);
+/* An exit status, after it has said what is wrong. To be called before anything is opened that is written. What is read
+ * is open by these descriptors, -1 for none; the metadata's path is "" where INPUT is no recording. */
+int demod_names_find(struct demod_names *names, const struct demod_options *options, const char *recording_meta,
+                     const int source_fds[N_DEMOD_SOURCES]);
 
 #endif

@@ -47,24 +47,13 @@ bool noise_source_start(struct noise_source *source, const struct symbol_source 
 
 bool noise_source_limit(struct noise_source *source, uint64_t count)
 {
-    if (source->kind != NOISE_FILE)
-        return true;
-    if (source->file.nbytes < 0)
-        source->file.limit = count * sizeof(float);
-    else if (count < (uint64_t)source->file.nbytes / sizeof(float))
-        return input_file_choose_part(&source->file, 0, count * sizeof(float));
-    return true;
+    return source->kind != NOISE_FILE || input_file_limit(&source->file, count * sizeof(float));
 }
 
 bool noise_source_choose_part(struct noise_source *source, uint64_t first, uint64_t n_symbols)
 {
-    if (source->kind != NOISE_FILE)
-        return true;
-    if (source->file.nbytes < 0) {
-        message_print(source->file.name, "not a regular file, so no part of it can be chosen");
-        return false;
-    }
-    return input_file_choose_part(&source->file, first * sizeof(float), n_symbols * sizeof(float));
+    return source->kind != NOISE_FILE ||
+           input_file_choose_part(&source->file, first * sizeof(float), n_symbols * sizeof(float));
 }
 
 bool noise_source_read(struct noise_source *source, const char *symbols_name, float *values, size_t n_symbols)

@@ -11,7 +11,6 @@
 #include "common/modulation.h"
 #include "common/normal.h"
 #include "common/output_file.h"
-#include "rules.h"
 
 /* Ranges that softqam.h gives. */
 enum {
@@ -44,7 +43,7 @@ static bool take_input_scale(const struct option_call *call)
 {
     struct demod_options *options = call->target;
     double scale = 0;
-    if (!arguments_parse_ratio_or(call->row->name, call->text, "auto", &scale))
+    if (!arguments_parse_ratio(call->row->name, call->text, "auto", &scale))
         return false;
     options->scale_auto = scale == 0;
     options->config.input_scale = (float)scale;
@@ -69,7 +68,7 @@ static bool choose_noise(const struct option_call *call, enum noise_kind kind)
 static bool take_noise_var(const struct option_call *call)
 {
     struct demod_options *options = call->target;
-    return arguments_parse_ratio_or(call->row->name, call->text, "auto", &options->noise_var) &&
+    return arguments_parse_ratio(call->row->name, call->text, "auto", &options->noise_var) &&
            choose_noise(call, options->noise_var > 0 ? NOISE_VALUE : NOISE_AUTO);
 }
 

@@ -30,35 +30,35 @@ struct demod_options {
     struct demod_raw_options raw;
     const char *input;
     const char *output;
-    bool input_is_sigmf; /* then the metadata gives config.input_format and, unless that is given, its input_scale */
-    bool output_is_sigmf;
-    bool hash; /* into the metadata of an output that is SigMF */
-    enum file_format input_format;
-    bool scale_auto;              /* config.input_scale is told from the first symbols */
-    uint64_t skip, count;         /* symbols of INPUT; count is UINT64_MAX for all that are left */
-    enum output_kind output_kind; /* of OUTPUT; config.output_format is what the library makes for it */
-    const char *compared_bits;    /* a file; NULL for none */
-    bool ignore_partial;
-    bool no_clobber;
-    bool sync; /* OUTPUT is on the disk when it takes its name */
+    const char *compared_bits; /* a file; NULL for none, as the next two */
+    const char *noise_file;    /* NOISE_FILE */
+    const char *stats_file;    /* which gets --stats=json; NULL: standard error */
+    uint64_t skip, count;      /* symbols of INPUT; count is UINT64_MAX for all that are left */
+    uint64_t plane_symbols;    /* of a code block, which comes out as bit planes; 0 for symbol order */
+    double noise_var;          /* NOISE_VALUE */
     /* With its llr_scale and llr_limit for s8 and s16; modulation and input_scale are 0 where the input says them. */
     softqam_demodulator_config config;
     softqam_context_config context_config;
-    bool c_init_given; /* --c-init, which may say that nothing is descrambled; else the recording says it */
-    bool descrambles;  /* by the next */
-    uint32_t c_init;
-    uint64_t plane_symbols; /* of a code block, which comes out as bit planes; 0 for symbol order */
+    enum file_format input_format; /* of a plain INPUT */
+    enum output_kind output_kind;  /* of OUTPUT; config.output_format is what the library makes for it */
     enum noise_kind noise;
-    double noise_var;       /* NOISE_VALUE */
-    const char *noise_file; /* NOISE_FILE */
+    uint32_t c_init;
+    unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
+    bool input_is_sigmf;      /* then the metadata give the format and, unless given, scale, modulation and c_init */
+    bool output_is_sigmf;
+    bool c_init_given; /* --c-init, which may say that nothing is descrambled; else the recording says it */
+    bool descrambles;  /* by c_init */
+    bool hash;         /* into the metadata of an output that is SigMF */
+    bool scale_auto;   /* config.input_scale is told from the first symbols */
+    bool ignore_partial;
+    bool no_clobber;
+    bool sync; /* OUTPUT is on the disk when it takes its name */
     bool verify;
     bool stats;
-    bool stats_json;        /* as JSON */
-    const char *stats_file; /* which gets it; NULL: standard error */
+    bool stats_json;
     bool quiet;
     bool strict; /* a warning is a failure */
     bool show_progress;
-    unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
 };
 
 /* OPTIONS_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
@@ -68,5 +68,16 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
 unsigned demod_options_how(const struct demod_options *options);
 
 const char *demod_help(bool is_mpi);
+
+/* In rules.c, what depends on more than one option, and on the names of files. */
+
+/* Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False after it has
+ * said which of them contradict each other. */
+bool demod_rules_complete(struct demod_options *options);
+
+/* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subjects say where the
+ * two come from. */
+bool demod_rules_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
+                              const char *modulation_subject, const char *c_init_subject);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "rules.h"
-
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
 #include "common/verify.h"
+#include "options.h"
 
 /* What softqam.h says of llr_scale and llr_limit: the ranges, and what a 0 stands for; all 0 where there are none. */
 struct llr_settings {
@@ -169,9 +168,6 @@ static bool choose_sigmf(struct demod_options *options)
         message_print(option, "bit planes are no recording, whose sample k is symbol k; choose a plain OUTPUT");
     else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
         message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
-    else if ((options->input_is_sigmf || options->output_is_sigmf) && !sigmf_is_available())
-        message_print(options->input_is_sigmf ? options->input : option,
-                      "SigMF, but this softqam-demod was built without cJSON or libcrypto");
     else
         return true;
     return false;

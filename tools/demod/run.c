@@ -9,8 +9,6 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "rules.h"
-#include "stages.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
  * reading, demodulating and writing. The GPU's blocks are longer, because a call costs it more, but not much longer,
@@ -104,9 +102,8 @@ int demod_run_open(struct demod_run *run)
         return EXIT_COMMAND;
     if (!open_inputs(run))
         return EXIT_FAILED;
-    const struct demod_sources sources = {&run->recording, run->symbols.file.fd, run->noise.file.fd,
-                                          run->comparison.file.fd};
-    const int result = demod_names_find(&run->names, run->options, &sources);
+    const int fds[N_DEMOD_SOURCES] = {run->symbols.file.fd, run->noise.file.fd, run->comparison.file.fd};
+    const int result = demod_names_find(&run->names, run->options, run->recording.meta_path, fds);
     if (result != EXIT_DONE)
         return result;
     return start_inputs(run) ? EXIT_DONE : EXIT_FAILED;

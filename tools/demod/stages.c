@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "stages.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

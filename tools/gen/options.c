@@ -47,7 +47,7 @@ static bool take_output_scale(const struct option_call *call)
 {
     struct gen_options *options = call->target;
     options->scale_text = call->text;
-    return arguments_parse_ratio(call->row->name, call->text, &options->scale);
+    return arguments_parse_ratio(call->row->name, call->text, NULL, &options->scale);
 }
 
 #define TO(member) .offset = offsetof(struct gen_options, member)
@@ -131,9 +131,7 @@ static bool choose_format(struct gen_options *options, const char *format)
     }
     if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
         return false;
-    if (options->is_sigmf && !sigmf_is_available())
-        message_print(options->output, "SigMF, but this softqam-gen was built without cJSON or libcrypto");
-    else if (options->is_sigmf && !sigmf_samples_check(options->format))
+    if (options->is_sigmf && !sigmf_samples_check(options->format))
         message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
     else
         return true;

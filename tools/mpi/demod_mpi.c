@@ -113,9 +113,8 @@ static bool check_is_regular(const char *path)
 static bool open_names(struct job *job)
 {
     const struct demod_names *names = &job->run.names;
-    const char *data = demod_names_data(names, job->options);
     const unsigned how = demod_options_how(job->options);
-    return check_is_regular(data) && output_file_open(&job->data, data, how | OUTPUT_FILE_NAMED) &&
+    return check_is_regular(names->data) && output_file_open(&job->data, names->data, how | OUTPUT_FILE_NAMED) &&
            (!job->options->output_is_sigmf || output_file_open(&job->meta, names->meta, how)) &&
            (!job->options->stats_file || output_file_open(&job->report, job->options->stats_file, how));
 }
