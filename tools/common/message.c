@@ -76,17 +76,6 @@ static void escape(char *to, const char *from)
     *to = '\0';
 }
 
-static void append(char line[LINE_NBYTES], const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void append(char line[LINE_NBYTES], const char *format, ...)
-{
-    const size_t length = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line + length, LINE_NBYTES - length, format, arguments);
-    va_end(arguments);
-}
-
 static void print_line(const char *line, const char *before, const char *after)
 {
     char escaped[4 * LINE_NBYTES];
@@ -120,7 +109,8 @@ void message_print(const char *subject, const char *format, ...)
 {
     char line[LINE_NBYTES] = "";
     if (subject)
-        append(line, "%.*s%s: ", PATH_MAX, *subject ? subject : "''", strlen(subject) > PATH_MAX ? "..." : "");
+        snprintf(line, sizeof line, "%.*s%s: ", PATH_MAX, *subject ? subject : "''",
+                 strlen(subject) > PATH_MAX ? "..." : "");
     const size_t length = strlen(line);
     va_list arguments;
     va_start(arguments, format);

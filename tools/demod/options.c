@@ -133,18 +133,6 @@ static bool take_device(const struct option_call *call)
     return n > 0;
 }
 
-static bool take_sigmf(const struct option_call *call)
-{
-    ((struct demod_options *)call->target)->raw.sigmf = SIGMF_YES;
-    return true;
-}
-
-static bool take_no_sigmf(const struct option_call *call)
-{
-    ((struct demod_options *)call->target)->raw.sigmf = SIGMF_NO;
-    return true;
-}
-
 /* K/N, 1 <= K <= N. */
 static bool take_shard(const struct option_call *call)
 {
@@ -254,8 +242,9 @@ static const struct option_row rows[] = {
     {"--partial", "error|ignore",
      "an incomplete symbol at the end of INPUT is an error, the default, or left out with a warning", option_take_choice,
      TO(raw.partial), .names = partials},
-    {"--sigmf", NULL, "OUTPUT is a SigMF recording; default: by INPUT and OUTPUT, see below", .take = take_sigmf},
-    {"--no-sigmf", NULL, "OUTPUT is a plain file", .take = take_no_sigmf},
+    {"--sigmf", NULL, "OUTPUT is a SigMF recording; default: by INPUT and OUTPUT, see below", option_take_constant,
+     TO(raw.sigmf), .min = SIGMF_YES},
+    {"--no-sigmf", NULL, "OUTPUT is a plain file", option_take_constant, TO(raw.sigmf), .min = SIGMF_NO},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--no-sync", NULL, "do not wait until OUTPUT is on the disk: faster, but after a power cut it may be empty",
      option_take_false, TO(sync)},

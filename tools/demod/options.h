@@ -69,10 +69,8 @@ unsigned demod_options_how(const struct demod_options *options);
 
 const char *demod_help(bool is_mpi);
 
-/* In rules.c, what depends on more than one option, and on the names of files. */
-
-/* Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False after it has
- * said which of them contradict each other. */
+/* In rules.c. Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False
+ * after it has said which of them contradict each other. */
 bool demod_rules_complete(struct demod_options *options);
 
 /* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subjects say where the

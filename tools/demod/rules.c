@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What depends on more than one option, and on the names of files. */
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>

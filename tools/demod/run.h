@@ -94,8 +94,7 @@ bool demod_run_finish(struct demod_run *run, bool abandon);
 
 void demod_run_close(struct demod_run *run);
 
-/* In stages.c: the two threads of a run, which get it. One fills blocks with symbols, the other demodulates, checks and
- * counts them. */
+/* In stages.c: the two threads of a run, which get it. */
 void *demod_read_blocks(void *argument);
 void *demod_process_blocks(void *argument);
 

@@ -168,20 +168,15 @@ static bool warn_of_modulation(const struct scale_check *check, softqam_modulati
 
 static void warn_of_energy(const struct scale_check *check, bool is_clear, double expected, const char *name)
 {
-    const double energy = noise_estimate_energy(&check->noise);
     const char *modulation = modulation_get(check->modulation)->name;
-    char noise[32];
+    char noise[32], look[80] = "";
     double noise_var;
     measure(check, check->modulation, &noise_var);
     if (is_clear)
-        message_warn(name,
-                     "mean symbol energy %.4g, where %.4g is expected: %s %s of another scale; --input-scale auto "
-                     "would scale it",
-                     energy, expected, modulation, describe_noise(noise_var, noise));
-    else
-        message_warn(name,
-                     "mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it if it is %s",
-                     energy, expected, modulation);
+        snprintf(look, sizeof look, ": %s %s of another scale", modulation, describe_noise(noise_var, noise));
+    message_warn(name, "mean symbol energy %.4g, where %.4g is expected%s; --input-scale auto would scale it%s%s",
+                 noise_estimate_energy(&check->noise), expected, look, is_clear ? "" : " if it is ",
+                 is_clear ? "" : modulation);
 }
 
 void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise)

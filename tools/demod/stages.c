@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The two threads of a run: one fills blocks with symbols, the other demodulates, checks and counts them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

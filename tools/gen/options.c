@@ -142,17 +142,14 @@ static bool choose_format(struct gen_options *options, const char *format)
  * default, where full scale is 1, it would be clipped. */
 static void choose_scale(struct gen_options *options)
 {
-    static const struct {
-        double scale;
-        const char *text;
-    } defaults[] = {[SOFTQAM_INPUT_CF32] = {1, "1"},
-                    [SOFTQAM_INPUT_CS16] = {1.0 / 8192, "1/8192"},
-                    [SOFTQAM_INPUT_CS8] = {1.0 / 64, "1/64"},
-                    [SOFTQAM_INPUT_CF16] = {1, "1"}};
-    if (options->scale_text)
-        return;
-    options->scale = defaults[options->format].scale;
-    options->scale_text = defaults[options->format].text;
+    static const char *const defaults[] = {[SOFTQAM_INPUT_CF32] = "1",
+                                           [SOFTQAM_INPUT_CS16] = "1/8192",
+                                           [SOFTQAM_INPUT_CS8] = "1/64",
+                                           [SOFTQAM_INPUT_CF16] = "1"};
+    if (!options->scale_text) {
+        options->scale_text = defaults[options->format];
+        arguments_parse_ratio("", options->scale_text, NULL, &options->scale);
+    }
 }
 
 enum option_result gen_options_parse(int argc, char *const argv[], struct gen_options *options)
