@@ -193,9 +193,12 @@ static double figure(const struct bench_figure *f, const struct bench_case *c, c
 static int measure_cells(struct report *report, const struct bench_table *table, const struct bench_case *row,
                          const struct bench_backend *backend, size_t ends[BENCH_MOST_CELLS])
 {
+    enum { MOST_WAYS = 4 }; /* of one cell */
     struct turns turns = {.report = report};
     for (size_t k = 0; k < BENCH_MOST_CELLS && table->cells[k].run != BENCH_NONE; k++) {
         struct bench_case c = *row;
+        if (turns.n > TURNS_MOST - MOST_WAYS)
+            turns.failed = report->failed = true;
         if (table->cells[k].output != SOFTQAM_OUTPUT_S8)
             c.output = table->cells[k].output;
         if (table->cells[k].setup)

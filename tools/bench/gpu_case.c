@@ -169,23 +169,31 @@ static double run_calls(struct gpu_run *run)
     return all ? (clock_seconds() - start) / CALLS : -1;
 }
 
+/* Of a graph or a launch in a sample: short launches are repeated, for the clock's sake. */
+static int count_repeats(const struct gpu_run *run)
+{
+    enum { SAMPLE_SYMBOLS = 1 << 24, MOST_REPEATS = 8 };
+    const size_t n = SAMPLE_SYMBOLS / run->c.n_symbols;
+    return run->graph ? REPLAYS : n < 1 ? 1 : n < MOST_REPEATS ? (int)n : MOST_REPEATS;
+}
+
 /* On the device's clock. */
 static double run_case(void *context)
 {
     struct gpu_run *run = context;
     struct gpu_bench *bench = run->bench;
+    const int n_repeats = count_repeats(run);
     float milliseconds = 0;
     if (run->c.launch == BENCH_CALL)
         return run_calls(run);
     bool all = gpu_good(bench, cudaEventRecord(bench->start, bench->stream), "cudaEventRecord");
-    for (int k = 0; k < (run->graph ? REPLAYS : 1) && all; k++)
+    for (int k = 0; k < n_repeats && all; k++)
         all = run->graph ? gpu_good(bench, cudaGraphLaunch(run->graph, bench->stream), "cudaGraphLaunch")
                          : enqueue(run, 0);
     all = all && gpu_good(bench, cudaEventRecord(bench->stop, bench->stream), "cudaEventRecord") &&
           gpu_good(bench, cudaEventSynchronize(bench->stop), "cudaEventSynchronize") &&
           gpu_good(bench, cudaEventElapsedTime(&milliseconds, bench->start, bench->stop), "cudaEventElapsedTime");
-    const double n = run->graph ? REPLAYS * (double)run->n_launches : 1;
-    return all ? 1e-3 * (double)milliseconds / n : -1;
+    return all ? 1e-3 * (double)milliseconds / n_repeats / (run->graph ? (double)run->n_launches : 1) : -1;
 }
 
 static void close_run(void *context)
