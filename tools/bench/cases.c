@@ -197,14 +197,18 @@ static int measure_cells(struct report *report, const struct bench_table *table,
     struct turns turns = {.report = report};
     for (size_t k = 0; k < BENCH_MOST_CELLS && table->cells[k].run != BENCH_NONE; k++) {
         struct bench_case c = *row;
-        if (turns.n > TURNS_MOST - MOST_WAYS)
+        if (turns.n > TURNS_MOST - MOST_WAYS) {
+            message_print(table->title, "too many cells");
             turns.failed = report->failed = true;
-        if (table->cells[k].output != SOFTQAM_OUTPUT_S8)
-            c.output = table->cells[k].output;
-        if (table->cells[k].setup)
-            table->cells[k].setup(&c);
+        }
+        const struct bench_cell *cell = &table->cells[k];
+        if (cell->output != SOFTQAM_OUTPUT_S8)
+            c.output = cell->output;
+        c.how |= cell->how;
+        if (cell->setup)
+            cell->setup(&c);
         if (!turns.failed && !turns.skipped)
-            backend->add(backend->context, &turns, &c, table->cells[k].run);
+            backend->add(backend->context, &turns, &c, cell->run);
         ends[k] = turns.n;
     }
     return report_measure_in_turns(&turns);

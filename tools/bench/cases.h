@@ -89,8 +89,10 @@ enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
 
 struct bench_cell {
     enum bench_run run;
-    softqam_output_format output;        /* S8: the row's */
-    void (*setup)(struct bench_case *c); /* what else it changes in the row's case; NULL: nothing */
+    /* What it changes in the row's case. */
+    softqam_output_format output; /* S8: nothing */
+    unsigned how;                 /* bits that are added */
+    void (*setup)(struct bench_case *c);
 };
 
 /* What a column prints of a row's cells. */

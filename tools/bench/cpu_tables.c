@@ -16,26 +16,6 @@ static void with_inverse(struct bench_case *c)
     c->noise = BENCH_INVERSE;
 }
 
-static void elsewhere(struct bench_case *c)
-{
-    c->how |= BENCH_ELSEWHERE;
-}
-
-static void next(struct bench_case *c)
-{
-    c->how |= BENCH_NEXT;
-}
-
-static void cold(struct bench_case *c)
-{
-    c->how |= BENCH_COLD;
-}
-
-static void cold_elsewhere(struct bench_case *c)
-{
-    c->how |= BENCH_COLD | BENCH_ELSEWHERE;
-}
-
 static void one_segment(struct bench_case *c)
 {
     c->n_segments = 1;
@@ -132,8 +112,8 @@ static bool thread_row(const struct bench_options *options, size_t k, struct ben
 /* clang-format off */
 const struct bench_table cpu_tables[CPU_N_TABLES] = {
     {BENCH_FADING, false, "a slot of cf32, share of moving the bytes", 0, rows_of_fading,
-     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, with_inverse), ROWS_LIMIT(S16, NULL),
-      ROWS_LIBRARY(S16, NULL), ROWS_LIBRARY(F16, NULL), ROWS_LIMIT(F32, NULL), ROWS_LIBRARY(F32, NULL)},
+     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, with_inverse), ROWS_LIMIT(S16),
+      ROWS_LIBRARY(S16), ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},
      {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8, 1/N0", BENCH_SHARE, 2, 0},
       {"s16", BENCH_SHARE, 4, 3}, {"f16", BENCH_SHARE, 5, 3}, {"f32", BENCH_SHARE, 7, 6}}},
     {BENCH_LAYERS, true, "layers of an OFDM symbol to s8, time over one layer's", 0, rows_of_layers,
@@ -141,21 +121,22 @@ const struct bench_table cpu_tables[CPU_N_TABLES] = {
     {BENCH_LAYERS, false, "one layer of a slot to s8, time over symbol order", 0, rows_of_modulations,
      ROWS_OF_MODULATIONS(BENCH_MSYM, "Msym/s")},
     {BENCH_CALLS, false, "a call to s8, share of moving the bytes", 0, call_row,
-     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, elsewhere), ROWS_LIBRARY(S8, next), ROWS_LIMIT(S8, cold),
-      ROWS_LIBRARY(S8, cold_elsewhere)},
+     {ROWS_LIMIT(S8), ROWS_LIBRARY_OF(BENCH_ELSEWHERE, NULL), ROWS_LIBRARY_OF(BENCH_NEXT, NULL),
+      ROWS_LIMIT_OF(BENCH_COLD, NULL), ROWS_LIBRARY_OF(BENCH_COLD | BENCH_ELSEWHERE, NULL)},
      {{"ns", BENCH_NS, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"next ns", BENCH_NS, 2, 0}, {"cold ns", BENCH_NS, 4, 3},
       {"cold share", BENCH_SHARE, 4, 3}}},
     {BENCH_CALLS, true, "64 segments of 48 symbols in a call to s8", 0, segment_row,
-     {ROWS_LIBRARY(S8, one_segment), ROWS_LIBRARY(S8, NULL)},
+     {ROWS_LIBRARY_OF(0, one_segment), ROWS_LIBRARY(S8)},
      {{"ns", BENCH_NS, 1, 0}, {"ratio to one", BENCH_RATIO, 1, 0}, {"ns a segment", BENCH_A_SEGMENT, 1, 0}}},
     {BENCH_ERASURES, false, "a slot with erasures, share of the rate without", 0, rows_of_erasures,
      ROWS_OF_ERASURES(BENCH_MSYM, "Msym/s")},
-    {BENCH_FORMATS, true, "every format, share of moving the bytes", 0, input_row, ROWS_OF_OUTPUTS(BENCH_MSYM, "Msym/s")},
+    {BENCH_FORMATS, true, "every format, share of moving the bytes", 0, input_row,
+     ROWS_OF_OUTPUTS(BENCH_MSYM, "Msym/s")},
     {BENCH_THREADS, true, "threads, cf32 to s8", 0, thread_row,
-     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, one_thread), ROWS_LIBRARY(S8, NULL)},
+     {ROWS_LIMIT(S8), ROWS_LIBRARY_OF(0, one_thread), ROWS_LIBRARY(S8)},
      {{"Msym/s", BENCH_MSYM, 2, 0}, {"of one thread", BENCH_SHARE, 2, 1}, {"of the bytes", BENCH_SHARE, 2, 0}}},
     {BENCH_THREADS, false, "256QAM to u8, share of moving the bytes", 0, soft_bits_row,
-     {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, all_threads)},
+     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, all_threads)},
      {{"Msym/s", BENCH_MSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"all threads Msym/s", BENCH_MSYM, 2, 0}}},
 };
 /* clang-format on */

@@ -113,40 +113,7 @@ void rows_not_erased(struct bench_case *c)
     c->data.erasures = BENCH_NOT_ERASED;
 }
 
-void rows_descrambled(struct bench_case *c)
-{
-    c->how |= BENCH_DESCRAMBLE;
-}
-
-void rows_planes(struct bench_case *c)
-{
-    c->how |= BENCH_PLANES | BENCH_DESCRAMBLE;
-}
-
-void rows_codewords(struct bench_case *c)
-{
-    c->how |= BENCH_CODEWORD | BENCH_DESCRAMBLE;
-}
-
-static void one_layer(struct bench_case *c)
+void rows_one_layer(struct bench_case *c)
 {
     c->n_layers = c->stride = 0;
-}
-
-void rows_descrambled_one_layer(struct bench_case *c)
-{
-    rows_descrambled(c);
-    one_layer(c);
-}
-
-void rows_planes_one_layer(struct bench_case *c)
-{
-    rows_planes(c);
-    one_layer(c);
-}
-
-void rows_codewords_one_layer(struct bench_case *c)
-{
-    rows_codewords(c);
-    one_layer(c);
 }

@@ -23,49 +23,50 @@ bool rows_of_erasures(const struct bench_options *options, size_t k, struct benc
 /* What cells change. */
 void rows_one_n0(struct bench_case *c);
 void rows_not_erased(struct bench_case *c);
-/* The row's layers, and as many symbols as one layer. */
-void rows_descrambled(struct bench_case *c);
-void rows_planes(struct bench_case *c);
-void rows_codewords(struct bench_case *c);
-void rows_descrambled_one_layer(struct bench_case *c);
-void rows_planes_one_layer(struct bench_case *c);
-void rows_codewords_one_layer(struct bench_case *c);
+void rows_one_layer(struct bench_case *c); /* as many symbols in one layer */
 
 /* Cells and figures of a table. */
-#define ROWS_LIMIT(output, setup)                                                                                      \
+#define ROWS_CELL(run, output, how, setup)                                                                             \
     {                                                                                                                  \
-        BENCH_LIMIT, SOFTQAM_OUTPUT_##output, setup                                                                    \
+        run, SOFTQAM_OUTPUT_##output, how, setup                                                                       \
     }
-#define ROWS_LIBRARY(output, setup)                                                                                    \
-    {                                                                                                                  \
-        BENCH_LIBRARY, SOFTQAM_OUTPUT_##output, setup                                                                  \
-    }
+#define ROWS_LIMIT(output)          ROWS_CELL(BENCH_LIMIT, output, 0, NULL)
+#define ROWS_LIBRARY(output)        ROWS_CELL(BENCH_LIBRARY, output, 0, NULL)
+#define ROWS_LIMIT_OF(how, setup)   ROWS_CELL(BENCH_LIMIT, S8, how, setup)
+#define ROWS_LIBRARY_OF(how, setup) ROWS_CELL(BENCH_LIBRARY, S8, how, setup)
+
+/* What a receiver wants of a codeword's symbols. */
+enum {
+    ROWS_DESCRAMBLED = BENCH_DESCRAMBLE,
+    ROWS_PLANES = BENCH_DESCRAMBLE | BENCH_PLANES,
+    ROWS_CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD
+};
 
 /* clang-format off */
 #define ROWS_OF_OUTPUTS(rate, name)                                                                                    \
-    {ROWS_LIMIT(S8, NULL), ROWS_LIBRARY(S8, NULL), ROWS_LIMIT(S8, rows_one_n0), ROWS_LIBRARY(S8, rows_one_n0),         \
-     ROWS_LIMIT(S16, NULL), ROWS_LIBRARY(S16, NULL), ROWS_LIBRARY(F16, NULL),                                          \
-     ROWS_LIMIT(F32, NULL), ROWS_LIBRARY(F32, NULL)},                                                                  \
+    {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIMIT_OF(0, rows_one_n0), ROWS_LIBRARY_OF(0, rows_one_n0),                 \
+     ROWS_LIMIT(S16), ROWS_LIBRARY(S16), ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},                       \
     {{"s8 " name, rate, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8, one N0", BENCH_SHARE, 3, 2},                           \
      {"s16", BENCH_SHARE, 5, 4}, {"f16", BENCH_SHARE, 6, 4}, {"f32", BENCH_SHARE, 8, 7}}
 
 #define ROWS_OF_LAYERS(rate, name)                                                                                     \
-    {ROWS_LIBRARY(S8, rows_descrambled_one_layer), ROWS_LIBRARY(S8, rows_descrambled),                                 \
-     ROWS_LIBRARY(S8, rows_planes_one_layer), ROWS_LIBRARY(S8, rows_planes),                                           \
-     ROWS_LIBRARY(S8, rows_codewords_one_layer), ROWS_LIBRARY(S8, rows_codewords)},                                    \
+    {ROWS_LIBRARY_OF(ROWS_DESCRAMBLED, rows_one_layer), ROWS_LIBRARY_OF(ROWS_DESCRAMBLED, NULL),                       \
+     ROWS_LIBRARY_OF(ROWS_PLANES, rows_one_layer), ROWS_LIBRARY_OF(ROWS_PLANES, NULL),                                 \
+     ROWS_LIBRARY_OF(ROWS_CODEWORDS, rows_one_layer), ROWS_LIBRARY_OF(ROWS_CODEWORDS, NULL)},                          \
     {{name, rate, 1, 0}, {"descrambled", BENCH_RATIO, 1, 0}, {"planes", BENCH_RATIO, 3, 2},                            \
      {"codewords", BENCH_RATIO, 5, 4}}
 
 #define ROWS_OF_MODULATIONS(rate, name)                                                                                \
-    {ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S8, rows_descrambled), ROWS_LIBRARY(S8, rows_planes),                        \
-     ROWS_LIBRARY(S8, rows_codewords)},                                                                                \
+    {ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(ROWS_DESCRAMBLED, NULL), ROWS_LIBRARY_OF(ROWS_PLANES, NULL),                    \
+     ROWS_LIBRARY_OF(ROWS_CODEWORDS, NULL)},                                                                           \
     {{name, rate, 0, 0}, {"descrambled", BENCH_RATIO, 1, 0}, {"planes", BENCH_RATIO, 2, 0},                            \
      {"codewords", BENCH_RATIO, 3, 0}}
 
 #define ROWS_OF_ERASURES(rate, name)                                                                                   \
-    {ROWS_LIBRARY(S8, rows_not_erased), ROWS_LIBRARY(S8, NULL), ROWS_LIBRARY(S16, rows_not_erased),                    \
-     ROWS_LIBRARY(S16, NULL), ROWS_LIBRARY(F16, rows_not_erased), ROWS_LIBRARY(F16, NULL),                             \
-     ROWS_LIBRARY(F32, rows_not_erased), ROWS_LIBRARY(F32, NULL)},                                                     \
+    {ROWS_CELL(BENCH_LIBRARY, S8, 0, rows_not_erased), ROWS_LIBRARY(S8),                                               \
+     ROWS_CELL(BENCH_LIBRARY, S16, 0, rows_not_erased), ROWS_LIBRARY(S16),                                             \
+     ROWS_CELL(BENCH_LIBRARY, F16, 0, rows_not_erased), ROWS_LIBRARY(F16),                                             \
+     ROWS_CELL(BENCH_LIBRARY, F32, 0, rows_not_erased), ROWS_LIBRARY(F32)},                                            \
     {{"s8 " name, rate, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2}, {"f16", BENCH_SHARE, 5, 4},      \
      {"f32", BENCH_SHARE, 7, 6}}
 /* clang-format on */
