@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import typing
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
-from softqam import _names
+from softqam import _names, _types
 
 HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
 
@@ -40,6 +41,16 @@ def test_numbers_are_those_of_the_header(prefix, names):
 def test_every_output_has_its_dtype():
     assert list(reference.DTYPES) == list(_names.OUTPUTS) == list(_names.OUTPUT_DTYPES)
     assert {name: np.dtype(of_name) for name, of_name in _names.OUTPUT_DTYPES.items()} == reference.DTYPES
+
+
+def test_types_have_the_names():
+    for literal, names in [
+        (_types.Modulation, _names.MODULATIONS),
+        (_types.Output, _names.OUTPUTS),
+        (_types.NoiseForm, _names.NOISE_FORMS),
+        (_types.Backend, _names.BACKENDS),
+    ]:
+        assert list(typing.get_args(literal)) == list(names)
 
 
 def test_names():
