@@ -39,12 +39,12 @@ def main():
             "include/softqam/softqam.h", "tests/harness/runs.cmake", "tests/llr/llr_fixture.c", "tests/fuzz/fuzz_api.c",
             "tests/fuzz/fuzz_vectors.c", "tools/bench/cpu.c", "tests/README.md"]),
         ("an output format", outputs, [
-            "README.md", "tools/README.md", "tools/demod/help.c", "tools/python/softqam/_names.py", "tools/plot/formats.py",
+            "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py", "tools/plot/formats.py",
             "tools/python/README.md", "tests/tools/output_formats.py", "tests/harness/harness.c"]),
         ("an input format", inputs, [
-            "tools/README.md", "tools/demod/help.c", "tests/harness/harness.c", "tools/bench/create.c"]),
+            "tools/demod/options.c", "tests/harness/harness.c", "tools/bench/create.c"]),
         ("a modulation", shells, [
-            "tools/demod/help.c", "tools/common/modulation.c", "tests/harness/runs.cmake", "tests/README.md",
+            "tools/demod/options.c", "tools/common/modulation.c", "tests/harness/runs.cmake", "tests/README.md",
             "tools/python/softqam/_names.py"]),
     ]
     wrong = []
