@@ -6,6 +6,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 void elements::add_axis(int64_t length, int64_t step)
 {
@@ -88,19 +89,31 @@ static void copy_converted(const block &b, elements::conversion how, int64_t nby
         copy_block<uint8_t, uint8_t>(b, same);
 }
 
-/* The inner loop runs along the shorter distance and is not short; where it jumps in `to`, the rows are taken by some
- * that the caches hold. */
-static void copy_in_tiles(block b, elements::conversion how, int64_t nbytes)
+/* Where neighbours in `from` are of different rows, in tiles whose lines the first cache holds. Where rows are short,
+ * the inner loop runs across them. */
+static void copy_in_tiles(const block &b, elements::conversion how, int64_t nbytes)
 {
-    if (b.rows == 1 || (b.columns >= 8 && std::abs(b.from_column) <= std::abs(b.from_row))) {
+    const bool transposed = std::abs(b.from_row) < std::abs(b.from_column);
+    const bool is_short = b.columns < (transposed ? 64 : 8);
+    if (b.rows == 1 || !(transposed || is_short)) {
         copy_converted(b, how, nbytes);
         return;
     }
-    const int64_t tile = std::clamp<int64_t>(4096 / b.columns, 16, 512);
-    for (int64_t row = 0; row < b.rows; row += tile)
-        copy_converted({b.from + row * b.from_row, b.to + row * b.to_row, b.columns, std::min(tile, b.rows - row),
-                        b.from_column, b.from_row, b.to_column, b.to_row},
-                       how, nbytes);
+    const int64_t n_rows = is_short ? 512 : 64 / nbytes, n_columns = is_short ? b.columns : 64;
+    for (int64_t row = 0; row < b.rows; row += n_rows)
+        for (int64_t column = 0; column < b.columns; column += n_columns) {
+            block tile = b;
+            tile.from += row * b.from_row + column * b.from_column;
+            tile.to += row * b.to_row + column * b.to_column;
+            tile.rows = std::min(n_rows, b.rows - row);
+            tile.columns = std::min(n_columns, b.columns - column);
+            if (is_short) {
+                std::swap(tile.rows, tile.columns);
+                std::swap(tile.from_row, tile.from_column);
+                std::swap(tile.to_row, tile.to_column);
+            }
+            copy_converted(tile, how, nbytes);
+        }
 }
 
 void elements::copy(int64_t first, int64_t count, conversion how, int64_t nbytes, int64_t offset, char *to,
