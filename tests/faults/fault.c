@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static atomic_bool armed;
@@ -217,6 +218,8 @@ WRAP_TRANSFER(read, (int fd, void *to, size_t nbytes), (fd, to, nbytes), EIO)
 WRAP_TRANSFER(write, (int fd, const void *from, size_t nbytes), (fd, from, nbytes), ENOSPC)
 WRAP_TRANSFER(pread, (int fd, void *to, size_t nbytes, off_t at), (fd, to, nbytes, at), EIO)
 WRAP_TRANSFER(pread64, (int fd, void *to, size_t nbytes, off64_t at), (fd, to, nbytes, at), EIO)
+WRAP_TRANSFER(pwrite, (int fd, const void *from, size_t nbytes, off_t at), (fd, from, nbytes, at), ENOSPC)
+WRAP_TRANSFER(pwrite64, (int fd, const void *from, size_t nbytes, off64_t at), (fd, from, nbytes, at), ENOSPC)
 WRAP_FAILING_LATE(int, close, (int fd), (fd), -1, EIO)
 WRAP_FAILING(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence), -1, EIO)
 WRAP_FAILING(off64_t, lseek64, (int fd, off64_t at, int whence), (fd, at, whence), -1, EIO)
@@ -226,6 +229,14 @@ WRAP_FAILING(int, stat, (const char *path, struct stat *status), (path, status),
 WRAP_FAILING(int, stat64, (const char *path, struct stat64 *status), (path, status), -1, EIO)
 WRAP_FAILING(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1, EACCES)
 WRAP_FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
+WRAP_FAILING(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), -1, EPERM)
+WRAP_FAILING(ssize_t, listxattr, (const char *path, char *list, size_t nbytes), (path, list, nbytes), -1, ENOTSUP)
+WRAP_FAILING(ssize_t, getxattr, (const char *path, const char *name, void *to, size_t nbytes), (path, name, to, nbytes),
+             -1, ERANGE)
+WRAP_FAILING(int, fsetxattr, (int fd, const char *name, const void *from, size_t nbytes, int flags),
+             (fd, name, from, nbytes, flags), -1, ENOTSUP)
+WRAP_FAILING(int, fremovexattr, (int fd, const char *name), (fd, name), -1, ENOTSUP)
+WRAP_FAILING(int, link, (const char *from, const char *to), (from, to), -1, EMLINK)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
 WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, EACCES)
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
@@ -237,6 +248,7 @@ WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
 WRAP_FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
 WRAP_FAILING(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
+WRAP_FAILING(FILE *, fmemopen, (void *memory, size_t nbytes, const char *mode), (memory, nbytes, mode), NULL, ENOMEM)
 WRAP_FAILING(int, fputs, (const char *text, FILE *file), (text, file), EOF, ENOSPC)
 WRAP_FAILING_LATE(int, fclose, (FILE * file), (file), EOF, ENOSPC)
 WRAP_FAILING(int, sched_getaffinity, (pid_t pid, size_t nbytes, cpu_set_t *set), (pid, nbytes, set), -1, EINVAL)

@@ -15,11 +15,11 @@ import sys
 HARMLESS = {
     "computes only": "memcpy memmove memset memcmp bcmp strlen strcmp strncmp strcasecmp strncasecmp strchr strrchr "
     "strstr strspn strcspn strpbrk strtod strtoull strtoul strtol strtoll atoi qsort bsearch "
-    "sqrt sqrtf fma fmaf fmin fmax fminf fmaxf exp exp2 log log2 log10 log1p erf erfc pow lrint llrint rint nearbyint floor ceil "
+    "sqrt sqrtf round fma fmaf fmin fmax fminf fmaxf exp exp2 log log2 log10 log1p erf erfc pow lrint llrint rint nearbyint floor ceil "
     "trunc ilogb ldexp ldexpf frexp hypot isalnum toupper tolower __ctype_b_loc __isoc99_sscanf sscanf "
     "nextafter nextafterf cosf sinf modf",
     "formats into memory of the caller": "snprintf vsnprintf sprintf",
-    "names an error or a setting": "strerror __errno_location ferror getenv secure_getenv sysconf getpid time clock_gettime",
+    "names an error or a setting": "strerror __errno_location ferror clearerr getenv secure_getenv sysconf getpid time clock_gettime",
     "fails on a closed descriptor only, which is what it is asked about": "fcntl fcntl64 isatty",
     "fails on wrong arguments only": "sigaction sigaddset sigemptyset sigfillset sigprocmask pthread_sigmask pthread_setcancelstate signal raise "
     "getopt_long eventfd_write pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setschedparam pthread_attr_setstacksize __sched_cpucount pthread_once sysinfo gmtime_r strftime setlocale",

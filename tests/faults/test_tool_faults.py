@@ -150,7 +150,7 @@ class ToolFaults(FaultTest):
 
     def test_threads_blocks_and_formats(self):
         files = {"x.cs16": self.symbols(300000, "x.cs16")}
-        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "3", "x.cs16", "x.u8", files=files)
+        self.fail_every_call(DEMOD, "-q", "--backend", "cpu", "--threads", "3", "x.cs16", "x.u8", files=files)
 
     def find_point(self, *arguments, files, stdin):
         """The first failure of open() that costs nothing: that of a file without a name."""
@@ -200,7 +200,7 @@ class ToolFaults(FaultTest):
     def test_noise_file(self):
         files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000}
         self.fail_every_call(
-            DEMOD, "--backend", "cpu", "--noise-file", "n0", "x.cf32", "x.s8", files=files
+            DEMOD, "-q", "--backend", "cpu", "--noise-file", "n0", "x.cf32", "x.s8", files=files
         )
 
     def test_reports(self):
@@ -367,7 +367,7 @@ class MpiFaults(FaultTest):
 
     def test_mpi(self):
         files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
-        command = ["--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
+        command = ["-q", "--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
         self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=("error", "interrupt", "short"))
         for rank in (0, 1):
             self.fail_calls_of_a_rank(2, rank, *command, files=files, kinds=("error",), step=3)

@@ -178,12 +178,14 @@ static void set_input_name(struct builder *builder, cJSON *global)
                        : output->kind == OUTPUT_U8 ? "Soft bits"
                                                    : "LLRs";
     const struct modulation *modulation = modulation_get(output->config->modulation);
-    char *text = NULL;
-    if (asprintf(&text, "%s of the %s symbols in %s, %u a symbol%s%s", what, modulation->name, output->input_name,
-                 modulation->n_bits, old && *old ? ": " : "", old ? old : "") < 0) {
+    const size_t nbytes = strlen(output->input_name) + (old ? strlen(old) : 0) + 80;
+    char *text = malloc(nbytes);
+    if (!text) {
         builder->sound = false;
         return;
     }
+    snprintf(text, nbytes, "%s of the %s symbols in %s, %u a symbol%s%s", what, modulation->name, output->input_name,
+             modulation->n_bits, old && *old ? ": " : "", old ? old : "");
     utf8_repair(text);
     set_string(builder, global, "core:description", text);
     free(text);

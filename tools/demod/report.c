@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,14 +200,15 @@ static void report_comparison(const struct demod_run *run)
 /* As one line, to the file or to standard error. */
 static bool write_json(const struct demod_run *run, struct output_file *file)
 {
+    enum { TEXT_NBYTES = 16 * PATH_MAX }; /* two names, of which each character may become six */
     struct output_file none = {.fd = -1};
-    char *text = report_json(run);
-    bool written = text != NULL;
+    char *text = malloc(TEXT_NBYTES);
+    bool written = text && report_json(run, text, TEXT_NBYTES);
     message_clear_transient();
-    if (!text)
+    if (!written)
         message_print("--stats", "out of memory");
     else if (!file->name)
-        fputs(text, stderr);
+        written = fputs(text, stderr) >= 0;
     else
         written =
             output_file_write(file, text, strlen(text)) && output_file_finish(file) && output_file_publish(file, &none);

@@ -13,7 +13,7 @@ bool demod_report(const struct demod_run *run, struct output_file *file);
 /* Before OUTPUT has its name: what may be wrong with it, unless the run is quiet. False where that is a failure. */
 bool demod_warn(const struct demod_run *run, const char *output);
 
-/* What --stats=json asks for, in report_json.c: the caller frees it. NULL when memory is short. */
-char *report_json(const struct demod_run *run);
+/* What --stats=json asks for, in report_json.c. False when memory is short. */
+bool report_json(const struct demod_run *run, char *text, size_t nbytes);
 
 #endif

@@ -70,16 +70,14 @@ static void put_noise(FILE *file, const char *n0_name, const char *snr_name, dou
     put_number(file, snr_name, round(-1e7 * log10(noise_var)) / 1e6, ", ");
 }
 
-char *report_json(const struct demod_run *run)
+bool report_json(const struct demod_run *run, char *text, size_t nbytes)
 {
     const struct noise_source *source = &run->noise;
     const struct noise_estimate *estimate = &run->statistics.noise;
     const bool has_noise = source->kind == NOISE_VALUE || source->n_estimated > 0;
-    char *text = NULL;
-    size_t length;
-    FILE *file = open_memstream(&text, &length);
+    FILE *file = fmemopen(text, nbytes, "w");
     if (!file)
-        return NULL;
+        return false;
     fputc('{', file);
     put_command(file, run);
     put_count(file, "symbols", run->n_demodulated);
@@ -95,8 +93,5 @@ char *report_json(const struct demod_run *run)
     put_number(file, "energy", noise_estimate_energy(estimate), ", ");
     put_noise(file, "estimated_n0", "estimated_snr_db", noise_estimate_variance(estimate, run->config.modulation));
     put_number(file, "evm", noise_estimate_evm(estimate), "}\n");
-    if (!fclose(file))
-        return text;
-    free(text);
-    return NULL;
+    return !fclose(file);
 }
