@@ -53,6 +53,9 @@ static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p10
 /* Where f16 is limited: up to here components below TINY_COMPONENT give zeros of their sign. */
 #define FAST_LIMITED_F16_END 0x1p36f
 
+/* No bit's line is steeper: that of QPSK, 2 sqrt(2). */
+#define MAX_SLOPE 2.83f
+
 /* No metric of a component up to this one exceeds this in magnitude. The first bit's is the largest beyond the last
  * break; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
 static inline float max_metric(int m, const softqam_llr_table *table, float max_component)

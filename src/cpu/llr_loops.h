@@ -79,13 +79,23 @@ VEC void note_components(int m, softqam_output_format output, tile_ranges *range
         ranges->min_component = vec_min_u32(ranges->min_component, magnitudes);
 }
 
+/* Most tiles are far within the range, which two comparisons tell. */
+VEC bool are_ranges_narrow(int m, fast_range range, const tile_ranges *ranges)
+{
+    const float component_end = 8.0f, weight_end = range.llr_end / (MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * component_end);
+    return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(component_end))) &&
+           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - float_bits(range.min_weight)));
+}
+
 VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loop_call *call, const tile_ranges *ranges)
 {
     const fast_range range = fast_range_of(m, output);
-    const uint32_t base = float_bits(range.min_weight), weight = vec_largest_u32(ranges->max_weight);
     if (range.min_component > 0.0f && !call->has_no_small_components &&
         vec_smallest_u32(ranges->min_component) < float_bits(range.min_component))
         return false;
+    if (are_ranges_narrow(m, range, ranges))
+        return true;
+    const uint32_t base = float_bits(range.min_weight), weight = vec_largest_u32(ranges->max_weight);
     return weight < 0x7f800000u - base &&
            is_fast_exact(m, call->table, range, float_of_bits(vec_largest_u32(ranges->max_component)),
                          float_of_bits(weight + base));

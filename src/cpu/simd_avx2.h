@@ -551,6 +551,12 @@ VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
     return _mm256_min_epu32(a, b);
 }
 
+/* Whether any is `end` or more. */
+VEC bool vec_any_from(vec_u32 a, vec_u32 end)
+{
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(a, end), a)) != 0;
+}
+
 VEC uint32_t vec_largest_u32(vec_u32 a)
 {
     __m128i half = _mm_max_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));

@@ -497,6 +497,12 @@ VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
     return _mm512_min_epu32(a, b);
 }
 
+/* Whether any is `end` or more. */
+VEC bool vec_any_from(vec_u32 a, vec_u32 end)
+{
+    return _mm512_cmpge_epu32_mask(a, end) != 0;
+}
+
 VEC uint32_t vec_largest_u32(vec_u32 a)
 {
     return _mm512_reduce_max_epu32(a);

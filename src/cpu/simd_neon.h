@@ -288,6 +288,12 @@ VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
     return vminq_u32(a, b);
 }
 
+/* Whether any is `end` or more. */
+VEC bool vec_any_from(vec_u32 a, vec_u32 end)
+{
+    return vmaxvq_u32(vcgeq_u32(a, end)) != 0;
+}
+
 VEC uint32_t vec_largest_u32(vec_u32 a)
 {
     return vmaxvq_u32(a);
