@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-bench: how fast each backend is on this machine, beside limits measured in the same run. */
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,68 +10,11 @@
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
+#include "common/option_table.h"
 #include "common/output_file.h"
 #include "create.h"
 #include "machine.h"
 #include "sections.h"
-
-static const char help[] = "Usage: softqam-bench [options]\n"
-                           "\n"
-                           "Measures how fast this machine demodulates what receivers have: symbols that went\n"
-                           "through a fading channel, layers interleaved, an OFDM symbol a call. Bytes are\n"
-                           "verified before they are timed. What stands in one row of a table is measured in\n"
-                           "turns with its limit: a loop or kernel that only reads and writes the same bytes.\n"
-                           "Figures are medians; \"spread\" is half of the way from the first decile to the\n"
-                           "ninth, over the median, of the row's most restless measurement.\n"
-                           "\n"
-                           "  -m, --modulation NAME   bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or\n"
-                           "                          all; of tables that are of one modulation; default:\n"
-                           "                          256qam\n"
-                           "      --backend NAME      all, cpu or cuda; default: all\n"
-                           "      --section LIST      some of fading, layers, calls, chain, erasures, formats,\n"
-                           "                          threads, objects, segments, host, choice, devices; with\n"
-                           "                          no space between them; or all; default: the first five\n"
-                           "      --symbols N         symbols of the large CPU runs; default: 16777216\n"
-                           "      --largest N         symbols of the largest of the CUDA backend's host runs;\n"
-                           "                          default: 67108864\n"
-                           "      --device-symbols N  symbols of the runs on device memory;\n"
-                           "                          default: 67108864\n"
-                           "      --samples N         runs of each measurement; default: 25\n"
-                           "      --quick             5 samples, large runs of 1 Mi symbols, on the device\n"
-                           "                          16 Mi, unless given after it\n"
-                           "      --json FILE         write all of it, every sample and the facts of the\n"
-                           "                          machine\n"
-                           "  -h, --help              this text\n"
-                           "  -V, --version           the version\n"
-                           "\n"
-                           "Sections, what a receiver has first:\n"
-                           "  fading    a slot of each modulation: N0 as it comes out of an equaliser, at every\n"
-                           "            mean SNR where the modulation works, and one N0 at 28 dB; on the device\n"
-                           "            large launches with N0 in several ranges\n"
-                           "  layers    layers interleaved by resource element, some of those that are, and\n"
-                           "            layers apart: descrambled, de-interleaved, in codewords, relative to the\n"
-                           "            same memory declared as one layer\n"
-                           "  calls     an OFDM symbol or less a call, where the scrambling sequence begins\n"
-                           "            anywhere or where the last call ended, caches hot and cold; what a\n"
-                           "            segment more takes; CUDA: from launch to synchronisation\n"
-                           "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
-                           "            cache, neighbours that overlap and neighbours that do not\n"
-                           "  erasures  a slot with erased symbols, relative to the rate without\n"
-                           "  formats   all inputs and outputs, a slot and large; CUDA: one launch, and a slot\n"
-                           "            in a graph with its data from memory\n"
-                           "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all, and\n"
-                           "            liquid-dsp's\n"
-                           "  objects   time, threads and memory of a context with one and with six\n"
-                           "            demodulators; up to 16 threads on one demodulator\n"
-                           "  segments  CUDA: a slot as segments in a launch, and one large call\n"
-                           "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
-                           "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"
-                           "  devices   1, 2, 4 ... GPUs, where there are several\n"
-                           "\n"
-                           "Exit status:\n"
-                           "  0  measured\n"
-                           "  1  something failed or gave wrong bytes\n"
-                           "  2  the command was wrong\n";
 
 struct options {
     int backend;
@@ -83,75 +26,105 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading",  "layers",   "calls", "chain",  "erasures", "formats", "threads",
-                                       "objects", "segments", "host",  "choice", "devices",  "all",     NULL};
+static const char *const sections[] = {"fading", "layers",  "calls",   "chain",   "erasures",
+                                       "snr",    "formats", "threads", "objects", "segments",
+                                       "host",   "choice",  "devices", "all",     NULL};
 
-enum {
-    OPTION_BACKEND = 256,
-    OPTION_SECTION,
-    OPTION_SYMBOLS,
-    OPTION_LARGEST,
-    OPTION_DEVICE_SYMBOLS,
-    OPTION_SAMPLES,
-    OPTION_QUICK,
-    OPTION_JSON
-};
-static const struct option long_options[] = {{"modulation", required_argument, NULL, 'm'},
-                                             {"backend", required_argument, NULL, OPTION_BACKEND},
-                                             {"section", required_argument, NULL, OPTION_SECTION},
-                                             {"symbols", required_argument, NULL, OPTION_SYMBOLS},
-                                             {"largest", required_argument, NULL, OPTION_LARGEST},
-                                             {"device-symbols", required_argument, NULL, OPTION_DEVICE_SYMBOLS},
-                                             {"samples", required_argument, NULL, OPTION_SAMPLES},
-                                             {"quick", no_argument, NULL, OPTION_QUICK},
-                                             {"json", required_argument, NULL, OPTION_JSON},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, 'V'},
-                                             {NULL, 0, NULL, 0}};
-
-static bool parse_sections(const char *list, unsigned *chosen)
+static bool take_modulation(const struct option_call *call)
 {
+    struct options *options = call->target;
+    options->all_modulations = strcmp(call->text, "all") == 0;
+    return options->all_modulations || modulation_parse(call->text, &options->bench.modulation);
+}
+
+static bool take_sections(const struct option_call *call)
+{
+    unsigned *chosen = &((struct options *)call->target)->bench.sections;
+    const char *list = call->text;
     char name[ARGUMENTS_NAME_NBYTES];
     int section;
     *chosen = 0;
     while (arguments_next_name(&list, name)) {
-        if (!arguments_parse_choice("--section", name, sections, &section))
+        if (!arguments_parse_choice(call->row->name, name, sections, &section))
             return false;
         *chosen |= section == N_BENCH_SECTIONS ? (unsigned)BENCH_OF_ALL : 1u << section;
     }
     return true;
 }
 
-static bool take_option(struct options *options, int option)
+static bool take_quick(const struct option_call *call)
 {
-    switch (option) {
-    case 'm':
-        options->all_modulations = strcmp(optarg, "all") == 0;
-        return options->all_modulations || modulation_parse(optarg, &options->bench.modulation);
-    case OPTION_BACKEND:
-        return arguments_parse_choice("--backend", optarg, backends, &options->backend);
-    case OPTION_SECTION:
-        return parse_sections(optarg, &options->bench.sections);
-    case OPTION_SYMBOLS:
-        return arguments_parse_count("--symbols", optarg, SLOT_SYMBOLS, UINT32_MAX, &options->bench.n_symbols);
-    case OPTION_LARGEST:
-        return arguments_parse_count("--largest", optarg, 1, UINT32_MAX, &options->bench.n_largest);
-    case OPTION_DEVICE_SYMBOLS:
-        return arguments_parse_count("--device-symbols", optarg, 1, UINT32_MAX, &options->bench.n_device_symbols);
-    case OPTION_SAMPLES:
-        return arguments_parse_count("--samples", optarg, 1, 100000, &options->n_samples);
-    case OPTION_QUICK:
-        options->n_samples = 5;
-        options->bench.n_symbols = options->bench.n_largest = 1 << 20;
-        options->bench.n_device_symbols = 1 << 24;
-        return true;
-    case OPTION_JSON:
-        options->json = optarg;
-        return true;
-    default:
-        return false;
-    }
+    struct options *options = call->target;
+    options->n_samples = 5;
+    options->bench.n_symbols = options->bench.n_largest = 1 << 20;
+    options->bench.n_device_symbols = 1 << 24;
+    return true;
 }
+
+#define TO(member) .offset = offsetof(struct options, member)
+#define TEXT(words)                                                                                                    \
+    {                                                                                                                  \
+        .help = (words)                                                                                                \
+    }
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    TEXT("Usage: softqam-bench [options]"),
+    TEXT("Measures how fast this machine demodulates what receivers have: symbols that went through a fading channel, layers "
+         "interleaved, an OFDM symbol a call. Bytes are verified before they are timed. What stands in one row of a table is "
+         "measured in turns with its limit: a loop or kernel that only reads and writes the same bytes. Figures are medians; "
+         "\"spread\" is half of the way from the first decile to the ninth, over the median, of the row's most restless "
+         "measurement."),
+    TEXT("Options:"),
+    {"--modulation", "NAME",
+     "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or all; of tables that are of one modulation; default: 256qam",
+     .take = take_modulation, .letter = 'm'},
+    {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
+    {"--section", "LIST",
+     "some of fading, layers, calls, chain, erasures, formats, threads, objects, segments, host, choice, devices; with "
+     "no space between them; or all; default: the first five",
+     .take = take_sections},
+    {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
+     SLOT_SYMBOLS, UINT32_MAX},
+    {"--largest", "N", "symbols of the largest of the CUDA backend's host runs; default: 67108864", option_take_count,
+     TO(bench.n_largest), 1, UINT32_MAX},
+    {"--device-symbols", "N", "symbols of the runs on device memory; default: 67108864", option_take_count,
+     TO(bench.n_device_symbols), 1, UINT32_MAX},
+    {"--samples", "N", "runs of each measurement; default: 25", option_take_count, TO(n_samples), 1, 100000},
+    {"--quick", NULL, "5 samples, large runs of 1 Mi symbols, on the device 16 Mi, unless given after it", .take = take_quick},
+    {"--json", "FILE", "write all of it, every sample and the facts of the machine", option_take_text, TO(json)},
+    {"--help", NULL, "this text", .letter = 'h'},
+    {"--version", NULL, "the version", .letter = 'V'},
+    TEXT("Sections, what a receiver has first:"),
+    TEXT("  fading    a slot of each modulation: N0 as it comes out of an equaliser, at\n"
+         "            every mean SNR where the modulation works, and one N0 at 28 dB; on\n"
+         "            the device large launches with N0 in several ranges\n"
+         "  layers    layers interleaved by resource element, some of those that are, and\n"
+         "            layers apart: descrambled, de-interleaved, in codewords, relative\n"
+         "            to the same number of symbols in one layer\n"
+         "  calls     an OFDM symbol or less a call, where the scrambling sequence begins\n"
+         "            anywhere or where the last call ended, caches hot and cold; what a\n"
+         "            further segment takes; CUDA: from launch to synchronisation\n"
+         "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
+         "            cache, neighbours that overlap and neighbours that do not\n"
+         "  erasures  a slot with erased symbols, relative to the rate without\n"
+         "  formats   all inputs and outputs, a slot and large; CUDA: one launch, and a\n"
+         "            slot in a graph with its data from memory\n"
+         "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all, and\n"
+         "            liquid-dsp's\n"
+         "  objects   time, threads and memory of a context with one and with six\n"
+         "            demodulators; up to 16 threads on one demodulator\n"
+         "  segments  CUDA: a slot as segments in a launch\n"
+         "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
+         "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"
+         "  devices   1, 2, 4 ... GPUs, where there are several"),
+    TEXT("Exit status:"),
+    TEXT("  0  measured\n"
+         "  1  something failed or gave wrong bytes\n"
+         "  2  the command was wrong"),
+    {.name = NULL},
+};
+/* clang-format on */
 
 static unsigned sections_of_cpu(const struct options *options)
 {
@@ -214,14 +187,15 @@ int main(int argc, char *argv[])
                               .bench = {BENCH_OF_RECEIVERS, true, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 26},
                               .n_samples = 25};
     message_start("softqam-bench");
-    int option;
-    while ((option = arguments_next(argc, argv, ":m:hV", long_options)) != -1) {
-        if (option == 'h')
-            return message_to_stdout(help);
-        if (option == 'V')
-            return message_version_to_stdout();
-        if (!take_option(&options, option))
-            return EXIT_COMMAND;
+    switch (option_table_parse(rows, 0, argc, argv, &options)) {
+    case OPTIONS_HELP:
+        return message_to_stdout(option_table_help(rows, 0));
+    case OPTIONS_VERSION:
+        return message_version_to_stdout();
+    case OPTIONS_WRONG:
+        return EXIT_COMMAND;
+    case OPTIONS_RUN:
+        break;
     }
     if (!arguments_count_operands(argc, 0, NULL) || !check_options(&options))
         return EXIT_COMMAND;
