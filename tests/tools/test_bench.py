@@ -160,8 +160,10 @@ def check_receiver(folder):
 
 
 def check_others(folder):
-    report, _ = run_to_json(folder, "--samples", "3", "--symbols", "65536", "--section", "formats,threads,objects")
+    report, _ = run_to_json(folder, "--samples", "3", "--symbols", "65536", "--section", "snr,formats,threads,objects")
     variant = report["cpu_loop"].split(",")[0]
+    snrs = [f"{m}, {what} {db} dB" for m in MODULATIONS for what in ("fading, mean", "one N0,") for db in range(-5, 46, 10)]
+    check_rows(report, f"cpu: {variant}, a slot at every SNR", snrs)
     inputs = [f"{i}, {SLOT} symbols" for i in INPUTS] + ["cf32, 65536 symbols"]
     rows = check_rows(report, f"cpu: {variant}, 256QAM, every format", inputs)
     check(all({"s8, one N0", *LLR_FORMATS} <= set(row) for row in rows.values()), f"formats: {rows}")

@@ -81,7 +81,7 @@ static const struct option_row rows[] = {
      .take = take_modulation, .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
-     "some of fading, layers, calls, chain, erasures, formats, threads, objects, segments, host, choice, devices; with "
+     "some of fading, layers, calls, chain, erasures, snr, formats, threads, objects, segments, host, choice, devices; with "
      "no space between them; or all; default: the first five",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
@@ -108,6 +108,8 @@ static const struct option_row rows[] = {
          "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
          "            cache, neighbours that overlap and neighbours that do not\n"
          "  erasures  a slot with erased symbols, relative to the rate without\n"
+         "  snr       CPU: each modulation at every mean SNR from -5 to 45 dB, fading and\n"
+         "            with one N0\n"
          "  formats   all inputs and outputs, a slot and large; CUDA: one launch, and a\n"
          "            slot in a graph with its data from memory\n"
          "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all, and\n"

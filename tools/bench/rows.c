@@ -31,6 +31,12 @@ struct bench_input rows_fading(softqam_modulation modulation)
     return (struct bench_input){.fades = true, .snr_db = (float)means[k].usual_db};
 }
 
+void rows_name(const struct bench_case *c, char name[WHAT_NBYTES])
+{
+    snprintf(name, WHAT_NBYTES, "%s, %s %.0f dB", modulation_get(c->modulation)->name,
+             c->data.fades ? "fading, mean" : "one N0,", (double)c->data.snr_db);
+}
+
 bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
     size_t m = 0, n = 0; /* the modulation, and its rows */
@@ -48,8 +54,7 @@ bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_
         c->data = (struct bench_input){.fades = true, .snr_db = (float)(means[m].lowest_db + STEP_DB * (int)k)};
     else
         c->data = (struct bench_input){.snr_db = USUAL_DB};
-    snprintf(name, WHAT_NBYTES, k + 1 < n ? "%s, fading, mean %.0f dB" : "%s, one N0, %.0f dB",
-             modulation_get(c->modulation)->name, (double)c->data.snr_db);
+    rows_name(c, name);
     return true;
 }
 
