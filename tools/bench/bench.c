@@ -73,7 +73,7 @@ static const struct option_row rows[] = {
     TEXT("Measures how fast this machine demodulates what receivers have: symbols that went through a fading channel, layers "
          "interleaved, an OFDM symbol a call. Bytes are verified before they are timed. What stands in one row of a table is "
          "measured in turns with its limit: a loop or kernel that only reads and writes the same bytes. Figures are medians; "
-         "\"spread\" is half of the way from the first decile to the ninth, over the median, of the row's most restless "
+         "\"spread\" is half of the way from the first decile to the ninth, over the median, of the row's noisiest "
          "measurement."),
     TEXT("Options:"),
     {"--modulation", "NAME",
