@@ -99,9 +99,16 @@ def test_settings_can_be_read_and_not_set():
         for name in (*names, "backend"):
             with pytest.raises(AttributeError, match=f"{name} cannot be set"):
                 setattr(one, name, getattr(one, name))
-    for name in ("input_scale", "noise_form", "threads", "lr_scale"):
+            with pytest.raises(AttributeError, match=f"{name} cannot be deleted"):
+                delattr(one, name)
+    for name in ("input_scale", "noise_form", "threads", "lr_scale", "_core", "_settings"):
         with pytest.raises(AttributeError, match=f"{name} cannot be set"):
             setattr(softqam.Demodulator(), name, 1)
+    named = Named("a")
+    named.names, named.other = [], 1
+    del named.other
+    with pytest.raises(AttributeError, match="_core cannot be deleted"):
+        del named._core
 
 
 def test_defaults(rng):

@@ -156,6 +156,47 @@ def test_wrong_calls():
     call({})
 
 
+NAN, INF = float("nan"), float("inf")
+WRONG_SETTINGS = {
+    "modulation": ["16-qam", "16 qam", "QAM16", "qpsk ", "pi/2-bpsk", "8psk", "1024QAM\n", ("qpsk",), NAN],
+    "output": ["S 8", "bits", "hard", "f64", np.float32, [], b"s8"],
+    "sign": [True, 1.0, None, "1", np.True_],
+    "llr_scale": ["6", True, 1j, np.array([6.0]), np.float64("nan"), np.True_, -0.0],
+    "llr_limit": [1.0, True, "3", 2**31, 2**70, np.float32(3), np.True_],
+    "input_scale": [NAN, INF, True, 1j, 1e-50, 1e50, np.array([1.0])],
+    "noise_form": ["N0 ", "1/n0", "snr", 0.5, ["n0"]],
+    "backend": ["gpu", "", None, 0, "Cuda ", "CPU,"],
+    "threads": [-1, 1025, 1.0, "2", True, None, 2**40],
+    "device": [-1, "0", 1.5, True, 2**31],
+}
+WRONG_OF_MATLAB = {
+    "mod": ["8PSK", "QAM", "", None, 16, "pi/4-QPSK", "512QAM"],
+    "nVar": [-1, -1e-12, "x", 1j, None, [[1], [2, 3]], np.ma.masked, object(), np.datetime64("2020"), np.array(["a"]), [None]],
+    "DecisionType": ["hardd", "", None, 1, b"hard", "soft ", ["hard"], True],
+}
+WRONG_OF_GOLD = {
+    "c_init": [-1, 2**31, 1.0, "1", True, None, [1]],
+    "n": [-1, 1.5, 2**61, None, "8", True],
+    "first": [-1, 2**64, 1.0, "0", None, True],
+}
+
+
+@pytest.mark.parametrize(
+    "function, right, wrong",
+    [
+        (softqam.Demodulator, {}, WRONG_SETTINGS),
+        (softqam.nrSymbolDemodulate, {"sym": np.zeros(4, np.complex64), "mod": "QPSK"}, WRONG_OF_MATLAB),
+        (softqam.gold_sequence, {"c_init": 1, "n": 8}, WRONG_OF_GOLD),
+    ],
+)
+def test_other_functions(function, right, wrong):
+    """One line that names the argument."""
+    for name, value in ((name, value) for name, values in wrong.items() for value in values):
+        with pytest.raises(ERRORS, match=rf"\A{name} .*\Z"):
+            function(**{**right, name: value})
+            pytest.fail(f"accepted: {name}={value!r}")
+
+
 def test_overlaps(rng):
     memory = np.zeros(4096, np.uint8)
     symbols = memory[:800].view(np.complex64)

@@ -135,9 +135,17 @@ class Demodulator:
         self.__dict__.update(state, _core=_make_core(**state["_settings"]))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if type(self) is Demodulator or hasattr(Demodulator, name):
-            raise AttributeError(f"{name} cannot be set: a Demodulator keeps its settings, make another one")
+        self._refuse(name, "set")
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse(name, "deleted")
+        super().__delattr__(name)
+
+    def _refuse(self, name: str, what: str) -> None:
+        """What a class derived from this has of its own can be changed."""
+        if type(self) is Demodulator or hasattr(Demodulator, name) or name in ("_core", "_settings"):
+            raise AttributeError(f"{name} cannot be {what}: a Demodulator keeps its settings, make another one")
 
     @property
     def modulation(self) -> str:
