@@ -82,6 +82,30 @@ def test_views_and_broadcast_noise(rng):
         assert_bytes(result_of(got), expected)
 
 
+@pytest.mark.parametrize("options", [{}, {"c_init": 9, "first_symbol": 6}, {"planes": 24}])
+def test_layers_and_rows(rng, options):
+    """Interleaved, some of more, in planes; rows that are one run of symbols and rows with gaps."""
+    codewords, noise = make_symbols(rng, 720).reshape(3, 80, 3), make_noise(rng, 720).reshape(3, 80, 3)
+
+    def transposed(array, *axes):
+        return Array(array.host.transpose(axes), array.memory, array.device)
+
+    def arrangements(array):
+        yield transposed(to_gpu(array), 0, 2, 1)
+        yield to_gpu(np.ascontiguousarray(array.transpose(0, 2, 1)))
+        yield transposed(to_gpu(np.concatenate([array, array], axis=2)), 0, 2, 1)[:, :3]
+        yield transposed(to_gpu(np.concatenate([array, array], axis=1)), 0, 2, 1)[..., :80]
+
+    expected = softqam.demodulate(codewords.transpose(0, 2, 1), noise_var=noise.transpose(0, 2, 1), layers=3, **options)
+    for s in arrangements(codewords):
+        for n0 in (*arrangements(noise), to_gpu(noise[:, :1, :].transpose(0, 2, 1))):
+            got = result_of(softqam.demodulate(s, noise_var=n0, layers=3, **options))
+            if n0.shape[-1] == 80:
+                assert_bytes(got, expected)
+            else:
+                assert_bytes(got, softqam.demodulate(s.host.copy(), noise_var=n0.host.copy(), layers=3, **options))
+
+
 def test_streams(rng):
     symbols, noise, out = to_gpu(make_symbols(rng, 10)), to_gpu(np.float32(0.1)), to_gpu(np.zeros(80, np.int8))
     other = Stream()
