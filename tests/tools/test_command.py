@@ -9,7 +9,7 @@ import sys
 from mpi_environment import MPI_ENVIRONMENT
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE, OUTPUT_FORMATS
 from tools_harness import (
-    ARGUMENTS, BACKEND, DEMOD, DEMOD_MPI, GEN, PLOT, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal,
+    ARGUMENTS, BACKEND, BOTH_DEMODS, DEMOD, DEMOD_MPI, GEN, PLOT, TIMEOUT, ToolTest, main, open_terminal, rest_of_terminal,
 )  # fmt: skip
 
 
@@ -295,11 +295,10 @@ class CommandLine(ToolTest):
         self.write("y.u8", b"old")
         for option in ("-n", "--no-clobber"):
             for program, *arguments in ((DEMOD, "x.cf32", "y.u8"), (GEN, "-o", "cf32", "y.u8"), (GEN, "--bits", "y.u8", "z.cf32"),
-                                        (DEMOD, "--stats=json:y.u8", "x.cf32", "z.u8"), (DEMOD_MPI, "x.cf32", "y.u8")):  # fmt: skip
-                if os.path.exists(program):
-                    result = self.run_tool(program, option, *arguments, env={**os.environ, **MPI_ENVIRONMENT})
-                    self.fails(result, 1, "y.u8: is there already, and --no-clobber keeps it", os.path.basename(program))
-                    self.assertEqual((self.files(), self.read("y.u8")), (["x.cf32", "y.u8"], b"old"))
+                                        (DEMOD, "--stats=json:y.u8", "x.cf32", "z.u8"), (BOTH_DEMODS[-1], "x.cf32", "y.u8")):  # fmt: skip
+                result = self.run_tool(program, option, *arguments, env={**os.environ, **MPI_ENVIRONMENT})
+                self.fails(result, 1, "y.u8: is there already, and --no-clobber keeps it", os.path.basename(program))
+                self.assertEqual((self.files(), self.read("y.u8")), (["x.cf32", "y.u8"], b"old"))
         process = self.start(DEMOD, "-n", "-", "z.u8")
         process.stdin.write(self.read("x.cf32"))
         process.stdin.flush()
@@ -329,7 +328,7 @@ class CommandLine(ToolTest):
         """Complete, on standard error or in a file, which is there complete or not at all."""
         self.make("x.cs16", "-m", "16qam", "--c-init", "5", "--symbols", "3000", "--snr-db", "20", "--bits", "sent")
         command = ["-q", "-m", "16qam", "--c-init", "5", "--snr-db", "20", "--input-scale", "1/8192", "--compare", "sent", "x.cs16"]
-        for program in filter(os.path.exists, (DEMOD, DEMOD_MPI)):
+        for program in BOTH_DEMODS:
             environment = {**os.environ, **MPI_ENVIRONMENT}
             result = self.ok(self.run_tool(program, "--stats=json:j", *command, "y.s8", env=environment))
             self.assertEqual(result.err.count("\n"), 1)

@@ -10,7 +10,7 @@ import sys
 import tarfile
 
 from mpi_environment import MPI_ENVIRONMENT
-from tools_harness import DEMOD, DEMOD_MPI, GEN, MODULATIONS, ToolTest, main, pack, tool
+from tools_harness import BOTH_DEMODS, DEMOD, DEMOD_MPI, GEN, MODULATIONS, ToolTest, main, pack, tool
 
 NO_ID = 0xFFFFFFFF
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
@@ -28,7 +28,7 @@ class Reports(ToolTest):
 
     def test_lost(self):
         self.make("x.cf32", "--symbols", "2000", "--bits", "sent")
-        for program in filter(os.path.exists, (DEMOD, DEMOD_MPI)):
+        for program in BOTH_DEMODS:
             for report in (["--stats"], ["--stats=json"], ["--compare", "sent"], ["--verify"], ["--input-scale", "1/2"]):
                 with self.subTest(program=program, report=report):
                     self.assertEqual(self.lost(program, *report, "x.cf32", "y.u8"), (1, 1))
@@ -93,24 +93,29 @@ class Constellation(ToolTest):
                           "--modulation tells which"])  # fmt: skip
         self.assertEqual(self.says("x.cf32", "y.hard"), [])
 
+    def mix(self, name, snrs_db):
+        """Symbols whose noise variances vary: x.cf32 and n0."""
+        parts = []
+        for snr_db in snrs_db:
+            self.make("part.cf32", "-m", name, "--symbols", "2000", f"--snr-db={snr_db}", "--seed", str(50 + snr_db))
+            parts.append(self.read("part.cf32"))
+        self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
+        self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
+
     def test_noise_of_a_slot(self):
-        """Noise variances that vary by 20 dB are no other modulation."""
+        """Noise variances that vary by 20 dB are no other modulation, nor are symbols that fade."""
         for name in MODULATIONS:
-            self.make("x.cf32", "-m", name, "--symbols", "9000", "--snr-db", "40")
-            parts, variances = [], []
-            for snr_db in (20, 25, 30, 35, 40):
-                self.make("part.cf32", "-m", name, "--symbols", "2000", "--snr-db", str(snr_db), "--seed", str(snr_db))
-                parts.append(self.read("part.cf32"))
-                variances += 2000 * [10 ** (-snr_db / 10)]
-            self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
-            self.write("n0", pack("f", [variances[2000 * j + 2 * k] for k in range(1000) for j in range(5) for _ in range(2)]))
+            self.mix(name, (20, 25, 30, 35, 40))
             self.assertEqual(self.says("-m", name, "--noise-file", "n0", "x.cf32", "y.s8"), [], name)
             self.assertEqual(self.says("-m", name, "x.cf32", "y.hard"), [], name)
+        for name in ("bpsk", "pi2-bpsk", "qpsk"):
+            self.mix(name, (-15, -10, -5, 0, 5))
+            self.assertNotIn("look", " ".join(self.says("-m", name, "x.cf32", "y.hard")), name)
 
     def test_strict(self):
         self.make("x.cf32", "--symbols", "9000", "--snr-db", "30")
         self.write("y.s8", b"old")
-        for program in filter(os.path.exists, (DEMOD, DEMOD_MPI)):
+        for program in BOTH_DEMODS:
             for arguments in (["-m", "qpsk"], ["--input-scale", "1/2"], ["--snr-db", "20"], ["--count", "9001"], ["-q", "-m", "qpsk"]):
                 with self.subTest(program=program, arguments=arguments):
                     noise = [] if "--snr-db" in arguments else ["--snr-db", "30"]
@@ -137,8 +142,7 @@ class Replaced(ToolTest):
     ACL = struct.pack("<I" + 5 * "HHI", 2, 1, 6, NO_ID, 2, 6, 1234, 4, 0, NO_ID, 16, 6, NO_ID, 32, 0, NO_ID)
 
     def commands(self):
-        return [(DEMOD, "x.cf32", "old"), (GEN, "-q", "--symbols", "9", "old")] + (
-            [(DEMOD_MPI, "x.cf32", "old")] if os.path.exists(DEMOD_MPI) else [])  # fmt: skip
+        return [*((program, "x.cf32", "old") for program in BOTH_DEMODS), (GEN, "-q", "--symbols", "9", "old")]
 
     def replaced(self, command, mode, owner=None, acl=None, **options):
         self.write("old", b"old")
@@ -254,8 +258,8 @@ class Texts(ToolTest):
 
     def test_mpi_says_why(self):
         """As MPI does not, of a disk that is full or a limit."""
-        if not os.path.exists(DEMOD_MPI):
-            self.skipTest("built without MPI")
+        if DEMOD_MPI not in BOTH_DEMODS:
+            self.skipTest("built without MPI, or with a sanitizer")
         self.make("x.cf32", "--symbols", "30000")
         self.row(["x.cf32", "y.u8"], 1, "y.u8: File too large", "softqam-demod-mpi", env=ENVIRONMENT,
                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))  # fmt: skip

@@ -50,6 +50,8 @@ def tool(name):
 
 
 DEMOD, GEN, PLOT, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-plot", "softqam-demod-mpi"))
+# Both, where there are two; with sanitizers, to which Open MPI's code makes no sense, one.
+BOTH_DEMODS = [DEMOD] + [DEMOD_MPI] * (os.path.exists(DEMOD_MPI) and not QUICK)
 
 # The number of symbols that softqam-demod takes at once, where --chunk is no larger; and that --noise-var auto looks at.
 BLOCK_SYMBOLS = 1 << 20 if BACKEND == "cuda" else 262144

@@ -45,13 +45,13 @@ static const struct named_format soft_bit_formats[] = {
 };
 /* clang-format on */
 
-/* A suffix without its dot is a name too. */
+/* A suffix without its dot is a name; each format's own is among them. */
 static bool has_name(const struct named_format *format, const char *name)
 {
     const char *const *suffix = format->suffixes;
     while (*suffix && strcasecmp(*suffix + 1, name) != 0)
         suffix++;
-    return *suffix || !strcasecmp(format->name, name);
+    return *suffix != NULL;
 }
 
 static const struct named_format *find_by_name(const struct named_format *formats, const char *name)

@@ -13,7 +13,7 @@ static const double histogram_end = 3;
 
 /* Nats a component by which another number of levels has to be likelier. A mixture of noise variances, as fading makes,
  * gives wrong ones a hundredth. */
-static const double clear_difference = 0.02;
+static const double clear_difference = 0.03;
 
 /* The deviation of the noise on an axis, in half spacings, up to which points stand out. */
 static const double clear_deviation = 0.6;
