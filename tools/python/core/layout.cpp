@@ -249,7 +249,7 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
         layer.symbols = at + k * symbols.layer_step;
         layer.symbols_q = apart && !symbols.copied ? at + k * symbols.layer_step + q_offset : nullptr;
         if (noise_at)
-            layer.noise_var = reinterpret_cast<const float *>(noise_at + k * noise.layer_step);
+            layer.noise_var = static_cast<const float *>(static_cast<const void *>(noise_at + k * noise.layer_step));
     }
     return segment;
 }

@@ -80,7 +80,7 @@ class layout
     int64_t batch[MAX_AXES] = {};
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
-    argument symbols, noise;
+    argument symbols{}, noise{};
     bool apart = false; /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
 
