@@ -17,6 +17,7 @@ typedef struct llr_constants {
     vec_bytes max_byte;
     bool is_limited;               /* s8: below 127, which packing limits to */
     vec_u32 weight_base;           /* the bits of the smallest weight of the fast path, with the LLRs' sign */
+    vec_u32 erased_noise;          /* the bits of N0 or 1/N0 of a symbol that an equaliser has erased */
     vec_u32 i_flips[2];            /* BPSK: of symbols from an even one on, and from an odd one on */
     const unsigned char *sequence; /* NULL where nothing is descrambled */
     size_t plane_nbytes;
@@ -66,7 +67,7 @@ VEC fast_range fast_range_of(int m, softqam_output_format output)
         range = fast_range_s16;
     else if (output == SOFTQAM_OUTPUT_F16)
         range = m == 0 ? fast_range_bpsk_f16 : fast_range_f16;
-    if (output == SOFTQAM_OUTPUT_F16 && LIMIT_IS_ONE_OPERATION)
+    if (output == SOFTQAM_OUTPUT_F16 && HAS_MASKS)
         range.llr_end = FAST_LIMITED_F16_END;
     return range;
 }
@@ -89,6 +90,7 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     constants.is_limited = max_byte < 127;
     constants.weight_base = vec_splat_u32(float_bits(fast_range_of(m, output).min_weight) |
                                           (float_bits(scale.steps_per_nat) & 0x80000000u));
+    constants.erased_noise = vec_splat_u32(float_bits(call->noise_kind == SOFTQAM_NOISE_INVERSE ? 0.0f : INFINITY));
     constants.i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants.i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
     constants.sequence = layout == SOFTQAM_LLRS_AS_SENT ? NULL : call->sequence;

@@ -67,8 +67,8 @@ VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
 /* The largest values of a fast tile, as bits, and the smallest component. */
 typedef struct tile_ranges {
     vec_u32 max_component;
-    vec_u32 min_component;
-    vec_u32 max_weight; /* less weight_base */
+    vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
+    vec_u32 max_weight;    /* less weight_base */
 } tile_ranges;
 
 VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 components)
@@ -76,7 +76,7 @@ VEC void note_components(int m, softqam_output_format output, tile_ranges *range
     const vec_u32 magnitudes = vec_bits(vec_abs(components));
     ranges->max_component = vec_max_u32(ranges->max_component, magnitudes);
     if (fast_range_of(m, output).min_component > 0.0f)
-        ranges->min_component = vec_min_u32(ranges->min_component, magnitudes);
+        ranges->min_component = vec_min_u32(ranges->min_component, vec_sub_u32(magnitudes, vec_splat_u32(1)));
 }
 
 /* Most tiles are far within the range, which two comparisons tell. */
@@ -91,7 +91,7 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
 {
     const fast_range range = fast_range_of(m, output);
     if (range.min_component > 0.0f && !call->has_no_small_components &&
-        vec_smallest_u32(ranges->min_component) < float_bits(range.min_component))
+        vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
         return false;
     if (are_ranges_narrow(m, range, ranges))
         return true;
@@ -101,25 +101,15 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
                          float_of_bits(weight + base));
 }
 
-/* An LLR of the fast path; of s8 and s16 the sum. s8's is limited by packing alone, f16's where that is one operation:
- * only from 46 dB on it needs a limit. */
-VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
+/* f16 and f32: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0,
+ * but their LLRs must be +0. Of s8 and s16 they are 0 steps anyway. */
+VEC bool masks_erasures(softqam_output_format output)
 {
-    switch (output) {
-    case SOFTQAM_OUTPUT_S8:
-        return llr_sum(metric, weight);
-    case SOFTQAM_OUTPUT_S16:
-        return llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
-    case SOFTQAM_OUTPUT_F16:
-        return LIMIT_IS_ONE_OPERATION ? llr_scaled(metric, weight, constants->limit) : vec_mul(metric, weight);
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8:
-        break;
-    }
-    return vec_mul(metric, weight);
+    return HAS_MASKS && (output == SOFTQAM_OUTPUT_F16 || output == SOFTQAM_OUTPUT_F32);
 }
 
-VEC vec_f32 step_weight(bool is_exact, const llr_constants *constants, const float *noise, tile_ranges *ranges)
+VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, const llr_constants *constants, const float *noise,
+                        tile_ranges *ranges)
 {
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
         return constants->weight;
@@ -133,8 +123,31 @@ VEC vec_f32 step_weight(bool is_exact, const llr_constants *constants, const flo
         weight = vec_mul(constants->steps_per_nat, values);
     else
         weight = vec_div(constants->steps_per_nat, values);
-    ranges->max_weight = vec_max_u32(ranges->max_weight, vec_sub_u32(vec_bits(weight), constants->weight_base));
+    vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
+    if (masks_erasures(output))
+        above_base =
+            vec_bits(vec_keep(vec_are_different(vec_bits(values), constants->erased_noise), vec_from_bits(above_base)));
+    ranges->max_weight = vec_max_u32(ranges->max_weight, above_base);
     return weight;
+}
+
+/* An LLR of the fast path; of s8 and s16 the sum. s8's is limited by packing alone, f16's only from 46 dB on, or where
+ * a limit costs little. */
+VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
+{
+    const vec_mask kept = vec_are_different(vec_shift_left(vec_bits(weight), 1), vec_splat_u32(0));
+    switch (output) {
+    case SOFTQAM_OUTPUT_S8:
+        return llr_sum(metric, weight);
+    case SOFTQAM_OUTPUT_S16:
+        return llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
+    case SOFTQAM_OUTPUT_F16:
+        return HAS_MASKS ? vec_keep(kept, llr_scaled(metric, weight, constants->limit)) : vec_mul(metric, weight);
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return HAS_MASKS ? vec_keep(kept, vec_mul(metric, weight)) : vec_mul(metric, weight);
 }
 
 /* A register's LLRs on the fast path. */
@@ -202,7 +215,7 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
                   const llr_constants *constants, llr_position at, tile_ranges *ranges)
 {
     const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
-    const vec_f32 weight = step_weight(is_exact, constants, at.noise, ranges);
+    const vec_f32 weight = step_weight(output, is_exact, constants, at.noise, ranges);
     const bool in_planes = layout == SOFTQAM_LLRS_IN_PLANES;
     const bool is_alone = is_stored_alone(m, output) && !in_planes;
     const size_t half = LANES / 2;
@@ -248,7 +261,7 @@ VEC void double_step(int m, bool is_exact, const llr_constants *constants, llr_p
     llr_registers llrs[4];
     VEC_UNROLL
     for (int k = 0; k < 2; k++)
-        weights[k] = step_weight(is_exact, constants, at.noise + k * LANES * (int)at.noise_step, ranges);
+        weights[k] = step_weight(output, is_exact, constants, at.noise + k * LANES * (int)at.noise_step, ranges);
     VEC_UNROLL
     for (int k = 0; k < 4; k++) {
         from[k] = vec_load_f32(at.components + k * LANES);

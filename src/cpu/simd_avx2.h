@@ -13,7 +13,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 8, LIMIT_IS_ONE_OPERATION = 0 /* vec_limit() */ };
+enum { LANES = 8, HAS_MASKS = 0 /* masks, and vec_limit(), cost little */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;
@@ -549,6 +549,12 @@ VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
 {
     return _mm256_min_epu32(a, b);
+}
+
+/* Those that differ. */
+VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
+{
+    return _mm256_castsi256_ps(_mm256_xor_si256(_mm256_cmpeq_epi32(a, b), vec_splat_u32(0xffffffffu)));
 }
 
 /* Whether any is `end` or more. */

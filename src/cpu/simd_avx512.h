@@ -13,7 +13,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 16, LIMIT_IS_ONE_OPERATION = 1 /* vec_limit() */ };
+enum { LANES = 16, HAS_MASKS = 1 /* masks, and vec_limit(), cost little */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;
@@ -495,6 +495,12 @@ VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
 {
     return _mm512_min_epu32(a, b);
+}
+
+/* Those that differ. */
+VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
+{
+    return _mm512_cmpneq_epi32_mask(a, b);
 }
 
 /* Whether any is `end` or more. */

@@ -18,7 +18,7 @@
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 
-enum { LANES = 4, LIMIT_IS_ONE_OPERATION = 0 /* vec_limit() */ };
+enum { LANES = 4, HAS_MASKS = 0 /* masks, and vec_limit(), cost little */ };
 
 typedef float32x4_t vec_f32;
 typedef uint32x4_t vec_u32;
@@ -286,6 +286,12 @@ VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
 {
     return vminq_u32(a, b);
+}
+
+/* Those that differ. */
+VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
+{
+    return vmvnq_u32(vceqq_u32(a, b));
 }
 
 /* Whether any is `end` or more. */
