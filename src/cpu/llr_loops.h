@@ -101,11 +101,11 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
                          float_of_bits(weight + base));
 }
 
-/* f16 and f32: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0,
- * but their LLRs must be +0. Of s8 and s16 they are 0 steps anyway. */
+/* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
+ * their LLRs must be +0. Of s8 and s16 they are 0 steps anyway; f32 has too few operations to hide masks among. */
 VEC bool masks_erasures(softqam_output_format output)
 {
-    return HAS_MASKS && (output == SOFTQAM_OUTPUT_F16 || output == SOFTQAM_OUTPUT_F32);
+    return HAS_MASKS && output == SOFTQAM_OUTPUT_F16;
 }
 
 VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, const llr_constants *constants, const float *noise,
@@ -147,7 +147,7 @@ VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constant
     case SOFTQAM_OUTPUT_U8:
         break;
     }
-    return HAS_MASKS ? vec_keep(kept, vec_mul(metric, weight)) : vec_mul(metric, weight);
+    return vec_mul(metric, weight);
 }
 
 /* A register's LLRs on the fast path. */
