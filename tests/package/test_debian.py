@@ -5,6 +5,7 @@ an error; unpacked into a folder, the library serves a program and the tools wor
 
     test_debian.py SOURCE_DIR CMAKE
 """
+import glob
 import os
 import re
 import shutil
@@ -57,7 +58,7 @@ LIBRARY = "libsoftqam" + major_version()
 PROGRAM_FILES = r"(bin/|share/(man/man1|bash-completion/completions|fish/vendor_completions\.d|zsh/vendor-completions)/)_?"
 # Files in /usr as patterns, and what is depended on, without versions.
 PACKAGES = {
-    LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{major_version()}(\.\d+\.\d+)?", {"libc6"}),
+    LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{major_version()}(\.\d+\.\d+)?|share/lintian/overrides/{LIBRARY}", {"libc6"}),
     "libsoftqam-dev": (r"include/softqam/softqam(_cuda)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
                        {LIBRARY}),
     "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|plot|bench)(\.1\.gz|\.fish)?",
@@ -105,13 +106,36 @@ class Packages(unittest.TestCase):
     def test_shared_library_is_announced(self):
         control = os.path.join(WORK.name, "control")
         run("dpkg-deb", "-e", package(LIBRARY), control)
-        for name, line in (("shlibs", f"libsoftqam {major_version()} {LIBRARY} (>= "), ("triggers", "activate-noawait ldconfig")):
+        for name, line in (("shlibs", f"libsoftqam {major_version()} {LIBRARY} (>= "), ("triggers", "activate-noawait ldconfig"),
+                           ("symbols", f"libsoftqam.so.{major_version()} {LIBRARY} #MINVER#\n")):  # fmt: skip
             with open(os.path.join(control, name), encoding="utf-8") as file:
                 self.assertIn(line, file.read())
 
+    def test_symbols(self):
+        """Those that the library exports, no more and no less."""
+        control = os.path.join(WORK.name, "control")
+        run("dpkg-deb", "-e", package(LIBRARY), control)
+        (library,) = glob.glob(os.path.join(ROOT, f"usr/lib/*/libsoftqam.so.{major_version()}"))
+        exported = {line.split()[-1].replace("@@", "@") for line in run("nm", "-D", "--defined-only", library).splitlines()}
+        with open(os.path.join(control, "symbols"), encoding="utf-8") as file:
+            named = {line.split()[0] for line in file.readlines()[1:]}
+        self.assertEqual({re.sub("^(SOFTQAM.*)@.*", r"\1", name) for name in named},
+                         {re.sub("^(SOFTQAM.*)@.*", r"\1", name) for name in exported})  # fmt: skip
+
+    def test_hardening(self):
+        """As Debian's flags do it, and all that is bound is bound when a program starts."""
+        (library,) = glob.glob(os.path.join(ROOT, f"usr/lib/*/libsoftqam.so.{major_version()}"))
+        for name in (library, os.path.join(ROOT, "usr/bin/softqam-demod"), os.path.join(ROOT, "usr/bin/softqam-gen")):
+            segments, dynamic = run("readelf", "-lW", name), run("readelf", "-dW", name)
+            self.assertIn("GNU_RELRO", segments)
+            self.assertIn("NOW", dynamic)
+            taken = run("nm", "-D", "--undefined-only", name)
+            self.assertIn("__stack_chk_fail", taken)
+            self.assertRegex(taken, r"__\w+_chk\b")
+
     @unittest.skipUnless(shutil.which("lintian"), "no lintian")
     def test_lintian(self):
-        run("lintian", "--allow-root", "--fail-on", "error", *map(package, PACKAGES))
+        run("lintian", "--allow-root", "--fail-on", "error,warning", *map(package, PACKAGES))
 
 
 class Unpacked(unittest.TestCase):
