@@ -202,13 +202,13 @@ static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint
     }
 }
 
-/* The same by a block. One warp does it: a jump to a place takes as long as some 300 words. All do, a part each, where
- * these are more. */
+/* The same by a block. The last warp does it: a jump to a place takes as long as some 300 words. All do, a part each,
+ * where these are more. */
 static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n, bool in_parts, uint32_t c_init,
                                                         uint64_t bit)
 {
     const unsigned of_warp = in_parts ? (n + BLOCK_WARPS - 1) / BLOCK_WARPS : n;
-    const unsigned word = threadIdx.x / WARP_THREADS * of_warp;
+    const unsigned word = (BLOCK_WARPS - 1 - threadIdx.x / WARP_THREADS) * of_warp;
     if (word < n)
         write_gold(to + word, min(n - word, of_warp), c_init, bit + 32 * word);
 }

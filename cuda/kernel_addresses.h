@@ -9,7 +9,12 @@
 extern "C" {
 #endif
 
-enum { BLOCK_THREADS = 128, WARP_THREADS = 32, BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS };
+enum {
+    BLOCK_THREADS = 128,
+    SMALL_BLOCK_THREADS = 256, /* of the kernels of small plain calls */
+    WARP_THREADS = 32,
+    BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS
+};
 
 /* Steps that a warp of segment_kernel.cuh takes at most: so many that the begin of a block costs little. */
 enum { MOST_WARP_STEPS = 16 };
@@ -21,22 +26,23 @@ HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
     return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
 }
 
-/* What LLRs are limited to. */
+/* What LLRs are limited to. Those of s8 and s16 are first computed with the limit added. */
 typedef struct softqam_llr_limit {
-    float llr;           /* s8: in steps */
-    uint32_t halves;     /* s8: the same in each half of a word */
-    uint32_t two_halves; /* twice that */
-    uint32_t rest;       /* what is left to 128, in each byte */
+    float llr;                /* f32 */
+    int32_t steps;            /* s8, s16 */
+    int32_t two_limits;       /* twice that */
+    uint32_t two_limits_each; /* the same in each byte or half of a word */
+    uint32_t to_middle_each;  /* from the limit to the middle of what a byte or half holds */
 } softqam_llr_limit;
 
 /* Symbols that a block's warps take of a segment, in so many steps each. Of segments in device memory, whose layers a
  * block does not look at before it has found its own, as many as of three layers. */
-HOST_AND_DEVICE static inline unsigned softqam_block_share(unsigned block_steps, unsigned n_layers, bool is_in_device)
+HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_steps, unsigned n_layers, bool is_in_device)
 {
     return block_steps * softqam_step_symbols(is_in_device ? 3 : n_layers);
 }
 
-/* Of plain_kernel.cuh, after its table. */
+/* Of plain_kernel.cuh, before the table of soft bits. */
 typedef struct softqam_plain_segment {
     const void *symbols;
     const float *noise; /* NULL: noise_value, of the whole segment */
@@ -47,8 +53,8 @@ typedef struct softqam_plain_segment {
     softqam_llr_limit limit;
     float noise_value;
     unsigned groups_per_block; /* of symbols */
-    uint32_t turn;             /* pi/2-BPSK: of the first symbol and every other one, in bit 31 */
-    uint32_t other_turn;       /* of those between */
+    uint32_t pi2_sign;         /* pi/2-BPSK: of I of the first symbol and every other one, in bit 31 */
+    uint32_t other_pi2_sign;   /* of those between */
     bool has_noise_each;
     bool noise_is_inverse;
 } softqam_plain_segment;
@@ -58,31 +64,37 @@ typedef struct softqam_codeword_segment {
     softqam_plain_segment plain; /* of a layer: its first one */
     softqam_kernel_layer layers[SOFTQAM_MAX_LAYERS];
     unsigned n_layers; /* 1, 2 or 4; of several, each symbol has a noise value */
-    int layer_step;    /* from a layer's symbol of a group to that of the group BLOCK_THREADS after it */
-    uint64_t first_symbol;
-    size_t plane_nbytes; /* 0: symbol order */
-    uint32_t c_init;
+    int symbol_step;   /* from a symbol of a group to that of the group BLOCK_THREADS after it, in its layer */
     bool is_descrambled;
+    bool is_deinterleaved; /* in bit planes: each code block, or all symbols, plane_nbytes from one plane to the next */
+    uint32_t c_init;
+    size_t plane_nbytes;
+    uint64_t first_symbol;
+    /* Of code blocks, each of whole groups, that lie where groups are aligned. */
+    softqam_blocks blocks; /* of which none is transmitted: there are none */
+    uint32_t codeword_symbol;
+    uint64_t block_stride;
 } softqam_codeword_segment;
 
-/* Of segment_kernel.cuh, between its tables and the segments: what all of a launch share. */
+/* Of segment_kernel.cuh, before the segments: what all of a launch share. */
 typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
     const unsigned *n_device_segments;
     unsigned n_segments;   /* with device_segments: at most */
     unsigned block_steps;  /* that a block's warps take, each the same number of them */
-    unsigned per_share;    /* with device_segments: the least integer above 2^32 / softqam_block_share() */
+    unsigned per_block;    /* with device_segments: the least integer above 2^32 / softqam_block_symbols() */
     unsigned input_format; /* softqam_input_format */
     softqam_llr_limit limit;
     softqam_kernel_defaults defaults; /* of device_segments */
 } softqam_segment_launch;
 
-/* A kernel of plain calls. */
+/* The kernels of plain calls. */
 typedef struct softqam_plain_kernel {
     const void *address;
-    const void *small;       /* for calls of which the device holds all blocks at once, a tile each; NULL: none */
+    const void *small;       /* for calls of which the device holds all blocks at once */
     const void *codeword;    /* for large ones of layers, descrambled or in bit planes; NULL: none */
     unsigned group_symbols;  /* that a thread takes side by side */
+    unsigned small_symbols;  /* the same of `small` */
     unsigned most_tiles;     /* of BLOCK_THREADS groups, that a block takes one after the other */
     unsigned codeword_tiles; /* the same of a codeword */
 } softqam_plain_kernel;

@@ -15,6 +15,7 @@ extern "C" { /* src/'s headers too are of C */
 #endif
 
 #include "codeword.h"
+#include "layers.h"
 #include "params.h"
 
 /* Where one layer's symbols and noise lie, as a kernel takes it. */
@@ -38,7 +39,7 @@ typedef struct softqam_kernel_segment {
     float noise_value;
     uint32_t c_init;
     uint8_t modulation;
-    uint8_t n_layers;
+    uint8_t n_layers; /* 1 where layers are interleaved: their symbols are one run; `blocks` has the number of layers */
     uint8_t noise_is_inverse;
     uint8_t is_descrambled;
     uint8_t has_codeword;
@@ -56,7 +57,8 @@ typedef struct softqam_kernel_defaults {
     float llr_scale;
     unsigned modulation;
     unsigned noise_form;
-    bool is_negative; /* LLRs: positive means 1 */
+    unsigned symbol_nbytes; /* of the input */
+    bool is_negative;       /* LLRs: positive means 1 */
 } softqam_kernel_defaults;
 
 static inline softqam_kernel_defaults softqam_kernel_defaults_of(const softqam_params *params)
@@ -66,6 +68,7 @@ static inline softqam_kernel_defaults softqam_kernel_defaults_of(const softqam_p
         .llr_scale = params->llr_scale,
         .modulation = params->modulation,
         .noise_form = params->noise_form,
+        .symbol_nbytes = (unsigned)params->input_nbytes,
         .is_negative = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
     };
 }
@@ -118,6 +121,11 @@ HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_se
         to->layers[k].noise_var = from->layers[k].noise_var;
     }
     softqam_kernel_codeword_make(to, from);
+    if (softqam_layers_are_interleaved(from, defaults->symbol_nbytes)) {
+        to->n_layers = 1;
+        to->symbol_stride = 1;
+        to->noise_stride = 1;
+    }
 }
 
 /* How many segments a launch has at most: a kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit

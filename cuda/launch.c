@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 
 #include "kernel_addresses.h"
-#include "kernel_tables.h"
 
 enum { REMEMBERED_DEVICES = 64 };
 
@@ -88,12 +87,18 @@ static cudaError_t count_launch_attributes(unsigned *n, const void *kernel, int 
     return error;
 }
 
-static cudaError_t count_resident_blocks(unsigned *n, const void *kernel, int device)
+static unsigned threads_of(int kernel)
+{
+    return kernel >= SMALL_PLAIN && kernel < CODEWORD_PLAIN ? SMALL_BLOCK_THREADS : BLOCK_THREADS;
+}
+
+static cudaError_t count_resident_blocks(unsigned *n, const softqam_kernels *kernels, int kernel, int device)
 {
     int per_multiprocessor = 0, multiprocessors = 0;
     cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, BLOCK_THREADS, 0);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernels->addresses[kernel],
+                                                              (int)threads_of(kernel), 0);
     *n = (unsigned)(per_multiprocessor * multiprocessors);
     return error == cudaSuccess && *n == 0 ? cudaErrorInvalidConfiguration : error;
 }
@@ -109,7 +114,7 @@ static cudaError_t ask(kernel_answers *answers, const softqam_kernels *kernels, 
         answers->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
     }
     if (error == cudaSuccess && answers->resident_blocks == 0)
-        error = count_resident_blocks(&answers->resident_blocks, kernels->addresses[kernel], device);
+        error = count_resident_blocks(&answers->resident_blocks, kernels, kernel, device);
     if (error == cudaSuccess && answers->launch_attributes-- == 0)
         error = count_launch_attributes(&answers->launch_attributes, kernels->addresses[kernel], device);
     if (known && error == cudaSuccess) {
@@ -132,35 +137,25 @@ cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capac
 
 /* Launches. */
 
-static cudaError_t launch_kernel(const void *kernel, const kernel_answers *answers, size_t n_blocks, void **arguments,
-                                 cudaStream_t stream)
+static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, const kernel_answers *answers,
+                                 size_t n_blocks, void **arguments, cudaStream_t stream)
 {
     cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     overlap.val.programmaticStreamSerializationAllowed = 1;
     const cudaLaunchConfig_t config = {
         .gridDim = {(unsigned)n_blocks, 1, 1},
-        .blockDim = {BLOCK_THREADS, 1, 1},
+        .blockDim = {threads_of(kernel), 1, 1},
         .stream = stream,
         .attrs = &overlap,
         .numAttrs = answers->launch_attributes,
     };
-    return n_blocks > INT_MAX ? cudaErrorInvalidConfiguration : cudaLaunchKernelExC(&config, kernel, arguments);
+    return n_blocks > INT_MAX ? cudaErrorInvalidConfiguration
+                              : cudaLaunchKernelExC(&config, kernels->addresses[kernel], arguments);
 }
 
 static size_t count_blocks(size_t n, unsigned share)
 {
     return (n - 1) / share + 1;
-}
-
-/* The table of a kernel of plain calls. */
-static const void *plain_table(const softqam_params *params, int axis_bits)
-{
-    const softqam_kernel_tables *tables = softqam_kernel_tables_of_process();
-    if (!softqam_params_take_noise(params))
-        return &params->soft_bits;
-    if (axis_bits <= 2)
-        return &tables->lines[axis_bits < 2 ? 0 : 1];
-    return axis_bits == 5 ? (const void *)&tables->long_rows : &tables->rows[axis_bits - 3];
 }
 
 static bool is_aligned(const void *pointer, size_t nbytes)
@@ -170,7 +165,14 @@ static bool is_aligned(const void *pointer, size_t nbytes)
 
 static bool is_of_codeword(const softqam_kernel_segment *segment)
 {
-    return segment->n_layers > 1 || segment->is_descrambled || segment->plane_stride != 0;
+    return segment->n_layers > 1 || segment->is_descrambled || segment->plane_stride != 0 || segment->has_codeword;
+}
+
+/* Whether groups of n symbols side by side stay so in the code blocks' bit planes, and aligned. */
+static bool has_whole_groups(const softqam_kernel_segment *segment, unsigned n)
+{
+    return segment->is_deinterleaved && !segment->block_buffers && segment->blocks.n_layers % n == 0 &&
+           segment->codeword_symbol % n == 0 && segment->block_stride % n == 0;
 }
 
 static const softqam_plain_kernel *plain_kernel(const softqam_launch *launch)
@@ -184,7 +186,9 @@ static bool is_plain(const softqam_launch *launch)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
     const softqam_plain_kernel *kernel = plain_kernel(launch);
-    if (segment->has_codeword || segment->symbol_stride != 1 || !is_aligned(segment->out, 16))
+    if (segment->symbol_stride != 1 || segment->n_layers == 3 || !is_aligned(segment->out, 16))
+        return false;
+    if (segment->has_codeword && !has_whole_groups(segment, kernel->group_symbols))
         return false;
     if (is_of_codeword(segment) && (!kernel->codeword || segment->plane_stride % kernel->group_symbols != 0))
         return false;
@@ -193,15 +197,14 @@ static bool is_plain(const softqam_launch *launch)
     for (unsigned k = 0; k < segment->n_layers; k++)
         if (segment->layers[k].symbols_q || !is_aligned(segment->layers[k].symbols, alignment))
             return false;
-    return segment->n_layers != 3 && (segment->noise_stride == 1 || (segment->noise_stride == 0 && !has_layers));
+    return segment->noise_stride == 1 || (segment->noise_stride == 0 && !has_layers);
 }
 
 /* Whether a kernel of plain calls takes a codeword faster than that of segments, which does a call of few symbols in
  * less time. */
 static bool is_large(const softqam_kernel_segment *segment, unsigned resident_blocks)
 {
-    const size_t threads = (size_t)resident_blocks * BLOCK_THREADS;
-    return segment->is_descrambled ? segment->n_symbols > threads / 2 : segment->n_symbols > 8 * threads;
+    return segment->n_symbols > (size_t)resident_blocks * BLOCK_THREADS / 4;
 }
 
 /* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
@@ -219,8 +222,16 @@ static unsigned plain_share(size_t n_groups, unsigned resident_blocks, unsigned 
 static softqam_llr_limit llr_limit_of(const softqam_params *params)
 {
     const float limit = params->llr_limit;
-    const uint32_t steps = params->output_format == SOFTQAM_OUTPUT_S8 ? (uint32_t)limit : 0;
-    return (softqam_llr_limit){limit, steps * 0x10001, 2 * steps * 0x10001, (128 - steps) * 0x01010101};
+    const bool is_s16 = params->output_format == SOFTQAM_OUTPUT_S16;
+    const uint32_t steps = is_s16 || params->output_format == SOFTQAM_OUTPUT_S8 ? (uint32_t)limit : 0;
+    const uint32_t each = is_s16 ? 0x10001 : 0x01010101;
+    return (softqam_llr_limit){
+        .llr = limit,
+        .steps = (int32_t)steps,
+        .two_limits = (int32_t)(2 * steps),
+        .two_limits_each = 2 * steps * each,
+        .to_middle_each = ((is_s16 ? 0x8000 : 0x80) - steps) * each,
+    };
 }
 
 static softqam_segment_launch segment_launch_of(const softqam_params *params)
@@ -240,11 +251,6 @@ static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
     return (unsigned)(steps < MOST_WARP_STEPS ? steps : MOST_WARP_STEPS);
 }
 
-static const void *segment_tables(const softqam_params *params)
-{
-    return softqam_params_take_noise(params) ? (const void *)softqam_kernel_tables_of_process() : &params->soft_bits;
-}
-
 /* Where each segment's blocks begin; returns how many there are. */
 static size_t lay_out_blocks(unsigned first_blocks[], const softqam_launch *launch, unsigned block_steps)
 {
@@ -252,7 +258,7 @@ static size_t lay_out_blocks(unsigned first_blocks[], const softqam_launch *laun
     for (unsigned k = 0; k < launch->n_segments; k++) {
         const softqam_kernel_segment *segment = &launch->segments[k];
         first_blocks[k] = (unsigned)n_blocks;
-        n_blocks += count_blocks(segment->n_symbols, softqam_block_share(block_steps, segment->n_layers, false));
+        n_blocks += count_blocks(segment->n_symbols, softqam_block_symbols(block_steps, segment->n_layers, false));
     }
     return n_blocks;
 }
@@ -278,13 +284,13 @@ static cudaError_t launch_segments(softqam_launch *launch)
         if (n_blocks <= answers.resident_blocks || steps >= MOST_WARP_STEPS)
             break;
     }
-    void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, launch->segments, first_blocks};
-    return launch_kernel(params->kernels->addresses[kernel], &answers, n_blocks, arguments, launch->stream);
+    void *arguments[] = {&shared, launch->segments, first_blocks, (void *)(uintptr_t)&params->soft_bits};
+    return launch_kernel(params->kernels, kernel, &answers, n_blocks, arguments, launch->stream);
 }
 
 /* The kernel of plain calls for the only segment, and what the device says of it; OF_FEW where that of segments is
  * faster. */
-static cudaError_t choose_plain(const softqam_launch *launch, size_t n_groups, int *number, kernel_answers *answers)
+static cudaError_t choose_plain(const softqam_launch *launch, int *number, kernel_answers *answers)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
     const softqam_kernels *kernels = launch->params->kernels;
@@ -298,31 +304,35 @@ static cudaError_t choose_plain(const softqam_launch *launch, size_t n_groups, i
         return error;
     }
     *number = SMALL_PLAIN + axis_bits;
-    if (kernels->addresses[*number]) {
+    error = ask(answers, kernels, *number);
+    if (error == cudaSuccess &&
+        count_blocks(segment->n_symbols, SMALL_BLOCK_THREADS * plain_kernel(launch)->small_symbols) >
+            answers->resident_blocks) {
+        *number = axis_bits;
         error = ask(answers, kernels, *number);
-        if (error != cudaSuccess || count_blocks(n_groups, BLOCK_THREADS) <= answers->resident_blocks)
-            return error;
     }
-    *number = axis_bits;
-    return ask(answers, kernels, *number);
+    return error;
 }
 
 static cudaError_t launch_plain(softqam_launch *launch)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
     const softqam_plain_kernel *kernel = plain_kernel(launch);
-    const size_t n_groups = (segment->n_symbols - 1) / kernel->group_symbols + 1;
-    const bool turns = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
-    const uint32_t turn = turns ? (uint32_t)segment->first_symbol << 31 : 0;
+    const bool is_pi2 = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
+    const uint32_t pi2_sign = is_pi2 ? (uint32_t)segment->first_symbol << 31 : 0;
     kernel_answers answers;
     int number;
-    const cudaError_t error = choose_plain(launch, n_groups, &number, &answers);
+    const cudaError_t error = choose_plain(launch, &number, &answers);
     if (error != cudaSuccess)
         return error;
     if (number == OF_FEW)
         return launch_segments(launch);
-    const unsigned share = plain_share(n_groups, answers.resident_blocks,
-                                       is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
+    const bool is_small = number >= SMALL_PLAIN && number < CODEWORD_PLAIN;
+    const size_t n_groups = count_blocks(segment->n_symbols, is_small ? kernel->small_symbols : kernel->group_symbols);
+    const unsigned share = is_small
+                               ? SMALL_BLOCK_THREADS
+                               : plain_share(n_groups, answers.resident_blocks,
+                                             is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
     /* The kernels of plain calls take the first part of it. */
     softqam_codeword_segment argument = {
         .plain =
@@ -336,23 +346,27 @@ static cudaError_t launch_plain(softqam_launch *launch)
                 .limit = llr_limit_of(launch->params),
                 .noise_value = segment->noise_value,
                 .groups_per_block = share,
-                .turn = turn,
-                .other_turn = turns ? turn ^ 0x80000000u : 0,
-                .has_noise_each = segment->layers[0].noise_var && segment->noise_stride == 1,
+                .pi2_sign = pi2_sign,
+                .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,
+                .has_noise_each = segment->layers[0].noise_var && segment->noise_stride != 0,
                 .noise_is_inverse = segment->noise_is_inverse,
             },
         .n_layers = segment->n_layers,
-        .layer_step = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
-        .first_symbol = segment->first_symbol,
-        .plane_nbytes = segment->plane_stride * launch->params->value_nbytes,
-        .c_init = segment->c_init,
+        .symbol_step = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
         .is_descrambled = segment->is_descrambled,
+        .is_deinterleaved = segment->plane_stride != 0 || segment->has_codeword,
+        .c_init = segment->c_init,
+        .plane_nbytes = segment->plane_stride * launch->params->value_nbytes,
+        .first_symbol = segment->first_symbol,
+        .codeword_symbol = segment->codeword_symbol,
+        .block_stride = segment->block_stride,
     };
+    if (segment->has_codeword)
+        argument.blocks = segment->blocks;
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
-    const void *table = plain_table(launch->params, softqam_axis_bits((softqam_modulation)segment->modulation));
-    void *arguments[] = {(void *)(uintptr_t)table, &argument};
-    return launch_kernel(launch->params->kernels->addresses[number], &answers, count_blocks(n_groups, share), arguments,
+    void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
+    return launch_kernel(launch->params->kernels, number, &answers, count_blocks(n_groups, share), arguments,
                          launch->stream);
 }
 
@@ -403,13 +417,13 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
     shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, answers.resident_blocks);
-    const unsigned share = softqam_block_share(shared.block_steps, 1, true);
-    shared.per_share = (unsigned)((UINT64_C(1) << 32) / share + 1);
+    const unsigned share = softqam_block_symbols(shared.block_steps, 1, true);
+    shared.per_block = (unsigned)((UINT64_C(1) << 32) / share + 1);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / share + max_segments;
     const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
-    void *arguments[] = {(void *)(uintptr_t)segment_tables(params), &shared, (void *)(uintptr_t)none,
-                         (void *)(uintptr_t)first_blocks};
-    return launch_kernel(params->kernels->addresses[OF_FEW], &answers, n_blocks, arguments, stream);
+    void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)first_blocks,
+                         (void *)(uintptr_t)&params->soft_bits};
+    return launch_kernel(params->kernels, OF_FEW, &answers, n_blocks, arguments, stream);
 }

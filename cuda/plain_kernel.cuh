@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order, not
- * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, or any of these. A
- * thread takes several symbols side by side, and three or four groups of these are on their way from memory while it
- * computes. */
+ * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, of
+ * all of it or of each code block, or any of these. A thread takes several symbols side by side, and three or four
+ * groups of these are on their way from memory while it computes. */
 #ifndef SOFTQAM_PLAIN_KERNEL_CUH
 #define SOFTQAM_PLAIN_KERNEL_CUH
 
@@ -14,19 +14,20 @@
 
 enum plain_kind {
     LARGE_CALL,
-    SMALL_CALL, /* of which the device holds all blocks at once, a tile each: a thread has one group, more registers */
+    SMALL_CALL, /* of which the device holds all blocks at once: a thread has one group */
     CODEWORD_CALL
 };
 
 template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND> struct plain_shape {
     enum {
         IS_SMALL = KIND == SMALL_CALL,
+        THREADS = IS_SMALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
         BITS = symbol_size<FORMAT, M>::BITS,
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
         /* Symbols that a thread takes side by side: whole words of output, and few, so that a slot is many threads. */
-        GROUP = NBYTES > 12   ? 1
-                : NBYTES >= 2 ? 2
-                              : 4,
+        GROUP = NBYTES % 4 == 0 && M > 0 && (IS_SMALL || NBYTES > 12) ? 1
+                : NBYTES >= 2                                         ? 2
+                                                                      : 4,
         GROUP_NBYTES = GROUP * NBYTES,
         GROUP_WORDS = GROUP_NBYTES / 4,
         /* What is no single store goes through shared memory, so that a warp's stores lie side by side. */
@@ -36,42 +37,37 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
                 : sizeof(Component) < 4 && !IS_STAGED ? 4
                                                       : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
-        MOST_TILES = KIND == CODEWORD_CALL                 ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
+        MOST_TILES = IS_SMALL                              ? 1
+                     : KIND == CODEWORD_CALL               ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
                                                            : 6,
-        /* Where a kernel for small calls is faster. */
-        HAS_SMALL = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 3,
         /* Whether codewords have a kernel: of what receivers have and decoders take. */
         HAS_CODEWORD = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 1 &&
                        !std::is_integral<Component>::value,
         /* A tile's words of the scrambling sequence, and a block's. */
-        TILE_WORDS = BLOCK_THREADS / 32 * GROUP * BITS,
+        TILE_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
         SEQUENCE_WORDS = KIND == CODEWORD_CALL ? MOST_TILES * TILE_WORDS : 0,
-        /* Whether a group's two symbols are taken together: where registers allow it and it is faster. */
-        IS_MIXED = FORMAT == SOFTQAM_OUTPUT_S8 && (M == 2 || M == 3 || IS_SMALL),
         /* That a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = !IS_SMALL                     ? 8
-                     : FORMAT == SOFTQAM_OUTPUT_S8 ? 6
-                                                   : 4
+        MIN_BLOCKS = IS_SMALL                          ? 1024 / THREADS
+                     : KIND == CODEWORD_CALL && M == 5 ? 7
+                                                       : 8
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
 /* What a kernel is given: of a codeword more. */
-template <plain_kind KIND> struct plain_argument {
-    typedef softqam_plain_segment type;
-    static __device__ __forceinline__ const softqam_plain_segment &plain(const type &argument)
-    {
-        return argument;
-    }
-};
-template <> struct plain_argument<CODEWORD_CALL> {
-    typedef softqam_codeword_segment type;
-    static __device__ __forceinline__ const softqam_plain_segment &plain(const type &argument)
-    {
-        return argument.plain;
-    }
-};
+template <plain_kind KIND>
+using plain_argument = std::conditional_t<KIND == CODEWORD_CALL, softqam_codeword_segment, softqam_plain_segment>;
+
+static __device__ __forceinline__ const softqam_plain_segment &plain_of(const softqam_plain_segment &argument)
+{
+    return argument;
+}
+
+static __device__ __forceinline__ const softqam_plain_segment &plain_of(const softqam_codeword_segment &argument)
+{
+    return argument.plain;
+}
 
 /* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
 template <typename Component, int N>
@@ -136,23 +132,52 @@ template <int WORDS> static __device__ __forceinline__ void store_words(void *to
             out[k] = values.word[k];
 }
 
-/* Copies words that lie in shared memory to 16-byte aligned memory, a warp together, WORDS at most. */
+/* Shared memory by its address, so that no access computes it anew. */
 template <int WORDS>
-static __device__ __forceinline__ void copy_staged(unsigned char *out, const uint32_t *staged, unsigned n_words)
+static __device__ __forceinline__ void store_shared(uint32_t address, const packed_values<WORDS> &values)
 {
-    enum { UNIT_WORDS = 4, AT_ONCE = UNIT_WORDS * WARP_THREADS };
-    const unsigned lane = threadIdx.x % WARP_THREADS;
-    const unsigned n_whole = WORDS % AT_ONCE == 0 || n_words == WORDS ? n_words : 0; /* of them, in whole units */
 #pragma unroll
-    for (int k = 0; k < WORDS; k += AT_ONCE) {
-        const unsigned at = k + UNIT_WORDS * lane;
-        if (at < n_whole)
-            *reinterpret_cast<uint4 *>(out + 4 * at) = *reinterpret_cast<const uint4 *>(staged + at);
+    for (int k = 0; k < WORDS; k++)
+        if (WORDS % 4 == 0 && k % 4 == 0)
+            asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address + 4 * k), "r"(values.word[k]),
+                         "r"(values.word[(k + 1) % WORDS]), "r"(values.word[(k + 2) % WORDS]),
+                         "r"(values.word[(k + 3) % WORDS])
+                         : "memory");
+        else if (WORDS % 4 == 2 && k % 2 == 0)
+            asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address + 4 * k), "r"(values.word[k]),
+                         "r"(values.word[(k + 1) % WORDS])
+                         : "memory");
+        else if (WORDS % 2 == 1)
+            asm volatile("st.shared.b32 [%0], %1;" ::"r"(address + 4 * k), "r"(values.word[k]) : "memory");
+}
+
+/* Copies the values of a warp's first n threads, WORDS a thread, from shared memory to 16-byte aligned memory, a warp
+ * together. */
+template <int WORDS> static __device__ __forceinline__ void copy_staged(unsigned char *out, uint32_t staged, int n)
+{
+    enum { UNIT_NBYTES = 16, ALL = 4 * WORDS * WARP_THREADS };
+    const int lane = threadIdx.x % WARP_THREADS;
+    if (n >= WARP_THREADS) {
+#pragma unroll
+        for (int k = 0; k < ALL; k += UNIT_NBYTES * WARP_THREADS) {
+            const int at = k + UNIT_NBYTES * lane;
+            uint4 unit;
+            if (at < ALL) {
+                asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                             : "=r"(unit.x), "=r"(unit.y), "=r"(unit.z), "=r"(unit.w)
+                             : "r"(staged + at)
+                             : "memory");
+                *reinterpret_cast<uint4 *>(out + at) = unit;
+            }
+        }
+        return;
     }
-    if (n_whole < n_words)
 #pragma unroll 1
-        for (unsigned at = lane; at < n_words; at += WARP_THREADS)
-            reinterpret_cast<uint32_t *>(out)[at] = staged[at];
+    for (int at = 4 * lane; at < 4 * WORDS * n; at += 4 * WARP_THREADS) {
+        uint32_t word;
+        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(staged + at) : "memory");
+        *reinterpret_cast<uint32_t *>(out + at) = word;
+    }
 }
 
 /* Stores a bit's values of a group's N symbols side by side. */
@@ -176,16 +201,16 @@ static __device__ __forceinline__ void store_in_plane(unsigned char *to, const p
 /* Stores less than a group, value by value, a bit's values n side by side; all values are in symbol order bits of one
  * symbol. */
 template <int VALUE_NBYTES>
-static __device__ __forceinline__ void store_rest(unsigned char *out, size_t plane_nbytes, const uint32_t *staged,
+static __device__ __forceinline__ void store_rest(unsigned char *out, size_t plane_nbytes, const uint32_t *values,
                                                   unsigned n, unsigned bits)
 {
-    const auto *from = reinterpret_cast<const typename unsigned_of<VALUE_NBYTES>::type *>(staged);
+    const auto *from = reinterpret_cast<const typename unsigned_of<VALUE_NBYTES>::type *>(values);
 #pragma unroll 1
     for (unsigned k = 0; k < n * bits; k++)
         reinterpret_cast<typename unsigned_of<VALUE_NBYTES>::type *>(out + k % bits * plane_nbytes)[k / bits] = from[k];
 }
 
-/* A thread's groups, BLOCK_THREADS apart, from memory to memory. */
+/* A thread's groups, THREADS apart, from memory to memory. */
 template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND> struct plain_thread {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     typedef symbol_size<FORMAT, M> size;
@@ -193,6 +218,7 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
         G = shape::GROUP,
         WORDS = shape::GROUP_WORDS,
         DEPTH = shape::DEPTH,
+        THREADS = shape::THREADS,
         BITS = size::BITS,
         IS_CODEWORD = KIND == CODEWORD_CALL,
         PLANE_NBYTES = G * size::VALUE_NBYTES /* of a group's values in a plane */
@@ -205,18 +231,25 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
     };
 
     const softqam_plain_segment &segment;
-    const typename plain_argument<KIND>::type &codeword; /* of a plain call the same */
+    const plain_argument<KIND> &codeword; /* of a plain call the same */
+    uint32_t staged;                      /* shared memory's address for this thread's values */
+    int n_left;                           /* groups from this thread's next one on to the block's last whole one */
+    bool has_noise_each;
+    float weight_scale;
+    symbol_scale scale;
+    gold_bits<G * BITS> sequence; /* for the next group */
     /* This thread's next ones; of several layers, of each symbol of a group. */
     const symbol *symbols_in[IS_CODEWORD ? G + 0 : 1];
     const float *noise_in[IS_CODEWORD ? G + 0 : 1];
     unsigned char *out;
-    uint32_t *staged; /* this thread's place in its warp's */
-    int n_left;       /* groups from this thread's next one on to the block's last whole one */
-    bool has_noise_each;
-    gold_bits<G * BITS> sequence; /* for the next group */
-    symbol_scale scale;
+    /* Of code blocks: the next group's first symbol, counted in the codeword, the end of the code block at hand, and
+     * where its values would lie if it began with the codeword. */
+    uint32_t symbol_number;
+    uint32_t block_end;
+    uint32_t bit_nbytes; /* from one bit's values to the next one's */
+    unsigned char *block_out;
 
-    /* What every thread of a codeword's kernel asks alike. */
+    /* The same for every thread of a codeword's kernel. */
 
     __device__ __forceinline__ bool is_descrambled() const
     {
@@ -235,12 +268,19 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
     __device__ __forceinline__ bool has_planes() const
     {
         if constexpr (IS_CODEWORD)
-            return codeword.plane_nbytes != 0;
+            return codeword.is_deinterleaved;
         return false;
     }
 
-    /* The bits of the sequence for the group that is k * BLOCK_THREADS after the next one. */
-    __device__ __forceinline__ uint32_t signs_of_group(int k) const
+    __device__ __forceinline__ bool has_blocks() const
+    {
+        if constexpr (IS_CODEWORD)
+            return codeword.blocks.n_transmitted != 0;
+        return false;
+    }
+
+    /* The bits of the sequence for the group that is k * THREADS after the next one. */
+    __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
     {
         return is_descrambled() ? sequence.read(k * shape::TILE_WORDS) : 0;
     }
@@ -249,6 +289,14 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
     __device__ __forceinline__ int group_nbytes() const
     {
         return has_planes() ? PLANE_NBYTES : shape::GROUP_NBYTES;
+    }
+
+    /* From a symbol of a group to that of the group THREADS after it. */
+    __device__ __forceinline__ int symbol_step() const
+    {
+        if constexpr (IS_CODEWORD)
+            return codeword.symbol_step;
+        return THREADS * G;
     }
 
     /* To the block's first group of this thread. */
@@ -266,91 +314,106 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
                     noise_in[g] = layer.noise_var + ((n + g) >> codeword.n_layers / 2);
                 }
         out = static_cast<unsigned char *>(segment.out) + (first_group + threadIdx.x) * group_nbytes();
+        if constexpr (IS_CODEWORD) {
+            symbol_number = codeword.codeword_symbol + static_cast<uint32_t>(n);
+            block_end = 0;
+        }
     }
 
-    /* The group that is k * BLOCK_THREADS after the next one. */
+    /* The code block of a symbol. */
+    __device__ __forceinline__ void open_block(uint32_t number)
+    {
+        const softqam_block found = softqam_block_at(&codeword.blocks, number);
+        const uint64_t before =
+            codeword.block_stride != 0 ? found.r * codeword.block_stride : uint64_t{found.first} * BITS;
+        block_out = static_cast<unsigned char *>(segment.out) + (before - found.first) * size::VALUE_NBYTES;
+        bit_nbytes = found.n_symbols * size::VALUE_NBYTES;
+        block_end = found.first + found.n_symbols;
+    }
+
+    /* The group that is k * THREADS after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
     {
         typedef typename group::part part;
-        if (k * BLOCK_THREADS >= n_left)
+        if (k * THREADS >= n_left)
             return;
         if constexpr (IS_CODEWORD)
             if (has_layers()) {
                 in.symbols = {};
 #pragma unroll
                 for (int g = 0; g < G; g++) {
-                    in.symbols.load_symbol(g, reinterpret_cast<const part *>(symbols_in[g] + k * codeword.layer_step));
-                    in.noise[g] = noise_in[g][k * codeword.layer_step];
+                    in.symbols.load_symbol(g, reinterpret_cast<const part *>(symbols_in[g] + k * symbol_step()));
+                    in.noise[g] = noise_in[g][k * symbol_step()];
                 }
                 return;
             }
-        in.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * BLOCK_THREADS];
+        in.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * THREADS];
         if (has_noise_each)
 #pragma unroll
             for (int g = 0; g < G; g++)
-                in.noise[g] = noise_in[0][k * BLOCK_THREADS * G + g];
+                in.noise[g] = noise_in[0][k * THREADS * G + g];
     }
 
     template <typename Table>
-    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in, uint32_t signs)
+    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in,
+                                                               uint32_t descramble) const
     {
         packed_values<size::WORDS> symbols[G];
-        if constexpr (shape::IS_MIXED && HAS_PAIR_LIMITS) {
-            const float components[] = {
-                in.symbols.component(0, segment.input_scale), in.symbols.component(1, segment.input_scale),
-                in.symbols.component(2, segment.input_scale), in.symbols.component(3, segment.input_scale)};
-            symbol_scale scales[] = {scale, scale};
+        float components[2 * G];
+        symbol_scale scales[G];
 #pragma unroll
-            for (int g = 0; g < G; g++) {
-                scales[g].signs = signs >> g * BITS & ((1u << BITS) - 1);
-                if (has_noise_each)
-                    scales[g].take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-            }
-            llrs_of_two<FORMAT, M, IS_CODEWORD>(symbols, table, components, scales, segment.limit);
-        } else {
-#pragma unroll
-            for (int g = 0; g < G; g++) {
-                scale.turn = g % 2 ? segment.other_turn : segment.turn;
-                scale.signs = signs >> g * BITS & ((1u << BITS) - 1);
-                if (has_noise_each)
-                    scale.take_noise(segment.steps_per_nat, in.noise[g], segment.noise_is_inverse);
-                symbols[g] = values_of<FORMAT, M, IS_CODEWORD>(table, in.symbols.component(2 * g, segment.input_scale),
-                                                               in.symbols.component(2 * g + 1, segment.input_scale),
-                                                               scale, segment.limit);
-            }
+        for (int g = 0; g < G; g++) {
+            components[2 * g] = in.symbols.component(2 * g, segment.input_scale);
+            components[2 * g + 1] = in.symbols.component(2 * g + 1, segment.input_scale);
+            scales[g] = scale;
+            scales[g].pi2_sign = g % 2 ? segment.other_pi2_sign : segment.pi2_sign;
+            scales[g].descramble = descramble >> g * BITS & ((1u << BITS) - 1);
+            if (has_noise_each)
+                scales[g].set_noise(weight_scale, in.noise[g], segment.noise_is_inverse);
         }
+        values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, segment.limit);
         return join<G, size::NBYTES>(symbols);
     }
 
-    __device__ __forceinline__ void store(int k, const packed_values<WORDS> &values) const
+    __device__ __forceinline__ void store(int k, const packed_values<WORDS> &values)
     {
-        unsigned char *to = out + k * BLOCK_THREADS * group_nbytes();
-        const int n = n_left - k * BLOCK_THREADS; /* groups from this thread's own on */
+        unsigned char *to = out + k * THREADS * group_nbytes();
+        const int n = n_left - k * THREADS; /* groups from this thread's own on */
         if constexpr (IS_CODEWORD) {
+            if (has_planes() && n <= 0)
+                return;
+            size_t plane_nbytes = codeword.plane_nbytes;
+            if (has_blocks()) {
+                const uint32_t number = symbol_number + k * THREADS * G;
+                if (number >= block_end)
+                    open_block(number);
+                to = block_out + size_t{number} * size::VALUE_NBYTES;
+                plane_nbytes = bit_nbytes;
+            }
             if (has_planes()) {
-                if (n > 0)
 #pragma unroll
-                    for (int bit = 0; bit < BITS; bit++, to += codeword.plane_nbytes)
-                        store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
+                for (int bit = 0; bit < BITS; bit++, to += plane_nbytes)
+                    store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
                 return;
             }
         }
         if (shape::IS_STAGED) {
             const int lane = threadIdx.x % WARP_THREADS;
             __syncwarp();
-            store_words(staged, values);
+            store_shared(staged, values);
             __syncwarp();
-            copy_staged<WARP_THREADS * WORDS>(to - lane * shape::GROUP_NBYTES, staged - lane * WORDS,
-                                              max(min(n + lane, WARP_THREADS + 0), 0) * WORDS);
+            copy_staged<WORDS>(to - lane * shape::GROUP_NBYTES, staged - lane * shape::GROUP_NBYTES, n + lane);
         } else if (n > 0) {
             store_words(to, values);
         }
     }
 
-    /* The symbols behind the last whole group, fewer than one has, if this thread is next to that. */
-    template <typename Table> __device__ __forceinline__ void demodulate_rest(const Table &table, unsigned n)
+    /* The symbols behind the last whole group, fewer than one has, if this thread is next to that; `room` in shared
+     * memory is this thread's. */
+    template <typename Table>
+    __device__ __forceinline__ void demodulate_rest(const Table &table, unsigned n, uint32_t *room)
     {
-        if (shape::IS_STAGED) /* others may still store what lies in this thread's place */
+        if (shape::IS_STAGED) /* others may still store what lies there */
             __syncwarp();
         if (n == 0 || n_left != 0)
             return;
@@ -362,114 +425,113 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
                 if (has_noise_each)
                     in.noise[g] = noise_in[0][g];
             }
-        const packed_values<WORDS> values = demodulate(table, in, signs_of_group(0));
-        store_words(staged, values);
+        store_words(room, demodulate(table, in, descrambling_of_group(0)));
         if constexpr (IS_CODEWORD)
             if (has_planes())
-                return store_rest<size::VALUE_NBYTES>(out, codeword.plane_nbytes, staged, n, BITS);
-        store_rest<size::VALUE_NBYTES>(out, size::VALUE_NBYTES, staged, 1, n * BITS);
+                return store_rest<size::VALUE_NBYTES>(out, codeword.plane_nbytes, room, n, BITS);
+        store_rest<size::VALUE_NBYTES>(out, size::VALUE_NBYTES, room, 1, n * BITS);
     }
 
     __device__ __forceinline__ void advance(int n)
     {
-        int step = n * BLOCK_THREADS * G;
         if constexpr (IS_CODEWORD) {
-            step = has_layers() ? n * codeword.layer_step : step;
             sequence.from += n * shape::TILE_WORDS * 32 / sequence.PART_BITS;
+            symbol_number += n * THREADS * G;
         }
 #pragma unroll
         for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {
-            symbols_in[g] += step;
-            noise_in[g] += step;
+            symbols_in[g] += n * symbol_step();
+            noise_in[g] += n * symbol_step();
         }
-        out += n * BLOCK_THREADS * group_nbytes();
-        n_left -= n * BLOCK_THREADS;
+        out += n * THREADS * group_nbytes();
+        n_left -= n * THREADS;
     }
 };
 
 template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND>
-static __global__ void __launch_bounds__(BLOCK_THREADS, (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
-    plain_kernel(const __grid_constant__ typename table_of<FORMAT, M>::type table,
-                 const __grid_constant__ typename plain_argument<KIND>::type argument)
+static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND>::THREADS),
+                                         (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
+    plain_kernel(const __grid_constant__ plain_argument<KIND> argument,
+                 const __grid_constant__ typename kernel_table<FORMAT, M>::argument table)
 {
     typedef plain_thread<Component, FORMAT, M, KIND> thread;
-    enum { G = thread::G, DEPTH = thread::DEPTH, MANY_TILES = 4 };
-    const softqam_plain_segment &segment = plain_argument<KIND>::plain(argument);
-    __shared__ alignas(SOFT_ROW_NBYTES) table_memory<typename table_of<FORMAT, M>::type> memory;
-    __shared__ alignas(16) uint32_t stage[BLOCK_THREADS * thread::WORDS];
+    enum { G = thread::G, DEPTH = thread::DEPTH, THREADS = thread::THREADS, MANY_TILES = 4 };
+    const softqam_plain_segment &segment = plain_of(argument);
+    __shared__ kernel_table<FORMAT, M> memory;
+    __shared__ alignas(16) uint32_t stage[THREADS * thread::WORDS];
     __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
     const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
-    memory.write(table);
+    const auto part_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
     if constexpr (thread::IS_CODEWORD)
         if (argument.is_descrambled) {
             const auto n =
                 static_cast<unsigned>(min(segment.groups_per_block * size_t{G}, segment.n_symbols - first * G));
-            write_block_gold(sequence, (n * thread::BITS + 31) / 32, n > MANY_TILES * BLOCK_THREADS * G,
-                             argument.c_init, (argument.first_symbol + first * G) * thread::BITS);
+            write_block_gold(sequence, (n * thread::BITS + 31) / 32, n > MANY_TILES * THREADS * G, argument.c_init,
+                             (argument.first_symbol + first * G) * thread::BITS);
         }
+    const size_t n_whole = segment.n_symbols / G;
+    const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
+    thread self = {segment, argument, shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
+                   static_cast<int>(n_groups - threadIdx.x)};
+    self.has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && segment.has_noise_each;
+    self.weight_scale = weight_scale(FORMAT, segment.steps_per_nat);
+    self.open(first);
+    self.sequence.open(sequence, threadIdx.x * G * thread::BITS);
     wait_for_previous_kernel();
     let_next_kernel_begin();
 
-    const size_t n_whole = segment.n_symbols / G;
-    const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
-    thread self = {segment,
-                   argument,
-                   {},
-                   {},
-                   nullptr,
-                   stage + threadIdx.x * thread::WORDS,
-                   static_cast<int>(n_groups - threadIdx.x),
-                   FORMAT != SOFTQAM_OUTPUT_U8 && segment.has_noise_each,
-                   {},
-                   {}};
-    self.open(first);
-    self.sequence.open(sequence, threadIdx.x * G * thread::BITS);
     typename thread::loaded next[DEPTH] = {};
 #pragma unroll
     for (int k = 0; k < DEPTH; k++)
         self.load(next[k], k);
-    float noise = segment.noise_value;
-    if (FORMAT != SOFTQAM_OUTPUT_U8 && segment.noise && !self.has_noise_each)
-        noise = *segment.noise;
-    __syncthreads();
+    if (FORMAT != SOFTQAM_OUTPUT_U8 && !self.has_noise_each)
+        self.scale.set_noise(self.weight_scale, segment.noise ? *segment.noise : segment.noise_value,
+                             segment.noise_is_inverse);
+    memory.store(part_of_table);
+    if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
+        __syncthreads();
     const auto shared = memory.read(table);
-    if (FORMAT != SOFTQAM_OUTPUT_U8)
-        self.scale.take_noise(segment.steps_per_nat, noise, segment.noise_is_inverse);
 
-    const int n_tiles = static_cast<int>((n_groups + BLOCK_THREADS - 1) / BLOCK_THREADS);
+    if constexpr (thread::shape::IS_SMALL) {
+        self.store(0, self.demodulate(shared, next[0], 0));
+        if (G > 1 && first + segment.groups_per_block > n_whole)
+            self.demodulate_rest(shared, static_cast<unsigned>(segment.n_symbols % G),
+                                 stage + threadIdx.x * thread::WORDS);
+        return;
+    }
+    const int n_tiles = static_cast<int>((n_groups + THREADS - 1) / THREADS);
     int tile = 0;
 #pragma unroll 1
     for (; tile < n_tiles; tile += DEPTH) {
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {
             if (k == 0 || tile + k < n_tiles) {
-                self.store(k, self.demodulate(shared, next[k], self.signs_of_group(k)));
+                self.store(k, self.demodulate(shared, next[k], self.descrambling_of_group(k)));
                 self.load(next[k], k + DEPTH);
             }
         }
         self.advance(DEPTH);
     }
     if (G > 1 && first + segment.groups_per_block > n_whole) {
-        self.advance(static_cast<int>(n_groups / BLOCK_THREADS) - tile);
-        self.demodulate_rest(shared, static_cast<unsigned>(segment.n_symbols % G));
+        self.advance(static_cast<int>(n_groups / THREADS) - tile);
+        self.demodulate_rest(shared, static_cast<unsigned>(segment.n_symbols % G), stage + threadIdx.x * thread::WORDS);
     }
 }
 
 template <typename Component, softqam_output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
 {
     typedef plain_shape<Component, FORMAT, M, LARGE_CALL> shape;
-    const void *small = nullptr;
+    typedef plain_shape<Component, FORMAT, M, CODEWORD_CALL> codeword_shape;
     const void *codeword = nullptr;
-    if constexpr (shape::HAS_SMALL)
-        small = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, SMALL_CALL>);
     if constexpr (shape::HAS_CODEWORD)
         codeword = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, CODEWORD_CALL>);
     return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, LARGE_CALL>),
-            small,
+            reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, SMALL_CALL>),
             codeword,
             shape::GROUP,
+            plain_shape<Component, FORMAT, M, SMALL_CALL>::GROUP,
             shape::MOST_TILES,
-            plain_shape<Component, FORMAT, M, CODEWORD_CALL>::MOST_TILES};
+            codeword_shape::MOST_TILES};
 }
 
 template <typename Component, softqam_output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)

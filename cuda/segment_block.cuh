@@ -19,30 +19,16 @@ enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<SOFTQAM_OUTPUT_F32, MAX_AX
 /* Of the scrambling sequence for a block's symbols, of any modulation. */
 enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_STEPS * 2 * MAX_AXIS_BITS };
 
-/* Of the tables of soft bits. */
-struct soft_scalars {
-    float levels_per_unit;
-    float steps[SOFT_AXIS_BITS];
-};
-
 /* What all threads of a block share. */
-struct alignas(SOFT_ROW_NBYTES) segment_block {
-    union {
-        unsigned char soft[sizeof(table_memory<softqam_soft_table>)];
-        struct {
-            unsigned char long_rows[sizeof(table_memory<softqam_llr_long_rows>)];
-            alignas(LLR_OTHERS_OFFSET) unsigned char rows[2][sizeof(table_memory<softqam_llr_rows>)];
-        } llrs;
-    } tables;
+struct segment_block {
+    /* A kernel_table, of the modulation of the block's segment. */
+    alignas(llr_table_memory<MAX_AXIS_BITS>) unsigned char tables[sizeof(llr_table_memory<MAX_AXIS_BITS>)];
     union {
         uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2];             /* a word before and one behind */
         uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* of a segment in device memory */
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first on; a word behind */
     softqam_kernel_segment segment;
-    softqam_llr_lines lines[2];
-    softqam_row_scalars of_rows[3];
-    soft_scalars of_soft;
     unsigned input_format;
     /* Of segments in device memory. */
     unsigned n_blocks[BLOCK_WARPS]; /* of those that a warp's threads have counted */
@@ -50,5 +36,12 @@ struct alignas(SOFT_ROW_NBYTES) segment_block {
 };
 
 static __shared__ segment_block block;
+
+template <softqam_output_format FORMAT, int M>
+static __device__ __forceinline__ kernel_table<FORMAT, M> &table_of_block()
+{
+    static_assert(sizeof(kernel_table<FORMAT, M>) <= sizeof block.tables, "of any modulation");
+    return *reinterpret_cast<kernel_table<FORMAT, M> *>(block.tables);
+}
 
 #endif

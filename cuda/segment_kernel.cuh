@@ -12,12 +12,15 @@
 #include "segment_loads.cuh"
 #include "segment_stores.cuh"
 
+/* The table that comes with a kernel's arguments. */
+template <softqam_output_format FORMAT> using soft_table_argument = typename kernel_table<FORMAT, 4>::argument;
+
 template <typename Item, int N> struct array_of {
     Item at[N];
 };
 
-/* The symbols of the block's segment that a warp takes, in steps of a symbol a thread. */
-struct warp_share {
+/* The symbols of the block's segment that a warp demodulates, in steps of a symbol a thread. */
+struct warp_span {
     size_t first;
     unsigned before; /* symbols of the block before the first one */
     int n;           /* to the end of the last step; the warp takes none where this is not above 0 */
@@ -56,6 +59,7 @@ static __device__ __noinline__ block_values find_block_values(uint32_t symbol, u
 /* A warp's work on the block's segment. */
 template <softqam_output_format FORMAT, int M> struct segment_run {
     typedef symbol_size<FORMAT, M> size;
+    typedef soft_table_argument<FORMAT> soft_table;
     enum {
         BITS = size::BITS,
         VALUE = size::VALUE_NBYTES,
@@ -136,119 +140,141 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
             open_code_block();
     }
 
-    template <source_kind KIND, bool IS_DESCRAMBLED, typename Table>
-    __device__ __forceinline__ void demodulate(const Table &table, const softqam_llr_limit &limit,
-                                               const warp_share &share)
+    template <source_kind KIND, bool IS_DESCRAMBLED>
+    __device__ __forceinline__ void demodulate(const soft_table &soft_table, const softqam_llr_limit &limit,
+                                               const warp_span &span)
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         const int step = static_cast<int>(softqam_step_symbols(block.segment.n_layers));
-        const int stride = static_cast<int>(share.stride) * step;
+        const int stride = static_cast<int>(span.stride) * step;
         const int place = lane < step ? static_cast<int>(lane) : INT_MAX;
         const unsigned input_format = block.input_format;
         const bool has_noise_each =
             FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
         const bool noise_is_inverse = block.segment.noise_is_inverse;
-        const float steps_per_nat = block.segment.steps_per_nat;
+        const float weights = weight_scale(FORMAT, block.segment.steps_per_nat);
         const float input_scale = block.segment.input_scale;
         symbol_scale scale = {};
-        unsigned bit = (share.before + lane) * BITS; /* of the block's sequence */
-        /* A stride is even, so a thread's symbols all turn or none does. */
+        unsigned bit = (span.before + lane) * BITS; /* of the block's sequence */
+        /* A stride is even, so a thread's symbols all change the sign of I or none does. */
         if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            scale.turn = static_cast<uint32_t>(block.segment.first_symbol + share.first + lane) << 31;
+            scale.pi2_sign = static_cast<uint32_t>(block.segment.first_symbol + span.first + lane) << 31;
         thread_source<KIND> source;
-        source.open(block.segment, input_format, share.first + min(lane, step - 1), share.stride);
-        open(share.first);
+        source.open(block.segment, input_format, span.first + min(lane, step - 1), span.stride);
+        if (span.waits && block.segment.block_buffers) /* pointers in memory */
+            wait_for_previous_kernel();
+        open(span.first);
         const float *noise_of_all = source.noise;
-        if (share.waits)
+        if (span.waits)
             wait_for_previous_kernel();
         raw_symbol next = {};
-        if (place < share.n)
+        if (place < span.n)
             next = source.load(input_format, has_noise_each);
-        if (IS_DESCRAMBLED)
-            __syncthreads(); /* the block's sequence is written */
+        __syncthreads(); /* table and sequence are written */
+        const auto table = table_of_block<FORMAT, M>().read(soft_table);
         if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
-            scale.take_noise(steps_per_nat, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
+            scale.set_noise(weights, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
 #pragma unroll 1
-        for (int left = share.n; left > 0; left -= stride) {
+        for (int left = span.n; left > 0; left -= stride) {
             const raw_symbol raw = next;
             source.advance();
             if (place < left - stride)
                 next = source.load(input_format, has_noise_each);
+            symbol_scale scales[] = {scale};
             if (has_noise_each)
-                scale.take_noise(steps_per_nat, raw.noise, noise_is_inverse);
+                scales[0].set_noise(weights, raw.noise, noise_is_inverse);
             if (IS_DESCRAMBLED) {
-                gold_bits<BITS> signs;
-                signs.open(block.sequence, bit);
-                scale.signs = signs.read(0);
+                gold_bits<BITS> sequence;
+                sequence.open(block.sequence, bit);
+                scales[0].descramble = sequence.read(0);
                 bit += stride * BITS;
             }
-            const float2 components = convert<KIND>(raw, input_format, input_scale);
-            store(static_cast<unsigned>(min(left, step)), place < left,
-                  values_of<FORMAT, M, IS_DESCRAMBLED>(table, components.x, components.y, scale, limit));
+            const float2 symbol = convert<KIND>(raw, input_format, input_scale);
+            float components[] = {symbol.x, symbol.y};
+            values packed[1];
+            values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
+            store(static_cast<unsigned>(min(left, step)), place < left, packed[0]);
             advance(static_cast<unsigned>(stride));
         }
     }
 
-    template <source_kind KIND, typename Table>
-    __device__ __forceinline__ void run_from(const Table &table, const softqam_llr_limit &limit,
-                                             const warp_share &share)
+    template <source_kind KIND>
+    __device__ __forceinline__ void run_from(const soft_table &soft_table, const softqam_llr_limit &limit,
+                                             const warp_span &span)
     {
         if (FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_descrambled)
-            demodulate<KIND, FORMAT != SOFTQAM_OUTPUT_U8>(table, limit, share);
+            demodulate<KIND, FORMAT != SOFTQAM_OUTPUT_U8>(soft_table, limit, span);
         else
-            demodulate<KIND, false>(table, limit, share);
+            demodulate<KIND, false>(soft_table, limit, span);
     }
 
-    template <typename Table>
-    static __device__ __forceinline__ void run(const Table &table, const softqam_llr_limit &limit,
-                                               const warp_share &share)
+    static __device__ __forceinline__ void run(const soft_table &soft_table, const softqam_llr_limit &limit,
+                                               const warp_span &span)
     {
         segment_run self;
         const unsigned lane = threadIdx.x % WARP_THREADS;
         const bool is_apart = lane < block.segment.n_layers && block.segment.layers[lane].symbols_q;
-        const bool is_usual =
+        const bool is_simple =
             FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.noise_stride != 0 && !__any_sync(0xffffffffu, is_apart);
-        if (is_usual && block.input_format == SOFTQAM_INPUT_CF32)
-            self.template run_from<CF32_SOURCE>(table, limit, share);
-        else if (is_usual && block.input_format == SOFTQAM_INPUT_CF16)
-            self.template run_from<CF16_SOURCE>(table, limit, share);
+        if (is_simple && block.input_format == SOFTQAM_INPUT_CF32)
+            self.template run_from<CF32_SOURCE>(soft_table, limit, span);
+        else if (is_simple && block.input_format == SOFTQAM_INPUT_CF16)
+            self.template run_from<CF16_SOURCE>(soft_table, limit, span);
         else
-            self.template run_from<ANY_SOURCE>(table, limit, share);
+            self.template run_from<ANY_SOURCE>(soft_table, limit, span);
     }
 };
 
-/* A warp's share of the block's segment. */
-template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void demodulate_share(const softqam_llr_limit &limit, const warp_share &share)
+template <int M> using axis_bits_of = std::integral_constant<int, M>;
+
+/* Calls what there is for a modulation. */
+template <softqam_output_format FORMAT, typename Function>
+static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const Function &function)
 {
-    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8) {
-        const auto *memory = reinterpret_cast<const table_memory<softqam_soft_table> *>(block.tables.soft);
-        return segment_run<FORMAT, 4>::run(memory->read(block.of_soft), limit, share);
-    } else {
-        typedef const table_memory<softqam_llr_rows> rows_memory;
-        const auto &rows = block.tables.llrs.rows;
-        const auto *long_rows =
-            reinterpret_cast<const table_memory<softqam_llr_long_rows> *>(block.tables.llrs.long_rows);
-        const table_memory<softqam_llr_lines> lines;
-        static_assert(N_MODULATIONS == 7, "a case for each");
-        switch (block.segment.modulation) {
-        case SOFTQAM_MODULATION_BPSK:
-        case SOFTQAM_MODULATION_PI2_BPSK:
-            return segment_run<FORMAT, 0>::run(lines.read(block.lines[0]), limit, share);
-        case SOFTQAM_MODULATION_QPSK:
-            return segment_run<FORMAT, 1>::run(lines.read(block.lines[0]), limit, share);
-        case SOFTQAM_MODULATION_16QAM:
-            return segment_run<FORMAT, 2>::run(lines.read(block.lines[1]), limit, share);
-        case SOFTQAM_MODULATION_64QAM:
-            return segment_run<FORMAT, 3>::run(reinterpret_cast<rows_memory *>(rows[0])->read(block.of_rows[0]), limit,
-                                               share);
-        case SOFTQAM_MODULATION_256QAM:
-            return segment_run<FORMAT, 4>::run(reinterpret_cast<rows_memory *>(rows[1])->read(block.of_rows[1]), limit,
-                                               share);
-        case SOFTQAM_MODULATION_1024QAM:
-            return segment_run<FORMAT, 5>::run(long_rows->read(block.of_rows[2]), limit, share);
-        }
+    if (FORMAT == SOFTQAM_OUTPUT_U8)
+        return function(axis_bits_of<4>());
+    static_assert(N_MODULATIONS == 7, "a case for each");
+    switch (modulation) {
+    case SOFTQAM_MODULATION_BPSK:
+    case SOFTQAM_MODULATION_PI2_BPSK:
+        return function(axis_bits_of<0>());
+    case SOFTQAM_MODULATION_QPSK:
+        return function(axis_bits_of<1>());
+    case SOFTQAM_MODULATION_16QAM:
+        return function(axis_bits_of<2>());
+    case SOFTQAM_MODULATION_64QAM:
+        return function(axis_bits_of<3>());
+    case SOFTQAM_MODULATION_256QAM:
+        return function(axis_bits_of<4>());
+    case SOFTQAM_MODULATION_1024QAM:
+        return function(axis_bits_of<5>());
     }
+}
+
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void write_table(unsigned modulation, const soft_table_argument<FORMAT> &soft_table)
+{
+    with_axis_bits<FORMAT>(
+        modulation,
+        [&](auto axis_bits) {
+            constexpr int M = decltype(axis_bits)::value;
+            if constexpr (FORMAT != SOFTQAM_OUTPUT_U8 || M == 4)
+                table_of_block<FORMAT, M>().store(kernel_table<FORMAT, M>::template load<BLOCK_THREADS>(soft_table));
+        });
+}
+
+/* A warp's symbols of the block's segment. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void demodulate_span(const soft_table_argument<FORMAT> &soft_table,
+                                                       const softqam_llr_limit &limit, const warp_span &span)
+{
+    with_axis_bits<FORMAT>(
+        block.segment.modulation,
+        [&](auto axis_bits) {
+            constexpr int M = decltype(axis_bits)::value;
+            if constexpr (FORMAT != SOFTQAM_OUTPUT_U8 || M == 4)
+                segment_run<FORMAT, M>::run(soft_table, limit, span);
+        });
 }
 
 /* Kernels' arguments lie in constant memory, which serves a warp one word at a time. Read at their generic address,
@@ -258,47 +284,6 @@ template <typename Argument> static __device__ __forceinline__ const Argument &a
     const Argument *pointer = &argument;
     asm volatile("" : "+l"(pointer));
     return *pointer;
-}
-
-/* Tables: that of a modulation, or of all. */
-
-template <softqam_output_format FORMAT> struct segment_tables {
-    typedef softqam_kernel_tables type;
-};
-template <> struct segment_tables<SOFTQAM_OUTPUT_U8> {
-    typedef softqam_soft_table type;
-};
-
-enum { ALL_MODULATIONS = 0 };
-
-static __device__ __forceinline__ void write_tables(const softqam_soft_table &table, unsigned)
-{
-    reinterpret_cast<table_memory<softqam_soft_table> *>(block.tables.soft)->write(table);
-    if (threadIdx.x == 0) {
-        block.of_soft.levels_per_unit = table.levels_per_unit;
-#pragma unroll
-        for (int k = 0; k < SOFT_AXIS_BITS; k++)
-            block.of_soft.steps[k] = table.steps[k];
-    }
-}
-
-static __device__ __forceinline__ void write_tables(const softqam_kernel_tables &tables, unsigned modulation)
-{
-    auto *long_rows = reinterpret_cast<table_memory<softqam_llr_long_rows> *>(block.tables.llrs.long_rows);
-    if (threadIdx.x < sizeof block.lines / sizeof(float))
-        (&block.lines[0].slopes[0])[threadIdx.x] = (&tables.lines[0].slopes[0])[threadIdx.x];
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        if (modulation == ALL_MODULATIONS || modulation == static_cast<unsigned>(SOFTQAM_MODULATION_64QAM + k)) {
-            reinterpret_cast<table_memory<softqam_llr_rows> *>(block.tables.llrs.rows[k])->write(tables.rows[k]);
-            if (threadIdx.x == 0)
-                block.of_rows[k] = tables.rows[k].of_rows;
-        }
-    if (modulation == ALL_MODULATIONS || modulation == SOFTQAM_MODULATION_1024QAM) {
-        long_rows->write(tables.long_rows);
-        if (threadIdx.x == 0)
-            block.of_rows[2] = tables.long_rows.of_rows;
-    }
 }
 
 /* The place of a block among segments that are arguments: in the last one that begins at this block or before. */
@@ -323,10 +308,10 @@ static __device__ __forceinline__ block_place find_place(const array_of<unsigned
 static __device__ __forceinline__ unsigned blocks_of(size_t n_symbols, const softqam_segment_launch &launch)
 {
     enum : unsigned { MOST_SYMBOLS = 1u << 31, MOST_BLOCKS = (1u << 23) - 1 };
-    const unsigned share = softqam_block_share(launch.block_steps, 1, true);
-    const unsigned n = static_cast<unsigned>(min(n_symbols, size_t{MOST_SYMBOLS})) + share - 1;
-    const unsigned quotient = __umulhi(n, launch.per_share);
-    return min(quotient * share > n ? quotient - 1 : quotient, MOST_BLOCKS + 0u);
+    const unsigned of_block = softqam_block_symbols(launch.block_steps, 1, true);
+    const unsigned n = static_cast<unsigned>(min(n_symbols, size_t{MOST_SYMBOLS})) + of_block - 1;
+    const unsigned quotient = __umulhi(n, launch.per_block);
+    return min(quotient * of_block > n ? quotient - 1 : quotient, MOST_BLOCKS + 0u);
 }
 
 /* The same among segments in device memory, by a block: each thread counts the blocks of two segments. False for a
@@ -383,12 +368,12 @@ static __device__ __forceinline__ bool find_place(const softqam_segment_launch &
 
 /* A segment of device memory to the block's, by a warp. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void load_segment(const softqam_segment &from,
-                                                    const softqam_kernel_defaults &defaults)
+static __device__ __forceinline__ void load_segment(const softqam_segment &from, const softqam_segment_launch &launch)
 {
     enum { WORDS = sizeof block.descriptor / sizeof(uint64_t) };
     const unsigned lane = threadIdx.x % WARP_THREADS;
     const uint64_t *words = reinterpret_cast<const uint64_t *>(&from);
+    const unsigned n_segments = *launch.n_device_segments;
 #pragma unroll
     for (unsigned k = 0; k < WORDS; k += WARP_THREADS)
         if (k + lane < WORDS)
@@ -396,19 +381,76 @@ static __device__ __forceinline__ void load_segment(const softqam_segment &from,
     __syncwarp();
     if (lane > 0)
         return;
-    softqam_kernel_segment_make(&block.segment, reinterpret_cast<const softqam_segment *>(block.descriptor), &defaults);
+    softqam_kernel_segment_make(&block.segment, reinterpret_cast<const softqam_segment *>(block.descriptor),
+                                &launch.defaults);
     const unsigned modulation = block.segment.modulation;
-    if (FORMAT == SOFTQAM_OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0)
+    if (n_segments == 0 || (FORMAT == SOFTQAM_OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0))
         block.segment.n_symbols = 0;
 }
 
-/* The scrambling sequence for n symbols from `first` on of the block's segment. */
-static __device__ __forceinline__ void write_sequence(size_t first, unsigned n, unsigned steps_of_warp)
+/* What a block does of its segment. */
+struct block_span {
+    size_t first;
+    unsigned n_symbols;
+    bool is_descrambled;
+    bool is_written_by_one; /* the scrambling sequence, by the last warp */
+};
+
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ block_span block_span_of(const softqam_kernel_segment &segment,
+                                                           const softqam_segment_launch &launch, size_t number)
 {
     enum { MANY_STEPS = 4 };
-    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(block.segment.modulation));
-    write_block_gold(block.sequence, (n * bits + 31) / 32, steps_of_warp >= MANY_STEPS, block.segment.c_init,
-                     (block.segment.first_symbol + first) * bits);
+    const unsigned of_block =
+        softqam_block_symbols(launch.block_steps, segment.n_layers, launch.device_segments != nullptr);
+    block_span span;
+    span.first = number * of_block;
+    span.n_symbols = span.first < segment.n_symbols
+                         ? static_cast<unsigned>(min(segment.n_symbols - span.first, of_block + size_t{0}))
+                         : 0;
+    span.is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && segment.is_descrambled;
+    span.is_written_by_one = span.is_descrambled && launch.block_steps < MANY_STEPS * BLOCK_WARPS;
+    return span;
+}
+
+/* The scrambling sequence for a block's symbols. */
+static __device__ __forceinline__ void write_sequence(const softqam_kernel_segment &segment, const block_span &span)
+{
+    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(segment.modulation));
+    if (span.is_descrambled)
+        write_block_gold(block.sequence, (span.n_symbols * bits + 31) / 32, !span.is_written_by_one, segment.c_init,
+                         (segment.first_symbol + span.first) * bits);
+}
+
+/* Barriers of less than a block's warps: those but the last one, which arrives at the second alone. */
+enum { OTHER_WARPS_BARRIER = 1, LAST_WARP_BARRIER };
+
+/* A segment of a kernel's arguments to the block's, its table and its scrambling sequence. Where one warp writes that
+ * sequence, it needs the arguments alone, and so does not wait for what the others do. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void open_segment(const softqam_kernel_segment &segment, const block_span &span,
+                                                    const soft_table_argument<FORMAT> &soft_table)
+{
+    enum { OTHERS = BLOCK_THREADS - WARP_THREADS, WORDS = sizeof segment / sizeof(uint32_t) };
+    static_assert(sizeof segment % sizeof(uint32_t) == 0 && WORDS + 0 <= OTHERS + 0, "a thread for each word");
+    if (span.is_written_by_one && threadIdx.x >= OTHERS) {
+        write_table<FORMAT>(segment.modulation, soft_table);
+        write_sequence(segment, span);
+        asm volatile("bar.sync %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
+        return;
+    }
+    const uint32_t word =
+        threadIdx.x < WORDS ? reinterpret_cast<const uint32_t *>(&as_memory(segment))[threadIdx.x] : 0;
+    write_table<FORMAT>(segment.modulation, soft_table);
+    if (threadIdx.x < WORDS)
+        reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] = word;
+    if (span.is_written_by_one) {
+        asm volatile("bar.sync %0, %1;" ::"n"(OTHER_WARPS_BARRIER + 0), "n"(OTHERS + 0) : "memory");
+        asm volatile("bar.arrive %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
+        return;
+    }
+    write_sequence(segment, span);
+    __syncthreads();
 }
 
 /* From a step of a warp to its next one, in steps: the block's warps take steps in turns, so that they read and write
@@ -421,48 +463,46 @@ static __device__ __forceinline__ unsigned step_stride(unsigned n_layers)
 
 template <softqam_output_format FORMAT, int N>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
-    segment_kernel(const __grid_constant__ typename segment_tables<FORMAT>::type tables,
-                   const __grid_constant__ softqam_segment_launch launch,
+    segment_kernel(const __grid_constant__ softqam_segment_launch launch,
                    const __grid_constant__ array_of<softqam_kernel_segment, N> segments,
-                   const __grid_constant__ array_of<unsigned, N> first_blocks)
+                   const __grid_constant__ array_of<unsigned, N> first_blocks,
+                   const __grid_constant__ soft_table_argument<FORMAT> soft_table)
 {
-    const bool waits = !launch.device_segments;
-    block_place place = {};
+    const bool is_in_memory = launch.device_segments;
+    block_span span;
     let_next_kernel_begin();
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
-    if (launch.device_segments) {
-        write_tables(tables, ALL_MODULATIONS);
+    if (is_in_memory) {
+        block_place place = {0, blockIdx.x};
         wait_for_previous_kernel();
-        if (!find_place(launch))
-            return;
-        place = block.place;
+        if (launch.n_segments > 1) {
+            if (!find_place(launch))
+                return;
+            place = block.place;
+        }
         if (threadIdx.x < WARP_THREADS)
-            load_segment<FORMAT>(launch.device_segments[place.segment], launch.defaults);
+            load_segment<FORMAT>(launch.device_segments[place.segment], launch);
+        __syncthreads();
+        span = block_span_of<FORMAT>(block.segment, launch, place.number);
+        if (span.n_symbols == 0)
+            return;
+        write_table<FORMAT>(block.segment.modulation, soft_table);
+        write_sequence(block.segment, span);
     } else {
-        place = find_place(first_blocks, launch);
-        const softqam_kernel_segment &segment = as_memory(segments.at[place.segment]);
-        if (threadIdx.x < sizeof segment / sizeof(uint32_t))
-            reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] =
-                reinterpret_cast<const uint32_t *>(&segment)[threadIdx.x];
-        write_tables(as_memory(tables), segments.at[place.segment].modulation);
+        const block_place place = find_place(first_blocks, launch);
+        const softqam_kernel_segment &segment = segments.at[place.segment];
+        span = block_span_of<FORMAT>(segment, launch, place.number);
+        open_segment<FORMAT>(segment, span, soft_table);
     }
-    __syncthreads();
-    const unsigned of_block = softqam_block_share(launch.block_steps, block.segment.n_layers, launch.device_segments);
-    const size_t first = place.number * of_block;
-    if (first >= block.segment.n_symbols)
-        return;
-    const unsigned n = static_cast<unsigned>(min(block.segment.n_symbols - first, of_block + size_t{0}));
-    const bool is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_descrambled;
-    if (is_descrambled)
-        write_sequence(first, n, launch.block_steps / BLOCK_WARPS);
-    const unsigned stride = step_stride(block.segment.n_layers);
-    const unsigned apart = stride == 1 ? of_block / BLOCK_WARPS : softqam_step_symbols(block.segment.n_layers);
+    const unsigned n_layers = block.segment.n_layers;
+    const unsigned stride = step_stride(n_layers);
+    const unsigned apart = stride == 1 ? softqam_block_symbols(launch.block_steps, n_layers, is_in_memory) / BLOCK_WARPS
+                                       : softqam_step_symbols(n_layers);
     const unsigned before = threadIdx.x / WARP_THREADS * apart;
-    const int n_left = static_cast<int>(n - before);
+    const int n_left = static_cast<int>(span.n_symbols - before);
     const int n_warp = stride == 1 ? min(n_left, static_cast<int>(apart)) : n_left;
-    if (n_warp > 0 || is_descrambled)
-        demodulate_share<FORMAT>(launch.limit, {first + before, before, n_warp, stride, waits});
+    demodulate_span<FORMAT>(soft_table, launch.limit, {span.first + before, before, n_warp, stride, !is_in_memory});
 }
 
 #endif

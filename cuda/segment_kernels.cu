@@ -4,7 +4,7 @@
 
 template <softqam_output_format FORMAT, int N> static const void *kernel_of()
 {
-    static_assert(sizeof(typename segment_tables<FORMAT>::type) + sizeof(softqam_segment_launch) + 16 +
+    static_assert(sizeof(soft_table_argument<FORMAT>) + sizeof(softqam_segment_launch) + 16 +
                           N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
                       (N <= FEW_SEGMENTS ? 4096 : 32764),
                   "a kernel's arguments are limited");

@@ -46,15 +46,14 @@ typedef struct vec_soft_table {
     float steps[SOFT_AXIS_BITS];
 } vec_soft_table;
 
-/* The tables of LLRs. That of one row, or of two, is held in registers or read from the kernel's arguments. Those of
- * four and of eight lie in shared memory as softqam_llr_rows has them: eight rows of 16 bytes fill the banks by
- * themselves, each row in its own. Sixteen rows would meet in the banks, so each of the eight threads that a 16-byte
- * access serves at a time has a copy of its own, in banks of its own: slopes, then intercepts; the fifth bit's lie
- * behind them by twos, sixteen of which fill the banks. */
+/* The tables of LLRs. Those of one row or two are operands of instructions. Those of four and of eight lie in shared
+ * memory as llr_rows has them: eight rows of 16 bytes fill the banks by themselves, each row in its own. Sixteen rows
+ * would meet in the banks, so each of the eight threads that a 16-byte access serves at a time has a copy of its own,
+ * in banks of its own: slopes, then intercepts; the fifth bit's lie behind them by twos, sixteen of which fill the
+ * banks.
+ */
 enum {
-    LLR_ROWS = 8,
     LLR_ROW_NBYTES = 16,
-    LLR_OTHERS_OFFSET = LLR_ROWS * LLR_ROW_NBYTES,
     LLR_COPIED_ROW_NBYTES = TABLE_COPIES * COPY_NBYTES,
     LLR_COPIED_INTERCEPTS_OFFSET = MAX_LLR_ROWS * LLR_COPIED_ROW_NBYTES,
     LLR_FIFTH_OFFSET = 2 * LLR_COPIED_INTERCEPTS_OFFSET,
@@ -66,7 +65,6 @@ typedef struct vec_llr_table {
     uint32_t fifth; /* of the fifth bit's */
     float rows_per_unit;
     float last_row;
-    float last_slope;
     float slopes[2]; /* of the first bit, by row; that of the second bit, which has one row */
     float intercepts[2];
     float second_slope;
@@ -186,12 +184,6 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
     return magnitude < least ? 0.0f : magnitude;
 }
 
-/* What is no number becomes the limit. */
-VEC vec_f32 vec_limited_magnitude(vec_mask, vec_f32 a, vec_f32 limit)
-{
-    return fminf(fabsf(a), limit);
-}
-
 /* Soft bits. */
 
 VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
@@ -261,6 +253,11 @@ VEC void load_four(float &a, float &b, float &c, float &d, uint32_t address)
     asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "r"(address));
 }
 
+VEC void load_two(float &a, float &b, uint32_t address)
+{
+    asm("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(a), "=f"(b) : "r"(address));
+}
+
 /* A row's place times its size, rounded down: around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's last bits
  * are the place in bytes, and those above a row's own are its offset. A conversion to an integer would take a slower
  * unit. */
@@ -279,25 +276,21 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
         row.intercepts[0] = is_first ? table->intercepts[0] : table->intercepts[1];
         row.slopes[1] = table->second_slope;
         row.intercepts[1] = table->second_intercept;
-    } else if (m <= 4) {
-        const uint32_t address = table->rows | row_offset<LLR_ROWS, LLR_ROW_NBYTES>(place);
-        if (m == 3) {
-            load_four(row.slopes[0], row.slopes[1], row.intercepts[0], row.intercepts[1], address);
-            asm("ld.shared.f32 %0, [%1];" : "=f"(row.intercepts[2]) : "r"(address + LLR_OTHERS_OFFSET));
-            row.slopes[2] = vec_flip(table->last_slope, vec_bits(row.intercepts[2]));
-        } else {
-            load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], address);
-            load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
-                      address + LLR_OTHERS_OFFSET);
-        }
+    } else if (m == 3) {
+        const uint32_t address = table->rows | row_offset<4, LLR_ROW_NBYTES>(place);
+        load_four(row.slopes[0], row.slopes[1], row.intercepts[0], row.intercepts[1], address);
+        load_two(row.slopes[2], row.intercepts[2], address + 4 * LLR_ROW_NBYTES);
+    } else if (m == 4) {
+        const uint32_t address = table->rows | row_offset<8, LLR_ROW_NBYTES>(place);
+        load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], address);
+        load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
+                  address + 8 * LLR_ROW_NBYTES);
     } else {
         const uint32_t offset = row_offset<MAX_LLR_ROWS, LLR_COPIED_ROW_NBYTES>(place);
         load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], table->rows + offset);
         load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
                   table->rows + offset + LLR_COPIED_INTERCEPTS_OFFSET);
-        asm("ld.shared.v2.f32 {%0, %1}, [%2];"
-            : "=f"(row.slopes[4]), "=f"(row.intercepts[4])
-            : "r"(table->fifth + offset / (LLR_COPIED_ROW_NBYTES / LLR_FIFTH_NBYTES)));
+        load_two(row.slopes[4], row.intercepts[4], table->fifth + offset / (LLR_COPIED_ROW_NBYTES / LLR_FIFTH_NBYTES));
     }
     return row;
 }
@@ -324,18 +317,27 @@ VEC vec_u32 vec_lowest_bytes(vec_u32 a, vec_u32 b, vec_u32 c, vec_u32 d)
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/* N LLRs of s8, two or four, each plus 128, in the bytes of a word, the first in the lowest; from llr_sum()s of LLRs
- * within +-2^15. The limit in each half of a word, twice that, and in each byte what is left to 128. */
-template <int N>
-static __device__ __forceinline__ vec_u32 vec_limited_bytes(const vec_f32 sums[N], vec_u32 limits, vec_u32 two_limits,
-                                                            vec_u32 rest)
+/* A metric and 2^-24 times its weight to an LLR in whole steps, limited, plus the limit: 0 to twice the limit. Between
+ * 1/2 and 1 floats are 2^-24 apart, so a sum with 3/4 is rounded to whole steps as llr_sum() rounds it around 1.5 *
+ * 2^23, and its bits less those of 3/4 are the LLR. The sum is limited to 0 and 1 in the same operation, an infinity
+ * too: what is no whole number of steps lies beyond 2^22 of them and so beyond any limit, and the bits of floats from 0
+ * to 1 are in order. */
+#define LLR_STEP     0x1p-24f
+#define LLR_SUM_BITS 0x3f400000
+
+VEC vec_u32 vec_limited_steps(vec_f32 metric, vec_f32 weight, int32_t limit, int32_t two_limits)
 {
-    vec_u32 halves[2] = {};
-    VEC_UNROLL
-    for (int k = 0; k < N; k += 2) /* In each half, min(max(llr + limit, 0), 2 * limit). */
-        halves[k / 2] =
-            __viaddmin_s16x2_relu(__byte_perm(vec_bits(sums[k]), vec_bits(sums[k + 1]), 0x5410), limits, two_limits);
-    return __byte_perm(halves[0], halves[1], 0x6420) + rest;
+    float sum;
+    asm("fma.rn.sat.f32 %0, %1, %2, 0f3f400000;" : "=f"(sum) : "f"(metric), "f"(weight));
+    return static_cast<vec_u32>(__viaddmin_s32_relu(__float_as_int(sum), limit - LLR_SUM_BITS, two_limits));
+}
+
+/* Two numbers up to 255 as the lower bytes of a word, whose upper half is the lower one of `upper`. */
+VEC vec_u32 vec_packed_bytes(vec_u32 first, vec_u32 second, vec_u32 upper)
+{
+    vec_u32 bytes;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %2, %1, %3;" : "=r"(bytes) : "r"(first), "r"(second), "r"(upper));
+    return bytes;
 }
 
 /* n bits, at most 4, from bit k on as the bytes of a word: all ones where a bit is set, else zero. A product puts each
@@ -350,17 +352,18 @@ VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
     return masks;
 }
 
-/* Bytes of LLRs plus 128 where `masks` is set change their LLR's sign. None is 0, so 256 less each is a byte. */
-VEC vec_u32 vec_flip_bytes(vec_u32 bytes, vec_u32 masks)
-{
-    const vec_u32 flipped = 0x01010100 - bytes;
-    return (bytes & ~masks) | (flipped & masks);
-}
-
 /* Bits k and k + 1 of at most 15 as the signs of a word's halves. */
 VEC vec_u32 vec_half_signs(vec_u32 bits, int k)
 {
     return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000;
+}
+
+/* The same as all ones or none in each half. */
+VEC vec_u32 vec_half_masks(vec_u32 bits, int k)
+{
+    vec_u32 masks;
+    asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(masks) : "r"(vec_half_signs(bits, k)));
+    return masks;
 }
 
 /* Two LLRs as binary16, limited to its largest finite value, the first in the lower half. Rounding is monotonic, so it

@@ -3,10 +3,12 @@
 #ifndef SOFTQAM_SYMBOL_CUH
 #define SOFTQAM_SYMBOL_CUH
 
+#include <type_traits>
+
 #include <cuda_fp16.h>
 
 #include "kernel_addresses.h"
-#include "kernel_tables.h"
+#include "llr_tables.cuh"
 #include "simd_cuda.cuh"
 
 #include "arithmetic.h"
@@ -72,26 +74,39 @@ static __device__ __forceinline__ uint32_t own_copy()
     return threadIdx.x % TABLE_COPIES * COPY_NBYTES;
 }
 
-/* A table on its way from a kernel's arguments to what the arithmetic takes: all threads of a block write a part to its
- * memory, and read after a barrier. */
-template <typename Table> struct table_memory;
+/* What of a kernel's table lies in shared memory: all threads of a block load and store a part of it, and read after a
+ * barrier. That of soft bits comes with the kernel's arguments. */
+struct soft_table_memory {
+    typedef softqam_soft_table argument;
+    enum { IN_REGISTERS = false };
 
-template <> struct table_memory<softqam_soft_table> {
-    unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
+    alignas(SOFT_ROW_NBYTES) unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
 
-    /* A thread for each copy of a row. */
-    __device__ __forceinline__ void write(const softqam_soft_table &table)
+    /* A copy of a row. */
+    template <int THREADS> struct part {
+        uint4 levels;
+        float2 gains;
+    };
+
+    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const softqam_soft_table &table)
     {
-        static_assert(BLOCK_THREADS == SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
-        const unsigned row = threadIdx.x / TABLE_COPIES;
-        unsigned char *copy = rows[row] + own_copy();
-        *reinterpret_cast<uint4 *>(copy) =
-            make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
-                       __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row]));
-        *reinterpret_cast<float2 *>(copy + GAINS_OFFSET) = make_float2(table.gain_low[row], table.gain_high[row]);
+        static_assert(THREADS >= SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
+        const unsigned row = threadIdx.x / TABLE_COPIES % SOFT_LEVELS;
+        return {make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
+                           __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row])),
+                make_float2(table.gain_low[row], table.gain_high[row])};
     }
 
-    template <typename Scalars> __device__ __forceinline__ vec_soft_table read(const Scalars &table) const
+    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
+    {
+        if (threadIdx.x >= SOFT_LEVELS * TABLE_COPIES)
+            return;
+        unsigned char *copy = rows[threadIdx.x / TABLE_COPIES] + own_copy();
+        *reinterpret_cast<uint4 *>(copy) = loaded.levels;
+        *reinterpret_cast<float2 *>(copy + GAINS_OFFSET) = loaded.gains;
+    }
+
+    __device__ __forceinline__ vec_soft_table read(const softqam_soft_table &table) const
     {
         vec_soft_table shared;
         shared.middle_address =
@@ -106,133 +121,117 @@ template <> struct table_memory<softqam_soft_table> {
     }
 };
 
-template <> struct table_memory<softqam_llr_lines> {
-    __device__ __forceinline__ void write(const softqam_llr_lines &)
-    {
-    }
+struct no_table {
+    uint32_t unused;
+};
 
-    template <typename Scalars> __device__ __forceinline__ vec_llr_table read(const Scalars &table) const
+template <int M> struct llr_table_memory {
+    typedef no_table argument;
+    enum {
+        IN_REGISTERS = M <= 2,
+        IS_COPIED = M == 5,
+        ROWS = M == 0 ? 1 : 1 << (M - 1),
+        /* That are copied one by one. */
+        FIRST_VALUE = IS_COPIED ? llr_rows<5>::FIFTH + 0 : 0,
+        N_VALUES = IN_REGISTERS ? 0
+                   : IS_COPIED  ? 2 * MAX_LLR_ROWS
+                                : 2 * ROWS * LLR_ROW_NBYTES / sizeof(float)
+    };
+    static_assert(MAX_AXIS_BITS == 5, "more rows need a place");
+    alignas(IS_COPIED ? 2048 : 128) unsigned char rows[IN_REGISTERS ? 1
+                                                       : IS_COPIED  ? LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES
+                                                                    : 2 * ROWS * LLR_ROW_NBYTES];
+
+    /* What one of THREADS threads copies. */
+    template <int THREADS> struct part {
+        enum { ROWS_EACH = IS_COPIED ? 2 * MAX_LLR_ROWS * TABLE_COPIES / THREADS : 0 };
+        float4 rows[ROWS_EACH + 1];
+        float value;
+    };
+
+    /* From global memory; what is loaded later need not wait for it. */
+    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const no_table &)
     {
-        vec_llr_table read = {};
-        read.rows_per_unit = table.rows_per_unit;
-        read.last_row = table.last_row;
+        part<THREADS> loaded = {};
+        if constexpr (!IN_REGISTERS) {
+            const float *values = llr_rows_of<M>.values;
 #pragma unroll
-        for (int row = 0; row < 2; row++) {
-            read.slopes[row] = table.slopes[row];
-            read.intercepts[row] = table.intercepts[row];
+            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
+                loaded.rows[k] = reinterpret_cast<const float4 *>(values)[(k * THREADS + threadIdx.x) / TABLE_COPIES];
+            if (threadIdx.x < N_VALUES)
+                loaded.value = values[FIRST_VALUE + threadIdx.x];
         }
-        read.second_slope = table.second_slope;
-        read.second_intercept = table.second_intercept;
-        return read;
-    }
-};
-
-template <> struct table_memory<softqam_llr_rows> {
-    float rows[2 * LLR_OTHERS_OFFSET / sizeof(float)];
-
-    __device__ __forceinline__ void write(const softqam_llr_rows &table)
-    {
-        static_assert(sizeof rows <= BLOCK_THREADS * sizeof rows[0], "a thread for each value");
-        if (threadIdx.x < sizeof rows / sizeof rows[0])
-            rows[threadIdx.x] = (&table.at[0][0][0])[threadIdx.x];
+        return loaded;
     }
 
-    __device__ __forceinline__ vec_llr_table read(const softqam_row_scalars &of_rows) const
+    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
     {
-        vec_llr_table shared = {};
-        shared.rows = shared_address(rows, 0);
-        shared.rows_per_unit = of_rows.rows_per_unit;
-        shared.last_row = of_rows.last_row;
-        shared.last_slope = of_rows.last_slope;
-        return shared;
-    }
-
-    __device__ __forceinline__ vec_llr_table read(const softqam_llr_rows &table) const
-    {
-        return read(table.of_rows);
-    }
-};
-
-static_assert(MAX_AXIS_BITS == 5, "these are the longest rows");
-template <> struct table_memory<softqam_llr_long_rows> {
-    unsigned char rows[LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES];
-
-    __device__ __forceinline__ void write(const softqam_llr_long_rows &table)
-    {
-        for (unsigned row = threadIdx.x / TABLE_COPIES; row < 2 * MAX_LLR_ROWS; row += BLOCK_THREADS / TABLE_COPIES) {
-            const float *values = (&table.at[0][0][0]) + row * (LLR_ROW_NBYTES / sizeof(float));
-            *reinterpret_cast<float4 *>(rows + row * LLR_COPIED_ROW_NBYTES + own_copy()) =
-                make_float4(values[0], values[1], values[2], values[3]);
+        static_assert(N_VALUES <= THREADS, "a thread for each value");
+        if constexpr (!IN_REGISTERS) {
+#pragma unroll
+            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
+                reinterpret_cast<float4 *>(rows)[k * THREADS + threadIdx.x] = loaded.rows[k];
+            if (threadIdx.x < N_VALUES)
+                reinterpret_cast<float *>(rows + (IS_COPIED ? LLR_FIFTH_OFFSET + 0 : 0))[threadIdx.x] = loaded.value;
         }
-        if (threadIdx.x < sizeof table.fifth / sizeof(float))
-            reinterpret_cast<float *>(rows + LLR_FIFTH_OFFSET)[threadIdx.x] = (&table.fifth[0][0])[threadIdx.x];
     }
 
-    __device__ __forceinline__ vec_llr_table read(const softqam_row_scalars &of_rows) const
+    __device__ __forceinline__ vec_llr_table read(const no_table &) const
     {
-        vec_llr_table shared = {};
-        shared.rows = shared_address(rows, own_copy());
-        shared.fifth = shared_address(rows, LLR_FIFTH_OFFSET);
-        shared.rows_per_unit = of_rows.rows_per_unit;
-        shared.last_row = of_rows.last_row;
-        return shared;
+        enum { BITS = M == 0 ? 1 : M };
+        constexpr llr_line first = llr_line_of(BITS, 0, 0);
+        constexpr llr_line second_row = llr_line_of(BITS, 0, M > 1 ? 1 : 0);
+        constexpr llr_line second = llr_line_of(BITS, M > 1 ? 1 : 0, 0);
+        vec_llr_table table = {};
+        table.rows_per_unit = llr_rows_per_unit(BITS);
+        table.last_row = llr_last_row(BITS);
+        table.slopes[0] = first.slope;
+        table.slopes[1] = second_row.slope;
+        table.intercepts[0] = first.intercept;
+        table.intercepts[1] = second_row.intercept;
+        table.second_slope = second.slope;
+        table.second_intercept = second.intercept;
+        if constexpr (!IN_REGISTERS)
+            table.rows = shared_address(rows, IS_COPIED ? own_copy() : 0);
+        if constexpr (IS_COPIED)
+            table.fifth = shared_address(rows, LLR_FIFTH_OFFSET);
+        return table;
     }
-
-    __device__ __forceinline__ vec_llr_table read(const softqam_llr_long_rows &table) const
-    {
-        return read(table.of_rows);
-    }
 };
 
-/* The type of a kernel's table. */
-template <softqam_output_format FORMAT, int M> struct table_of {
-    typedef softqam_llr_lines type;
-};
-template <softqam_output_format FORMAT> struct table_of<FORMAT, 3> {
-    typedef softqam_llr_rows type;
-};
-template <softqam_output_format FORMAT> struct table_of<FORMAT, 4> {
-    typedef softqam_llr_rows type;
-};
-template <softqam_output_format FORMAT> struct table_of<FORMAT, 5> {
-    typedef softqam_llr_long_rows type;
-};
-template <> struct table_of<SOFTQAM_OUTPUT_U8, 4> {
-    typedef softqam_soft_table type;
-};
+template <softqam_output_format FORMAT, int M>
+using kernel_table = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, soft_table_memory, llr_table_memory<M>>;
 
 /* Values of a symbol, side by side in words, b0 in the lowest place; what is left of a last word is undefined. */
 template <int WORDS> struct packed_values {
     uint32_t word[WORDS];
 };
 
-/* Whether two numbers that share a word can be limited at once. */
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-enum { HAS_PAIR_LIMITS = 1 };
-#else
-enum { HAS_PAIR_LIMITS = 0 };
-#endif
-
-/* Whether LLRs are limited so, two or more of them. */
-template <softqam_output_format FORMAT, int M> static __device__ __forceinline__ constexpr bool limits_pairs()
+/* Whether LLRs are whole numbers of steps. */
+static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_format format)
 {
-    return HAS_PAIR_LIMITS && FORMAT == SOFTQAM_OUTPUT_S8 && M > 1;
+    return format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16;
 }
 
 /* How a symbol's LLRs are scaled. */
 struct symbol_scale {
-    float weight;   /* NaN: an erasure */
-    float most;     /* limits_pairs(): of far_metrics() */
-    uint32_t turn;  /* pi/2-BPSK: bit 31 is set where I changes its sign */
-    uint32_t signs; /* bit k is set where LLR k changes its sign, none above a symbol's */
+    float weight;        /* of LLRs in steps, LLR_STEP times that; NaN: an erasure */
+    uint32_t pi2_sign;   /* pi/2-BPSK: bit 31 is set where I changes its sign */
+    uint32_t descramble; /* bit k is set where LLR k changes its sign, none above a symbol's */
+    vec_mask valid;      /* LLRs that are no steps: zero where the symbol is an erasure */
 
-    /* Of a noise value. */
-    __device__ __forceinline__ void take_noise(float steps_per_nat, float noise, bool is_inverse)
+    /* Of a noise value; `scale` is weight_scale(). */
+    __device__ __forceinline__ void set_noise(float scale, float noise, bool is_inverse)
     {
-        weight = is_inverse ? llr_weight(steps_per_nat, noise, 1) : llr_weight(steps_per_nat, noise, 0);
-        most = vec_mul(FAR_LIMIT, vec_reciprocal(vec_abs(weight)));
+        weight = is_inverse ? llr_weight(scale, noise, 1) : llr_weight(scale, noise, 0);
     }
 };
+
+/* What makes weights of noise values. A power of two does not change how a quotient or a product is rounded. */
+static __device__ __forceinline__ float weight_scale(softqam_output_format format, float steps_per_nat)
+{
+    return is_in_steps(format) ? __fmul_rn(steps_per_nat, LLR_STEP) : steps_per_nat;
+}
 
 /* Soft bits. */
 static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_soft_table &table, float i, float q)
@@ -244,23 +243,43 @@ static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_soft_
     return {{__byte_perm(of_i, of_q, 0x5140), __byte_perm(of_i, of_q, 0x7362)}};
 }
 
-/* The metrics of a symbol, b0 first, even bits on I. IS_FAR: by far_metrics(). */
-template <int M, bool IS_FAR>
+/* LLRs. */
+
+/* Whether a symbol is finite, no erasure, and its weight so small that components below TINY_COMPONENT make LLRs of
+ * zero as they are: |i| + |q| + 1 times the weight is below 2^30. A NaN or an infinity is in none of these. */
+static __device__ __forceinline__ bool is_regular(float i, float q, const symbol_scale &scale)
+{
+    const float magnitude = __fadd_rn(fabsf(i), fabsf(q));
+    return fabsf(__fmaf_rn(magnitude, scale.weight, scale.weight)) < 0x1p30f;
+}
+
+/* Makes any symbol such that the same operations give its LLRs. */
+static __device__ __forceinline__ void regularize(float &i, float &q, symbol_scale &scale)
+{
+    const vec_mask valid = vec_both(vec_both(vec_is_finite(i), vec_is_finite(q)), vec_is_finite(scale.weight));
+    i = vec_keep(valid, vec_flip(vec_flush(vec_abs(i), TINY_COMPONENT), vec_bits(i)));
+    q = vec_keep(valid, vec_flip(vec_flush(vec_abs(q), TINY_COMPONENT), vec_bits(q)));
+    scale.weight = vec_keep(valid, scale.weight);
+    scale.valid = valid;
+}
+
+/* The metrics of a regular symbol, b0 first, even bits on I. */
+template <softqam_output_format FORMAT, int M>
 static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, float i, float q,
                                                   const symbol_scale &scale, float metrics[])
 {
     float of_i[MAX_AXIS_BITS];
     float of_q[MAX_AXIS_BITS];
     if (M == 0) {
-        metrics[0] = bpsk_metric(&table, i, q, scale.turn);
+        metrics[0] = bpsk_metric(&table, i, q, scale.pi2_sign);
         return;
     }
-    if (IS_FAR) {
-        far_metrics(M, &table, 0, i, scale.most, of_i);
-        far_metrics(M, &table, 0, q, scale.most, of_q);
-    } else {
+    if (FORMAT == SOFTQAM_OUTPUT_F32) { /* where LLRs of tiny components are not zero by themselves */
         axis_metrics(M, &table, i, of_i);
         axis_metrics(M, &table, q, of_q);
+    } else {
+        magnitude_metrics(M, &table, vec_abs(i), i, of_i);
+        magnitude_metrics(M, &table, vec_abs(q), q, of_q);
     }
 #pragma unroll
     for (int k = 0; k < M; k++) {
@@ -269,130 +288,89 @@ static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, fl
     }
 }
 
-/* N LLRs of s8, each plus 128, as the lowest bytes of a word. */
-template <int N, bool LIMITS_PAIRS>
-static __device__ __forceinline__ uint32_t s8_bytes_of(const float metrics[], float weight,
-                                                       const softqam_llr_limit &limit)
+/* The N LLRs of a word, from LLR k of a symbol on. */
+template <softqam_output_format FORMAT, int N, bool IS_DESCRAMBLED>
+static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], int k, const symbol_scale &scale,
+                                                         const softqam_llr_limit &limit)
 {
-    const float least = __fsub_rn(ROUNDING_CONSTANT, limit.llr);
-    const float most = __fadd_rn(ROUNDING_CONSTANT, limit.llr);
-    float sums[4] = {};
+    uint32_t steps[4] = {};
+    uint32_t word;
 #pragma unroll
-    for (int k = 0; k < N; k++)
-        sums[k] = LIMITS_PAIRS ? llr_sum(metrics[k], weight) : llr_rounded(metrics[k], weight, least, most);
-    if constexpr (LIMITS_PAIRS)
-        return vec_limited_bytes<N>(sums, limit.halves, limit.two_halves, limit.rest);
-    return (N == 1   ? vec_bits(sums[0])
-            : N == 2 ? __byte_perm(vec_bits(sums[0]), vec_bits(sums[1]), 0x0040)
-                     : vec_lowest_bytes(vec_bits(sums[0]), vec_bits(sums[1]), vec_bits(sums[2]), vec_bits(sums[3]))) ^
-           0x80808080;
+    for (int j = 0; j < N; j++)
+        steps[j] = vec_limited_steps(metrics[k + j], scale.weight, limit.steps, limit.two_limits);
+    if (FORMAT == SOFTQAM_OUTPUT_S16)
+        word = N == 1 ? steps[0] : __byte_perm(steps[0], steps[1], 0x5410);
+    else
+        word = N == 1 ? steps[0]
+                      : vec_packed_bytes(steps[0], steps[1], N > 2 ? vec_packed_bytes(steps[2], steps[3], 0) : 0);
+    if (IS_DESCRAMBLED) {
+        const uint32_t masks =
+            FORMAT == SOFTQAM_OUTPUT_S16 ? vec_half_masks(scale.descramble, k) : vec_byte_masks(N, scale.descramble, k);
+        word = ((limit.two_limits_each - word) & masks) | (word & ~masks);
+    }
+    return (word + limit.to_middle_each) ^ (FORMAT == SOFTQAM_OUTPUT_S16 ? 0x80008000 : 0x80808080);
 }
 
-/* A symbol's LLRs from its metrics. IS_DESCRAMBLED: scale.signs counts. */
+/* The LLRs of a regular symbol. IS_DESCRAMBLED: scale.descramble counts. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-llrs_of(const float metrics[], vec_mask valid, const symbol_scale &scale, const softqam_llr_limit &limit)
+llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
 {
-    enum { BITS = symbol_size<FORMAT, M>::BITS, REST = BITS % 4 != 0 ? BITS % 4 : 4 };
-    packed_values<symbol_size<FORMAT, M>::WORDS> packed;
-    if (FORMAT == SOFTQAM_OUTPUT_S8) {
+    enum {
+        BITS = symbol_size<FORMAT, M>::BITS,
+        WORDS = symbol_size<FORMAT, M>::WORDS,
+        EACH = 4 / symbol_size<FORMAT, M>::VALUE_NBYTES, /* of a word */
+        LAST = BITS - (WORDS - 1) * EACH
+    };
+    packed_values<WORDS> packed;
+    float metrics[BITS + BITS % 2] = {};
+    metrics_of<FORMAT, M>(table, i, q, scale, metrics);
 #pragma unroll
-        for (int k = 0; k < BITS; k += 4) {
-            const bool is_whole = k + 4 <= BITS;
-            uint32_t bytes = is_whole ? s8_bytes_of<4, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit)
-                                      : s8_bytes_of<REST, limits_pairs<FORMAT, M>()>(metrics + k, scale.weight, limit);
-            if (IS_DESCRAMBLED)
-                bytes = vec_flip_bytes(bytes, vec_byte_masks(is_whole ? 4 : REST + 0, scale.signs, k));
-            packed.word[k / 4] = valid & (bytes ^ 0x80808080);
-        }
-        return packed;
-    }
-    const float least = __fsub_rn(ROUNDING_CONSTANT, limit.llr);
-    const float most = __fadd_rn(ROUNDING_CONSTANT, limit.llr);
-    float llrs[BITS + BITS % 2] = {}; /* of s16, sums */
-#pragma unroll
-    for (int k = 0; k < BITS; k++) {
-        const bool flips_weight = IS_DESCRAMBLED && FORMAT != SOFTQAM_OUTPUT_F16;
-        const float weight = flips_weight ? vec_flip(scale.weight, scale.signs << (31 - k)) : scale.weight;
-        if (FORMAT == SOFTQAM_OUTPUT_F16)
-            llrs[k] = vec_mul(metrics[k], weight);
-        else if (FORMAT == SOFTQAM_OUTPUT_S16)
-            llrs[k] = llr_rounded(metrics[k], weight, least, most);
-        else
-            llrs[k] = llr_scaled(metrics[k], weight, limit.llr);
-    }
-#pragma unroll
-    for (int k = 0; k < symbol_size<FORMAT, M>::WORDS; k++) {
-        if constexpr (FORMAT == SOFTQAM_OUTPUT_F16) {
-            const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.signs, 2 * k) : 0;
-            packed.word[k] = valid & (vec_halves(llrs[2 * k], llrs[2 * k + 1]) ^ signs);
-        } else if constexpr (FORMAT == SOFTQAM_OUTPUT_S16) { /* the lower halves of the sums' bits */
-            packed.word[k] = valid & __byte_perm(vec_bits(llrs[2 * k]), vec_bits(llrs[2 * k + 1]), 0x5410);
+    for (int w = 0; w < WORDS; w++) {
+        const int k = w * EACH;
+        if constexpr (is_in_steps(FORMAT)) {
+            packed.word[w] = w < WORDS - 1 ? word_of_steps<FORMAT, EACH, IS_DESCRAMBLED>(metrics, k, scale, limit)
+                                           : word_of_steps<FORMAT, LAST, IS_DESCRAMBLED>(metrics, k, scale, limit);
+        } else if constexpr (FORMAT == SOFTQAM_OUTPUT_F16) {
+            const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.descramble, k) : 0;
+            packed.word[w] =
+                scale.valid &
+                (vec_halves(vec_mul(metrics[k], scale.weight), vec_mul(metrics[k + 1], scale.weight)) ^ signs);
         } else {
-            packed.word[k] = valid & vec_bits(llrs[k]);
+            const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.descramble << (31 - k)) : scale.weight;
+            packed.word[w] = scale.valid & vec_bits(llr_scaled(metrics[k], weight, limit.llr));
         }
     }
     return packed;
 }
 
-/* Metrics of a symbol whose weight is none of far_metrics(): it may be NaN, which is not valid. An infinite weight
- * there is not. */
-template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ void steep_metrics_of(const vec_llr_table &table, float i, float q,
-                                                        const symbol_scale &scale, float metrics[], vec_mask &valid)
-{
-    valid = vec_both(valid, vec_is_finite(scale.weight));
-    metrics_of<M, false>(table, i, q, scale, metrics);
-    if (limits_pairs<FORMAT, M>()) {
-        const float most = vec_mul(0x1p14f, vec_reciprocal(vec_abs(scale.weight)));
-#pragma unroll
-        for (int k = 0; k < symbol_size<FORMAT, M>::BITS; k++)
-            metrics[k] = vec_limit(metrics[k], most);
-    }
-}
-
-/* The values of a symbol, soft bits or LLRs. */
-template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Table>
-static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-values_of(const Table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
+/* The values of N symbols, soft bits or LLRs, of their components, I and Q by turns. The branch stands before all of
+ * them, so that their instructions hide each other's waits. */
+template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table>
+static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
+                                                 const Table &table, float (&components)[2 * N],
+                                                 symbol_scale (&scales)[N], const softqam_llr_limit &limit)
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8) {
-        return soft_bytes_of(table, i, q);
+#pragma unroll
+        for (int n = 0; n < N; n++)
+            values[n] = soft_bytes_of(table, components[2 * n], components[2 * n + 1]);
     } else {
-        float metrics[symbol_size<FORMAT, M>::BITS];
-        vec_mask valid = vec_both(vec_is_finite(i), vec_is_finite(q));
-        if (limits_pairs<FORMAT, M>() && __builtin_expect(vec_abs(scale.weight) < far_weight_end, 1))
-            metrics_of<M, true>(table, i, q, scale, metrics);
-        else
-            steep_metrics_of<FORMAT, M>(table, i, q, scale, metrics, valid);
-        return llrs_of<FORMAT, M, IS_DESCRAMBLED>(metrics, valid, scale, limit);
+        bool are_regular = true;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            scales[n].valid = 0xffffffffu;
+            are_regular &= is_regular(components[2 * n], components[2 * n + 1], scales[n]);
+        }
+        if (__builtin_expect(!are_regular, 0))
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                regularize(components[2 * n], components[2 * n + 1], scales[n]);
+#pragma unroll
+        for (int n = 0; n < N; n++)
+            values[n] =
+                llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, components[2 * n], components[2 * n + 1], scales[n], limit);
     }
-}
-
-/* The LLRs of two symbols where pairs are limited, their instructions mixed. */
-template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
-static __device__ __forceinline__ void llrs_of_two(packed_values<symbol_size<FORMAT, M>::WORDS> packed[2],
-                                                   const vec_llr_table &table, const float components[4],
-                                                   const symbol_scale scales[2], const softqam_llr_limit &limit)
-{
-    float metrics[2][symbol_size<FORMAT, M>::BITS];
-    vec_mask valid[2];
-#pragma unroll
-    for (int n = 0; n < 2; n++)
-        valid[n] = vec_both(vec_is_finite(components[2 * n]), vec_is_finite(components[2 * n + 1]));
-    if (__builtin_expect(vec_abs(scales[0].weight) < far_weight_end && vec_abs(scales[1].weight) < far_weight_end, 1)) {
-#pragma unroll
-        for (int n = 0; n < 2; n++)
-            metrics_of<M, true>(table, components[2 * n], components[2 * n + 1], scales[n], metrics[n]);
-    } else {
-#pragma unroll
-        for (int n = 0; n < 2; n++)
-            steep_metrics_of<FORMAT, M>(table, components[2 * n], components[2 * n + 1], scales[n], metrics[n],
-                                        valid[n]);
-    }
-#pragma unroll
-    for (int n = 0; n < 2; n++)
-        packed[n] = llrs_of<FORMAT, M, IS_DESCRAMBLED>(metrics[n], valid[n], scales[n], limit);
 }
 
 /* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and

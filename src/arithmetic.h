@@ -189,22 +189,6 @@ VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 m
     return vec_min(vec_max(llr_sum(metric, weight), least), most);
 }
 
-/* s8 with limits that cost less: of components of any size and weights from scale * 2^-40 on and below far_weight_end,
- * which are no N0 above 2^40. A component of FAR_LIMIT / |weight| or more has all of its LLRs beyond +-128 and none
- * beyond 2^15, so it may be limited to that: the largest slope is 2.83, and the smallest, 0.153, has its zero at 1.15.
- * The lower 16 bits of a sum are then all of it. */
-#define FAR_LIMIT 11000.0f
-
-static const float far_weight_end = 8192.0f;
-
-/* The metrics of a component of any size, one that is not limited to `most` in magnitude where `valid` is set; else
- * finite ones. */
-VEC void far_metrics(int m, const vec_llr_table *table, vec_mask valid, vec_f32 component, vec_f32 most,
-                     vec_f32 metrics[])
-{
-    magnitude_metrics(m, table, vec_limited_magnitude(valid, component, most), component, metrics);
-}
-
 /* Metric and weight to an LLR in nats. `limit` is the format's largest finite value. */
 VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
 {

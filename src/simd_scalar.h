@@ -107,13 +107,6 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return vec_from_bits(magnitude | (bits & 0x80000000u));
 }
 
-/* |a| or `limit`, the smaller; 0 where the mask is not set. */
-VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
-{
-    const float magnitude = vec_abs(a);
-    return vec_from_bits(vec_bits(magnitude < limit ? magnitude : limit) & mask);
-}
-
 /* Neither a NaN nor an infinity. */
 VEC vec_mask vec_is_finite(vec_f32 a)
 {

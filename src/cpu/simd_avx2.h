@@ -143,12 +143,6 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return _mm256_max_ps(_mm256_min_ps(a, limit), _mm256_xor_ps(limit, vec_splat(-0.0f)));
 }
 
-/* |a| or `limit`, the smaller; 0 where the mask is not set. */
-VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
-{
-    return _mm256_and_ps(_mm256_min_ps(vec_abs(a), limit), mask);
-}
-
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return _mm256_and_ps(a, b);

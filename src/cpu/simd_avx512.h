@@ -136,13 +136,6 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return _mm512_range_ps(a, limit, SIGN_OF_FIRST << 2 | SMALLER_MAGNITUDE);
 }
 
-/* |a| or `limit`, the smaller; 0 where the mask is not set. A signalling NaN would come through. */
-VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
-{
-    enum { SMALLER_MAGNITUDE = 2, POSITIVE = 2 };
-    return _mm512_maskz_range_ps(mask, a, limit, POSITIVE << 2 | SMALLER_MAGNITUDE);
-}
-
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return _mm512_kand(a, b);

@@ -137,12 +137,6 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit));
 }
 
-/* |a| or `limit`, the smaller; 0 where the mask is not set. */
-VEC vec_f32 vec_limited_magnitude(vec_mask mask, vec_f32 a, vec_f32 limit)
-{
-    return vec_from_bits(vandq_u32(vec_bits(vminq_f32(vabsq_f32(a), limit)), mask));
-}
-
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return vandq_u32(a, b);

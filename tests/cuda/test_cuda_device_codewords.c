@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of one large segment in device memory give the CPU's bytes and write nothing else: every combination of layers,
- * scrambling and bit planes, of formats and of modulations. Large ones of floats and halves have kernels of their own,
- * smaller ones and all others the kernel of segments; both sides of where they change are looked at. */
+ * scrambling and bit planes, of all of it or of its code blocks, of formats and of modulations. Large ones of floats
+ * and halves have kernels of their own, smaller ones and all others the kernel of segments; both sides of where they
+ * change are looked at. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, GAP = 2 };
 
-enum { DESCRAMBLED = 1, PLANES = 2, HOWS = 4 };
+enum { DESCRAMBLED = 1, PLANES = 2, BLOCKS = 4, HOWS = 6 };
 
 /* Symbols, noise and outputs of the largest call, on the host and on the device. */
 typedef struct codeword_memory {
@@ -81,11 +82,50 @@ static void fill_symbols(codeword_memory *self, softqam_input_format in)
     CUDA(cudaMemcpy(self->d_symbols, self->symbols, nbytes, cudaMemcpyHostToDevice));
 }
 
-/* Of one layer, at 16 bytes; of several, at a symbol each. One noise value, or one a symbol. */
+/* All of a codeword, its code blocks one behind the other or further apart. */
+static softqam_codeword codeword_of(codeword_memory *self, const codeword_call *call, uint8_t *buffers, bool is_apart)
+{
+    const size_t bits = softqam_bits_per_symbol(call->modulation), elements = call->n_symbols / call->n_layers;
+    softqam_codeword codeword = {
+        .n_bits = call->n_symbols * bits,
+        .n_code_blocks = 1 + (uint32_t)(elements / 300),
+        .deinterleave = 1,
+        .buffers = buffers,
+    };
+    if (is_apart && call->n_symbols < self->n_most / 8)
+        codeword.block_stride = (elements / codeword.n_code_blocks + 1) * call->n_layers * bits + 6;
+    return codeword;
+}
+
+/* The values that a segment may write among. */
+static size_t n_values_of(const codeword_call *call, const softqam_segment *segment)
+{
+    const softqam_codeword *codeword = &segment->codeword;
+    if (codeword->n_code_blocks)
+        return codeword->block_stride ? codeword->block_stride * codeword->n_code_blocks : codeword->n_bits;
+    return softqam_bits_per_symbol(call->modulation) *
+           (segment->plane_stride ? segment->plane_stride : segment->n_symbols);
+}
+
+/* Layer k: of one layer at 16 bytes; of several at a symbol each, apart or interleaved. */
+static void lay_out_layer(codeword_memory *self, const codeword_call *call, unsigned k, softqam_segment *segment,
+                          softqam_segment *copy)
+{
+    const size_t nbytes = softqam_input_symbol_nbytes(call->in);
+    const size_t n_layer = call->n_symbols / call->n_layers;
+    const size_t apart = call->n_layers > 1 ? harness_random_below(&self->random, 16) : 16;
+    const bool is_interleaved = segment->symbol_stride > 1;
+    const size_t first = is_interleaved ? k : k * (n_layer + 16) + apart;
+    const size_t first_noise = is_interleaved ? k : k * (n_layer + 16) + apart / 2;
+    segment->layers[k] =
+        (softqam_layer){.symbols = self->symbols + first * nbytes, .noise_var = self->noise + first_noise};
+    copy->layers[k] =
+        (softqam_layer){.symbols = self->d_symbols + first * nbytes, .noise_var = self->d_noise + first_noise};
+}
+
+/* One noise value, or one a symbol. */
 static void lay_out(codeword_memory *self, const codeword_call *call, softqam_segment *segment, softqam_segment *copy)
 {
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(call->in);
-    const size_t n_layer = call->n_symbols / call->n_layers;
     harness_random *random = &self->random;
     *segment = (softqam_segment){
         .n_symbols = call->n_symbols,
@@ -103,16 +143,20 @@ static void lay_out(codeword_memory *self, const codeword_call *call, softqam_se
     }
     if (call->how & PLANES)
         segment->plane_stride = call->n_symbols + call->n_symbols % 2 + harness_random_below(random, GAP);
+    if (call->n_layers > 1 && harness_random_below(random, 2))
+        segment->symbol_stride = segment->noise_stride = call->n_layers;
+    const bool is_apart = harness_random_below(random, 2) != 0;
     *copy = *segment;
     copy->out = self->d_out;
-    for (unsigned k = 0; k < call->n_layers; k++) {
-        const size_t apart = call->n_layers > 1 ? harness_random_below(random, 16) : 16;
-        const size_t first = k * (n_layer + 16) + apart, first_noise = k * (n_layer + 16) + apart / 2;
-        segment->layers[k] =
-            (softqam_layer){.symbols = self->symbols + first * symbol_nbytes, .noise_var = self->noise + first_noise};
-        copy->layers[k] = (softqam_layer){.symbols = self->d_symbols + first * symbol_nbytes,
-                                          .noise_var = self->d_noise + first_noise};
+    if (call->how & BLOCKS) {
+        segment->scrambling_offset = copy->scrambling_offset = segment->first_symbol;
+        segment->first_symbol = copy->first_symbol = 0;
+        segment->out = copy->out = NULL;
+        segment->codeword = codeword_of(self, call, self->expected, is_apart);
+        copy->codeword = codeword_of(self, call, self->d_out, is_apart);
     }
+    for (unsigned k = 0; k < call->n_layers; k++)
+        lay_out_layer(self, call, k, segment, copy);
 }
 
 static void check_call(codeword_memory *self, const codeword_call *call, softqam_demodulator *cpu,
@@ -121,8 +165,7 @@ static void check_call(codeword_memory *self, const codeword_call *call, softqam
     const size_t nbytes = out_nbytes(self, call->out);
     softqam_segment segment, copy;
     lay_out(self, call, &segment, &copy);
-    const size_t n_values =
-        softqam_bits_per_symbol(call->modulation) * (segment.plane_stride ? segment.plane_stride : segment.n_symbols);
+    const size_t n_values = n_values_of(call, &segment);
     const size_t looked_at = n_values * softqam_output_nbytes(call->out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN;
     assert_true(looked_at <= nbytes);
     memset(self->expected, DEVICE_CANARY, looked_at);
@@ -136,20 +179,22 @@ static void check_call(codeword_memory *self, const codeword_call *call, softqam
     size_t at = 0;
     while (self->got[at] == self->expected[at])
         at++;
-    fail_msg("%s to %s, modulation %d, %zu symbols, %u layers, planes %zu, descramble %u: byte %zu is %d, not %d",
+    fail_msg("%s to %s, modulation %d, %zu symbols, %u layers, stride %zu, planes %zu, %u code blocks, descramble %u: "
+             "byte %zu is %d, not %d",
              harness_input_names[call->in], harness_output_names[call->out], (int)call->modulation, call->n_symbols,
-             call->n_layers, segment.plane_stride, segment.descramble, at, self->got[at], self->expected[at]);
+             call->n_layers, segment.symbol_stride, segment.plane_stride, (unsigned)segment.codeword.n_code_blocks,
+             segment.descramble, at, self->got[at], self->expected[at]);
 }
 
-/* Calls of each number of layers, on either side of where the kernel changes: before one symbol for each thread that
- * the device holds if they are descrambled, else before eight; and of one number of layers the largest. */
+/* Calls of each number of layers, on either side of where the kernel changes, a quarter of a symbol for each thread
+ * that the device holds at once; and of one number of layers the largest. */
 static void check_modulation(codeword_memory *self, codeword_call call, softqam_demodulator *cpu,
                              softqam_demodulator *cuda)
 {
     const unsigned most_layers = call.modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : SOFTQAM_MAX_LAYERS;
     for (call.n_layers = 1; call.n_layers <= most_layers; call.n_layers++)
         for (call.how = 0; call.how < HOWS; call.how++) {
-            const size_t large = self->n_most / (call.how & DESCRAMBLED ? 48 : 4);
+            const size_t large = self->n_most / 48;
             const size_t small = large / (8 + harness_random_below(&self->random, 8));
             const bool is_largest = (call.how & DESCRAMBLED) && call.n_layers == 1u << call.modulation % 3;
             const size_t counts[] = {small, large, is_largest ? self->n_most : 0};

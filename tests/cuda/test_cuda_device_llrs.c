@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* LLRs and segments in device memory, against the CPU backend, which test_llr_values.c holds against brute force. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_fixture.h"
 
-enum { STREAM_NOISE = 2, STREAM_SEGMENTS };
+enum { STREAM_NOISE = 2, STREAM_SEGMENTS, STREAM_BORDERS };
 
-static const softqam_output_format llr_formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
+static const softqam_output_format llr_formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
+                                                    SOFTQAM_OUTPUT_F32};
 
 static softqam_demodulator *create_for_llrs(softqam_backend backend, softqam_input_format in, softqam_output_format out,
                                             softqam_noise noise)
@@ -77,6 +79,68 @@ static void test_llrs(void **state)
         device_close_sample(&part);
     }
     free(noise_var);
+}
+
+/* Where kernels take another way, or could go wrong: LLRs of this many steps, nats, or anything between. */
+static float component_at_border(harness_random *random, float noise_var)
+{
+    static const float borders[] = {0.5f,      126.5f,  127.5f,  128.5f,    32767.5f, 0x1p22f,
+                                    0x1.8p23f, 0x1p24f, 0x1p30f, 0x1.8p53f, 0x1p54f,  0x1p61f};
+    static const float others[] = {0.0f, -0.0f, 0x1p-63f, 0x0.ffffffp-63f, 3e38f, -3e38f, INFINITY, NAN};
+    if (harness_random_below(random, 8) == 0)
+        return others[harness_random_below(random, HARNESS_COUNT(others))];
+    const float steps = borders[harness_random_below(random, HARNESS_COUNT(borders))];
+    const float value = steps * noise_var / (harness_random_below(random, 2) ? 6.0f : 1.0f);
+    const float beside = value * (1.0f + ((float)harness_random_below(random, 17) - 8.0f) * 0x1p-22f);
+    return harness_random_below(random, 2) ? beside : -beside;
+}
+
+static void test_borders(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    float *symbols = harness_alloc(2 * N * sizeof(float)), *noise_var = harness_alloc(N * sizeof(float));
+    harness_random random = harness_random_stream(STREAM_BORDERS);
+    for (size_t k = 0; k < N; k++) {
+        noise_var[k] = ldexpf(1.0f + (float)harness_random_below(&random, 8) / 8.0f,
+                              (int)harness_random_below(&random, 144) - 102);
+        symbols[2 * k] = component_at_border(&random, noise_var[k]);
+        symbols[2 * k + 1] = component_at_border(&random, noise_var[k]);
+    }
+    float *d_symbols = copy_to_device(symbols, 2 * N * sizeof(float));
+    float *d_noise_var = copy_to_device(noise_var, N * sizeof(float));
+    const size_t nbytes = N * HARNESS_MAX_SYMBOL_BITS * sizeof(float);
+    uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
+    uint8_t *d_out = copy_to_device(got, nbytes);
+    for (int out = SOFTQAM_OUTPUT_S8; out <= SOFTQAM_OUTPUT_F32; out++)
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
+            harness_setup setup = harness_default_setup();
+            setup.demodulator.output_format = (softqam_output_format)out;
+            setup.demodulator.modulation = (softqam_modulation)m;
+            setup.context.backend = SOFTQAM_BACKEND_CPU;
+            softqam_demodulator *cpu = harness_create(&setup);
+            setup.context.backend = SOFTQAM_BACKEND_CUDA;
+            softqam_demodulator *cuda = harness_create(&setup);
+            const size_t written =
+                N * softqam_output_nbytes(setup.demodulator.output_format, setup.demodulator.modulation, 1);
+            harness_demodulate_llrs(cpu, symbols, noise_var, N, expected);
+            CUDA(cudaMemset(d_out, DEVICE_CANARY, nbytes));
+            assert_int_equal(softqam_cuda_demodulate(cuda, d_symbols, d_noise_var, N, d_out, 0), SOFTQAM_OK);
+            CUDA(cudaMemcpy(got, d_out, written, cudaMemcpyDeviceToHost));
+            for (size_t at = 0; at < written; at++)
+                if (got[at] != expected[at])
+                    fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[out], m, at, got[at],
+                             expected[at]);
+            softqam_demodulator_destroy(cuda);
+            softqam_demodulator_destroy(cpu);
+        }
+    CUDA(cudaFree(d_out));
+    CUDA(cudaFree(d_noise_var));
+    CUDA(cudaFree(d_symbols));
+    free(got);
+    free(expected);
+    free(noise_var);
+    free(symbols);
 }
 
 /* Segments that read anywhere from one piece of memory and one of noise variances, and write one behind the other into
@@ -309,10 +373,8 @@ static void test_misuse(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_llrs),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_graph_capture),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_llrs),          cmocka_unit_test(test_borders), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_graph_capture), cmocka_unit_test(test_misuse),
     };
     harness_require_cuda();
     return harness_main(argc, argv, tests, HARNESS_COUNT(tests));

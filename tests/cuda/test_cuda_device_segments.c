@@ -95,6 +95,23 @@ static void lay_out_layer(segment_set *self, harness_random *random, softqam_lay
     copy->noise_var = self->out == SOFTQAM_OUTPUT_U8 ? NULL : self->d_noise + first_noise;
 }
 
+/* The layers as an equaliser writes them, a symbol from one to the next, or those that it has for one codeword of
+ * several: of up to eight. */
+static void interleave_layers(segment_set *self, harness_random *random, softqam_segment *segment, size_t n_layers)
+{
+    const size_t nbytes = softqam_input_symbol_nbytes(self->in);
+    const size_t widest = n_layers > 1 ? 8 : 4; /* as far as lay_out_layer() has room */
+    segment->symbol_stride = n_layers;
+    if (harness_random_below(random, 2))
+        segment->symbol_stride += harness_random_below(random, widest - n_layers + 1);
+    segment->noise_stride = segment->symbol_stride;
+    for (size_t k = 1; k < n_layers; k++) {
+        segment->layers[k] = segment->layers[0];
+        segment->layers[k].symbols = (const uint8_t *)segment->layers[0].symbols + k * nbytes;
+        segment->layers[k].noise_var = segment->layers[0].noise_var + k;
+    }
+}
+
 static void choose_llr_fields(segment_set *self, harness_random *random, softqam_segment *segment)
 {
     static const softqam_noise_form forms[] = {SOFTQAM_NOISE_FORM_DEFAULT, SOFTQAM_NOISE_FORM_N0,
@@ -185,6 +202,11 @@ static void lay_out_segment(segment_set *self, harness_random *random, size_t k,
     softqam_segment copy = segment;
     for (size_t layer = 0; layer < n_layers; layer++)
         lay_out_layer(self, random, &segment.layers[layer], &copy.layers[layer]);
+    if (self->out != SOFTQAM_OUTPUT_U8 && !segment.layers[0].symbols_q && harness_random_below(random, 2)) {
+        harness_random same = *random;
+        interleave_layers(self, random, &segment, n_layers);
+        interleave_layers(self, &same, &copy, n_layers);
+    }
     const softqam_modulation modulation = segment.modulation ? segment.modulation : SOFTQAM_MODULATION_256QAM;
     size_t n_values =
         softqam_bits_per_symbol(modulation) * (segment.plane_stride ? segment.plane_stride : segment.n_symbols);

@@ -54,7 +54,18 @@ _Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_la
                    offsetof(softqam_codeword, reserved) == 72,
                "put the new field back");
 
-static softqam_segment segment_of(const softqam_kernel_segment *from)
+/* A codeword's layers, which were interleaved where a kernel's segment is one run of all. */
+static void add_layers(softqam_segment *segment, size_t symbol_nbytes)
+{
+    segment->symbol_stride = segment->noise_stride = segment->n_layers;
+    for (unsigned k = 1; k < segment->n_layers; k++) {
+        segment->layers[k] = segment->layers[0];
+        segment->layers[k].symbols = (const uint8_t *)segment->layers[0].symbols + k * symbol_nbytes;
+        segment->layers[k].noise_var = segment->layers[0].noise_var + k;
+    }
+}
+
+static softqam_segment segment_of(const softqam_kernel_segment *from, size_t symbol_nbytes)
 {
     softqam_segment segment = {
         .n_symbols = from->n_symbols,
@@ -76,8 +87,13 @@ static softqam_segment segment_of(const softqam_kernel_segment *from)
         segment.layers[k].symbols_q = from->layers[k].symbols_q;
         segment.layers[k].noise_var = from->layers[k].noise_var;
     }
-    if (from->has_codeword)
+    if (from->has_codeword) {
         add_codeword(&segment, from);
+        if (from->blocks.n_layers != from->n_layers) {
+            segment.n_layers = from->blocks.n_layers;
+            add_layers(&segment, symbol_nbytes);
+        }
+    }
     return segment;
 }
 
@@ -91,7 +107,7 @@ static void run_kernel(void *context)
     cpu.streaming_nbytes = SIZE_MAX;
     softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
-        softqam_segment segment = segment_of(&self->segments[k]);
+        softqam_segment segment = segment_of(&self->segments[k], self->params.input_nbytes);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
             if (softqam_params_take_noise(&self->params) && !segment.layers[layer].noise_var)
                 segment.layers[layer].noise_var = &self->segments[k].noise_value;

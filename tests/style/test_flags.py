@@ -127,7 +127,7 @@ def test_c(compile_commands, source_dir):
 
 ARCHITECTURE_OPTIONS = ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code")
 
-# The reciprocal that vec_div() begins with, and with which limits are made that may be a few ulp off.
+# The reciprocal that vec_div() begins with.
 ALLOWED = "rcp.approx.ftz.f32"
 
 # In PTX, an addition or product without .rn may still be fused by whoever assembles it, the driver included.
@@ -135,29 +135,30 @@ PTX_TRAPS = {
     "approximate": re.compile(r"\b\w+[\w.]*\.approx\b[\w.]*"),
     "flushing subnormals": re.compile(r"\b\w+[\w.]*\.ftz\b[\w.]*"),
     "open to fusing": re.compile(r"\b(?:add|sub|mul)(?:\.sat)?\.f32"),
-    "fused, but not rounded to nearest": re.compile(r"\bfma\.(?!rn\.f32\b)[\w.]*f32"),
+    "fused, but not rounded to nearest": re.compile(r"\bfma\.(?!rn(?:\.sat)?\.f32\b)[\w.]*f32"),
 }
 
 
-OUTPUT_U8, OUTPUT_S8 = 0, 1
+OUTPUT_S8, OUTPUT_S16, OUTPUT_U8 = 0, 1, 4
 FUSED_OF_DIVISION = 4
+SEGMENT_LOOPS = 2 * 3  # descrambled and not; floats, halves, anything
 
 
-def fused_of(output, axis_bits, pairs):
-    """Fused multiply-adds of a symbol: one for each metric of a table's line, and one for each LLR of s8; BPSK has no lines.
-    Where pairs are limited, lines are there twice."""
+def fused_of(output, axis_bits):
+    """Fused multiply-adds of a symbol: whether it is regular, the line of each metric, and the sum of each LLR in steps;
+    BPSK has no lines."""
     lines = 2 * axis_bits
-    sums = max(lines, 1) if output == OUTPUT_S8 else 0
-    return lines * (2 if pairs else 1) + sums
+    sums = max(lines, 1) if output in (OUTPUT_S8, OUTPUT_S16) else 0
+    return 1 + lines + sums
 
 
 def check_fused(name, kernel, target):
-    """A kernel, from its name on; the last symbol of a group that is not whole is zero, which may save its lines, or half of
-    it, since I and Q are the same."""
+    """A kernel, from its name on; the last symbol of a group that is not whole is zero, which may save some of its lines,
+    since I and Q are the same."""
     title = kernel.split("(", 1)[0].strip()
-    found = len(re.findall(r"\bfma\.rn\.f32", kernel))
-    plain = re.search(r"plain_kernelI.*L13output_format(\d)ELi(\d)E", title)
-    segments = re.search(r"segment_kernelIL13output_format(\d)E", title)
+    found = len(re.findall(r"\bfma\.rn(?:\.sat)?\.f32", kernel))
+    plain = re.search(r"plain_kernelI.*output_format(\d)ELi(\d)E", title)
+    segments = re.search(r"segment_kernelIL.*output_format(\d)E", title)
     if not plain and not segments:
         return
     output = int((plain or segments)[1])
@@ -166,23 +167,18 @@ def check_fused(name, kernel, target):
         if written != found or written == 0:
             fail(f"{name}: {found} fused operations in {title} for sm_{target}, {written} of them written as such")
         return
-    pairs_from = 2 if target >= 90 and output == OUTPUT_S8 else 6
-    if plain:
-        axis_bits = int(plain[2])
-        pairs = axis_bits >= pairs_from
-        divisions = len(re.findall(r"\bfma\.rn\.f32\s+\S+, (\S+), \S+, \1;", kernel))  # the reciprocal's second step
-        expected = fused_of(output, axis_bits, pairs)
-        saved = 2 * axis_bits * (2 if pairs else 1)
-        again = 0
-    else:  # every modulation of input of any kind, floats and halves, descrambled and not; BPSK's sum may be there twice,
-        # behind a division and behind none. Input of any kind has a noise value or one a symbol, the others have these.
-        divisions = 6 * 2 * (2 + 1 + 1)
-        expected = sum(fused_of(output, bits, bits >= pairs_from) for bits in range(6)) * 2 * 3
-        saved = 0
-        again = fused_of(output, 0, False) * 2 * 3
+    divisions = len(re.findall(r"\bfma\.rn\.f32\s+\S+, (\S+), \S+, \1;", kernel))  # the reciprocal's second step
+    symbols = len(re.findall(r"\bfma\.rn\.f32\s+\S+, \S+, (\S+), \1;", kernel))  # each asks whether it is regular
     left = found - FUSED_OF_DIVISION * divisions
-    if not ((-left % expected <= saved or left % expected <= again) and left > 0 if expected else left == 0):
-        fail(f"{name}: {found} fused operations in {title} for sm_{target}, {divisions} divisions, not {expected} a symbol")
+    if plain:
+        expected = symbols * fused_of(output, int(plain[2]))
+        saved = fused_of(output, int(plain[2]))
+    else:
+        expected = SEGMENT_LOOPS * sum(fused_of(output, bits) for bits in range(6))
+        saved = 0
+    if not (symbols > 0 and 0 <= expected - left <= saved):
+        fail(f"{name}: {found} fused operations in {title} for sm_{target}, {divisions} divisions, {symbols} symbols: "
+             f"{left}, not {expected}")
 
 
 def check_ptx(name, ptx):
