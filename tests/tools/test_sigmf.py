@@ -456,7 +456,8 @@ class Validated(SigmfTest):
     def test_all_that_is_carried_over(self):
         extra = {"core__version": "1.2.6", "core__author": "x", "core__data_doi": "10.1/2", "core__sample_rate": 1e6}
         extensions = [{"name": "own", "version": "0.1.0", "optional": True}]
-        annotations = [{**a, "core:sample_count": 3} for a in Outputs.ANNOTATIONS]
+        annotations = sorted(({**a, "core:sample_count": 3} for a in Outputs.ANNOTATIONS),
+                             key=lambda a: a["core:sample_start"])
         data = self.samples("cs16")
         self.record("r", data, "ci16_le", Outputs.CAPTURES, annotations, core__extensions=extensions, **extra)
         self.ok(self.demod("--noise-var", "auto", "-q", "-o", "s8", "r", "out"))

@@ -40,8 +40,9 @@ struct bench_samples {
     float *inverse; /* 1/N0 */
 };
 
-/* Some kinds of samples at once; those that have not been asked for longest make room. */
-enum { BENCH_MOST_SAMPLES = 4 };
+/* Some kinds of samples at once, more than the cases of one row have; those that have not been asked for longest make
+ * room. */
+enum { BENCH_MOST_SAMPLES = 24 };
 struct bench_pool {
     struct bench_samples samples[BENCH_MOST_SAMPLES];
     size_t n_uses;
