@@ -29,6 +29,20 @@ pass() {
     ctest --preset "$1" -j $((jobs + 2)) "${@:2}"
 }
 
+# The aarch64 build runs in an emulator, which on some hosts hangs where a program starts a thread: then a visible skip.
+pass_emulated() {
+    local probe=build/aarch64/thread_probe
+    echo '#include <pthread.h>
+static void *run(void *a) { return a; }
+int main(void) { pthread_t t; return pthread_create(&t, 0, run, 0) || pthread_join(t, 0); }' |
+        aarch64-linux-gnu-gcc -x c - -o "$probe" -lpthread
+    if timeout -s KILL 20 qemu-aarch64 -L /usr/aarch64-linux-gnu "$probe"; then
+        pass aarch64
+    else
+        echo "== aarch64, SKIPPED: the emulator of this machine starts no threads ($SECONDS s)"
+    fi
+}
+
 # Builds beside what comes next, for a build ends with two long files that leave processors idle. `built` waits for it.
 ahead() {
     set -m
@@ -80,7 +94,7 @@ rest() {
     pass tsan
     built
     ahead other_architectures
-    pass aarch64
+    pass_emulated
     built
 }
 
@@ -95,7 +109,7 @@ rest) rest ;;
 *)
     for name in "$@"; do
         build "$name"
-        pass "$name"
+        if [ "$name" = aarch64 ]; then pass_emulated; else pass "$name"; fi
     done
     ;;
 esac
