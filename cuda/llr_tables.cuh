@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of LLRs, made by the compiler from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7: what
- * softqam_llr_table_build() has at run time, to the last bit, as a test shows. Up to two bits an axis their values are
- * operands of instructions; from three bits on rows lie in global memory, from which blocks copy them. */
+ * softqam_llr_table_build() has at run time, to the last bit but for the sign of one zero, as a test shows. Up to two
+ * bits an axis their values are operands of instructions; from three bits on rows lie in global memory, from which
+ * blocks copy them. */
 #ifndef SOFTQAM_LLR_TABLES_CUH
 #define SOFTQAM_LLR_TABLES_CUH
 
