@@ -36,10 +36,10 @@ class elements
               int64_t to_step) const;
 
   private:
-    enum { MAX_AXES = 66 }; /* of an array, and more */
+    enum { CAPACITY = 66 }; /* the axes of an array, and two more */
     const char *data;
     int n_axes;
-    int64_t shape[MAX_AXES], steps[MAX_AXES];
+    int64_t shape[CAPACITY], steps[CAPACITY];
 };
 
 #endif
