@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Rate recovery of LDPC codewords, bit by bit: 3GPP TS 38.212 clauses 5.4.2.1 and 5.4.2.2 undone, in the standard's own
+ * steps and names. Also what these clauses need: the lengths E_r of code blocks, which of them are transmitted (38.214
+ * clauses 5.1.7.1 and 6.1.5.1), and k0. */
+#ifndef SOFTQAM_REFERENCE_RATE_RECOVERY_H
+#define SOFTQAM_REFERENCE_RATE_RECOVERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which of C code blocks are transmitted, with at most N groups of code blocks; N 0: all. Bit m of CBGTI stands for
+ * group m. */
+void rate_recovery_transmitted(size_t C, size_t N, uint32_t CBGTI, bool transmitted[]);
+
+/* E_r of all C code blocks; 0 where a code block is not transmitted. */
+void rate_recovery_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const bool transmitted[], size_t E[]);
+
+/* Table 5.4.2.1-2, for a base graph of 1 or 2. */
+size_t rate_recovery_k0(int base_graph, unsigned rv_id, size_t N_cb, size_t Z_c);
+
+/* A code block's circular buffer. Positions from first_filler on hold n_fillers bits <NULL>, fewer than N_cb. */
+typedef struct circular_buffer {
+    size_t N_cb, k0, first_filler, n_fillers;
+} circular_buffer;
+
+bool circular_buffer_is_filler(const circular_buffer *self, size_t position);
+/* True where some position is sent more than once. */
+bool circular_buffer_repeats(const circular_buffer *self, size_t E);
+
+/* For each bit f_0 .. f_(E-1), in the order in which bits are mapped to symbols: the position in the circular buffer
+ * that it comes from. E is a multiple of Q_m. */
+void rate_recovery_positions(const circular_buffer *self, size_t E, size_t Q_m, size_t position[]);
+
+/* Puts the LLRs of f_0 .. f_(E-1) where they belong in soft[N_cb], in double, adding them where a position repeats.
+ * New data: positions that are not sent become 0, fillers filler_value. Else everything is added to what is there. */
+void rate_recovery_llrs(const circular_buffer *self, size_t E, size_t Q_m, const double f[], bool is_new_data,
+                        double filler_value, double soft[]);
+
+#endif

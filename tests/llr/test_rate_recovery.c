@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference for rate recovery undoes bit selection and interleaving as TS 38.212 clauses 5.4.2.1 and 5.4.2.2 write
+ * them down for the transmitter, for random code blocks; lengths of code blocks, groups and k0 are those of examples
+ * worked out by hand; the reference's sums are rounded and limited as specified, in all four formats. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+#include "harness.h"
+#include "soft_buffer.h"
+
+enum { STREAM_BLOCKS = 1, STREAM_LENGTHS, STREAM_SUMS, MAX_N = 700, MAX_E = 4000, FILLER = -1 };
+
+/* The transmitter. */
+
+/* Clause 5.4.2.1: d holds N_cb bits, fillers being <NULL>. */
+static void select_bits(const int d[], size_t N_cb, size_t k_0, size_t E, int e[])
+{
+    size_t k = 0;
+    for (size_t j = 0; k < E; j++)
+        if (d[(k_0 + j) % N_cb] != FILLER)
+            e[k++] = d[(k_0 + j) % N_cb];
+}
+
+/* Clause 5.4.2.2. */
+static void interleave_bits(const int e[], size_t E, size_t Q_m, int f[])
+{
+    for (size_t j = 0; j < E / Q_m; j++)
+        for (size_t i = 0; i < Q_m; i++)
+            f[i + j * Q_m] = e[i * E / Q_m + j];
+}
+
+/* A coded block whose bits are all different numbers, 1 to N_cb. */
+static circular_buffer random_buffer(harness_random *random, int d[])
+{
+    circular_buffer self = {.N_cb = 1 + harness_random_below(random, harness_random_below(random, 2) ? MAX_N : 12)};
+    self.n_fillers = harness_random_below(random, 3) ? harness_random_below(random, self.N_cb) : 0;
+    self.first_filler = harness_random_below(random, self.N_cb - self.n_fillers + 1);
+    self.k0 = harness_random_below(random, self.N_cb);
+    for (size_t n = 0; n < self.N_cb; n++)
+        d[n] = (int)n + 1;
+    for (size_t n = 0; n < self.n_fillers; n++)
+        d[self.first_filler + n] = FILLER;
+    return self;
+}
+
+/* A soft bit is its bit's number, so that every soft bit must be a multiple of its position's: as often as it was sent.
+ */
+static void check_block(harness_random *random)
+{
+    static const size_t all_Q_m[] = {1, 2, 4, 6, 8, 10};
+    static int d[MAX_N], e[MAX_E], f[MAX_E], n_sent[MAX_N];
+    static size_t position[MAX_E];
+    static double llrs[MAX_E], soft[MAX_N];
+    const circular_buffer buffer = random_buffer(random, d);
+    const size_t Q_m = all_Q_m[harness_random_below(random, HARNESS_COUNT(all_Q_m))];
+    const size_t most = harness_random_below(random, 2) ? MAX_E : buffer.N_cb;
+    const size_t E = harness_random_below(random, most / Q_m + 1) * Q_m;
+    select_bits(d, buffer.N_cb, buffer.k0, E, e);
+    interleave_bits(e, E, Q_m, f);
+    rate_recovery_positions(&buffer, E, Q_m, position);
+    memset(n_sent, 0, sizeof n_sent);
+    for (size_t k = 0; k < E; k++) {
+        assert_true(position[k] < buffer.N_cb);
+        assert_int_equal(d[position[k]], f[k]);
+        n_sent[position[k]]++;
+        llrs[k] = f[k];
+    }
+    const bool is_new_data = harness_random_below(random, 2);
+    for (size_t n = 0; n < buffer.N_cb; n++)
+        soft[n] = 0.5;
+    rate_recovery_llrs(&buffer, E, Q_m, llrs, is_new_data, -7, soft);
+    bool repeats = false;
+    for (size_t n = 0; n < buffer.N_cb; n++) {
+        repeats = repeats || n_sent[n] > 1;
+        if (E == 0 || !is_new_data)
+            assert_true(soft[n] == 0.5 + n_sent[n] * d[n]);
+        else
+            assert_true(soft[n] == (d[n] == FILLER ? -7 : n_sent[n] * d[n]));
+    }
+    assert_int_equal(repeats, circular_buffer_repeats(&buffer, E));
+}
+
+static void test_inverse(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_BLOCKS);
+    const size_t n = harness_symbol_count(20000);
+    for (size_t k = 0; k < n; k++)
+        check_block(&random);
+}
+
+/* A block small enough to be written down. */
+static void test_written_out(void **state)
+{
+    (void)state;
+    /* d_0 .. d_8 with fillers at 3, 4; from 4 on: e = d_5 d_6 d_7 d_8 d_0 d_1 d_2 | d_5 d_6 d_7. With Q_m = 2, f_0 =
+     * e_0, f_1 = e_5, f_2 = e_1, .. */
+    static const size_t expected[10] = {5, 1, 6, 2, 7, 5, 8, 6, 0, 7};
+    static const circular_buffer buffer = {.N_cb = 9, .k0 = 4, .first_filler = 3, .n_fillers = 2};
+    static const int8_t llrs[10] = {1, 2, 3, 4, 5, 60, 7, 80, 9, -100};
+    static const int8_t sums[9] = {9, 2, 4, 99, 99, 61, 83, -95, 7}, more[9] = {9, 2, 4, 0, 0, 61, 83, -95, 7};
+    size_t position[10];
+    int8_t soft[9] = {77, 77, 77, 77, 77, 77, 77, 77, 77};
+    const soft_values s8 = {SOFT_S8, 100};
+    rate_recovery_positions(&buffer, 10, 2, position);
+    assert_memory_equal(position, expected, sizeof expected);
+    soft_buffer_update(&s8, &buffer, 10, 2, llrs, true, 99, soft);
+    assert_memory_equal(soft, sums, sizeof sums);
+    soft_buffer_update(&s8, &buffer, 0, 2, llrs, true, 5, soft);
+    assert_memory_equal(soft, sums, sizeof sums);
+    memset(soft, 0, sizeof soft);
+    soft_buffer_update(&s8, &buffer, 10, 2, llrs, false, 99, soft);
+    assert_memory_equal(soft, more, sizeof more);
+    /* 7 bits fill the block once: they are put, not added. */
+    static const int8_t once[9] = {14, 15, 16, 99, 99, 10, 11, 12, 13};
+    static const int8_t seven[7] = {10, 11, 12, 13, 14, 15, 16};
+    soft_buffer_update(&s8, &buffer, 7, 1, seven, true, 99, soft);
+    assert_memory_equal(soft, once, sizeof once);
+}
+
+/* What is not sent is +0; a -0 that is sent once stays -0, and becomes +0 where it is added to a zero. */
+static void test_zeros(void **state)
+{
+    (void)state;
+    static const circular_buffer buffer = {.N_cb = 3};
+    const soft_values f32 = {SOFT_F32, FLT_MAX};
+    const float minus[4] = {-0.0F, -0.0F, -0.0F, -0.0F};
+    float soft[3] = {1, 1, 1};
+    soft_buffer_update(&f32, &buffer, 2, 2, minus, true, 0, soft);
+    assert_true(signbit(soft[0]) && signbit(soft[1]) && !signbit(soft[2]) && soft[2] == 0);
+    soft_buffer_update(&f32, &buffer, 4, 2, minus, true, 0, soft);
+    assert_true(!signbit(soft[0]) && !signbit(soft[1]) && !signbit(soft[2]));
+}
+
+/* Table 5.4.2.1-2, by hand: 38.212's floors with full and limited buffers. */
+static void test_k0(void **state)
+{
+    (void)state;
+    static const struct {
+        int base_graph;
+        size_t N_cb, Z_c, k0[4];
+    } rows[] = {
+        {1, 66 * 384, 384, {0, 6528, 12672, 21504}}, /* 17, 33, 56 times 384 */
+        {2, 50 * 384, 384, {0, 4992, 9600, 16512}},  /* 13, 25, 43 times 384 */
+        {1, 20000, 384, {0, 4992, 9984, 16896}},     /* 13.4, 26.04, 44.2 */
+        {2, 10000, 384, {0, 2304, 4992, 8448}},      /* 6.77, 13.02, 22.4 */
+        {1, 132, 2, {0, 34, 66, 112}},
+        {2, 40, 2, {0, 10, 20, 34}}, /* 5.2, 10, 17.2 */
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
+        for (unsigned rv = 0; rv < 4; rv++)
+            assert_int_equal(rate_recovery_k0(rows[k].base_graph, rv, rows[k].N_cb, rows[k].Z_c), rows[k].k0[rv]);
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    /* 7 code blocks in 3 groups: 0 to 2, 3 and 4, 5 and 6. */
+    static const bool first_and_last[7] = {1, 1, 1, 0, 0, 1, 1}, all[7] = {1, 1, 1, 1, 1, 1, 1};
+    bool transmitted[40];
+    size_t E[40];
+    rate_recovery_transmitted(7, 3, 5, transmitted);
+    assert_memory_equal(transmitted, first_and_last, sizeof first_and_last);
+    rate_recovery_transmitted(7, 0, 0, transmitted);
+    assert_memory_equal(transmitted, all, sizeof all);
+    /* Of 2 code blocks in at most 4 groups there are 2 groups. */
+    rate_recovery_transmitted(2, 4, 2, transmitted);
+    assert_true(!transmitted[0] && transmitted[1]);
+    /* 13 steps of 2 * 4 bits in 5 code blocks: 2, 2, 3, 3, 3. */
+    static const size_t expected[7] = {16, 16, 24, 0, 0, 24, 24};
+    rate_recovery_lengths(104, 2, 4, 7, first_and_last, E);
+    assert_memory_equal(E, expected, sizeof expected);
+    harness_random random = harness_random_stream(STREAM_LENGTHS);
+    for (int i = 0; i < 20000; i++) {
+        const size_t C = 1 + harness_random_below(&random, 40), N = harness_random_below(&random, 33);
+        const size_t M = N < C ? N : C, N_L = 1 + harness_random_below(&random, 4);
+        const uint32_t CBGTI = N ? (harness_random_u32(&random) | 1) >> (32 - M) | 1 : 0;
+        const size_t G = harness_random_below(&random, 3000) * N_L * 6;
+        rate_recovery_transmitted(C, N, CBGTI, transmitted);
+        rate_recovery_lengths(G, N_L, 6, C, transmitted, E);
+        size_t sum = 0, longest = 0, shortest = SIZE_MAX;
+        for (size_t r = 0; r < C; r++) {
+            assert_true(transmitted[r] ? E[r] % (N_L * 6) == 0 && E[r] >= longest : E[r] == 0);
+            sum += E[r];
+            longest = transmitted[r] ? E[r] : longest;
+            shortest = transmitted[r] && E[r] < shortest ? E[r] : shortest;
+        }
+        assert_true(sum == G && longest - shortest <= N_L * 6);
+    }
+}
+
+/* Sums of integers, all of s8. */
+static void test_integer_sums(void **state)
+{
+    (void)state;
+    static const int limits[] = {1, 31, 120, 127};
+    for (size_t k = 0; k < HARNESS_COUNT(limits); k++) {
+        const soft_values s8 = {SOFT_S8, limits[k]};
+        for (int x = INT8_MIN; x <= INT8_MAX; x++) {
+            for (int e = -limits[k]; e <= limits[k]; e++) {
+                int8_t value = (int8_t)x;
+                const int8_t llr = (int8_t)e;
+                const int limited = x + e > limits[k] ? limits[k] : x + e < -limits[k] ? -limits[k] : x + e;
+                soft_values_add(&s8, &value, &llr);
+                assert_int_equal(value, abs(x) > limits[k] ? x : limited);
+            }
+        }
+    }
+    const soft_values s16 = {SOFT_S16, 32767};
+    static const int16_t rows[][3] = {{32767, 1, 32767}, {-32768, 5, -32768}, {-32767, -3, -32767}, {-300, 7, -293}};
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        int16_t value = rows[k][0];
+        soft_values_add(&s16, &value, &rows[k][1]);
+        assert_int_equal(value, rows[k][2]);
+    }
+}
+
+/* No half is nearer to the exact sum than the one that was chosen, and in a tie that one is even. */
+static void check_half_sum(uint16_t x, uint16_t e)
+{
+    const soft_values f16 = {SOFT_F16, 65504};
+    uint16_t value = x;
+    soft_values_add(&f16, &value, &e);
+    const double exact = half_to_double(x) + half_to_double(e), got = half_to_double(value);
+    if (!(fabs(half_to_double(x)) <= 65504)) {
+        assert_int_equal(value, x);
+        return;
+    }
+    assert_true(fabs(got) <= 65504);
+    for (int step = -1; step <= 1; step += 2) {
+        const uint16_t other = (uint16_t)(value + step);
+        const double distance = fabs(half_to_double(other) - exact);
+        if ((value & 0x7fff) > 0 && (other & 0x7fff) < 0x7c00)
+            assert_true(fabs(got - exact) < distance || (fabs(got - exact) <= distance && value % 2 == 0));
+    }
+    if (fabs(exact) > 0 && fabs(got) > 0)
+        assert_true(signbit(exact) == signbit(got));
+}
+
+static void test_half_sums(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_SUMS);
+    for (int i = 0; i < 1000000; i++) {
+        const uint32_t bits = harness_random_u32(&random);
+        uint16_t x = (uint16_t)bits, e = (uint16_t)(bits >> 16);
+        if (i % 2) /* of the same size, with ties */
+            e = (uint16_t)((x & 0x7c00) ^ (e & 0x87ff));
+        if ((e & 0x7c00) != 0x7c00)
+            check_half_sum(x, e);
+    }
+    const soft_values limited = {SOFT_F16, 10000};
+    const uint16_t limit = half_from_double(10000), beyond = half_from_double(10008), one = half_from_double(100);
+    uint16_t value = limit;
+    soft_values_add(&limited, &value, &one);
+    assert_int_equal(value, limit);
+    value = beyond;
+    soft_values_add(&limited, &value, &one);
+    assert_int_equal(value, beyond);
+}
+
+/* Against the machine's own additions of binary32, which round once. */
+static void test_float_sums(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_SUMS);
+    const soft_values f32 = {SOFT_F32, FLT_MAX};
+    for (int i = 0; i < 1000000; i++) {
+        uint32_t bits[2] = {harness_random_u32(&random), harness_random_u32(&random)};
+        if (i % 2)
+            bits[1] = (bits[0] & 0x7f800000U) ^ (bits[1] & 0x86ffffffU);
+        float x, e;
+        memcpy(&x, &bits[0], sizeof x);
+        memcpy(&e, &bits[1], sizeof e);
+        if (!isfinite(e))
+            continue;
+        const float sum = x + e, limit = sum > 0 ? FLT_MAX : -FLT_MAX;
+        const float expected = !isfinite(x) ? x : isfinite(sum) ? sum : limit;
+        float got = x;
+        soft_values_add(&f32, &got, &e);
+        assert_memory_equal(&got, &expected, sizeof got);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inverse),   cmocka_unit_test(test_written_out), cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_k0),        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_integer_sums),
+        cmocka_unit_test(test_half_sums), cmocka_unit_test(test_float_sums),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
