@@ -159,6 +159,11 @@ VEC vec_mask vec_is_finite(vec_f32 a)
     return fabsf(a) < __int_as_float(0x7f800000) ? 0xffffffffu : 0;
 }
 
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
+{
+    return a < b ? 0xffffffffu : 0;
+}
+
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     return __float_as_uint(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0;

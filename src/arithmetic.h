@@ -195,4 +195,14 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
     return vec_limit(vec_mul(metric, weight), limit);
 }
 
+/* HARQ combining: an LLR added to the value of a soft buffer, rounded once, within +-limit. Both are of any output
+ * format, all of whose values are floats: f16's sum rounds to binary32 and then to binary16 as it would at once, since
+ * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; `above` is the next float after
+ * the limit. */
+VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 above)
+{
+    const vec_f32 sum = vec_limit(vec_add(value, llr), limit);
+    return vec_choose(vec_is_less(vec_abs(value), above), sum, value);
+}
+
 #endif

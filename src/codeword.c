@@ -18,25 +18,51 @@ static softqam_status refuse(const char *field, uint64_t value, const char *why)
                         why);
 }
 
-/* Fields of rate recovery, and reserved ones. */
-static softqam_status check_unsupported(const softqam_codeword *codeword)
+static softqam_status check_reserved(const softqam_codeword *codeword)
+{
+    for (size_t k = 0; k < sizeof codeword->reserved / sizeof codeword->reserved[0]; k++)
+        if (codeword->reserved[k] != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.reserved is not 0");
+    return SOFTQAM_OK;
+}
+
+/* Without soft buffers their fields would be ignored without a word. */
+static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
 {
     const struct {
         const char *name;
         uint64_t value;
     } fields[] = {
-        {"n_cb", codeword->n_cb},           {"k0", codeword->k0},           {"first_filler", codeword->first_filler},
-        {"n_fillers", codeword->n_fillers}, {"combine", codeword->combine},
+        {"k0", codeword->k0},
+        {"first_filler", codeword->first_filler},
+        {"n_fillers", codeword->n_fillers},
+        {"filler_value", !softqam_is_zero(codeword->filler_value)},
+        {"combine", codeword->combine},
     };
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
         if (fields[k].value != 0)
-            return refuse(fields[k].name, fields[k].value, "not 0: this version does no rate recovery");
-    if (!softqam_is_zero(codeword->filler_value))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "codeword.filler_value is not 0: this version does no rate recovery");
-    for (size_t k = 0; k < sizeof codeword->reserved / sizeof codeword->reserved[0]; k++)
-        if (codeword->reserved[k] != 0)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.reserved is not 0");
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.%s is not 0, but codeword.n_cb is",
+                                fields[k].name);
+    return SOFTQAM_OK;
+}
+
+/* The circular buffer; the value of its fillers is the output format's affair. */
+static softqam_status check_soft_buffer(const softqam_codeword *codeword)
+{
+    if (codeword->n_cb == 0)
+        return check_no_soft_buffer(codeword);
+    if (!codeword->deinterleave)
+        return refuse("n_cb", codeword->n_cb, "but codeword.deinterleave is 0: rate recovery undoes both");
+    if (codeword->k0 >= codeword->n_cb)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.k0 is %u, not less than n_cb, %u",
+                            (unsigned)codeword->k0, (unsigned)codeword->n_cb);
+    if (codeword->first_filler > codeword->n_cb || codeword->n_fillers > codeword->n_cb - codeword->first_filler)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%u fillers from %u on are not all within n_cb, %u",
+                            (unsigned)codeword->n_fillers, (unsigned)codeword->first_filler, (unsigned)codeword->n_cb);
+    if (codeword->n_fillers == codeword->n_cb && codeword->n_bits > 0)
+        return refuse("n_fillers", codeword->n_fillers, "all of n_cb: there is no place for LLRs");
+    if (codeword->combine > 1)
+        return refuse("combine", codeword->combine, "not 0 or 1");
     return SOFTQAM_OK;
 }
 
@@ -60,7 +86,9 @@ softqam_status softqam_codeword_check(softqam_blocks *blocks, const softqam_code
         return refuse("deinterleave", codeword->deinterleave, "not 0 or 1");
     softqam_status status = check_groups(codeword);
     if (status == SOFTQAM_OK)
-        status = check_unsupported(codeword);
+        status = check_soft_buffer(codeword);
+    if (status == SOFTQAM_OK)
+        status = check_reserved(codeword);
     if (status != SOFTQAM_OK)
         return status;
     if (codeword->n_bits > UINT32_MAX)
@@ -72,10 +100,11 @@ softqam_status softqam_codeword_check(softqam_blocks *blocks, const softqam_code
     softqam_blocks_make(blocks, codeword, bits_per_symbol, n_layers);
     if (codeword->n_bits > 0 && blocks->n_transmitted == 0)
         return refuse("n_bits", codeword->n_bits, "but no code block is transmitted");
-    const uint64_t longest = (uint64_t)softqam_blocks_longest(blocks) * bits_per_symbol;
+    const uint64_t longest =
+        codeword->n_cb ? codeword->n_cb : (uint64_t)softqam_blocks_longest(blocks) * bits_per_symbol;
     if (codeword->block_stride > 0 && codeword->block_stride < longest)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "codeword.block_stride is %llu, less than the %llu bits of a code block",
+                            "codeword.block_stride is %llu, less than the %llu values of a code block",
                             (unsigned long long)codeword->block_stride, (unsigned long long)longest);
     return SOFTQAM_OK;
 }

@@ -19,7 +19,8 @@ enum {
 enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 
 /* What an output format takes for llr_scale, in steps per nat, and llr_limit. Scales are far wider than of use, and
- * narrow enough that scale / N0 never vanishes. Formats in nats have a scale of 1 and no limit. */
+ * narrow enough that scale / N0 never vanishes. Formats in nats have a scale of 1. f16's limit is that of sums in soft
+ * buffers. */
 typedef struct llr_settings {
     float default_scale;
     float min_scale;
@@ -36,6 +37,7 @@ static llr_settings llr_settings_of(softqam_output_format format)
     case SOFTQAM_OUTPUT_S16:
         return (llr_settings){64.0f, 0x1p-10f, 0x1p14f, "2^-10 to 2^14", 32767};
     case SOFTQAM_OUTPUT_F16:
+        return (llr_settings){1.0f, 1.0f, 1.0f, "1, the only scale of this output format", 65504};
     case SOFTQAM_OUTPUT_F32:
     case SOFTQAM_OUTPUT_U8:
         break;
@@ -116,6 +118,12 @@ static softqam_status check_formats(const softqam_demodulator_config *config)
                : status;
 }
 
+/* Whether an integer has at most 11 significant bits. */
+static bool is_half(int value)
+{
+    return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11;
+}
+
 static softqam_status check_llrs(const softqam_demodulator_config *config)
 {
     const int max_limit = llr_settings_of(config->output_format).max_limit;
@@ -131,6 +139,9 @@ static softqam_status check_llrs(const softqam_demodulator_config *config)
     if (config->llr_limit < 0 || config->llr_limit > max_limit)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.llr_limit is %d, not 1 to %d", config->llr_limit,
                             max_limit);
+    if (config->output_format == SOFTQAM_OUTPUT_F16 && !is_half(config->llr_limit))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "config.llr_limit is %d, which is no binary16 number",
+                            config->llr_limit);
     return softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format);
 }
 

@@ -119,7 +119,9 @@ softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulato
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
-    const softqam_status status = softqam_segment_list_check(&list);
+    softqam_status status = softqam_segment_list_check(&list);
+    if (status == SOFTQAM_OK)
+        status = softqam_segment_list_check_block_buffers(&list);
     return status != SOFTQAM_OK || list.n_symbols == 0 ? status : run(demodulator, &list);
 }
 

@@ -34,6 +34,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     params->input_scale = config->input_scale;
     params->llr_scale = config->llr_scale;
     params->llr_limit = largest_llr(config);
+    params->sum_limit = config->output_format == SOFTQAM_OUTPUT_F16 ? (float)config->llr_limit : params->llr_limit;
     softqam_soft_table_build(&params->soft_bits, &params->soft_linear, config->sign);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
         params->llrs[axis_bits] = softqam_llr_table_of(axis_bits);

@@ -42,6 +42,7 @@ typedef struct softqam_params {
     float input_scale;
     float llr_scale; /* steps per nat */
     float llr_limit;
+    float sum_limit;              /* largest magnitude of a sum in a soft buffer */
     softqam_soft_table soft_bits; /* for u8 */
     softqam_soft_linear soft_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */

@@ -19,6 +19,8 @@ typedef struct softqam_segment_list {
     /* Of all segments; softqam_segment_list_check() counts them. */
     size_t n_symbols;
     size_t out_nbytes;
+    bool adds;           /* to what stands in soft buffers */
+    bool repeats;        /* adds several LLRs to one value, in an order that matters */
     const size_t *marks; /* softqam_segment_list_mark()'s, or NULL */
 } softqam_segment_list;
 
@@ -28,9 +30,23 @@ static inline softqam_segment_list softqam_segment_list_of(const softqam_params 
     return (softqam_segment_list){.params = params, .segments = segments, .n_segments = n_segments};
 }
 
+static inline bool softqam_segment_has_codeword(const softqam_segment *segment)
+{
+    return segment->codeword.n_code_blocks != 0;
+}
+
+static inline softqam_modulation softqam_segment_modulation(const softqam_params *params,
+                                                            const softqam_segment *segment)
+{
+    return segment->modulation ? segment->modulation : params->modulation;
+}
+
 /* Checks all segments and counts their symbols: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why. Pointers may be
  * to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
+
+/* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
+softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
 
 /* The same of softqam_segment_of_call()'s segment, all of the list. */
 softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment);
@@ -48,7 +64,7 @@ void softqam_segment_set_call(softqam_segment *segment, const softqam_params *pa
 
 /* Where the values of a segment's symbols go, from one symbol on. */
 typedef struct softqam_destination {
-    unsigned char *out;  /* NULL: nowhere, the code block is dropped */
+    unsigned char *out;  /* NULL: nowhere, the code block is dropped. Of a soft buffer, its beginning */
     size_t plane_stride; /* 0: symbol order */
     size_t n_symbols;    /* from that symbol on to the end of the code block, or of the segment */
 } softqam_destination;
@@ -60,7 +76,7 @@ softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softq
 /* Whether a segment is cut at the code blocks of a codeword. */
 static inline bool softqam_segment_has_blocks(const softqam_segment *segment)
 {
-    return segment->codeword.n_code_blocks != 0 && !softqam_codeword_is_contiguous(&segment->codeword);
+    return softqam_segment_has_codeword(segment) && !softqam_codeword_is_contiguous(&segment->codeword);
 }
 
 /* Of the segment's symbol `first`, which lies in `block` if the segment has blocks. */
@@ -68,7 +84,8 @@ softqam_destination softqam_segment_destination(const softqam_params *params, co
                                                 const softqam_block *block, size_t first);
 
 /* n_symbols > 0 symbols of a completed segment, from symbol `first` on, which may lie in any layer, and all of one code
- * block. The span has no codeword; its `out` is NULL where the code block is dropped. */
+ * block. Its `out` is NULL where the code block is dropped. The span has a codeword only if that has soft buffers:
+ * `out` is the code block's then. */
 softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment,
                                      const softqam_destination *destination, size_t first, size_t n_symbols);
 

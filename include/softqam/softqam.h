@@ -327,7 +327,8 @@ typedef struct softqam_demodulator_config {
     /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. The other formats
      *  are in nats: 0 or 1. */
     float llr_scale;
-    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767; 0, the default: the largest. 0 for the other formats. */
+    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: of sums in soft buffers, 1 to 65504 and a binary16
+     * number; LLRs themselves reach 65504. 0, the default: the largest. 0 for the other formats. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -424,6 +425,7 @@ typedef struct softqam_layer {
 } softqam_layer;
 
 /** Where the LLRs of a codeword go: a buffer for each code block. Zero-initialise it; 0 selects each field's default.
+ * softqam_codeword_init_ldpc() fills one from a grant.
  *
  * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1). With N_L layers, C' transmitted code blocks, and j = 0, 1,
  * .. counting these:
@@ -434,6 +436,25 @@ typedef struct softqam_layer {
  *
  * softqam_codeword_block() computes it.
  *
+ * With n_cb > 0 the LLRs go to the soft buffers that an LDPC decoder reads: clause 5.4.2.1's bit selection is undone in
+ * the same pass, with HARQ combining. A code block's soft buffer has n_cb positions. Those from first_filler on,
+ * n_fillers of them, are fillers. The code block's LLRs e_0, e_1, .. visit the other positions one after the other,
+ * from k0 on, round and round.
+ *
+ * - New data (combine 0): each LLR is stored, positions that none visits are 0, fillers are filler_value. Nothing
+ * outside the n_cb values is written. Where a code block has more LLRs than positions (repetition), all of them are
+ * added to zeros. The segment with a code block's first symbol writes its fillers and zeros.
+ * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
+ * - A sum is rounded once and limited to +-llr_limit (s8, s16, f16) or the largest finite float. A value that was
+ *   beyond the limit before, an infinity or a NaN, stays as it is: a filler of 127 with a limit of 120, for example.
+ * - An erasure's LLRs are 0, and add nothing.
+ * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
+ *   bit. So all backends give the same bytes, however a codeword is cut into segments and calls, as long as they come
+ * in order. Without repetition any order will do. A receiver that combines a whole code block at once adds by n
+ * instead: with repetition, where a sum is limited on the way, its values may differ. Calls with repetition use one CPU
+ * thread.
+ * - Code blocks that are not transmitted, or have no bits, are left alone.
+ *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
  * memory, or device memory for the calls of softqam_cuda.h. Not for SOFTQAM_OUTPUT_U8. */
 typedef struct softqam_codeword {
@@ -443,8 +464,8 @@ typedef struct softqam_codeword {
      *  is given. */
     void *buffers;
     /** From one code block's first value to the next one's, counted in values, code blocks that are not transmitted
-     *  included: the distance of soft buffers, at least the longest E_r. 0: transmitted code blocks lie one behind the
-     *  other. 0 with block_buffers. */
+     *  included: at least the longest E_r, or n_cb. 0: transmitted code blocks lie one behind the other. 0 with
+     *  block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL among them drops that code block's
      *  LLRs. */
@@ -460,13 +481,21 @@ typedef struct softqam_codeword {
     /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
      *  k * E_r / Qm + i. 0: values in symbol order. */
     uint32_t deinterleave;
-    uint32_t n_cb;         /**< 0: this version does no rate recovery */
-    uint32_t k0;           /**< 0 */
-    uint32_t first_filler; /**< 0 */
-    uint32_t n_fillers;    /**< 0 */
-    float filler_value;    /**< 0 */
-    uint32_t combine;      /**< 0 */
-    uint64_t reserved[4];  /**< 0 */
+    /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
+     *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer. The LLRs go to soft
+     *  buffers then, as described above, and `deinterleave` is 1. 0: E_r values as they come, and the fields below are
+     *  0. */
+    uint32_t n_cb;
+    uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
+    uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c */
+    uint32_t n_fillers;    /**< K - K'; all within n_cb, and less than that if the codeword has bits */
+    /** What fillers are set to with combine 0: a value of the output format, for f16 rounded to one. An LDPC decoder
+     *  takes a filler for a bit that is certainly 0: the largest LLR it knows. */
+    float filler_value;
+    /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, which is added to
+     *  it. */
+    uint32_t combine;
+    uint64_t reserved[4]; /**< 0 */
 } softqam_codeword;
 
 /**
@@ -570,7 +599,7 @@ typedef struct softqam_segment {
  *         not 0; where a field is out of its range, contradicts another, or is not supported by this version; where a
  *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
  *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of a segment's
- *         `out` or `buffers` with its inputs are found; other overlaps are the caller's to avoid.
+ *         `out`, `buffers` or `block_buffers` with its inputs are found; other overlaps are the caller's to avoid.
  *
  * Thread safety: as softqam_demodulate().
  */

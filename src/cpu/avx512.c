@@ -5,6 +5,7 @@
 
 #include "arithmetic_fast.h"
 
+#include "combine_loops.h"
 #include "convert_loops.h"
 #include "gather_loops.h"
 #include "gold_loops.h"
@@ -20,6 +21,7 @@ const softqam_cpu_variant softqam_cpu_avx512 = {
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,
+    .add = COMBINE_LOOPS,
     .min_symbols = LANES,
     .flushes_subnormals = true,
     .short_symbols = 16384,

@@ -11,6 +11,7 @@
 #include "layers.h"
 #include "prefetch.h"
 #include "simd_scalar.h"
+#include "soft_buffer.h"
 #include "streaming.h"
 
 #include "arithmetic.h"
@@ -21,6 +22,8 @@ enum {
     TILE_SYMBOLS = 1024,
     LOOP_CONVERTS_SYMBOLS = 512, /* soft bits: fewer take a tile, which is quicker begun than a loop that converts */
     STREAMED_SYMBOLS = 512,
+    PLACED_NBYTES = 1 << 11, /* of a plane on the way to a soft buffer */
+    WORTH_RUN_SYMBOLS = 64,  /* that a loop stores to a soft buffer itself */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
     LARGEST_STEP = 32,
@@ -71,9 +74,13 @@ typedef struct span {
     unsigned n_layers;      /* 1 where interleaved layers are as one */
     size_t symbol_stride;
     size_t noise_stride;
-    unsigned n_bits;     /* of a symbol */
-    size_t out_nbytes;   /* from one symbol's first value to the next one's */
-    size_t plane_nbytes; /* from one plane to the next; 0: symbol order */
+    unsigned n_bits;                   /* of a symbol */
+    size_t out_nbytes;                 /* from one symbol's first value to the next one's */
+    size_t plane_nbytes;               /* from one plane to the next; 0: symbol order */
+    ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
+    softqam_soft_block soft;           /* if has_soft_buffer: the code block's */
+    bool has_soft_buffer;
+    bool is_placed; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
     bool is_gathered;              /* symbols must be gathered */
     bool is_converted;             /* and scaled */
@@ -96,7 +103,8 @@ static bool has_no_small_components(softqam_input_format format, float scale)
     return format != SOFTQAM_INPUT_CF32 && scale >= 0x1p-39f;
 }
 
-/* Whether subnormal numbers may be flushed to zero. */
+/* Whether subnormal numbers may be flushed to zero. They may not where LLRs are added to what a caller's buffer holds.
+ */
 static bool may_flush(const softqam_cpu_loops *loops, const softqam_segment *segment)
 {
     return loops->flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale);
@@ -128,24 +136,49 @@ static size_t unstreamed_symbols(const span *s)
     return s->n_symbols;
 }
 
+static void set_planes(span *s, size_t plane_nbytes)
+{
+    s->plane_nbytes = plane_nbytes;
+    for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
+        s->planes[k] = (ptrdiff_t)(k * plane_nbytes);
+}
+
+/* Symbol of the code block that a symbol of the span is. */
+static uint32_t symbol_of_block(const span *s, size_t first)
+{
+    return (uint32_t)(s->segment->first_symbol + s->first + first) - s->block.first;
+}
+
+/* The soft buffer of the current code block, which begins with fillers and zeros. */
+static void open_soft_buffer(span *s, size_t first)
+{
+    const softqam_codeword *codeword = &s->segment->codeword;
+    s->soft = softqam_soft_block_of(s->params, codeword, &s->block, s->n_bits, s->out);
+    s->soft.add = s->loops->add;
+    if (s->out && !codeword->combine && symbol_of_block(s, first) == 0)
+        softqam_soft_block_begin(&s->soft, s->params, codeword);
+}
+
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
 static void open_destination(span *s, size_t first)
 {
     const softqam_segment *segment = s->segment;
     const softqam_params *params = s->params;
     const size_t left = s->n_symbols - first;
+    s->out_first = first;
     if (segment->codeword.n_code_blocks == 0) {
         s->out = (unsigned char *)segment->out + (s->first + first) * s->out_nbytes;
-        s->out_first = first;
         s->out_end = s->n_symbols;
-        s->plane_nbytes = s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0;
+        set_planes(s, s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0);
         return;
     }
     const softqam_destination to = softqam_segment_destination(params, segment, &s->block, s->first + first);
     s->out = to.out;
-    s->out_first = first;
     s->out_end = first + (to.n_symbols < left ? to.n_symbols : left);
-    s->plane_nbytes = s->n_bits > 1 ? to.plane_stride * params->value_nbytes : 0;
+    if (s->has_soft_buffer)
+        open_soft_buffer(s, first);
+    else
+        set_planes(s, s->n_bits > 1 ? to.plane_stride * params->value_nbytes : 0);
 }
 
 /* What is to be done with a segment's symbols from `first` on, n_symbols at most, and the loop for it. */
@@ -164,6 +197,8 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->first = first;
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->min_symbols = loops->min_symbols << has_planes;
+    s->has_soft_buffer = segment->codeword.n_cb != 0;
+    s->is_placed = false;
     s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
     s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
     s->noise_stride = is_interleaved ? 1 : segment->noise_stride;
@@ -204,6 +239,28 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->is_pi2_bpsk = modulation == SOFTQAM_MODULATION_PI2_BPSK;
 }
 
+/* Where the next n symbols' LLRs go in a soft buffer: straight there, as far as they follow each other in all planes;
+ * where that is not far, or they are added, to a tile first. Returns how many are taken. Whole bytes of the scrambling
+ * sequence, while there is more. */
+static size_t open_soft_tile(span *s, size_t first, size_t n)
+{
+    const size_t value_nbytes = s->params->value_nbytes;
+    uint32_t positions[MAX_SYMBOL_BITS];
+    s->call.planes = s->n_bits > 1 ? s->planes : NULL;
+    const size_t n_run = s->soft.adds ? 0 : softqam_soft_block_runs(&s->soft, symbol_of_block(s, first), positions);
+    s->is_placed = s->soft.adds || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
+    if (s->is_placed) {
+        const size_t room = PLACED_NBYTES / value_nbytes;
+        const size_t most = s->soft.adds ? room : n_run + WORTH_RUN_SYMBOLS;
+        set_planes(s, s->n_bits > 1 ? PLACED_NBYTES : 0);
+        return n < most ? n : most / 8 * 8;
+    }
+    s->call.out = s->out + positions[0] * value_nbytes;
+    for (size_t k = 0; k < s->n_bits; k++)
+        s->planes[k] = ((ptrdiff_t)positions[k] - (ptrdiff_t)positions[0]) * (ptrdiff_t)value_nbytes;
+    return n <= n_run ? n : n_run / 8 * 8;
+}
+
 /* Which of a span's symbols its loop takes next: all, where they lie and go as loops have it, else a tile of them.
  * Returns how many. */
 static size_t next_tile(span *s, size_t first)
@@ -222,9 +279,11 @@ static size_t next_tile(span *s, size_t first)
         n -= n % loops->min_symbols;
         streaming = true;
     }
-    s->call.n_symbols = n;
     s->call.out = s->out ? s->out + (first - s->out_first) * s->out_nbytes : NULL;
-    s->call.plane_nbytes = s->plane_nbytes;
+    s->call.planes = s->plane_nbytes ? s->planes : NULL;
+    if (s->has_soft_buffer && s->out)
+        n = open_soft_tile(s, first, n);
+    s->call.n_symbols = n;
     s->call.streaming = streaming;
     s->call.converts = s->loop_converts && n >= LOOP_CONVERTS_SYMBOLS;
     return n;
@@ -376,15 +435,14 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
         memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
 }
 
-/* Fewer symbols than a loop takes, with the last one again behind them: no other way to compute them is looked for. */
-static void demodulate_few(span *s, tile_memory *tile)
+/* Fewer symbols than a loop takes, to a tile, with the last one again behind them: no other way to compute them is
+ * looked for. Planes lie `planes` apart there. */
+static void demodulate_few(span *s, tile_memory *tile, const ptrdiff_t *planes)
 {
     softqam_loop_call *call = &s->call;
     float padded[2 * LARGEST_STEP];
     float padded_noise[LARGEST_STEP];
-    const size_t n_symbols = call->n_symbols, plane_nbytes = call->plane_nbytes;
-    const size_t value_nbytes = s->params->value_nbytes;
-    unsigned char *out = call->out;
+    const size_t n_symbols = call->n_symbols;
     call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
     call->components = padded;
@@ -393,22 +451,50 @@ static void demodulate_few(span *s, tile_memory *tile)
         call->noise = padded_noise;
     }
     call->out = tile->out;
-    call->plane_nbytes = plane_nbytes ? LARGEST_STEP * value_nbytes : 0;
+    call->planes = planes;
     s->loop(call);
-    if (plane_nbytes == 0)
-        memcpy(out, tile->out, n_symbols * s->out_nbytes);
-    for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
-        memcpy(out + k * plane_nbytes, tile->out + k * call->plane_nbytes, n_symbols * value_nbytes);
 }
 
-/* LLRs to a tile, and from there past the caches. */
-static void demodulate_streaming(span *s, tile_memory *tile)
+/* From a tile with planes so far apart to where the call's LLRs go. */
+static void move_few(const span *s, unsigned char *out, size_t n_symbols, const unsigned char *from,
+                     size_t plane_nbytes)
+{
+    const size_t value_nbytes = s->params->value_nbytes;
+    if (plane_nbytes == 0)
+        memcpy(out, from, n_symbols * s->out_nbytes);
+    for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
+        memcpy(out + s->planes[k], from + k * plane_nbytes, n_symbols * value_nbytes);
+}
+
+/* The span's symbols from `first` on that next_tile() has taken and load_tile() loaded: straight to where they go; or
+ * to a tile, and from there past the caches, to a soft buffer, or, fewer than a loop takes, as they are. */
+static void demodulate_tile(span *s, size_t first, tile_memory *tile)
 {
     softqam_loop_call *call = &s->call;
+    const size_t n_symbols = call->n_symbols;
+    const bool is_short = n_symbols < s->min_symbols;
     unsigned char *out = call->out;
-    call->out = tile->out;
-    s->loop(call);
-    softqam_copy_streaming(out, tile->out, call->n_symbols * s->out_nbytes);
+    size_t plane_nbytes = s->plane_nbytes;
+    ptrdiff_t planes[MAX_SYMBOL_BITS];
+    if (!is_short && !s->is_placed && !s->streams_llrs) {
+        s->loop(call);
+        return;
+    }
+    if (is_short) {
+        plane_nbytes = call->planes ? LARGEST_STEP * s->params->value_nbytes : 0;
+        for (size_t k = 0; k < s->n_bits; k++)
+            planes[k] = (ptrdiff_t)(k * plane_nbytes);
+        demodulate_few(s, tile, call->planes ? planes : NULL);
+    } else {
+        call->out = tile->out;
+        s->loop(call);
+    }
+    if (s->is_placed)
+        softqam_soft_block_place(&s->soft, symbol_of_block(s, first), n_symbols, tile->out, plane_nbytes);
+    else if (is_short)
+        move_few(s, out, n_symbols, tile->out, plane_nbytes);
+    else
+        softqam_copy_streaming(out, tile->out, n_symbols * s->out_nbytes);
 }
 
 /* A call is cut into parts for the threads: several a thread, so that those of unequal speed are done together; none so
@@ -444,19 +530,14 @@ static void demodulate_part(void *context, size_t number)
         const softqam_segment *segment = &call->list->segments[cursor.segment];
         if (segment->n_symbols == 0) /* its pointers may be NULL */
             continue;
-        softqam_float_flush(&environment, is_worth_flushing && may_flush(call->loops, segment));
+        softqam_float_flush(&environment, is_worth_flushing && !call->list->adds && may_flush(call->loops, segment));
         open_span(&s, segment, cursor.offset, left, call->streaming);
         for (size_t first = 0, n; first < s.n_symbols; first += n) {
             n = next_tile(&s, first);
             if (!s.out)
                 continue;
             load_tile(&s, first, &tile);
-            if (n < s.min_symbols)
-                demodulate_few(&s, &tile);
-            else if (s.streams_llrs)
-                demodulate_streaming(&s, &tile);
-            else
-                s.loop(&s.call);
+            demodulate_tile(&s, first, &tile);
         }
         left -= s.n_symbols;
     }
@@ -474,7 +555,7 @@ static void cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loop
     softqam_segment_list marked;
     size_t marks[SOFTQAM_MARKS];
     softqam_pool *pool = NULL;
-    if (cpu->threads->n > 1 && n >= WORTH_THREADS_PARTS * short_symbols)
+    if (cpu->threads->n > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
         pool = softqam_threads_pool(cpu->threads);
     if (pool) {
         const size_t n_threads = softqam_pool_n_threads(pool);

@@ -15,13 +15,13 @@ typedef struct llr_constants {
     vec_f32 max_sum;
     vec_bytes min_byte; /* of s8 */
     vec_bytes max_byte;
-    bool is_limited;               /* s8: below 127, which packing limits to */
-    vec_u32 weight_base;           /* the bits of the smallest weight of the fast path, with the LLRs' sign */
-    vec_u32 erased_noise;          /* the bits of N0 or 1/N0 of a symbol that an equaliser has erased */
-    vec_u32 i_flips[2];            /* BPSK: of symbols from an even one on, and from an odd one on */
-    const unsigned char *sequence; /* NULL where nothing is descrambled */
-    size_t plane_nbytes;
-    vec_u32 flip_bytes; /* of vec_spread_bits() */
+    bool is_limited;                   /* s8: below 127, which packing limits to */
+    vec_u32 weight_base;               /* the bits of the smallest weight of the fast path, with the LLRs' sign */
+    vec_u32 erased_noise;              /* the bits of N0 or 1/N0 of a symbol that an equaliser has erased */
+    vec_u32 i_flips[2];                /* BPSK: of symbols from an even one on, and from an odd one on */
+    const unsigned char *sequence;     /* NULL where nothing is descrambled */
+    ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
+    vec_u32 flip_bytes;                /* of vec_spread_bits() */
     vec_u32 flip_counts;
 } llr_constants;
 
@@ -97,7 +97,8 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     /* So that no step tests it. */
     if (layout == SOFTQAM_LLRS_DESCRAMBLED && !constants.sequence)
         __builtin_unreachable();
-    constants.plane_nbytes = layout == SOFTQAM_LLRS_IN_PLANES ? call->plane_nbytes : 0;
+    for (int k = 0; layout == SOFTQAM_LLRS_IN_PLANES && k < 2 * m; k++)
+        constants.planes[k] = call->planes[k];
     constants.flip_bytes = vec_load_u32(flip_bytes[m]);
     constants.flip_counts = vec_load_u32(flip_counts[m]);
     return constants;

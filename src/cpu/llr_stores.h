@@ -216,10 +216,9 @@ VEC void store_both(int m, softqam_output_format output, const llr_constants *co
 VEC void store_planes(int m, softqam_output_format output, const llr_constants *constants, unsigned char *out,
                       const llr_registers *a, const llr_registers *b)
 {
-    const size_t plane_nbytes = constants->plane_nbytes;
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
-        unsigned char *of_i = out + 2 * (size_t)k * plane_nbytes, *of_q = of_i + plane_nbytes;
+        unsigned char *of_i = out + constants->planes[2 * k], *of_q = out + constants->planes[2 * k + 1];
         const vec_f32 i = vec_evens(a->bits[k], b->bits[k]), q = vec_odds(a->bits[k], b->bits[k]);
         if (output != SOFTQAM_OUTPUT_F32) {
             vec_store_16(output == SOFTQAM_OUTPUT_S16, of_i, i);
@@ -254,7 +253,6 @@ VEC void flip_planes(int m, const unsigned char *flips, vec_bytes planes[])
 VEC void store_double_step(int m, const llr_constants *constants, unsigned char *out, const llr_registers llrs[4],
                            const unsigned char *flips)
 {
-    const size_t plane_nbytes = constants->plane_nbytes;
     vec_bytes planes[MAX_AXIS_BITS];
     VEC_UNROLL
     for (int k = 0; k < m; k++)
@@ -264,7 +262,7 @@ VEC void store_double_step(int m, const llr_constants *constants, unsigned char 
         flip_planes(m, flips, planes);
     VEC_UNROLL
     for (int k = 0; k < m; k++)
-        vec_store_two_planes(out + 2 * (size_t)k * plane_nbytes, plane_nbytes, planes[k]);
+        vec_store_two_planes(out + constants->planes[2 * k], out + constants->planes[2 * k + 1], planes[k]);
 }
 
 /* BPSK: LANES LLRs. */

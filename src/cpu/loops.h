@@ -14,6 +14,7 @@
 
 #include "gold.h"
 #include "params.h"
+#include "soft_buffer.h"
 
 /* Components of an input format to floats, times the scale, rounded once. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
@@ -53,7 +54,9 @@ typedef struct softqam_loop_call {
     /* The scrambling sequence from the first symbol on: LLRs whose bit is 1 change their sign. 64 bytes more are read.
      * NULL, in planes only: none does. */
     const unsigned char *sequence;
-    size_t plane_nbytes; /* from one plane to the next */
+    /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
+     * serve all layouts: NULL for the others. */
+    const ptrdiff_t *planes;
     /* Soft bits. */
     bool converts; /* components are of params->input_format, to be multiplied by input_scale */
     float input_scale;
@@ -110,6 +113,7 @@ typedef struct softqam_cpu_loops {
     softqam_loop *const *by_layout[MAX_AXIS_BITS + 1]; /* by bits an axis; soft bits have one layout */
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
+    softqam_soft_add *add; /* NULL for soft bits */
     size_t min_symbols;
     bool converts;           /* soft bits: the loop takes other formats than floats */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */

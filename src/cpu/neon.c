@@ -4,6 +4,7 @@
 
 #include "arithmetic_fast.h"
 
+#include "combine_loops.h"
 #include "convert_loops.h"
 #include "gather_loops.h"
 #include "gold_loops.h"
@@ -19,6 +20,7 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,
+    .add = COMBINE_LOOPS,
     .min_symbols = LANES,
     .flushes_subnormals = false,
     .short_symbols = 4096,

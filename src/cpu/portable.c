@@ -119,8 +119,7 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
 {
     const size_t nbytes = value_nbytes(format);
     const size_t n_bits = m == 0 ? 1 : 2 * (size_t)m;
-    const size_t bit_step = call->plane_nbytes ? call->plane_nbytes : nbytes;
-    const size_t symbol_step = call->plane_nbytes ? nbytes : n_bits * nbytes;
+    const size_t symbol_step = call->planes ? nbytes : n_bits * nbytes;
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
@@ -133,7 +132,7 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
         symbol_metrics(m, call->table, symbol, call->i_flips[k % 2], metrics);
         for (size_t bit = 0; bit < n_bits; bit++)
             store_llr(format, descrambled(call, k * n_bits + bit, metrics[bit]), weight, call->scale.limit, valid,
-                      call->out + k * symbol_step + bit * bit_step);
+                      call->out + k * symbol_step + (call->planes ? (size_t)call->planes[bit] : bit * nbytes));
     }
 }
 

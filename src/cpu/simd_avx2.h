@@ -607,6 +607,21 @@ VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
     return _mm256_min_epi8(a, b);
 }
 
+/* llr_combined() on whole numbers. */
+VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+{
+    const __m256i sum = _mm256_min_epi8(_mm256_max_epi8(_mm256_adds_epi8(values, llrs), min), max);
+    const __m256i within = _mm256_min_epi8(_mm256_max_epi8(values, min), max);
+    return _mm256_blendv_epi8(values, sum, _mm256_cmpeq_epi8(within, values));
+}
+
+VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+{
+    const __m256i sum = _mm256_min_epi16(_mm256_max_epi16(_mm256_adds_epi16(values, llrs), min), max);
+    const __m256i within = _mm256_min_epi16(_mm256_max_epi16(values, min), max);
+    return _mm256_blendv_epi8(values, sum, _mm256_cmpeq_epi16(within, values));
+}
+
 VEC vec_bytes vec_splat_u8(int a)
 {
     return _mm256_set1_epi8((char)a);
@@ -882,10 +897,10 @@ VEC vec_bytes vec_planes_apart(vec_bytes packed)
     return packed;
 }
 
-VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
+VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
-    _mm_storeu_si128((void *)to, _mm256_castsi256_si128(planes));
-    _mm_storeu_si128((void *)(to + plane_nbytes), _mm256_extracti128_si256(planes, 1));
+    _mm_storeu_si128((void *)first, _mm256_castsi256_si128(planes));
+    _mm_storeu_si128((void *)second, _mm256_extracti128_si256(planes, 1));
 }
 
 /* For each 128-bit part of two planes 16 bytes of bits: those of the same 16 symbols. */

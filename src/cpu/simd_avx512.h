@@ -548,6 +548,21 @@ VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
     return _mm512_min_epi8(a, b);
 }
 
+/* llr_combined() on whole numbers. */
+VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+{
+    const __m512i sum = _mm512_min_epi8(_mm512_max_epi8(_mm512_adds_epi8(values, llrs), min), max);
+    const __m512i within = _mm512_min_epi8(_mm512_max_epi8(values, min), max);
+    return _mm512_mask_mov_epi8(values, _mm512_cmpeq_epi8_mask(within, values), sum);
+}
+
+VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+{
+    const __m512i sum = _mm512_min_epi16(_mm512_max_epi16(_mm512_adds_epi16(values, llrs), min), max);
+    const __m512i within = _mm512_min_epi16(_mm512_max_epi16(values, min), max);
+    return _mm512_mask_mov_epi16(values, _mm512_cmpeq_epi16_mask(within, values), sum);
+}
+
 VEC vec_bytes vec_splat_u8(int a)
 {
     return _mm512_set1_epi8((char)a);
@@ -843,10 +858,10 @@ VEC vec_bytes vec_planes_apart(vec_bytes packed)
     return packed;
 }
 
-VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
+VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
-    _mm256_storeu_si256((void *)to, _mm512_castsi512_si256(planes));
-    _mm256_storeu_si256((void *)(to + plane_nbytes), _mm512_extracti64x4_epi64(planes, 1));
+    _mm256_storeu_si256((void *)first, _mm512_castsi512_si256(planes));
+    _mm256_storeu_si256((void *)second, _mm512_extracti64x4_epi64(planes, 1));
 }
 
 /* For each 128-bit part of two planes 16 bytes of bits, so many further on for each 16 symbols. */

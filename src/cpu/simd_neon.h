@@ -586,6 +586,23 @@ VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
     return vreinterpretq_u8_s8(vminq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
 }
 
+/* llr_combined() on whole numbers. */
+VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+{
+    const int8x16_t before = vreinterpretq_s8_u8(values), least = vreinterpretq_s8_u8(min);
+    const int8x16_t most = vreinterpretq_s8_u8(max), added = vqaddq_s8(before, vreinterpretq_s8_u8(llrs));
+    const int8x16_t sum = vminq_s8(vmaxq_s8(added, least), most);
+    return vreinterpretq_u8_s8(vbslq_s8(vceqq_s8(vminq_s8(vmaxq_s8(before, least), most), before), sum, before));
+}
+
+VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+{
+    const int16x8_t before = vreinterpretq_s16_u8(values), least = vreinterpretq_s16_u8(min);
+    const int16x8_t most = vreinterpretq_s16_u8(max), added = vqaddq_s16(before, vreinterpretq_s16_u8(llrs));
+    const int16x8_t sum = vminq_s16(vmaxq_s16(added, least), most);
+    return vreinterpretq_u8_s16(vbslq_s16(vceqq_s16(vminq_s16(vmaxq_s16(before, least), most), before), sum, before));
+}
+
 VEC vec_bytes vec_splat_u8(int a)
 {
     return vdupq_n_u8((uint8_t)a);
@@ -791,10 +808,10 @@ VEC vec_bytes vec_planes_apart(vec_bytes packed)
     return vqtbl1q_u8(packed, vld1q_u8(order));
 }
 
-VEC void vec_store_two_planes(unsigned char *to, size_t plane_nbytes, vec_bytes planes)
+VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
-    vst1_u8(to, vget_low_u8(planes));
-    vst1_u8(to + plane_nbytes, vget_high_u8(planes));
+    vst1_u8(first, vget_low_u8(planes));
+    vst1_u8(second, vget_high_u8(planes));
 }
 
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)

@@ -124,6 +124,9 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->convert = variant->convert[params->input_format];
     loops->gold = variant->gold;
     loops->gather = variant->gather;
+    loops->add = softqam_soft_add_of(params->output_format);
+    if (softqam_params_take_noise(params) && variant->add[params->output_format])
+        loops->add = variant->add[params->output_format];
     loops->min_symbols = variant->min_symbols;
     loops->converts = variant->soft_bits_convert && !softqam_params_take_noise(params);
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_take_noise(params) &&

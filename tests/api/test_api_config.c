@@ -160,19 +160,22 @@ static void test_formats_without_steps(void **state)
     static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_U8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
     static const float scales[] = {6, 0.5F, 0x1.000002p0F, -1, NAN, INFINITY};
     static const int limits[] = {-1, 1, 127, 128};
+    static const int half_limits[] = {-1, 2049, 10001, 65503, 65505, 65536, 0x7fffffff}; /* of sums in soft buffers */
     for (size_t k = 0; k < HARNESS_COUNT(formats); k++) { /* api.library fails when there are others */
         for (size_t i = 0; i < HARNESS_COUNT(scales); i++) {
             softqam_demodulator_config config = api_llr_config(formats[k]);
             config.llr_scale = scales[i];
             api_assert_invalid(&config, "llr_scale of a format in nats");
         }
-        for (size_t i = 0; i < HARNESS_COUNT(limits); i++) {
+        const bool is_half = formats[k] == SOFTQAM_OUTPUT_F16;
+        for (size_t i = 0; i < (is_half ? HARNESS_COUNT(half_limits) : HARNESS_COUNT(limits)); i++) {
             softqam_demodulator_config config = api_llr_config(formats[k]);
-            config.llr_limit = limits[i];
+            config.llr_limit = is_half ? half_limits[i] : limits[i];
             api_assert_invalid(&config, "llr_limit of a format in nats");
         }
         softqam_demodulator_config config = api_llr_config(formats[k]);
         config.llr_scale = 1;
+        config.llr_limit = is_half ? 10000 : 0;
         if (formats[k] == SOFTQAM_OUTPUT_U8)
             api_assert_accepted(&config);
         else

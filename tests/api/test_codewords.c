@@ -466,7 +466,7 @@ typedef struct bad_row {
     {                                                                                                                  \
         {__VA_ARGS__}, {.n_symbols = 4}, "codeword.n_code_blocks is 0, but another field of the codeword is not"       \
     }
-#define RECOVERY "not 0: this version does no rate recovery"
+#define SOFT GOOD, .deinterleave = 1, .n_cb = 40
 
 /* Refused by softqam_codeword_block() too, with one layer of 256QAM. */
 static const bad_row block_rows[] = {
@@ -481,15 +481,22 @@ static const bad_row block_rows[] = {
     BLOCKS("codeword.cbgti is 0x8, but there are 3 groups", GOOD, .n_cbg = 8, .cbgti = 8),
     BLOCKS("codeword.cbgti is 0x80000000, but there are 31 groups", .n_bits = 96, .n_code_blocks = 40, .n_cbg = 31,
            .cbgti = 0x80000000U),
-    BLOCKS("codeword.n_cb is 1, " RECOVERY, GOOD, .n_cb = 1),
-    BLOCKS("codeword.n_cb is 4294967295, " RECOVERY, GOOD, .n_cb = UINT32_MAX),
-    BLOCKS("codeword.k0 is 2, " RECOVERY, GOOD, .k0 = 2),
-    BLOCKS("codeword.first_filler is 3, " RECOVERY, GOOD, .first_filler = 3),
-    BLOCKS("codeword.n_fillers is 4, " RECOVERY, GOOD, .n_fillers = 4),
-    BLOCKS("codeword.combine is 1, " RECOVERY, GOOD, .combine = 1),
-    BLOCKS("codeword.filler_value is " RECOVERY, GOOD, .filler_value = 1),
-    BLOCKS("codeword.filler_value is " RECOVERY, GOOD, .filler_value = 0x1p-149F),
-    BLOCKS("codeword.filler_value is " RECOVERY, GOOD, .filler_value = NAN),
+    BLOCKS("codeword.k0 is not 0, but codeword.n_cb is", GOOD, .k0 = 2),
+    BLOCKS("codeword.first_filler is not 0, but codeword.n_cb is", GOOD, .first_filler = 3),
+    BLOCKS("codeword.n_fillers is not 0, but codeword.n_cb is", GOOD, .n_fillers = 4),
+    BLOCKS("codeword.combine is not 0, but codeword.n_cb is", GOOD, .combine = 1),
+    BLOCKS("codeword.filler_value is not 0, but codeword.n_cb is", GOOD, .filler_value = 0x1p-149F),
+    BLOCKS("codeword.filler_value is not 0, but codeword.n_cb is", GOOD, .filler_value = NAN),
+    BLOCKS("codeword.n_cb is 1, but codeword.deinterleave is 0: rate recovery undoes both", GOOD, .n_cb = 1),
+    BLOCKS("codeword.k0 is 40, not less than n_cb, 40", SOFT, .k0 = 40),
+    BLOCKS("codeword.k0 is 4294967295, not less than n_cb, 40", SOFT, .k0 = UINT32_MAX),
+    BLOCKS("2 fillers from 39 on are not all within n_cb, 40", SOFT, .first_filler = 39, .n_fillers = 2),
+    BLOCKS("0 fillers from 41 on are not all within n_cb, 40", SOFT, .first_filler = 41),
+    BLOCKS("4294967295 fillers from 1 on are not all within n_cb, 40", SOFT, .first_filler = 1,
+           .n_fillers = UINT32_MAX),
+    BLOCKS("codeword.n_fillers is 40, all of n_cb: there is no place for LLRs", SOFT, .n_fillers = 40),
+    BLOCKS("codeword.combine is 2, not 0 or 1", SOFT, .combine = 2),
+    BLOCKS("codeword.block_stride is 39, less than the 40 values of a code block", SOFT, .block_stride = 39),
     BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {1}),
     BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, (uint64_t)1 << 63}),
     BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, 0, (uint64_t)1 << 32}),
@@ -498,10 +505,10 @@ static const bad_row block_rows[] = {
     BLOCKS("codeword.n_bits is 18446744073709551608, more than 2^32 - 1", .n_bits = UINT64_MAX - 7, .n_code_blocks = 3),
     BLOCKS("codeword.n_bits is 100, not a multiple of 1 layers of 8 bits a symbol", .n_bits = 100, .n_code_blocks = 3),
     BLOCKS("codeword.n_bits is 96, but no code block is transmitted", GOOD, .n_cbg = 2),
-    BLOCKS("codeword.block_stride is 31, less than the 32 bits of a code block", GOOD, .block_stride = 31),
-    BLOCKS("codeword.block_stride is 39, less than the 40 bits of a code block", .n_bits = 104, .n_code_blocks = 3,
+    BLOCKS("codeword.block_stride is 31, less than the 32 values of a code block", GOOD, .block_stride = 31),
+    BLOCKS("codeword.block_stride is 39, less than the 40 values of a code block", .n_bits = 104, .n_code_blocks = 3,
            .block_stride = 39),
-    BLOCKS("codeword.block_stride is 95, less than the 96 bits of a code block", GOOD, .n_cbg = 3, .cbgti = 2,
+    BLOCKS("codeword.block_stride is 95, less than the 96 values of a code block", GOOD, .n_cbg = 3, .cbgti = 2,
            .block_stride = 95),
 };
 

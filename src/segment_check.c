@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/* What a caller's segments must be. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "config.h"
+#include "error.h"
+#include "float_environment.h"
+#include "segment.h"
+#include "soft_buffer.h"
+
+_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                   offsetof(softqam_codeword, reserved) == 72,
+               "check the new field");
+
+/* Bytes of memory from `first` on. */
+typedef struct memory_range {
+    uintptr_t first;
+    size_t nbytes;
+} memory_range;
+
+/* The bytes that n items of nbytes span, `stride` items apart; false when they are more than memory has. */
+static bool span_of(size_t *span, size_t n, size_t stride, size_t nbytes)
+{
+    return !__builtin_mul_overflow(n - 1, stride, span) && !__builtin_add_overflow(*span, 1, span) &&
+           !__builtin_mul_overflow(*span, nbytes, span) && *span <= PTRDIFF_MAX;
+}
+
+/* The range of a span; false when it goes beyond memory's end. */
+static bool range_at(memory_range *range, const void *first, size_t nbytes)
+{
+    *range = (memory_range){(uintptr_t)first, nbytes};
+    return range->first <= UINTPTR_MAX - nbytes;
+}
+
+static bool overlap(const memory_range *a, const memory_range *b)
+{
+    return a->first < b->first + b->nbytes && b->first < a->first + a->nbytes;
+}
+
+static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment,
+                                       softqam_modulation modulation)
+{
+    uint64_t end;
+    if (segment->n_layers > 1 && segment->scrambling_offset % segment->n_layers != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.scrambling_offset is %llu, not a multiple of %u layers",
+                            (unsigned long long)segment->scrambling_offset, segment->n_layers);
+    if (segment->descramble > 1)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.descramble is %u, not 0 or 1",
+                            segment->descramble);
+    if (!segment->descramble)
+        return segment->c_init == 0
+                   ? SOFTQAM_OK
+                   : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, but segment.descramble is 0",
+                                  (unsigned)segment->c_init);
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
+    if (segment->c_init > 0x7fffffff)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, more than 2^31 - 1",
+                            (unsigned)segment->c_init);
+    if (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
+        __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
+        __builtin_mul_overflow(end, softqam_bits_per_symbol(modulation), &end))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.first_symbol is %llu: the codeword has more bits than can be counted",
+                            (unsigned long long)segment->first_symbol);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_layers(const softqam_params *params, const softqam_segment *segment,
+                                   softqam_modulation modulation)
+{
+    const unsigned n = segment->n_layers;
+    if (n > SOFTQAM_MAX_LAYERS)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u, more than %d", n,
+                            SOFTQAM_MAX_LAYERS);
+    if (n <= 1)
+        return SOFTQAM_OK;
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers", n);
+    if (modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u: pi/2-BPSK has one layer", n);
+    if (segment->n_symbols % n != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_symbols is %zu, not a multiple of %u layers",
+                            segment->n_symbols, n);
+    if (segment->first_symbol % n != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.first_symbol is %llu, not a multiple of %u layers",
+                            (unsigned long long)segment->first_symbol, n);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_planes(const softqam_params *params, const softqam_segment *segment)
+{
+    const size_t stride = segment->plane_stride;
+    if (stride == 0)
+        return SOFTQAM_OK;
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes",
+                            stride);
+    if (stride < segment->n_symbols)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.plane_stride is %zu, less than %zu symbols",
+                            stride, segment->n_symbols);
+    return SOFTQAM_OK;
+}
+
+/* In the library's own floating-point environment, as check_scales(). */
+static softqam_status check_filler_value(const softqam_params *params, float value)
+{
+    const softqam_float_environment environment = softqam_float_enter(false);
+    bool is_right = isfinite(value);
+    switch (params->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        is_right = value >= -128.0f && value <= 127.0f && truncf(value) == value;
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        is_right = value >= -32768.0f && value <= 32767.0f && truncf(value) == value;
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        is_right = value > -65520.0f && value < 65520.0f; /* rounds to a finite one */
+        break;
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8: /* has no codewords */
+        break;
+    }
+    softqam_float_leave(environment);
+    if (is_right)
+        return SOFTQAM_OK;
+    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.filler_value is %g, which is no value of %s",
+                        (double)value, softqam_output_name(params->output_format));
+}
+
+/* The codeword's own fields, and what the segment says of its place in it. */
+static softqam_status check_codeword(const softqam_params *params, const softqam_segment *segment,
+                                     softqam_modulation modulation)
+{
+    const softqam_codeword *codeword = &segment->codeword;
+    const unsigned n_bits = softqam_bits_per_symbol(modulation);
+    softqam_blocks blocks;
+    if (params->output_format == SOFTQAM_OUTPUT_U8)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
+                            (unsigned)codeword->n_code_blocks);
+    const softqam_status status =
+        softqam_codeword_check(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1);
+    if (status != SOFTQAM_OK)
+        return status;
+    if (segment->out)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.out is given, but segment.codeword says where the LLRs go");
+    if (segment->plane_stride != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
+                            segment->plane_stride);
+    const uint64_t n_symbols = codeword->n_bits / n_bits;
+    if (segment->first_symbol > n_symbols || segment->n_symbols > n_symbols - segment->first_symbol)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "%zu symbols from %llu on are not all within a codeword of %llu", segment->n_symbols,
+                            (unsigned long long)segment->first_symbol, (unsigned long long)n_symbols);
+    if (codeword->block_buffers && (codeword->buffers || codeword->block_stride))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.%s is given, and codeword.block_buffers too",
+                            codeword->buffers ? "buffers" : "block_stride");
+    return check_filler_value(params, codeword->filler_value);
+}
+
+/* Without code blocks the other fields would be ignored without a word. */
+static softqam_status check_no_codeword(const softqam_codeword *codeword)
+{
+    uint64_t words[sizeof *codeword / sizeof(uint64_t)], bits = 0;
+    _Static_assert(sizeof words == sizeof *codeword, "whole words");
+    memcpy(words, codeword, sizeof words);
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        bits |= words[k];
+    return bits == 0 ? SOFTQAM_OK
+                     : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                    "codeword.n_code_blocks is 0, but another field of the codeword is not");
+}
+
+static softqam_status check_reserved(const softqam_segment *segment)
+{
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    uint64_t bits = segment->reserved_word;
+    for (size_t k = 0; k < sizeof segment->reserved / sizeof segment->reserved[0]; k++)
+        bits |= segment->reserved[k];
+    if (bits != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.%s is not 0",
+                            segment->reserved_word ? "reserved_word" : "reserved");
+    for (unsigned k = 0; k < n_layers; k++) {
+        if (segment->layers[k].gain)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                "segment.layers[%u].gain is not NULL: this version takes no gains", k);
+        if (segment->layers[k].reserved[0] != 0 || segment->layers[k].reserved[1] != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.layers[%u].reserved is not 0", k);
+    }
+    return SOFTQAM_OK;
+}
+
+/* In the library's own floating-point environment: with subnormal numbers flushed 1e-40 is 0, and to compare a NaN may
+ * trap. */
+static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
+{
+    if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
+        return SOFTQAM_OK;
+    const softqam_float_environment environment = softqam_float_enter(false);
+    softqam_status status = softqam_check_input_scale("segment.input_scale", segment->input_scale);
+    if (status == SOFTQAM_OK)
+        status = softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
+    softqam_float_leave(environment);
+    return status;
+}
+
+static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_modulation modulation = softqam_segment_modulation(params, segment);
+    if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
+        const softqam_status status =
+            softqam_check_modulation("segment.modulation", segment->modulation, params->output_format);
+        if (status != SOFTQAM_OK)
+            return status;
+    }
+    if ((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.noise_form is %d", (int)segment->noise_form);
+    softqam_status status = check_layers(params, segment, modulation);
+    if (status == SOFTQAM_OK)
+        status = check_planes(params, segment);
+    if (status == SOFTQAM_OK)
+        status = check_scrambling(params, segment, modulation);
+    if (status == SOFTQAM_OK)
+        status = softqam_segment_has_codeword(segment) ? check_codeword(params, segment, modulation)
+                                                       : check_no_codeword(&segment->codeword);
+    if (status == SOFTQAM_OK)
+        status = check_reserved(segment);
+    return status == SOFTQAM_OK ? check_scales(params, segment) : status;
+}
+
+/* What is wrong with layer k. */
+static softqam_status fail_in_layer(const softqam_segment *segment, unsigned k, const char *what)
+{
+    if (segment->n_layers <= 1)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s", what);
+    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "layer %u: %s", k, what);
+}
+
+static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
+{
+    const softqam_layer *layer = &segment->layers[k];
+    if (!layer->symbols)
+        return fail_in_layer(segment, k, "symbols is NULL");
+    if (!segment->out && !softqam_segment_has_codeword(segment))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (softqam_segment_has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.buffers is NULL");
+    if (softqam_params_take_noise(params) && !layer->noise_var)
+        return fail_in_layer(segment, k, "noise_var is NULL, which LLRs need");
+    if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
+        return fail_in_layer(segment, k, "noise_var is not aligned to 4 bytes");
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_pointers(const softqam_params *params, const softqam_segment *segment)
+{
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    softqam_status status = SOFTQAM_OK;
+    if (!softqam_params_take_noise(params) && segment->layers[0].noise_var)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is given, which u8 soft bits do not take");
+    for (unsigned k = 0; k < n_layers && segment->n_symbols > 0 && status == SOFTQAM_OK; k++)
+        status = check_layer(params, segment, k);
+    return status;
+}
+
+/* From the first value of a codeword's buffers to the last, code blocks that are not transmitted included: one is no
+ * longer than its soft buffer, the codeword or its stride. */
+static bool buffers_span(size_t *span, const softqam_params *params, const softqam_codeword *codeword)
+{
+    const uint64_t stride = codeword->block_stride ? codeword->block_stride : codeword->n_cb;
+    uint64_t longest = stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
+    if (codeword->n_cb)
+        longest = codeword->n_cb;
+    size_t n_values;
+    return !__builtin_mul_overflow(stride, codeword->n_code_blocks - 1, &n_values) &&
+           !__builtin_add_overflow(n_values, longest, &n_values) && span_of(span, n_values, 1, params->value_nbytes);
+}
+
+/* The range of a segment's output; of buffers that are pointers of their own, an empty one. */
+static bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_modulation modulation = softqam_segment_modulation(params, segment);
+    const size_t symbol_nbytes = softqam_params_output_nbytes(params, modulation);
+    size_t n_values, span;
+    if (softqam_segment_has_codeword(segment)) {
+        if (segment->codeword.block_buffers)
+            return range_at(range, NULL, 0);
+        return buffers_span(&span, params, &segment->codeword) && range_at(range, segment->codeword.buffers, span);
+    }
+    if (segment->plane_stride == 0)
+        return span_of(&span, segment->n_symbols, 1, symbol_nbytes) && range_at(range, segment->out, span);
+    return !__builtin_mul_overflow(segment->plane_stride, symbol_nbytes / params->value_nbytes - 1, &n_values) &&
+           !__builtin_add_overflow(n_values, segment->n_symbols, &n_values) &&
+           span_of(&span, n_values, 1, params->value_nbytes) && range_at(range, segment->out, span);
+}
+
+/* Of an input of so many bytes; false where it goes beyond memory's end. */
+static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t nbytes)
+{
+    memory_range input;
+    const bool fits = range_at(&input, first, nbytes);
+    *overlaps |= overlap(&input, out);
+    return fits;
+}
+
+/* Whether a segment's inputs lie in memory; *overlaps where one shares bytes with the output. */
+static bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment,
+                         const memory_range *out)
+{
+    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    /* A division that is not needed takes as long as two symbols. */
+    const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    const size_t noise_stride = segment->noise_stride;
+    size_t symbols_span, noise_span = 0;
+    bool fits =
+        span_of(&symbols_span, n, stride, params->input_nbytes) &&
+        (!segment->layers[0].noise_var || span_of(&noise_span, noise_stride ? n : 1, noise_stride, sizeof(float)));
+    for (unsigned k = 0; k < n_layers && fits; k++) {
+        const softqam_layer *layer = &segment->layers[k];
+        const size_t span = layer->symbols_q ? symbols_span / 2 : symbols_span;
+        fits = check_input(overlaps, out, layer->symbols, span);
+        if (layer->symbols_q)
+            fits &= check_input(overlaps, out, layer->symbols_q, span);
+        if (layer->noise_var)
+            fits &= check_input(overlaps, out, layer->noise_var, noise_span);
+    }
+    return fits;
+}
+
+/* Whether a segment with symbols, whose fields and pointers are right, lies in memory, its inputs apart from its
+ * output. */
+static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
+{
+    memory_range out;
+    bool overlaps = false;
+    if (!out_range(&out, params, segment) || !check_inputs(&overlaps, params, segment, &out))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
+                            segment->n_symbols);
+    if (overlaps)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
+    return SOFTQAM_OK;
+}
+
+/* The same of a codeword's block_buffers, for the code blocks that the segment has symbols of. */
+static softqam_status check_block_buffers(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_codeword *codeword = &segment->codeword;
+    const unsigned n_bits = softqam_symbol_bits(softqam_segment_modulation(params, segment));
+    softqam_blocks blocks;
+    softqam_segment_blocks(&blocks, params, segment);
+    softqam_block block = softqam_segment_block_at(&blocks, segment, 0);
+    const uint64_t end = segment->first_symbol + segment->n_symbols;
+    for (; block.first < end; block = softqam_block_after(&blocks, &block)) {
+        const uint64_t n_values = codeword->n_cb ? codeword->n_cb : (uint64_t)block.n_symbols * n_bits;
+        memory_range out;
+        bool overlaps = false;
+        if (!codeword->block_buffers[block.r])
+            continue;
+        if (!range_at(&out, codeword->block_buffers[block.r], n_values * params->value_nbytes))
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.block_buffers[%u] is too near memory's end",
+                                (unsigned)block.r);
+        (void)check_inputs(&overlaps, params, segment, &out);
+        if (overlaps)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.block_buffers[%u] and an input overlap",
+                                (unsigned)block.r);
+    }
+    return SOFTQAM_OK;
+}
+
+/* With the segment's number where it is not the only one. */
+static softqam_status in_segment(const softqam_segment_list *list, size_t k, softqam_status status)
+{
+    if (status == SOFTQAM_OK || list->n_segments == 1)
+        return status;
+    const softqam_error_note note = softqam_error_note_take();
+    return softqam_fail(status, "segment %zu of %zu: %s", k, list->n_segments, note.text);
+}
+
+softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list)
+{
+    for (size_t k = 0; k < list->n_segments; k++) {
+        const softqam_segment *segment = &list->segments[k];
+        if (segment->codeword.block_buffers && segment->n_symbols > 0) {
+            const softqam_status status = in_segment(list, k, check_block_buffers(list->params, segment));
+            if (status != SOFTQAM_OK)
+                return status;
+        }
+    }
+    return SOFTQAM_OK;
+}
+
+/* Segment k of the list. */
+static softqam_status check_segment(const softqam_segment_list *list, size_t k)
+{
+    const softqam_segment *segment = &list->segments[k];
+    softqam_status status = check_fields(list->params, segment);
+    if (status == SOFTQAM_OK)
+        status = check_pointers(list->params, segment);
+    if (status == SOFTQAM_OK && segment->n_symbols > 0)
+        status = check_memory(list->params, segment);
+    return in_segment(list, k, status);
+}
+
+/* Notes what a checked segment does to its soft buffers. */
+static void note_soft_buffers(softqam_segment_list *list, const softqam_segment *segment)
+{
+    softqam_blocks blocks;
+    const softqam_soft_buffer buffer = softqam_soft_buffer_of(&segment->codeword);
+    softqam_segment_blocks(&blocks, list->params, segment);
+    const uint64_t longest = (uint64_t)softqam_blocks_longest(&blocks) *
+                             softqam_symbol_bits(softqam_segment_modulation(list->params, segment));
+    const bool repeats = softqam_soft_is_repeated(&buffer, longest);
+    list->repeats |= repeats;
+    list->adds |= repeats || segment->codeword.combine != 0;
+}
+
+/* Adds a checked segment to what the list holds. */
+static softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment)
+{
+    const softqam_params *params = list->params;
+    const softqam_modulation modulation = softqam_segment_modulation(params, segment);
+    const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
+    if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
+        __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
+    if (segment->codeword.n_cb != 0)
+        note_soft_buffers(list, segment);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment)
+{
+    softqam_status status = check_pointers(list->params, segment);
+    if (status == SOFTQAM_OK && segment->n_symbols > 0)
+        status = check_memory(list->params, segment);
+    return status == SOFTQAM_OK ? count_segment(list, segment) : status;
+}
+
+softqam_status softqam_segment_list_check(softqam_segment_list *list)
+{
+    list->n_symbols = 0;
+    list->out_nbytes = 0;
+    list->adds = list->repeats = false;
+    if (list->n_segments == 0)
+        return SOFTQAM_OK;
+    softqam_status status = SOFTQAM_OK;
+    if (!list->segments)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
+    for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
+        status = check_segment(list, k);
+        if (status == SOFTQAM_OK)
+            status = count_segment(list, &list->segments[k]);
+    }
+    return status;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "soft_buffer.h"
+
+#include <string.h>
+
+#include "cpu/widen_half.h"
+#include "simd_scalar.h"
+
+#include "arithmetic.h"
+
+/* The next float after a limit. */
+static float next_float(float limit)
+{
+    return vec_from_bits(vec_bits(limit) + 1);
+}
+
+static void add_s8(void *values, const void *llrs, float limit, size_t n)
+{
+    const float above = next_float(limit);
+    int8_t *to = values;
+    const int8_t *from = llrs;
+    for (size_t k = 0; k < n; k++)
+        to[k] = (int8_t)llr_combined((float)to[k], (float)from[k], limit, above);
+}
+
+static void add_s16(void *values, const void *llrs, float limit, size_t n)
+{
+    const float above = next_float(limit);
+    for (size_t k = 0; k < n; k++) {
+        int16_t value, llr;
+        memcpy(&value, (unsigned char *)values + k * sizeof value, sizeof value);
+        memcpy(&llr, (const unsigned char *)llrs + k * sizeof llr, sizeof llr);
+        value = (int16_t)llr_combined((float)value, (float)llr, limit, above);
+        memcpy((unsigned char *)values + k * sizeof value, &value, sizeof value);
+    }
+}
+
+static void add_f16(void *values, const void *llrs, float limit, size_t n)
+{
+    const float above = next_float(limit);
+    for (size_t k = 0; k < n; k++) {
+        uint16_t value, llr;
+        memcpy(&value, (unsigned char *)values + k * sizeof value, sizeof value);
+        memcpy(&llr, (const unsigned char *)llrs + k * sizeof llr, sizeof llr);
+        const float before = widen_half(value);
+        if (!vec_is_less(vec_abs(before), above)) /* a NaN would not keep its bits */
+            continue;
+        value = (uint16_t)vec_to_f16(llr_combined(before, widen_half(llr), limit, above));
+        memcpy((unsigned char *)values + k * sizeof value, &value, sizeof value);
+    }
+}
+
+static void add_f32(void *values, const void *llrs, float limit, size_t n)
+{
+    const float above = next_float(limit);
+    for (size_t k = 0; k < n; k++) {
+        float value, llr;
+        memcpy(&value, (unsigned char *)values + k * sizeof value, sizeof value);
+        memcpy(&llr, (const unsigned char *)llrs + k * sizeof llr, sizeof llr);
+        value = llr_combined(value, llr, limit, above);
+        memcpy((unsigned char *)values + k * sizeof value, &value, sizeof value);
+    }
+}
+
+softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return add_s8;
+    case SOFTQAM_OUTPUT_S16:
+        return add_s16;
+    case SOFTQAM_OUTPUT_F16:
+        return add_f16;
+    case SOFTQAM_OUTPUT_F32:
+        return add_f32;
+    case SOFTQAM_OUTPUT_U8: /* is refused */
+        break;
+    }
+    return NULL;
+}
+
+softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
+                                         const softqam_block *block, unsigned bits_per_symbol, void *values)
+{
+    softqam_soft_block of;
+    of.buffer = softqam_soft_buffer_of(codeword);
+    of.values = values;
+    of.n_symbols = block->n_symbols;
+    of.n_bits = bits_per_symbol;
+    of.value_nbytes = params->value_nbytes;
+    of.adds =
+        codeword->combine != 0 || softqam_soft_is_repeated(&of.buffer, (uint64_t)block->n_symbols * bits_per_symbol);
+    of.limit = params->sum_limit;
+    of.add = softqam_soft_add_of(params->output_format);
+    return of;
+}
+
+/* A filler in the output format. */
+static uint32_t filler_bits(softqam_output_format format, float value)
+{
+    uint32_t bits;
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_S16:
+        return (uint32_t)(int32_t)value;
+    case SOFTQAM_OUTPUT_F16:
+        return vec_to_f16(value);
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void fill(unsigned char *to, uint32_t bits, size_t value_nbytes, size_t n)
+{
+    if (value_nbytes == 1)
+        memset(to, (int)(bits & 0xff), n);
+    else
+        for (size_t k = 0; k < n; k++)
+            memcpy(to + k * value_nbytes, &bits, value_nbytes);
+}
+
+void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_params *params,
+                              const softqam_codeword *codeword)
+{
+    const softqam_soft_buffer *buffer = &block->buffer;
+    const uint64_t n_values = (uint64_t)block->n_symbols * block->n_bits;
+    const size_t nbytes = block->value_nbytes;
+    /* With repetition all values are added to zeros. */
+    uint32_t n = softqam_soft_is_repeated(buffer, n_values) ? 0 : (uint32_t)n_values;
+    while (n < buffer->n_data) {
+        const softqam_soft_run run = softqam_soft_run_at(buffer, n);
+        const uint32_t left = buffer->n_data - n, n_zeros = run.n < left ? run.n : left;
+        memset(block->values + run.first * nbytes, 0, n_zeros * nbytes);
+        n += n_zeros;
+    }
+    fill(block->values + buffer->first_filler * nbytes, filler_bits(params->output_format, codeword->filler_value),
+         nbytes, buffer->n_fillers);
+}
+
+uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS])
+{
+    uint32_t n = UINT32_MAX;
+    for (unsigned k = 0; k < block->n_bits; k++) {
+        const softqam_soft_run run = softqam_soft_run_at(&block->buffer, k * block->n_symbols + first);
+        positions[k] = run.first;
+        n = run.n < n ? run.n : n;
+    }
+    return n;
+}
+
+/* The planes in the order in which their LLRs are added where some go to the same positions: such a position is visited
+ * the earlier the further behind a plane's run begins; at the same symbol, by the order of bits. */
+static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
+{
+    for (unsigned k = 0; k < n_planes; k++) {
+        unsigned at = k;
+        for (; at > 0 && positions[order[at - 1]] < positions[k]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)k;
+    }
+}
+
+void softqam_soft_block_place(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
+                              size_t plane_nbytes)
+{
+    const size_t nbytes = block->value_nbytes;
+    uint32_t positions[MAX_SYMBOL_BITS];
+    uint8_t order[MAX_SYMBOL_BITS];
+    for (size_t done = 0, n_run; done < n; done += n_run) {
+        n_run = softqam_soft_block_runs(block, first + (uint32_t)done, positions);
+        n_run = n_run < n - done ? n_run : n - done;
+        order_planes(positions, block->n_bits, order);
+        for (unsigned k = 0; k < block->n_bits; k++) {
+            unsigned char *to = block->values + positions[order[k]] * nbytes;
+            const unsigned char *from = planes + order[k] * plane_nbytes + done * nbytes;
+            if (block->adds)
+                block->add(to, from, block->limit, n_run);
+            else
+                memcpy(to, from, n_run * nbytes);
+        }
+    }
+}
