@@ -90,6 +90,24 @@ static int check_configs(void)
     return wrong;
 }
 
+static int check_grant(void)
+{
+    const softqam_ldpc_grant good = {.n_bits = 96, .tb_size = 24, .base_graph = 2, .bits_per_symbol = 6, .n_layers = 1};
+    softqam_codeword codeword;
+    softqam_ldpc ldpc;
+    int wrong = 0;
+    for (int k = 0; k < 2; k++) {
+        softqam_ldpc_grant grant = good;
+        grant.new_number = k == 0;
+        grant.new_name = k == 1 ? "" : NULL;
+        wrong += check_refusal(softqam_codeword_init_ldpc(&codeword, NULL, &grant), "grant.reserved is not 0");
+    }
+    ldpc.new_number = 1;
+    ldpc.new_name = "";
+    return wrong +
+           (softqam_codeword_init_ldpc(&codeword, &ldpc, &good) != SOFTQAM_OK || ldpc.new_number != 0 || ldpc.new_name);
+}
+
 static int check_segments(const softqam_demodulator *demodulator)
 {
     const char *messages[] = {
@@ -126,7 +144,7 @@ static int demodulate(const softqam_demodulator *demodulator)
     /* Each refusal wrote nothing. */
     signed char before[sizeof llrs];
     memcpy(before, llrs, sizeof llrs);
-    if (check_configs() + check_segments(demodulator) != 0)
+    if (check_configs() + check_grant() + check_segments(demodulator) != 0)
         return 1;
     return memcmp(before, llrs, sizeof llrs) != 0;
 #else

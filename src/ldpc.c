@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A codeword from a grant: code block segmentation, lifting size and circular buffer of 3GPP TS 38.212. Clauses and
+ * tables cited below are of that document. */
+#include <stddef.h>
+#include <string.h>
+
+#include "error.h"
+#include "params.h"
+
+enum { MAX_CODE_BLOCKS = 65535, CB_CRC_BITS = 24, N_LIFTING_SETS = 8, MAX_LIFTING_SIZES = 8, N_RVS = 4 };
+
+_Static_assert(sizeof(softqam_ldpc_grant) == 72 && offsetof(softqam_ldpc_grant, reserved) == 40,
+               "softqam_ldpc_grant's layout is a promise");
+_Static_assert(sizeof(softqam_ldpc) == 72 && offsetof(softqam_ldpc, reserved) == 40,
+               "softqam_ldpc's layout is a promise");
+
+/* What the two base graphs differ in. */
+typedef struct base_graph {
+    uint32_t max_bits;      /* K_cb (clause 5.2.2) */
+    uint32_t info_columns;  /* K / Zc (clause 5.2.2) */
+    uint32_t coded_columns; /* N / Zc (clause 5.3.2) */
+    uint32_t starts[N_RVS]; /* numerators of k0 (table 5.4.2.1-2) */
+} base_graph;
+
+static const base_graph base_graphs[] = {
+    {8448, 22, 66, {0, 17, 33, 56}},
+    {3840, 10, 50, {0, 13, 25, 43}},
+};
+
+/* Table 5.3.2-1: the lifting sizes of each i_LS; 0: no more. */
+static const uint16_t lifting_sizes[N_LIFTING_SETS][MAX_LIFTING_SIZES] = {
+    {2, 4, 8, 16, 32, 64, 128, 256}, {3, 6, 12, 24, 48, 96, 192, 384}, {5, 10, 20, 40, 80, 160, 320},
+    {7, 14, 28, 56, 112, 224},       {9, 18, 36, 72, 144, 288},        {11, 22, 44, 88, 176, 352},
+    {13, 26, 52, 104, 208},          {15, 30, 60, 120, 240},
+};
+
+static softqam_status refuse(const char *field, uint64_t value, const char *why)
+{
+    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "grant.%s is %llu, %s", field, (unsigned long long)value, why);
+}
+
+/* Clauses 6.2.2 and 7.2.2. The products are exact: a float has 24 bits, a double 53. */
+static uint32_t chosen_base_graph(const softqam_ldpc_grant *grant)
+{
+    const double rate = grant->code_rate;
+    const bool is_second =
+        grant->tb_size <= 292 || (grant->tb_size <= 3824 && rate * 100 <= 67 * 1024) || rate <= 0.25 * 1024;
+    return is_second ? 2 : 1;
+}
+
+static softqam_status check_base_graph(const softqam_ldpc_grant *grant)
+{
+    if (grant->base_graph > 2)
+        return refuse("base_graph", grant->base_graph, "not 0, 1 or 2");
+    if (grant->base_graph != 0 && !softqam_is_zero(grant->code_rate))
+        return refuse("base_graph", grant->base_graph, "but code_rate is not 0: it chooses the base graph");
+    if (grant->base_graph == 0 && !(grant->code_rate > 0 && grant->code_rate < 1024))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "grant.code_rate is %g, not R * 1024 above 0 and below 1024, and base_graph is 0",
+                            (double)grant->code_rate);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_bits(const softqam_ldpc_grant *grant)
+{
+    const uint32_t bits = grant->bits_per_symbol, n_layers = grant->n_layers;
+    if (bits < 1 || bits > MAX_SYMBOL_BITS || (bits > 1 && bits % 2))
+        return refuse("bits_per_symbol", bits, "not 1, 2, 4, 6, 8 or 10");
+    if (n_layers < 1 || n_layers > SOFTQAM_MAX_LAYERS)
+        return refuse("n_layers", n_layers, "not 1 to 4");
+    if (grant->n_bits < 1 || grant->n_bits > UINT32_MAX)
+        return refuse("n_bits", grant->n_bits, "not 1 to 2^32 - 1");
+    if (grant->n_bits % ((uint64_t)n_layers * bits) != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "grant.n_bits is %llu, not a multiple of %u layers of %u bits a symbol",
+                            (unsigned long long)grant->n_bits, (unsigned)n_layers, (unsigned)bits);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_grant(const softqam_ldpc_grant *grant)
+{
+    softqam_status status = check_bits(grant);
+    if (status == SOFTQAM_OK)
+        status = check_base_graph(grant);
+    if (status != SOFTQAM_OK)
+        return status;
+    if (grant->tb_size == 0)
+        return refuse("tb_size", 0, "less than 1");
+    if (grant->rv >= N_RVS)
+        return refuse("rv", grant->rv, "not 0 to 3");
+    if (grant->tbs_lbrm != 0 && grant->n_ref != 0)
+        return refuse("tbs_lbrm", grant->tbs_lbrm, "but n_ref is not 0: give one of them");
+    for (size_t k = 0; k < sizeof grant->reserved / sizeof grant->reserved[0]; k++)
+        if (grant->reserved[k] != 0)
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "grant.reserved is not 0");
+    return SOFTQAM_OK;
+}
+
+/* Clause 5.2.2: C and K', or why the transport block does not divide. */
+static softqam_status segment_transport_block(softqam_ldpc *ldpc, const base_graph *graph, uint32_t tb_size)
+{
+    ldpc->tb_crc_bits = tb_size > 3824 ? 24 : 16;                  /* clauses 6.2.1 and 7.2.1 */
+    const uint64_t n_bits = (uint64_t)tb_size + ldpc->tb_crc_bits; /* B */
+    uint64_t n_code_blocks = 1;
+    if (n_bits > graph->max_bits) {
+        const uint32_t room = graph->max_bits - CB_CRC_BITS;
+        n_code_blocks = (n_bits + room - 1) / room;
+        ldpc->cb_crc_bits = CB_CRC_BITS;
+    }
+    if (n_code_blocks > MAX_CODE_BLOCKS)
+        return refuse("tb_size", tb_size, "more than 65535 code blocks hold");
+    if (n_bits % n_code_blocks != 0)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                            "grant.tb_size is %u: with its CRC it does not divide into %u code blocks of base graph %u",
+                            (unsigned)tb_size, (unsigned)n_code_blocks, (unsigned)ldpc->base_graph);
+    ldpc->n_code_blocks = (uint32_t)n_code_blocks;
+    ldpc->k_prime = (uint32_t)(n_bits / n_code_blocks) + ldpc->cb_crc_bits;
+    return SOFTQAM_OK;
+}
+
+/* K_b of clause 5.2.2, which goes by B. Where C = 1, K' is B; where C > 1, both exceed 640. */
+static uint32_t info_columns_used(const softqam_ldpc *ldpc, const base_graph *graph)
+{
+    if (ldpc->base_graph == 1 || ldpc->k_prime > 640)
+        return graph->info_columns;
+    return ldpc->k_prime > 560 ? 9 : ldpc->k_prime > 192 ? 8 : 6;
+}
+
+/* Clause 5.2.2: the smallest lifting size that holds K'. The largest, 384, always does: K_cb is 22 * 384 or 10 * 384,
+ * and a block of base graph 2 with a smaller K_b has at most 640 bits. */
+static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
+{
+    const uint32_t columns = info_columns_used(ldpc, graph);
+    for (uint32_t set = 0; set < N_LIFTING_SETS; set++)
+        for (uint32_t k = 0; k < MAX_LIFTING_SIZES && lifting_sizes[set][k] != 0; k++) {
+            const uint32_t size = lifting_sizes[set][k];
+            if (columns * size >= ldpc->k_prime && (ldpc->lifting_size == 0 || size < ldpc->lifting_size)) {
+                ldpc->lifting_size = size;
+                ldpc->lifting_set = set;
+            }
+        }
+    ldpc->k = graph->info_columns * ldpc->lifting_size; /* clause 5.2.2 */
+    ldpc->n_fillers = ldpc->k - ldpc->k_prime;
+    ldpc->n = graph->coded_columns * ldpc->lifting_size; /* clause 5.3.2 */
+}
+
+/* Clause 5.4.2.1: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)), R_LBRM = 2/3. */
+static softqam_status limit_buffer(uint32_t *n_cb, const softqam_ldpc *ldpc, const softqam_ldpc_grant *grant)
+{
+    uint64_t n_ref = grant->n_ref;
+    *n_cb = ldpc->n;
+    if (grant->tbs_lbrm != 0) {
+        n_ref = 3 * (uint64_t)grant->tbs_lbrm / (2 * (uint64_t)ldpc->n_code_blocks);
+        if (n_ref == 0)
+            return refuse("tbs_lbrm", grant->tbs_lbrm, "which leaves no buffer: N_ref is 0");
+    }
+    if (n_ref != 0 && n_ref < ldpc->n)
+        *n_cb = (uint32_t)n_ref;
+    return SOFTQAM_OK;
+}
+
+/* The circular buffer as the codeword has it. Bit selection (clause 5.4.2.1) takes positions modulo N_cb, so none at or
+ * behind N_cb is ever selected, a filler or not: fillers there need not be skipped, and the soft buffer has no room for
+ * them. K' > 2 Zc, so position 0 is no filler and there is always something to select: with Z the next smaller lifting
+ * size, K' > K_b Z >= 6 Z and Zc <= 2 Z; for Zc = 2, the smallest, K' >= 1 + 16. */
+static void fill_codeword(softqam_codeword *codeword, const softqam_ldpc *ldpc, const softqam_ldpc_grant *grant,
+                          uint32_t n_cb)
+{
+    const base_graph *graph = &base_graphs[ldpc->base_graph - 1];
+    const uint32_t first_filler = ldpc->k_prime - 2 * ldpc->lifting_size;
+    const uint32_t filler_end = ldpc->k - 2 * ldpc->lifting_size, end = filler_end < n_cb ? filler_end : n_cb;
+    memset(codeword, 0, sizeof *codeword);
+    codeword->n_bits = grant->n_bits;
+    codeword->n_code_blocks = ldpc->n_code_blocks;
+    codeword->deinterleave = 1;
+    codeword->n_cb = n_cb;
+    codeword->k0 = graph->starts[grant->rv] * n_cb / ldpc->n * ldpc->lifting_size; /* table 5.4.2.1-2 */
+    if (first_filler < end) {
+        codeword->first_filler = first_filler;
+        codeword->n_fillers = end - first_filler;
+    }
+}
+
+softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
+                                          const softqam_ldpc_grant *grant)
+{
+    softqam_ldpc made = {0};
+    uint32_t n_cb;
+    if (!codeword || !grant)
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", !codeword ? "codeword" : "grant");
+    softqam_status status = check_grant(grant);
+    if (status != SOFTQAM_OK)
+        return status;
+    made.base_graph = grant->base_graph != 0 ? grant->base_graph : chosen_base_graph(grant);
+    const base_graph *graph = &base_graphs[made.base_graph - 1];
+    status = segment_transport_block(&made, graph, grant->tb_size);
+    if (status != SOFTQAM_OK)
+        return status;
+    choose_lifting_size(&made, graph);
+    status = limit_buffer(&n_cb, &made, grant);
+    if (status != SOFTQAM_OK)
+        return status;
+    fill_codeword(codeword, &made, grant, n_cb);
+    if (ldpc)
+        *ldpc = made;
+    return SOFTQAM_OK;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam_codeword_init_ldpc() against 3GPP TS 38.212 followed step by step, for transport blocks of all sizes; against
+ * numbers of other programs; that every transport block size of 38.214 is taken; refusals. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { STREAM_GRANTS = 1, STREAM_LIMITS, STREAM_SIZES };
+
+static const uint32_t symbol_bits[] = {1, 2, 4, 6, 8, 10};
+
+/* 38.212 by trial: no table of lifting sizes, and no division where counting does. */
+typedef struct steps {
+    softqam_codeword codeword;
+    softqam_ldpc ldpc;
+    bool is_divided; /* into code blocks of equal size */
+} steps;
+
+/* Clause 5.2.2: the fewest code blocks that hold B bits, each with a CRC where there are several. */
+static void divide(steps *self, uint32_t n_bits)
+{
+    const uint64_t most = self->ldpc.base_graph == 1 ? 8448 : 3840;
+    uint64_t n = 1, total = n_bits; /* C, B' */
+    if (n_bits > most) {
+        self->ldpc.cb_crc_bits = 24;
+        for (n = 2, total = n_bits + 48; total > n * most; n++)
+            total += 24;
+    }
+    self->ldpc.n_code_blocks = (uint32_t)n;
+    self->ldpc.k_prime = (uint32_t)(total / n);
+    self->is_divided = total % n == 0;
+}
+
+/* Table 5.3.2-1 has a * 2^j up to 384, but 1, with a = 2, 3, 5, .. 15 for i_LS = 0, 1, 2, .. 7: numbers whose odd
+ * factor is at most 15. */
+static void lift(steps *self, uint32_t n_bits)
+{
+    const bool is_first = self->ldpc.base_graph == 1;
+    const uint32_t columns = is_first ? 22 : n_bits > 640 ? 10 : n_bits > 560 ? 9 : n_bits > 192 ? 8 : 6;
+    for (uint32_t size = 2; size <= 384; size++) {
+        uint32_t odd = size;
+        while (odd % 2 == 0)
+            odd /= 2;
+        if (odd > 15 || columns * size < self->ldpc.k_prime)
+            continue;
+        self->ldpc.lifting_size = size;
+        self->ldpc.lifting_set = odd / 2;
+        break;
+    }
+    assert_int_not_equal(self->ldpc.lifting_size, 0);
+    self->ldpc.k = (is_first ? 22 : 10) * self->ldpc.lifting_size;
+    self->ldpc.n_fillers = self->ldpc.k - self->ldpc.k_prime;
+    self->ldpc.n = (is_first ? 66 : 50) * self->ldpc.lifting_size;
+}
+
+/* Clause 5.3.2: d(i - 2 Zc) = c(i), of which those from K' to K are NULL. Clause 5.4.2.1: d(0) to d(N_cb - 1) are the
+ * circular buffer. */
+static void lay_out(steps *self, const softqam_ldpc_grant *grant)
+{
+    static const uint32_t starts[2][4] = {{0, 17, 33, 56}, {0, 13, 25, 43}};
+    const softqam_ldpc *ldpc = &self->ldpc;
+    softqam_codeword *codeword = &self->codeword;
+    codeword->n_bits = grant->n_bits;
+    codeword->n_code_blocks = ldpc->n_code_blocks;
+    codeword->deinterleave = 1;
+    codeword->n_cb = grant->n_ref != 0 && grant->n_ref < ldpc->n ? grant->n_ref : ldpc->n;
+    /* N_ref is the largest number whose C 2/3-fold is at most TBS_LBRM. */
+    while (grant->tbs_lbrm != 0 && 2 * (uint64_t)ldpc->n_code_blocks * codeword->n_cb > 3 * (uint64_t)grant->tbs_lbrm)
+        codeword->n_cb--;
+    const uint64_t start = starts[ldpc->base_graph - 1][grant->rv];
+    for (uint64_t n = 1; n * ldpc->n <= start * codeword->n_cb; n++)
+        codeword->k0 += ldpc->lifting_size;
+    for (uint32_t i = 2 * ldpc->lifting_size; i < ldpc->k; i++) {
+        const uint32_t position = i - 2 * ldpc->lifting_size;
+        if (i < ldpc->k_prime || position >= codeword->n_cb)
+            continue;
+        if (codeword->n_fillers == 0)
+            codeword->first_filler = position;
+        codeword->n_fillers++;
+    }
+}
+
+static steps follow(const softqam_ldpc_grant *grant, uint32_t base_graph)
+{
+    steps self = {.ldpc = {.base_graph = base_graph, .tb_crc_bits = grant->tb_size > 3824 ? 24 : 16}};
+    const uint32_t n_bits = grant->tb_size + self.ldpc.tb_crc_bits;
+    divide(&self, n_bits);
+    lift(&self, n_bits);
+    lay_out(&self, grant);
+    return self;
+}
+
+static void print_grant(char text[200], const softqam_ldpc_grant *grant)
+{
+    snprintf(text, 200, "A %u, base graph %u, R %g/1024, rv %u, G %llu, Qm %u, %u layers, TBS_LBRM %u, N_ref %u",
+             grant->tb_size, grant->base_graph, (double)grant->code_rate, grant->rv, (unsigned long long)grant->n_bits,
+             grant->bits_per_symbol, grant->n_layers, grant->tbs_lbrm, grant->n_ref);
+}
+
+/* True where the transport block divides into its code blocks; else it must be refused. */
+static bool check(const softqam_ldpc_grant *grant, uint32_t base_graph)
+{
+    const steps expected = follow(grant, base_graph);
+    softqam_codeword codeword;
+    softqam_ldpc ldpc;
+    char text[200];
+    memset(&codeword, 0xa5, sizeof codeword);
+    memset(&ldpc, 0xa5, sizeof ldpc);
+    const softqam_status status = softqam_codeword_init_ldpc(&codeword, &ldpc, grant);
+    print_grant(text, grant);
+    if (!expected.is_divided || expected.codeword.n_cb == 0) {
+        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
+            fail_msg("%s: not refused", text);
+        return false;
+    }
+    if (status != SOFTQAM_OK)
+        fail_msg("%s: %s", text, softqam_error_message());
+    if (memcmp(&ldpc, &expected.ldpc, sizeof ldpc) != 0 || memcmp(&codeword, &expected.codeword, sizeof codeword) != 0)
+        fail_msg(
+            "%s: C %u, Zc %u, i_LS %u, K' %u, K %u, N_cb %u, k0 %u, fillers %u from %u on, instead of C %u, Zc %u, "
+            "i_LS %u, K' %u, K %u, N_cb %u, k0 %u, fillers %u from %u on",
+            text, ldpc.n_code_blocks, ldpc.lifting_size, ldpc.lifting_set, ldpc.k_prime, ldpc.k, codeword.n_cb,
+            codeword.k0, codeword.n_fillers, codeword.first_filler, expected.ldpc.n_code_blocks,
+            expected.ldpc.lifting_size, expected.ldpc.lifting_set, expected.ldpc.k_prime, expected.ldpc.k,
+            expected.codeword.n_cb, expected.codeword.k0, expected.codeword.n_fillers, expected.codeword.first_filler);
+    assert_true(codeword.k0 < codeword.n_cb && codeword.first_filler + codeword.n_fillers <= codeword.n_cb);
+    assert_true(codeword.n_fillers < codeword.n_cb);
+    return true;
+}
+
+static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size, uint32_t base_graph)
+{
+    softqam_ldpc_grant grant = {.tb_size = tb_size, .base_graph = base_graph};
+    grant.bits_per_symbol = symbol_bits[harness_random_below(random, HARNESS_COUNT(symbol_bits))];
+    grant.n_layers = 1 + (uint32_t)harness_random_below(random, SOFTQAM_MAX_LAYERS);
+    grant.rv = (uint32_t)harness_random_below(random, 4);
+    grant.n_bits = (uint64_t)grant.bits_per_symbol * grant.n_layers * (1 + harness_random_below(random, 100000));
+    return grant;
+}
+
+/* Every size up to 4,096 bits, whole bytes up to 130,000, some beyond; each with and without a limit. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_GRANTS);
+    size_t n_taken = 0, n_refused = 0;
+    for (uint32_t tb_size = 1; tb_size < 1600000; tb_size += tb_size < 4096 ? 1 : tb_size < 130000 ? 8 : 1000)
+        for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
+            softqam_ldpc_grant grant = random_grant(&random, tb_size, base_graph);
+            const bool is_taken = check(&grant, base_graph);
+            n_taken += is_taken;
+            n_refused += !is_taken;
+            if (harness_random_below(&random, 2))
+                grant.tbs_lbrm = 1 + (uint32_t)harness_random_below(&random, 4 * (size_t)tb_size);
+            else
+                grant.n_ref = 1 + (uint32_t)harness_random_below(&random, 30000);
+            (void)check(&grant, base_graph);
+        }
+    print_message("%zu sizes taken, %zu refused\n", n_taken, n_refused);
+    assert_true(n_taken > 9000 && n_refused > 9000);
+}
+
+/* Buffers that end before, within, at and behind the fillers, bit by bit, for every rv. */
+static void test_limits(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 24, 293, 504, 3824, 3840, 8456};
+    harness_random random = harness_random_stream(STREAM_LIMITS);
+    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
+        for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
+            softqam_ldpc_grant grant = random_grant(&random, sizes[k], base_graph);
+            const softqam_ldpc ldpc = follow(&grant, base_graph).ldpc;
+            const uint32_t step = 1 + ldpc.n / 4000;
+            for (uint32_t limit = 1; limit < ldpc.n + 2 * step; limit += step) {
+                grant.rv = (grant.rv + 1) % 4;
+                grant.tbs_lbrm = 0;
+                grant.n_ref = limit;
+                check(&grant, base_graph);
+                grant.n_ref = 0;
+                grant.tbs_lbrm = (2 * limit * ldpc.n_code_blocks + 2) / 3;
+                check(&grant, base_graph);
+            }
+        }
+}
+
+/* The choice of the base graph: about its three bounds. */
+static void test_base_graphs(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t tb_size;
+        float code_rate;
+        uint32_t base_graph;
+    } rows[] = {
+        {292, 1023, 2},    {293, 1023, 1},       {293, 687, 1},       {293, 686, 2},       {3824, 686, 2},
+        {3824, 686.5F, 1}, {3824, 687, 1},       {3848, 686, 1},      {3848, 257, 1},      {3848, 256.5F, 1},
+        {3848, 256, 2},    {3832, 120, 2},       {25120, 256, 2},     {319784, 682.5F, 1}, {293, 256, 2},
+        {3848, 30, 2},     {3824, 686.0625F, 2}, {3824, 686.125F, 1},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        const softqam_ldpc_grant grant = {.n_bits = 8,
+                                          .tb_size = rows[k].tb_size,
+                                          .code_rate = rows[k].code_rate,
+                                          .bits_per_symbol = 8,
+                                          .n_layers = 1};
+        if (!follow(&grant, rows[k].base_graph).is_divided)
+            fail_msg("row %zu does not divide", k);
+        check(&grant, rows[k].base_graph);
+    }
+}
+
+/* 38.214 clauses 5.1.3.2 and 6.1.4.2, from the fourth step on, for more than 3824 information bits. */
+static uint32_t transport_block_size(double n_info, bool is_low_rate)
+{
+    const double unit = exp2(floor(log2(n_info - 24)) - 5);
+    double quantised = unit * floor((n_info - 24) / unit + 0.5);
+    quantised = quantised < 3840 ? 3840 : quantised;
+    double n = 1;
+    if (is_low_rate)
+        n = ceil((quantised + 24) / 3816);
+    else if (quantised > 8424)
+        n = ceil((quantised + 24) / 8424);
+    return (uint32_t)(8 * n * ceil((quantised + 24) / (8 * n)) - 24);
+}
+
+static void test_transport_block_sizes(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_SIZES);
+    uint32_t largest = 0;
+    for (double n_info = 3825; n_info < 1600000; n_info *= 1.003)
+        for (int is_low_rate = 0; is_low_rate < 2; is_low_rate++) {
+            const uint32_t tb_size = transport_block_size(n_info, is_low_rate);
+            softqam_ldpc_grant grant = random_grant(&random, tb_size, 0);
+            grant.code_rate = is_low_rate ? 256 : 256.5F;
+            if (!check(&grant, is_low_rate ? 2 : 1))
+                fail_msg("a transport block of %u bits is refused", tb_size);
+            largest = tb_size > largest ? tb_size : largest;
+        }
+    print_message("transport blocks up to %u bits\n", largest);
+}
+
+/* py3gpp 0.6.0: nrDLSCHInfo() of A and R, and k0 for each rv as nrRateMatchLDPC() gives it when the codeword's bits are
+ * their own positions; i_LS by LDPC5GEncoder of Sionna 1.2.0, whose Zc are the same. MATLAB's documentation of
+ * nrDLSCHInfo and nrULSCHInfo has the row of 8456 bits and 517/1024 too. */
+typedef struct other_row {
+    uint32_t tb_size;
+    float code_rate;
+    softqam_ldpc ldpc;
+    uint32_t k0[4];
+} other_row;
+
+/* clang-format off */
+static const other_row other_rows[] = {
+    {24, 120, {2, 16, 1, 0, 7, 3, 40, 70, 30, 350, {0}}, {0, 91, 175, 301}},
+    {24, 900, {2, 16, 1, 0, 7, 3, 40, 70, 30, 350, {0}}, {0, 91, 175, 301}},
+    {8, 500, {2, 16, 1, 0, 4, 0, 24, 40, 16, 200, {0}}, {0, 52, 100, 172}},
+    {176, 308, {2, 16, 1, 0, 32, 0, 192, 320, 128, 1600, {0}}, {0, 416, 800, 1376}},
+    {177, 500, {2, 16, 1, 0, 26, 6, 193, 260, 67, 1300, {0}}, {0, 338, 650, 1118}},
+    {192, 308, {2, 16, 1, 0, 26, 6, 208, 260, 52, 1300, {0}}, {0, 338, 650, 1118}},
+    {292, 900, {2, 16, 1, 0, 40, 2, 308, 400, 92, 2000, {0}}, {0, 520, 1000, 1720}},
+    {293, 900, {1, 16, 1, 0, 15, 7, 309, 330, 21, 990, {0}}, {0, 255, 495, 840}},
+    {292, 200, {2, 16, 1, 0, 40, 2, 308, 400, 92, 2000, {0}}, {0, 520, 1000, 1720}},
+    {293, 200, {2, 16, 1, 0, 40, 2, 309, 400, 91, 2000, {0}}, {0, 520, 1000, 1720}},
+    {296, 679, {2, 16, 1, 0, 40, 2, 312, 400, 88, 2000, {0}}, {0, 520, 1000, 1720}},
+    {504, 340, {2, 16, 1, 0, 72, 4, 520, 720, 200, 3600, {0}}, {0, 936, 1800, 3096}},
+    {544, 602, {2, 16, 1, 0, 72, 4, 560, 720, 160, 3600, {0}}, {0, 936, 1800, 3096}},
+    {552, 602, {2, 16, 1, 0, 64, 0, 568, 640, 72, 3200, {0}}, {0, 832, 1600, 2752}},
+    {624, 466, {2, 16, 1, 0, 72, 4, 640, 720, 80, 3600, {0}}, {0, 936, 1800, 3096}},
+    {632, 466, {2, 16, 1, 0, 72, 4, 648, 720, 72, 3600, {0}}, {0, 936, 1800, 3096}},
+    {640, 682.5F, {2, 16, 1, 0, 72, 4, 656, 720, 64, 3600, {0}}, {0, 936, 1800, 3096}},
+    {1032, 682.5F, {2, 16, 1, 0, 112, 3, 1048, 1120, 72, 5600, {0}}, {0, 1456, 2800, 4816}},
+    {1032, 686.5F, {1, 16, 1, 0, 48, 1, 1048, 1056, 8, 3168, {0}}, {0, 816, 1584, 2688}},
+    {2024, 120, {2, 16, 1, 0, 208, 6, 2040, 2080, 40, 10400, {0}}, {0, 2704, 5200, 8944}},
+    {3824, 449, {2, 16, 1, 0, 384, 1, 3840, 3840, 0, 19200, {0}}, {0, 4992, 9600, 16512}},
+    {3824, 686, {2, 16, 1, 0, 384, 1, 3840, 3840, 0, 19200, {0}}, {0, 4992, 9600, 16512}},
+    {3824, 687, {1, 16, 1, 0, 176, 5, 3840, 3872, 32, 11616, {0}}, {0, 2992, 5808, 9856}},
+    {3824, 256, {2, 16, 1, 0, 384, 1, 3840, 3840, 0, 19200, {0}}, {0, 4992, 9600, 16512}},
+    {3824, 948, {1, 16, 1, 0, 176, 5, 3840, 3872, 32, 11616, {0}}, {0, 2992, 5808, 9856}},
+    {3840, 256, {2, 24, 2, 24, 208, 6, 1956, 2080, 124, 10400, {0}}, {0, 2704, 5200, 8944}},
+    {3840, 257, {1, 24, 1, 0, 176, 5, 3864, 3872, 8, 11616, {0}}, {0, 2992, 5808, 9856}},
+    {3848, 256, {2, 24, 2, 24, 208, 6, 1960, 2080, 120, 10400, {0}}, {0, 2704, 5200, 8944}},
+    {3904, 193, {2, 24, 2, 24, 208, 6, 1988, 2080, 92, 10400, {0}}, {0, 2704, 5200, 8944}},
+    {7680, 120, {2, 24, 3, 24, 288, 4, 2592, 2880, 288, 14400, {0}}, {0, 3744, 7200, 12384}},
+    {7688, 666, {1, 24, 1, 0, 352, 5, 7712, 7744, 32, 23232, {0}}, {0, 5984, 11616, 19712}},
+    {8424, 772, {1, 24, 1, 0, 384, 1, 8448, 8448, 0, 25344, {0}}, {0, 6528, 12672, 21504}},
+    {8448, 772, {1, 24, 2, 24, 208, 6, 4260, 4576, 316, 13728, {0}}, {0, 3536, 6864, 11648}},
+    {8456, 517, {1, 24, 2, 24, 208, 6, 4264, 4576, 312, 13728, {0}}, {0, 3536, 6864, 11648}},
+    {8968, 517, {1, 24, 2, 24, 208, 6, 4520, 4576, 56, 13728, {0}}, {0, 3536, 6864, 11648}},
+    {16896, 517, {1, 24, 3, 24, 288, 4, 5664, 6336, 672, 19008, {0}}, {0, 4896, 9504, 16128}},
+    {25104, 616, {1, 24, 3, 24, 384, 1, 8400, 8448, 48, 25344, {0}}, {0, 6528, 12672, 21504}},
+    {42016, 466, {1, 24, 5, 24, 384, 1, 8432, 8448, 16, 25344, {0}}, {0, 6528, 12672, 21504}},
+    {127080, 948, {1, 24, 16, 24, 384, 1, 7968, 8448, 480, 25344, {0}}, {0, 6528, 12672, 21504}},
+    {319784, 948, {1, 24, 38, 24, 384, 1, 8440, 8448, 8, 25344, {0}}, {0, 6528, 12672, 21504}},
+    {1277992, 948, {1, 24, 152, 24, 384, 1, 8432, 8448, 16, 25344, {0}}, {0, 6528, 12672, 21504}},
+};
+/* clang-format on */
+
+static void test_other_programs(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < HARNESS_COUNT(other_rows); k++)
+        for (uint32_t rv = 0; rv < 4; rv++) {
+            const other_row *row = &other_rows[k];
+            const softqam_ldpc_grant grant = {.n_bits = 96,
+                                              .tb_size = row->tb_size,
+                                              .code_rate = row->code_rate,
+                                              .rv = rv,
+                                              .bits_per_symbol = 6,
+                                              .n_layers = 4};
+            const softqam_codeword expected = {
+                .n_bits = 96,
+                .n_code_blocks = row->ldpc.n_code_blocks,
+                .deinterleave = 1,
+                .n_cb = row->ldpc.n,
+                .k0 = row->k0[rv],
+                .first_filler = row->ldpc.n_fillers ? row->ldpc.k_prime - 2 * row->ldpc.lifting_size : 0,
+                .n_fillers = row->ldpc.n_fillers,
+            };
+            softqam_codeword codeword;
+            softqam_ldpc ldpc;
+            assert_int_equal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), SOFTQAM_OK);
+            if (memcmp(&ldpc, &row->ldpc, sizeof ldpc) != 0 || memcmp(&codeword, &expected, sizeof codeword) != 0)
+                fail_msg("row %zu, rv %u: differs", k, rv);
+        }
+}
+
+/* MATLAB's documentation of nrCodeBlockSegmentLDPC: 4000 bits with CRC. */
+static void test_matlab_segmentation(void **state)
+{
+    (void)state;
+    static const uint32_t n_code_blocks[] = {1, 2}, k[] = {4224, 2080};
+    for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
+        const softqam_ldpc_grant grant = {
+            .n_bits = 8000, .tb_size = 4000 - 24, .base_graph = base_graph, .bits_per_symbol = 2, .n_layers = 1};
+        softqam_codeword codeword;
+        softqam_ldpc ldpc;
+        assert_int_equal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), SOFTQAM_OK);
+        assert_int_equal(ldpc.n_code_blocks, n_code_blocks[base_graph - 1]);
+        assert_int_equal(ldpc.k, k[base_graph - 1]);
+    }
+}
+
+/* OAI's nr_rate_matching_ldpc_rx(), as of March 2024: N_cb and k0 of limited buffers. */
+static void test_limited_buffers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t tb_size, base_graph, tbs_lbrm, n_cb, k0[4];
+    } rows[] = {
+        {24, 2, 1000, 350, {0, 91, 175, 301}},
+        {293, 1, 500, 750, {0, 180, 375, 630}},
+        {504, 2, 700, 1050, {0, 216, 504, 864}},
+        {3824, 2, 8448, 12672, {0, 3072, 6144, 10752}},
+        {3824, 1, 5000, 7500, {0, 1760, 3696, 6336}},
+        {8424, 1, 8424, 12636, {0, 3072, 6144, 10368}},
+        {8456, 1, 12000, 9000, {0, 2288, 4368, 7488}},
+        {8456, 1, 8456, 6342, {0, 1456, 3120, 5200}},
+        {25104, 1, 25104, 12552, {0, 3072, 6144, 10368}},
+        {25104, 1, 30000, 15000, {0, 3840, 7296, 12672}},
+        {127080, 1, 159880, 14988, {0, 3840, 7296, 12672}},
+        {319784, 1, 319784, 12623, {0, 3072, 6144, 10368}},
+        {1277992, 1, 1277992, 12611, {0, 3072, 6144, 10368}},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
+        for (uint32_t rv = 0; rv < 4; rv++) {
+            const softqam_ldpc_grant grant = {.n_bits = 96,
+                                              .tb_size = rows[k].tb_size,
+                                              .base_graph = rows[k].base_graph,
+                                              .rv = rv,
+                                              .bits_per_symbol = 4,
+                                              .n_layers = 2,
+                                              .tbs_lbrm = rows[k].tbs_lbrm};
+            softqam_codeword codeword;
+            assert_int_equal(softqam_codeword_init_ldpc(&codeword, NULL, &grant), SOFTQAM_OK);
+            if (codeword.n_cb != rows[k].n_cb || codeword.k0 != rows[k].k0[rv])
+                fail_msg("row %zu, rv %u: N_cb %u, k0 %u", k, rv, codeword.n_cb, codeword.k0);
+        }
+}
+
+#define GOOD .n_bits = 96, .tb_size = 8456, .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4
+#define ROW(text, ...)                                                                                                 \
+    {                                                                                                                  \
+        {__VA_ARGS__}, text                                                                                            \
+    }
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        softqam_ldpc_grant grant;
+        const char *message;
+    } rows[] = {
+        ROW("grant.bits_per_symbol is 0, not 1, 2, 4, 6, 8 or 10", .n_bits = 96, .tb_size = 8456, .n_layers = 1),
+        ROW("grant.bits_per_symbol is 3, not 1, 2, 4, 6, 8 or 10", .bits_per_symbol = 3, .n_layers = 1),
+        ROW("grant.bits_per_symbol is 12, not 1, 2, 4, 6, 8 or 10", .bits_per_symbol = 12, .n_layers = 1),
+        ROW("grant.n_layers is 0, not 1 to 4", .n_bits = 96, .bits_per_symbol = 6),
+        ROW("grant.n_layers is 5, not 1 to 4", .n_bits = 96, .bits_per_symbol = 6, .n_layers = 5),
+        ROW("grant.n_bits is 0, not 1 to 2^32 - 1", .tb_size = 24, .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.n_bits is 4294967296, not 1 to 2^32 - 1", .n_bits = (uint64_t)1 << 32, .bits_per_symbol = 8,
+            .n_layers = 4),
+        ROW("grant.n_bits is 100, not a multiple of 4 layers of 6 bits a symbol", .n_bits = 100, .bits_per_symbol = 6,
+            .n_layers = 4),
+        ROW("grant.base_graph is 3, not 0, 1 or 2", .n_bits = 96, .base_graph = 3, .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.base_graph is 1, but code_rate is not 0: it chooses the base graph", GOOD, .code_rate = 517),
+        ROW("grant.base_graph is 1, but code_rate is not 0: it chooses the base graph", GOOD, .code_rate = NAN),
+        ROW("grant.code_rate is 0, not R * 1024 above 0 and below 1024, and base_graph is 0", .n_bits = 96,
+            .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.code_rate is -517, not R * 1024 above 0 and below 1024, and base_graph is 0", .n_bits = 96,
+            .bits_per_symbol = 6, .n_layers = 4, .code_rate = -517),
+        ROW("grant.code_rate is 1024, not R * 1024 above 0 and below 1024, and base_graph is 0", .n_bits = 96,
+            .bits_per_symbol = 6, .n_layers = 4, .code_rate = 1024),
+        ROW("grant.code_rate is nan, not R * 1024 above 0 and below 1024, and base_graph is 0", .n_bits = 96,
+            .bits_per_symbol = 6, .n_layers = 4, .code_rate = NAN),
+        ROW("grant.tb_size is 0, less than 1", .n_bits = 96, .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.tb_size is 8457: with its CRC it does not divide into 2 code blocks of base graph 1", .n_bits = 96,
+            .tb_size = 8457, .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.tb_size is 4294967295, more than 65535 code blocks hold", .n_bits = 96, .tb_size = UINT32_MAX,
+            .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.tb_size is 250081537, more than 65535 code blocks hold", .n_bits = 96,
+            .tb_size = 65535 * 3816 - 24 + 1, .base_graph = 2, .bits_per_symbol = 6, .n_layers = 4),
+        ROW("grant.rv is 4, not 0 to 3", GOOD, .rv = 4),
+        ROW("grant.tbs_lbrm is 9000, but n_ref is not 0: give one of them", GOOD, .tbs_lbrm = 9000, .n_ref = 1),
+        ROW("grant.tbs_lbrm is 1, which leaves no buffer: N_ref is 0", GOOD, .tbs_lbrm = 1),
+        ROW("grant.reserved is not 0", GOOD, .reserved = {1}),
+        ROW("grant.reserved is not 0", GOOD, .reserved = {0, 0, 0, 1}),
+    };
+    softqam_codeword codeword, codeword_before;
+    softqam_ldpc ldpc, ldpc_before;
+    memset(&codeword, 0xa5, sizeof codeword);
+    memset(&ldpc, 0xa5, sizeof ldpc);
+    memcpy(&codeword_before, &codeword, sizeof codeword);
+    memcpy(&ldpc_before, &ldpc, sizeof ldpc);
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        const softqam_status status = softqam_codeword_init_ldpc(&codeword, &ldpc, &rows[k].grant);
+        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || strcmp(softqam_error_message(), rows[k].message) != 0)
+            fail_msg("row %zu: status %d, \"%s\" instead of \"%s\"", k, (int)status, softqam_error_message(),
+                     rows[k].message);
+    }
+    const softqam_ldpc_grant good = {GOOD};
+    assert_int_equal(softqam_codeword_init_ldpc(NULL, &ldpc, &good), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(softqam_error_message(), "codeword is NULL");
+    assert_int_equal(softqam_codeword_init_ldpc(&codeword, &ldpc, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(softqam_error_message(), "grant is NULL");
+    assert_memory_equal(&codeword, &codeword_before, sizeof codeword);
+    assert_memory_equal(&ldpc, &ldpc_before, sizeof ldpc);
+}
+
+/* What is close to a refusal. */
+static void test_accepted(void **state)
+{
+    (void)state;
+    static const softqam_ldpc_grant rows[] = {
+        {GOOD, .code_rate = -0.0F},
+        {GOOD, .n_ref = UINT32_MAX},
+        {GOOD, .tbs_lbrm = UINT32_MAX},
+        {GOOD, .tbs_lbrm = 0x55555556}, /* three of it are 2^32 + 2 */
+        {GOOD, .tbs_lbrm = 2},
+        {.n_bits = UINT32_MAX, .tb_size = 1, .base_graph = 2, .bits_per_symbol = 1, .n_layers = 1},
+        {.n_bits = 96, .tb_size = 65535 * 3816 - 24, .base_graph = 2, .bits_per_symbol = 1, .n_layers = 1},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
+        assert_true(check(&rows[k], rows[k].base_graph));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_base_graphs),     cmocka_unit_test(test_transport_block_sizes),
+        cmocka_unit_test(test_other_programs),  cmocka_unit_test(test_matlab_segmentation),
+        cmocka_unit_test(test_limited_buffers), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_accepted),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
