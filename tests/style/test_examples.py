@@ -12,6 +12,7 @@ import sys
 # What an example uses without saying where it comes from, by a line that only this example has. None: it is of an older
 # version.
 CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; extern size_t soft_buffer_values; "
+BUFFERS = "extern softqam_segment segment; extern int8_t *soft_buffers; extern softqam_demodulator *demodulator; "
 DECLARATIONS = {
     "softqam_create(&demodulator": None,
     "// as often as you like": "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
@@ -22,6 +23,12 @@ DECLARATIONS = {
                       "extern softqam_status status;",
     "/* zero selects each field's default */": CODEWORD + "extern int8_t *llrs; extern const float *symbols, *noise_var; "
                                                "extern softqam_demodulator *demodulator;",
+    "grant.tb_size = tb_size;": CODEWORD + BUFFERS + "extern uint32_t tb_size, tbs_lbrm;",
+    "grant.n_bits = G_again;": CODEWORD + BUFFERS + "extern softqam_ldpc_grant grant; extern softqam_ldpc ldpc; "
+                               "extern uint64_t G_again; extern unsigned Qm_again; extern uint32_t n_cbg, cbgti;",
+    "runs[k].n_elements": BUFFERS + "extern softqam_segment segments[]; extern size_t n_runs; "
+                          "struct run { size_t n_elements; const float *symbols, *noise_var; int8_t *uci_llrs; "
+                          "int is_data; }; extern const struct run *runs;",
     "segment.layers[k].noise_var = n0[k];": CODEWORD + "extern int8_t *soft_buffers; extern const float *symbols[2], "
                                             "*n0[2]; extern softqam_status status;",
 }
