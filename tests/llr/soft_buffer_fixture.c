@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "soft_buffer_fixture.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+soft_contexts soft_open_contexts(unsigned n_threads)
+{
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    setup.context.n_threads = 1;
+    return (soft_contexts){llr_open_contexts(n_threads), harness_create_context(&setup)};
+}
+
+void soft_close_contexts(soft_contexts *self)
+{
+    llr_close_contexts(&self->all);
+    softqam_context_destroy(self->plain);
+}
+
+softqam_demodulator *soft_create(const softqam_demodulator_config *config, softqam_context *context)
+{
+    softqam_demodulator *demodulator = NULL;
+    softqam_demodulator_config placed = *config;
+    placed.context = context;
+    if (softqam_demodulator_create(&demodulator, &placed) != SOFTQAM_OK)
+        fail_msg("softqam_demodulator_create: %s", softqam_error_message());
+    return demodulator;
+}
+
+soft_values soft_values_of(const softqam_demodulator_config *config)
+{
+    static const soft_values defaults[] = {
+        [SOFTQAM_OUTPUT_S8] = {SOFT_S8, 127},
+        [SOFTQAM_OUTPUT_S16] = {SOFT_S16, 32767},
+        [SOFTQAM_OUTPUT_F16] = {SOFT_F16, 65504},
+        [SOFTQAM_OUTPUT_F32] = {SOFT_F32, FLT_MAX},
+    };
+    soft_values values = defaults[config->output_format];
+    values.limit = config->llr_limit ? config->llr_limit : values.limit;
+    return values;
+}
+
+/* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart. */
+static void place_layers(soft_codeword *self, harness_random *random)
+{
+    enum { MAX_STRIDE = 5, ROOM = 64 };
+    softqam_segment *whole = &self->whole;
+    const unsigned n_layers = whole->n_layers ? whole->n_layers : 1;
+    const size_t n = whole->n_symbols / n_layers, kind = harness_random_below(random, 3);
+    const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
+    const size_t n_placed = (n + ROOM) * MAX_STRIDE;
+    self->symbols = harness_alloc(n_placed * nbytes);
+    self->noise = harness_alloc(n_placed * sizeof(float));
+    if (self->config.input_format == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(random, n_placed, (float *)(void *)self->symbols);
+    else
+        harness_random_fill(random, self->symbols, n_placed * nbytes);
+    harness_fill_noise(random, HARNESS_NOISE_USUAL, n_placed, self->noise);
+    for (size_t i = 0; i < n_placed; i += 1 + harness_random_below(random, 200))
+        harness_fill_noise(random, HARNESS_NOISE_ANY, 1, self->noise + i);
+    whole->symbol_stride = kind == 0 ? n_layers : kind == 1 ? 1 : harness_random_below(random, MAX_STRIDE);
+    whole->noise_stride = kind == 0 ? n_layers : harness_random_below(random, 3);
+    for (size_t k = 0; k < n_layers; k++) {
+        const bool is_apart = kind == 2 && harness_random_below(random, 2);
+        const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
+        whole->layers[k] = (softqam_layer){
+            .symbols = self->symbols + first * nbytes,
+            .symbols_q = is_apart ? self->symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
+            .noise_var = self->noise + first,
+        };
+    }
+}
+
+void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_random *random)
+{
+    const softqam_codeword *codeword = &self->whole.codeword;
+    const unsigned n_layers = self->whole.n_layers ? self->whole.n_layers : 1;
+    self->Q_m = softqam_bits_per_symbol(self->whole.modulation);
+    self->whole.n_symbols = codeword->n_bits / self->Q_m;
+    rate_recovery_transmitted(codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
+    rate_recovery_lengths(codeword->n_bits, n_layers, self->Q_m, codeword->n_code_blocks, self->transmitted,
+                          self->lengths);
+    for (size_t r = 0, first = 0; r < codeword->n_code_blocks; first += self->lengths[r], r++)
+        self->first_values[r] = first;
+    place_layers(self, random);
+    softqam_demodulator *demodulator = soft_create(&self->config, on->plain);
+    self->llrs = harness_alloc(codeword->n_bits * soft_values_nbytes(soft_values_of(&self->config).format));
+    softqam_segment plain = self->whole;
+    plain.codeword = (softqam_codeword){0};
+    plain.out = self->llrs;
+    harness_demodulate_segments(demodulator, &plain, 1);
+    softqam_demodulator_destroy(demodulator);
+}
+
+void soft_codeword_close(soft_codeword *self)
+{
+    free(self->llrs);
+    free(self->noise);
+    free(self->symbols);
+}
+
+softqam_segment soft_codeword_part(const soft_codeword *self, size_t first_element, size_t n_elements)
+{
+    softqam_segment part = self->whole;
+    const size_t n_layers = part.n_layers ? part.n_layers : 1, stride = part.symbol_stride ? part.symbol_stride : 1;
+    const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
+    part.n_symbols = n_elements * n_layers;
+    part.first_symbol = first_element * n_layers;
+    for (size_t k = 0; k < n_layers; k++) {
+        softqam_layer *layer = &part.layers[k];
+        const size_t step = first_element * stride * (layer->symbols_q ? nbytes / 2 : nbytes);
+        layer->symbols = (const uint8_t *)layer->symbols + step;
+        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL;
+        layer->noise_var += first_element * part.noise_stride;
+    }
+    return part;
+}
+
+void soft_codeword_cut(const soft_codeword *self, harness_random *random, bool in_order, size_t n_parts,
+                       softqam_segment parts[])
+{
+    const size_t n_elements = self->whole.n_symbols / (self->whole.n_layers ? self->whole.n_layers : 1);
+    for (size_t k = 0, first = 0; k < n_parts; k++) {
+        const size_t left = n_elements - first;
+        const size_t wanted = harness_random_below(random, 2 * left / (n_parts - k) + 1);
+        const size_t n = k + 1 == n_parts || wanted > left ? left : wanted;
+        const size_t place = in_order ? k : harness_random_below(random, k + 1);
+        parts[k] = parts[place];
+        parts[place] = soft_codeword_part(self, first, n);
+        first += n;
+    }
+}
+
+static circular_buffer buffer_of(const softqam_codeword *codeword)
+{
+    return (circular_buffer){
+        .N_cb = codeword->n_cb,
+        .k0 = codeword->k0,
+        .first_filler = codeword->first_filler,
+        .n_fillers = codeword->n_fillers,
+    };
+}
+
+bool soft_codeword_repeats(const soft_codeword *self)
+{
+    const circular_buffer buffer = buffer_of(&self->whole.codeword);
+    for (size_t r = 0; r < self->whole.codeword.n_code_blocks; r++)
+        if (circular_buffer_repeats(&buffer, self->lengths[r]))
+            return true;
+    return false;
+}
+
+void soft_codeword_expect(const soft_codeword *self, size_t r, void *buffer)
+{
+    const softqam_codeword *codeword = &self->whole.codeword;
+    const soft_values values = soft_values_of(&self->config);
+    const circular_buffer circular = buffer_of(codeword);
+    soft_buffer_update(&values, &circular, self->lengths[r], self->Q_m,
+                       self->llrs + self->first_values[r] * soft_values_nbytes(values.format), codeword->combine == 0,
+                       codeword->filler_value, buffer);
+}
