@@ -5,7 +5,7 @@
 #define SOFTQAM_TESTS_SOFT_BUFFER_FIXTURE_H
 
 #include "llr_fixture.h"
-#include "soft_buffer.h"
+#include "soft_values.h"
 
 enum { SOFT_MAX_BLOCKS = 40, SOFT_MAX_PARTS = 16 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "soft_buffer.h"
+#include "soft_values.h"
 
 #include <math.h>
 #include <stdlib.h>

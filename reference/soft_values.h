@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* LDPC soft buffers of 8 and 16 bits, binary16 and binary32, to the last bit: rate_recovery.h says where each LLR goes,
  * this file how it is added there. */
-#ifndef SOFTQAM_REFERENCE_SOFT_BUFFER_H
-#define SOFTQAM_REFERENCE_SOFT_BUFFER_H
+#ifndef SOFTQAM_REFERENCE_SOFT_VALUES_H
+#define SOFTQAM_REFERENCE_SOFT_VALUES_H
 
 #include "rate_recovery.h"
 
