@@ -10,7 +10,27 @@
 /* Step 1: erasures. */
 static bool is_erasure(const float symbol[2], nr_noise noise)
 {
+    if (noise.has_gain && !(noise.gain > 0 && isfinite(noise.gain)))
+        return true;
     return !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise.value) || !(noise.value > 0);
+}
+
+static float limit_float(float x, float limit)
+{
+    return fmaxf(-limit, fminf(x, limit));
+}
+
+static float gain_of(nr_noise noise)
+{
+    return fminf(fmaxf(noise.gain, 0x1p-40F), 0x1p40F);
+}
+
+/* Step 0: y = g x + n divided by g. */
+static void divide_by_gain(const float symbol[2], nr_noise noise, float divided[2])
+{
+    const float r = noise.has_gain ? 1 / gain_of(noise) : 1;
+    divided[0] = symbol[0] * r;
+    divided[1] = symbol[1] * r;
 }
 
 /* Step 2: components so small that their products could be subnormal are zero. */
@@ -22,9 +42,11 @@ static float flush_tiny(float v)
 /* Step 3: w. */
 static float weight_of(nr_noise noise, float scale)
 {
+    if (noise.has_gain)
+        scale = scale * gain_of(noise) * gain_of(noise);
     if (noise.is_inverse)
-        return scale * fminf(fmaxf(noise.value, 0x1p-40F), 0x1p100F);
-    return scale / fminf(fmaxf(noise.value, 0x1p-100F), 0x1p40F);
+        return limit_float(scale * fminf(fmaxf(noise.value, 0x1p-40F), 0x1p100F), FLT_MAX);
+    return limit_float(scale / fminf(fmaxf(noise.value, 0x1p-100F), 0x1p40F), FLT_MAX);
 }
 
 /* The level nearest to an odd integer whose bit at a place of the axis has a value. Never are two as near. */
@@ -84,22 +106,19 @@ static void symbol_metrics(const nr_constellation *constellation, const float sy
     }
 }
 
-static float limit_float(float x, float limit)
-{
-    return fmaxf(-limit, fminf(x, limit));
-}
-
 /* Step 5, the product. */
 void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                   uint32_t flipped, float llrs[])
 {
     for (int b = 0; b < constellation->n_bits; b++)
         llrs[b] = 0;
-    if (is_erasure(symbol, noise))
+    float divided[2];
+    divide_by_gain(symbol, noise, divided);
+    if (is_erasure(divided, noise))
         return;
     const float weight = weight_of(noise, 1);
     float metrics[NR_MAX_BITS] = {0};
-    symbol_metrics(constellation, symbol, position, metrics);
+    symbol_metrics(constellation, divided, position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
         llrs[b] = limit_float(metrics[b] * (flipped >> b & 1 ? -weight : weight), FLT_MAX);
 }
@@ -127,11 +146,13 @@ static void to_steps(const nr_constellation *constellation, const float symbol[2
 {
     for (int b = 0; b < constellation->n_bits; b++)
         steps[b] = 0;
-    if (is_erasure(symbol, noise))
+    float divided[2];
+    divide_by_gain(symbol, noise, divided);
+    if (is_erasure(divided, noise))
         return;
     const float weight = weight_of(noise, scale);
     float metrics[NR_MAX_BITS] = {0};
-    symbol_metrics(constellation, symbol, position, metrics);
+    symbol_metrics(constellation, divided, position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
         steps[b] = product_to_steps(metrics[b], flipped >> b & 1 ? -weight : weight, limit);
 }

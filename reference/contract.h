@@ -6,7 +6,7 @@
  * Each function takes
  *
  * - symbol: I and Q after the input scale, binary32;
- * - noise: N0 or 1/N0;
+ * - noise: N0 or 1/N0; with a gain, those of the symbol before it is divided by the gain;
  * - position: the symbol's in its codeword, from 0. Only pi/2-BPSK looks at it, at its parity;
  * - flipped: bit k set gives LLR k the opposite sign, as descrambling does, or the convention that positive is bit 1;
  *
@@ -14,8 +14,9 @@
  *
  * Special values. A symbol that is not finite and noise that is zero, negative, NaN or infinite are an erasure: all +0,
  * flipped or not. A component below 2^-63 counts as zero of its sign, N0 outside [2^-100, 2^40] and 1/N0 outside
- * [2^-40, 2^100] as the nearer end. What would overflow is the largest finite value of the format, with its sign. No
- * infinity, NaN or int8 of -128 comes out.
+ * [2^-40, 2^100] as the nearer end. A gain that is not positive and finite is an erasure too, one outside [2^-40, 2^40]
+ * counts as the nearer end, and a weight beyond FLT_MAX as that. What would overflow is the largest finite value of the
+ * format, with its sign. No infinity, NaN or int8 of -128 comes out.
  *
  * All functions may be called from any thread, in round-to-nearest with subnormal numbers on. */
 #ifndef SOFTQAM_REFERENCE_CONTRACT_H

@@ -56,10 +56,10 @@ void nr_point(const nr_constellation *constellation, int bits, uint64_t position
 
 nr_noise nr_noise_var(float noise_var)
 {
-    return (nr_noise){noise_var, false};
+    return (nr_noise){.value = noise_var};
 }
 
 nr_noise nr_inverse_noise_var(float inverse)
 {
-    return (nr_noise){inverse, true};
+    return (nr_noise){.value = inverse, .is_inverse = true};
 }

@@ -124,6 +124,8 @@ VEC soft_bits soft_bits_from_distances(const vec_soft_table *table, const symbol
 #define MAX_INVERSE_N0 0x1p100f
 #define LARGEST_FLOAT  0x1.fffffep127f
 #define TINY_COMPONENT 0x1p-63f
+#define MIN_GAIN       0x1p-40f
+#define MAX_GAIN       0x1p40f
 
 /* What a metric is multiplied with: scale / N0, or scale * (1/N0). NaN where the noise value is none, which makes the
  * symbol an erasure. */
@@ -134,6 +136,29 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     const vec_f32 limited = vec_min(vec_max(noise, least), most);
     const vec_f32 weight = is_inverse ? vec_mul(scale, limited) : vec_div(scale, limited);
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
+}
+
+/* The gain of y = g x + n, where the noise variance is y's. Symbols are multiplied by its inverse; so the noise
+ * variance is divided by its square, and the weight multiplied by it. A gain that is not positive and finite makes an
+ * erasure. */
+VEC vec_f32 llr_limited_gain(vec_f32 gain)
+{
+    return vec_min(vec_max(gain, vec_splat(MIN_GAIN)), vec_splat(MAX_GAIN));
+}
+
+VEC vec_f32 llr_inverse_gain(vec_f32 gain)
+{
+    return vec_div(vec_splat(1.0f), llr_limited_gain(gain));
+}
+
+/* No weight is infinite, which times a metric of 0 would be NaN. */
+VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
+{
+    const vec_f32 limited = llr_limited_gain(gain);
+    const vec_f32 weight = llr_weight(vec_mul(vec_mul(scale, limited), limited), noise, is_inverse);
+    const vec_f32 finite = vec_limit(weight, vec_splat(LARGEST_FLOAT));
+    const vec_mask valid = vec_both(vec_is_positive(noise), vec_is_positive(gain));
+    return vec_choose(valid, finite, vec_splat(NAN));
 }
 
 /* The row of an axis whose lines give the metrics of a component of this magnitude. */

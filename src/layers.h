@@ -22,7 +22,7 @@ HOST_AND_DEVICE static inline bool softqam_layers_are_interleaved(const softqam_
     for (unsigned k = 1; k < n_layers; k++)
         if (layers[k].symbols_q ||
             layers[k].symbols != (const void *)((const unsigned char *)layers[0].symbols + k * symbol_nbytes) ||
-            layers[k].noise_var != layers[0].noise_var + k)
+            layers[k].noise_var != layers[0].noise_var + k || (layers[0].gain && layers[k].gain != layers[0].gain + k))
             return false;
     return true;
 }

@@ -52,6 +52,7 @@ void softqam_segment_set_call(softqam_segment *segment, const softqam_params *pa
     segment->layers[0].symbols = symbols;
     segment->layers[0].symbols_q = NULL;
     segment->layers[0].noise_var = noise_var;
+    segment->layers[0].gain = NULL;
     segment->n_layers = 0;
     segment->modulation = SOFTQAM_MODULATION_DEFAULT;
     segment->noise_form = SOFTQAM_NOISE_FORM_DEFAULT;
@@ -86,6 +87,8 @@ static softqam_layer layer_from(const softqam_params *params, const softqam_segm
         layer.symbols_q = (const unsigned char *)layer.symbols_q + first * step;
     if (layer.noise_var)
         layer.noise_var += first * segment->noise_stride;
+    if (layer.gain)
+        layer.gain += first * segment->noise_stride;
     return layer;
 }
 

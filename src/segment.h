@@ -19,6 +19,7 @@ typedef struct softqam_segment_list {
     /* Of all segments; softqam_segment_list_check() counts them. */
     size_t n_symbols;
     size_t out_nbytes;
+    bool has_gains;
     bool adds;           /* to what stands in soft buffers */
     bool repeats;        /* adds several LLRs to one value, in an order that matters */
     const size_t *marks; /* softqam_segment_list_mark()'s, or NULL */
@@ -47,6 +48,9 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
+
+/* SOFTQAM_ERROR_INVALID_ARGUMENT where a segment of a checked list has gains, which kernels do not take yet. */
+softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *list);
 
 /* The same of softqam_segment_of_call()'s segment, all of the list. */
 softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment);

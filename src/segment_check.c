@@ -189,13 +189,9 @@ static softqam_status check_reserved(const softqam_segment *segment)
     if (bits != 0)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.%s is not 0",
                             segment->reserved_word ? "reserved_word" : "reserved");
-    for (unsigned k = 0; k < n_layers; k++) {
-        if (segment->layers[k].gain)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                "segment.layers[%u].gain is not NULL: this version takes no gains", k);
+    for (unsigned k = 0; k < n_layers; k++)
         if (segment->layers[k].reserved[0] != 0 || segment->layers[k].reserved[1] != 0)
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.layers[%u].reserved is not 0", k);
-    }
     return SOFTQAM_OK;
 }
 
@@ -258,6 +254,10 @@ static softqam_status check_layer(const softqam_params *params, const softqam_se
         return fail_in_layer(segment, k, "noise_var is NULL, which LLRs need");
     if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
         return fail_in_layer(segment, k, "noise_var is not aligned to 4 bytes");
+    if (!layer->gain != !segment->layers[0].gain)
+        return fail_in_layer(segment, k, layer->gain ? "gain is given, but layer 0 has none" : "gain is NULL");
+    if ((uintptr_t)layer->gain % sizeof(float) != 0)
+        return fail_in_layer(segment, k, "gain is not aligned to 4 bytes");
     return SOFTQAM_OK;
 }
 
@@ -265,8 +265,9 @@ static softqam_status check_pointers(const softqam_params *params, const softqam
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     softqam_status status = SOFTQAM_OK;
-    if (!softqam_params_take_noise(params) && segment->layers[0].noise_var)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "noise_var is given, which u8 soft bits do not take");
+    if (!softqam_params_take_noise(params) && (segment->layers[0].noise_var || segment->layers[0].gain))
+        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is given, which u8 soft bits do not take",
+                            segment->layers[0].gain ? "gain" : "noise_var");
     for (unsigned k = 0; k < n_layers && segment->n_symbols > 0 && status == SOFTQAM_OK; k++)
         status = check_layer(params, segment, k);
     return status;
@@ -333,6 +334,8 @@ static bool check_inputs(bool *overlaps, const softqam_params *params, const sof
             fits &= check_input(overlaps, out, layer->symbols_q, span);
         if (layer->noise_var)
             fits &= check_input(overlaps, out, layer->noise_var, noise_span);
+        if (layer->gain)
+            fits &= check_input(overlaps, out, layer->gain, noise_span);
     }
     return fits;
 }
@@ -433,9 +436,17 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
         __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
+    list->has_gains |= segment->layers[0].gain != NULL;
     if (segment->codeword.n_cb != 0)
         note_soft_buffers(list, segment);
     return SOFTQAM_OK;
+}
+
+softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *list)
+{
+    return list->has_gains ? softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
+                                          "segment.layers[0].gain is given, which CUDA does not take in this version")
+                           : SOFTQAM_OK;
 }
 
 softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment)
@@ -450,7 +461,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 {
     list->n_symbols = 0;
     list->out_nbytes = 0;
-    list->adds = list->repeats = false;
+    list->has_gains = list->adds = list->repeats = false;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
     softqam_status status = SOFTQAM_OK;

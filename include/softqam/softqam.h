@@ -420,7 +420,15 @@ typedef struct softqam_layer {
     const void *symbols_q; /**< NULL, or the first Q where I and Q lie in separate arrays */
     /** The first noise value, aligned to 4 bytes; NULL for SOFTQAM_OUTPUT_U8. */
     const float *noise_var;
-    const float *gain;    /**< NULL: this version takes no gains */
+    /** NULL, or the first gain g of y = g x + n, for symbols that a receiver has not divided by the channel:
+     *  matched-filter output h* y with g = |h|^2 beside it, or biased MMSE. As many values as noise_var has, with the
+     *  same stride, aligned to 4 bytes; for all layers or none. noise_var is then that of n, in y's own scale:
+     *
+     *      r = fl(1 / g), I and Q are fl(v r), w = fl(fl(fl(scale g) g) / N0)
+     *
+     *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer end; a
+     *  weight w beyond the largest float counts as that. NULL for SOFTQAM_OUTPUT_U8, and on CUDA in this version. */
+    const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
 

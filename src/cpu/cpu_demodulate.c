@@ -37,6 +37,7 @@ typedef struct tile_memory {
     _Alignas(64) unsigned char out[STREAMED_SYMBOLS * MAX_OUTPUT_NBYTES]; /* or of few symbols */
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
+    float gains[TILE_SYMBOLS];
     unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
@@ -67,6 +68,7 @@ typedef struct span {
     size_t min_symbols;           /* that its loop takes */
     const unsigned char *symbols; /* unless they are gathered */
     const float *noise;           /* likewise */
+    const float *gains;           /* likewise; NULL: none */
     unsigned char *out;           /* NULL: nowhere, the code block is dropped */
     softqam_loop *loop;
     softqam_loop_call call; /* what it is to do: the same for all tiles, and of the current one */
@@ -82,10 +84,11 @@ typedef struct span {
     bool has_soft_buffer;
     bool is_placed; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
-    bool is_gathered;              /* symbols must be gathered */
-    bool is_converted;             /* and scaled */
-    bool loop_converts;            /* the loop does that */
-    bool is_noise_gathered;        /* noise must be gathered */
+    bool is_gathered;   /* symbols must be gathered */
+    bool is_converted;  /* and scaled */
+    bool loop_converts; /* the loop does that */
+    bool is_noise_inverse;
+    bool is_noise_gathered;        /* noise must be gathered, and gains */
     bool streams_llrs;             /* through a tile */
     size_t tile_symbols;           /* at most */
     const unsigned char *sequence; /* of the span's symbols from sequence_first on, before sequence_end */
@@ -107,7 +110,7 @@ static bool has_no_small_components(softqam_input_format format, float scale)
  */
 static bool may_flush(const softqam_cpu_loops *loops, const softqam_segment *segment)
 {
-    return loops->flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale);
+    return loops->flushes_subnormals && softqam_is_scale_for_flushing(segment->input_scale) && !segment->layers[0].gain;
 }
 
 static void open_noise(span *s)
@@ -118,9 +121,16 @@ static void open_noise(span *s)
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
     s->call.scale = softqam_params_llr_scale(params, segment);
     s->call.noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+    s->is_noise_inverse = inverse;
     s->noise = noise + s->first;
     s->is_noise_gathered = s->n_layers > 1 || s->noise_stride > 1;
-    if (s->noise_stride == 0 && s->n_layers == 1) {
+    s->gains = segment->layers[0].gain;
+    if (s->gains) {
+        s->call.noise_kind = SOFTQAM_WEIGHTS;
+        s->gains += s->first;
+        s->is_noise_gathered |= s->noise_stride == 0;
+        s->call.has_no_small_components = false;
+    } else if (s->noise_stride == 0 && s->n_layers == 1) {
         s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
         s->weight = llr_weight(s->call.scale.steps_per_nat, *noise, inverse);
         s->noise = &s->weight;
@@ -220,6 +230,7 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->noise = NULL;
     s->is_noise_gathered = false;
+    s->gains = NULL;
     s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
     s->call.table = params->llrs[axis_bits];
     s->call.i_flips[0] = s->call.i_flips[1] = 0;
@@ -229,10 +240,11 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->sequence_first = s->sequence_end = 0;
     if (has_llrs)
         open_noise(s);
-    s->tile_symbols = s->streams_llrs                                                              ? STREAMED_SYMBOLS
-                      : s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts) ? TILE_SYMBOLS
-                      : segment->descramble                                                        ? DESCRAMBLED_SYMBOLS
-                                                                                                   : SIZE_MAX;
+    s->tile_symbols = s->streams_llrs ? STREAMED_SYMBOLS
+                      : s->gains || s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts)
+                          ? TILE_SYMBOLS
+                      : segment->descramble ? DESCRAMBLED_SYMBOLS
+                                            : SIZE_MAX;
     s->loop = loops->by_layout[axis_bits][has_planes            ? SOFTQAM_LLRS_IN_PLANES
                                           : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
                                                                 : SOFTQAM_LLRS_AS_SENT];
@@ -323,11 +335,13 @@ static void gather_symbols(const span *s, size_t first, size_t n, void *to)
                  n << has_q, to);
 }
 
-static void gather_noise(const span *s, size_t first, size_t n, float *to)
+/* Noise values, or gains. */
+static void gather_noise(const span *s, bool gains, size_t first, size_t n, float *to)
 {
+    const softqam_layer *layers = s->segment->layers;
     const void *sources[SOFTQAM_MAX_SOURCES];
     for (size_t k = 0; k < s->n_layers; k++)
-        sources[k] = s->segment->layers[k].noise_var;
+        sources[k] = gains ? layers[k].gain : layers[k].noise_var;
     gather_items(s, sources, s->n_layers, sizeof *to, s->noise_stride, first, n, to);
 }
 
@@ -358,8 +372,29 @@ static const float *load_noise(const span *s, size_t first, tile_memory *tile)
         return s->noise;
     if (!s->is_noise_gathered)
         return s->noise + first;
-    gather_noise(s, s->first + first, s->call.n_symbols, tile->noise);
+    gather_noise(s, false, s->first + first, s->call.n_symbols, tile->noise);
     return tile->noise;
+}
+
+/* A tile's symbols divided by their gains, and their weights. */
+static void load_gains(span *s, size_t first, tile_memory *tile)
+{
+    softqam_loop_call *call = &s->call;
+    softqam_gain_call gain = {.components = call->components,
+                              .noise = call->noise,
+                              .gains = s->gains + first,
+                              .n_symbols = call->n_symbols,
+                              .steps_per_nat = call->scale.steps_per_nat,
+                              .is_inverse = s->is_noise_inverse,
+                              .to = tile->components,
+                              .weights = tile->noise};
+    if (s->is_noise_gathered) {
+        gather_noise(s, true, s->first + first, gain.n_symbols, tile->gains);
+        gain.gains = tile->gains;
+    }
+    s->loops->divide_by_gains(&gain);
+    call->components = tile->components;
+    call->noise = tile->noise;
 }
 
 /* How many symbols' sequence is made at once: those of the tile, or of all the code blocks that there is room for. */
@@ -418,6 +453,8 @@ static void load_tile(span *s, size_t first, tile_memory *tile)
     call->ahead = NULL;
     call->components = load_symbols(s, first, tile);
     call->noise = load_noise(s, first, tile);
+    if (s->gains)
+        load_gains(s, first, tile);
     if (s->segment->descramble)
         call->sequence = load_sequence(s, first, tile);
     if (s->is_pi2_bpsk) {

@@ -113,16 +113,17 @@ VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, const llr_c
 {
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
         return constants->weight;
-    const bool is_inverse = constants->noise_kind == SOFTQAM_NOISE_INVERSE;
+    const softqam_noise_kind kind = constants->noise_kind;
     const vec_f32 values = vec_load_f32(noise);
-    vec_f32 weight;
+    vec_f32 weight = values;
     if (is_exact)
-        return is_inverse ? llr_weight(constants->steps_per_nat, values, true)
-                          : llr_weight(constants->steps_per_nat, values, false);
-    if (is_inverse)
-        weight = vec_mul(constants->steps_per_nat, values);
-    else
+        return kind == SOFTQAM_NOISE_N0        ? llr_weight(constants->steps_per_nat, values, false)
+               : kind == SOFTQAM_NOISE_INVERSE ? llr_weight(constants->steps_per_nat, values, true)
+                                               : values;
+    if (kind == SOFTQAM_NOISE_N0)
         weight = vec_div(constants->steps_per_nat, values);
+    else if (kind == SOFTQAM_NOISE_INVERSE)
+        weight = vec_mul(constants->steps_per_nat, values);
     vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
     if (masks_erasures(output))
         above_base =

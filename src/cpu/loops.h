@@ -19,12 +19,13 @@
 /* Components of an input format to floats, times the scale, rounded once. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
-/* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
- * 1/N0. Soft bits take none. */
+/* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0, 1/N0
+ * or a weight. Soft bits take none. */
 typedef enum softqam_noise_kind {
     SOFTQAM_ONE_WEIGHT,
     SOFTQAM_NOISE_N0,
     SOFTQAM_NOISE_INVERSE,
+    SOFTQAM_WEIGHTS, /* of symbols divided by their gains */
     SOFTQAM_NOISE_KINDS
 } softqam_noise_kind;
 
@@ -98,6 +99,20 @@ enum { SOFTQAM_MAX_SOURCES = 2 * SOFTQAM_MAX_LAYERS };
 typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride,
                                  size_t n, void *to);
 
+/* Symbols of components at any address, divided by their gains, and their weights of noise values and gains. `to` may
+ * be where the components are, and `weights` where the noise values are. */
+typedef struct softqam_gain_call {
+    const void *components;
+    const float *noise;
+    const float *gains;
+    size_t n_symbols;
+    float steps_per_nat;
+    bool is_inverse; /* noise values are 1/N0 */
+    float *to;
+    float *weights;
+} softqam_gain_call;
+typedef void softqam_gain_loop(const softqam_gain_call *call);
+
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
  * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
 static inline bool softqam_is_scale_for_flushing(float scale)
@@ -114,6 +129,7 @@ typedef struct softqam_cpu_loops {
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
+    softqam_gain_loop *divide_by_gains;
     size_t min_symbols;
     bool converts;           /* soft bits: the loop takes other formats than floats */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */

@@ -6,6 +6,7 @@
 
 #include "combine_loops.h"
 #include "convert_loops.h"
+#include "gain_loops.h"
 #include "gather_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
@@ -20,6 +21,7 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,
+    .divide_by_gains = divide_by_gains,
     .add = COMBINE_LOOPS,
     .min_symbols = LANES,
     .flushes_subnormals = false,

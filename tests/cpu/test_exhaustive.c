@@ -95,7 +95,7 @@ static bool compare_oracle(const job *self, worker *w, size_t n)
 static bool compare_specified(const job *self, worker *w, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const nr_noise noise = {w->noise[i], self->call.noise == SOFTQAM_NOISE_INVERSE};
+        const nr_noise noise = {.value = w->noise[i], .is_inverse = self->call.noise == SOFTQAM_NOISE_INVERSE};
         float llrs[NR_MAX_BITS];
         contract_f32(llr_constellation(harness_modulation()), w->components + 2 * i, noise, i, 0, llrs);
         memcpy(w->expected + i * self->call.nbytes, llrs, self->call.nbytes);

@@ -62,7 +62,7 @@ static uint32_t flips_of(const specified_settings *of, uint64_t position)
 void specify_symbol(const specified_settings *of, const float *symbol, float noise, uint64_t position, uint8_t *to)
 {
     const nr_constellation *c = llr_constellation(of->modulation);
-    const nr_noise what = {noise, of->form == SOFTQAM_NOISE_FORM_INVERSE};
+    const nr_noise what = {.value = noise, .is_inverse = of->form == SOFTQAM_NOISE_FORM_INVERSE};
     const uint32_t flipped = flips_of(of, position);
     union {
         int8_t s8[NR_MAX_BITS];

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* A gain for each resource element: the LLRs are those that reference/contract.h specifies for y = g x + n, to the last
+ * bit, in every layout; and they are what brute force finds for that. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract.h"
+#include "llr_fixture.h"
+#include "max_log.h"
+
+enum { STREAM_LAYOUTS = 1, STREAM_ONES, STREAM_TRUTH };
+enum { MAX_ELEMENTS = 1500, MAX_STRIDE = 8, MAX_LAYERS = SOFTQAM_MAX_LAYERS };
+enum { MAX_ITEMS = MAX_ELEMENTS * MAX_STRIDE + MAX_LAYERS };
+
+static const softqam_modulation modulations[] = {
+    SOFTQAM_MODULATION_BPSK,  SOFTQAM_MODULATION_PI2_BPSK, SOFTQAM_MODULATION_QPSK,   SOFTQAM_MODULATION_16QAM,
+    SOFTQAM_MODULATION_64QAM, SOFTQAM_MODULATION_256QAM,   SOFTQAM_MODULATION_1024QAM};
+_Static_assert(HARNESS_COUNT(modulations) == HARNESS_N_MODULATIONS, "all");
+
+/* Symbols, noise and gains of all layers, and a segment of them. */
+typedef struct trial {
+    softqam_demodulator_config config;
+    softqam_segment segment;
+    float *symbols;
+    float *noise;
+    float *gains;
+    int16_t *samples; /* cs16 */
+} trial;
+
+static void trial_open(trial *self)
+{
+    *self = (trial){.symbols = malloc(2 * MAX_ITEMS * sizeof(float)),
+                    .noise = malloc(MAX_ITEMS * sizeof(float)),
+                    .gains = malloc(MAX_ITEMS * sizeof(float)),
+                    .samples = malloc(2 * MAX_ITEMS * sizeof(int16_t))};
+    assert_true(self->symbols && self->noise && self->gains && self->samples);
+}
+
+static void trial_close(trial *self)
+{
+    free(self->symbols);
+    free(self->noise);
+    free(self->gains);
+    free(self->samples);
+}
+
+/* Mostly what a channel has; every eighth one of any size, and what is no gain at all. */
+static float choose_gain(harness_random *random)
+{
+    static const float special[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
+                                    0x1p-41F, 0x1p40F,   0x1.8p40F,  0x1p-149F, 0x1p-127F, 0x1p127F,  1,
+                                    0x1p-63F, 0x1p-126F, 0x1.8p-40F, 0x1p39F,   0x1.8p39F};
+    const size_t kind = harness_random_below(random, 16);
+    if (kind == 0)
+        return special[harness_random_below(random, HARNESS_COUNT(special))];
+    const float significand = 1 + (float)harness_random_below(random, 1 << 23) * 0x1p-23F;
+    return ldexpf(significand, (int)harness_random_below(random, kind == 1 ? 100 : 12) - (kind == 1 ? 50 : 6));
+}
+
+static void choose_config(harness_random *random, softqam_demodulator_config *config)
+{
+    const softqam_output_format format = harness_llr_formats[harness_random_below(random, HARNESS_N_LLR_FORMATS)];
+    static const int limits[] = {127, 120, 1};
+    softqam_demodulator_config_init(config);
+    config->modulation = modulations[harness_random_below(random, HARNESS_COUNT(modulations))];
+    config->input_format = harness_random_below(random, 4) ? SOFTQAM_INPUT_CF32 : SOFTQAM_INPUT_CS16;
+    config->output_format = format;
+    config->sign = harness_random_below(random, 2) ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
+    config->noise_form = harness_random_below(random, 2) ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+    config->llr_scale = harness_llr_defaults_of[format].scale;
+    config->llr_limit = harness_llr_defaults_of[format].limit;
+    if (format == SOFTQAM_OUTPUT_S8)
+        config->llr_limit = limits[harness_random_below(random, HARNESS_COUNT(limits))];
+}
+
+/* Layers interleaved, one or more of a wider row, or each on its own; one noise value and gain a layer, or one each. */
+static void choose_layout(harness_random *random, trial *self)
+{
+    softqam_segment *segment = &self->segment;
+    const bool is_cs16 = self->config.input_format == SOFTQAM_INPUT_CS16,
+               is_apart = harness_random_below(random, 3) == 0;
+    const size_t n_elements = 1 + harness_random_below(random, harness_random_below(random, 4) ? 100 : MAX_ELEMENTS);
+    const unsigned n_layers = self->config.modulation == SOFTQAM_MODULATION_PI2_BPSK
+                                  ? 1
+                                  : 1 + (unsigned)harness_random_below(random, MAX_LAYERS);
+    const size_t stride = is_apart ? 1 : n_layers + harness_random_below(random, MAX_STRIDE - n_layers + 1);
+    const size_t step = is_apart ? n_elements : 1;
+    *segment = (softqam_segment){.n_symbols = n_elements * n_layers,
+                                 .n_layers = n_layers,
+                                 .symbol_stride = stride,
+                                 .noise_stride = harness_random_below(random, 4) ? stride : 0};
+    segment->first_symbol = n_layers * harness_random_below(random, 100);
+    segment->descramble = (uint32_t)harness_random_below(random, 2);
+    segment->c_init = segment->descramble ? harness_random_u32(random) >> 1 : 0;
+    for (unsigned k = 0; k < n_layers; k++) {
+        segment->layers[k].symbols =
+            is_cs16 ? (void *)(self->samples + 2 * k * step) : (void *)(self->symbols + 2 * k * step);
+        segment->layers[k].noise_var = self->noise + k * step;
+        segment->layers[k].gain = self->gains + k * step;
+    }
+}
+
+static void fill(harness_random *random, trial *self)
+{
+    const size_t n =
+        self->segment.n_symbols * MAX_STRIDE < MAX_ITEMS ? self->segment.n_symbols * MAX_STRIDE : MAX_ITEMS;
+    harness_fill_mixture(random, n, self->symbols);
+    harness_fill_noise(random, harness_random_below(random, 4) ? HARNESS_NOISE_USUAL : HARNESS_NOISE_ANY, n,
+                       self->noise);
+    harness_random_fill(random, self->samples, 2 * n * sizeof *self->samples);
+    for (size_t i = 0; i < n; i++)
+        self->gains[i] = choose_gain(random);
+}
+
+/* The symbol's values as specified. */
+static void specify(const trial *self, size_t i, uint8_t *to)
+{
+    const softqam_segment *segment = &self->segment;
+    const softqam_demodulator_config *config = &self->config;
+    const nr_constellation *constellation = llr_constellation(config->modulation);
+    const softqam_layer *layer = &segment->layers[i % segment->n_layers];
+    const size_t element = i / segment->n_layers, n_bits = (size_t)constellation->n_bits;
+    const size_t sample_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    const uint64_t position = segment->first_symbol + i;
+    float symbol[2];
+    harness_widen(config->input_format, 0,
+                  (const uint8_t *)layer->symbols + element * segment->symbol_stride * sample_nbytes, 1, symbol);
+    const float noise_value = layer->noise_var[element * segment->noise_stride];
+    nr_noise noise = config->noise_form == SOFTQAM_NOISE_FORM_INVERSE ? nr_inverse_noise_var(noise_value)
+                                                                      : nr_noise_var(noise_value);
+    noise.has_gain = true;
+    noise.gain = layer->gain[element * segment->noise_stride];
+    uint32_t flips = 0;
+    if (segment->descramble)
+        assert_int_equal(softqam_gold_sequence(segment->c_init, position * n_bits, n_bits, &flips), SOFTQAM_OK);
+    flips ^= config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0;
+    switch (config->output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        contract_s8(constellation, symbol, noise, position, flips, config->llr_scale, config->llr_limit, (int8_t *)to);
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        contract_s16(constellation, symbol, noise, position, flips, config->llr_scale, config->llr_limit,
+                     (int16_t *)(void *)to);
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        contract_f16(constellation, symbol, noise, position, flips, (uint16_t *)(void *)to);
+        break;
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8:
+        contract_f32(constellation, symbol, noise, position, flips, (float *)(void *)to);
+        break;
+    }
+}
+
+static softqam_demodulator *create(const trial *self, softqam_context *context)
+{
+    softqam_demodulator_config config = self->config;
+    softqam_demodulator *demodulator = NULL;
+    config.context = context;
+    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
+    return demodulator;
+}
+
+/* What every context makes of the trial. */
+static void check(const llr_contexts *on, trial *self)
+{
+    const size_t nbytes = softqam_output_nbytes(self->config.output_format, self->config.modulation, 1);
+    const size_t n = self->segment.n_symbols;
+    uint8_t *expected = malloc(n * nbytes);
+    harness_buffer out;
+    harness_buffer_open(&out, n * nbytes);
+    assert_non_null(expected);
+    for (size_t i = 0; i < n; i++)
+        specify(self, i, expected + i * nbytes);
+    for (size_t c = 0; c < on->n; c++) {
+        softqam_demodulator *demodulator = create(self, on->items[c]);
+        harness_buffer_place_at_end(&out, n * nbytes, 0);
+        memset(out.data, 0x5a, n * nbytes);
+        self->segment.out = out.data;
+        assert_int_equal(softqam_demodulate_segments(demodulator, &self->segment, 1), SOFTQAM_OK);
+        for (size_t i = 0; i < n * nbytes; i++)
+            if (out.data[i] != expected[i])
+                fail_msg("%s: %zu bits, format %d, symbol %zu of %zu, byte %zu is %d, not %d", on->names[c],
+                         softqam_bits_per_symbol(self->config.modulation), (int)self->config.output_format, i / nbytes,
+                         n, i % nbytes, out.data[i], expected[i]);
+        harness_buffer_check(&out);
+        softqam_demodulator_destroy(demodulator);
+    }
+    harness_buffer_close(&out);
+    free(expected);
+}
+
+static void test_layouts(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_LAYOUTS);
+    llr_contexts on = llr_open_contexts(1);
+    trial of;
+    trial_open(&of);
+    for (size_t n = harness_symbol_count(HARNESS_SANITIZED ? 1000 : 6000); n > 0; n--) {
+        choose_config(&random, &of.config);
+        choose_layout(&random, &of);
+        fill(&random, &of);
+        check(&on, &of);
+    }
+    trial_close(&of);
+    llr_close_contexts(&on);
+}
+
+/* Gains of 1 change nothing. */
+static void test_ones(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_ONES);
+    llr_contexts on = llr_open_contexts(1);
+    trial of;
+    trial_open(&of);
+    for (int n = 0; n < 200; n++) {
+        choose_config(&random, &of.config);
+        choose_layout(&random, &of);
+        fill(&random, &of);
+        for (size_t i = 0; i < MAX_ITEMS; i++)
+            of.gains[i] = 1;
+        const size_t nbytes =
+            softqam_output_nbytes(of.config.output_format, of.config.modulation, of.segment.n_symbols);
+        uint8_t *with = malloc(nbytes), *without = malloc(nbytes);
+        assert_true(with && without);
+        for (size_t c = 0; c < on.n; c++) {
+            softqam_demodulator *demodulator = create(&of, on.items[c]);
+            softqam_segment segment = of.segment;
+            segment.out = with;
+            assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_OK);
+            segment.out = without;
+            for (unsigned k = 0; k < segment.n_layers; k++)
+                segment.layers[k].gain = NULL;
+            assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_OK);
+            assert_memory_equal(with, without, nbytes);
+            softqam_demodulator_destroy(demodulator);
+        }
+        free(with);
+        free(without);
+    }
+    trial_close(&of);
+    llr_close_contexts(&on);
+}
+
+/* N0 LLR(b) = min over points with b = 1 of |y - g x|^2 - min over points with b = 0, in double. */
+static double brute_force(const nr_constellation *constellation, const float y[2], double g, uint64_t position, int b)
+{
+    double nearest[2] = {INFINITY, INFINITY};
+    for (int bits = 0; bits < 1 << constellation->n_bits; bits++) {
+        double point[2];
+        nr_point(constellation, bits, position, point);
+        const int value = bits >> (constellation->n_bits - 1 - b) & 1;
+        const double i = (double)y[0] - g * point[0], q = (double)y[1] - g * point[1];
+        nearest[value] = fmin(nearest[value], i * i + q * q);
+    }
+    return nearest[1] - nearest[0];
+}
+
+static void test_truth(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_TRUTH);
+    llr_contexts on = llr_open_contexts(1);
+    for (size_t n = harness_symbol_count(4000); n > 0; n--) {
+        const softqam_modulation modulation = modulations[harness_random_below(&random, HARNESS_COUNT(modulations))];
+        const nr_constellation *constellation = llr_constellation(modulation);
+        trial of = {.config = {.modulation = modulation, .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = 1}};
+        float llrs[NR_MAX_BITS], y[2], noise, gain;
+        gain = ldexpf(1 + (float)harness_random_below(&random, 1 << 20) * 0x1p-20F,
+                      (int)harness_random_below(&random, 20) - 10);
+        noise = gain * gain * 0.01F;
+        for (int axis = 0; axis < 2; axis++)
+            y[axis] = gain * ((float)harness_random_below(&random, 1 << 20) * 0x1p-18F - 2);
+        of.segment = (softqam_segment){.n_symbols = 1, .out = llrs};
+        of.segment.layers[0] = (softqam_layer){.symbols = y, .noise_var = &noise, .gain = &gain};
+        for (size_t c = 0; c < on.n; c++) {
+            softqam_demodulator *demodulator = create(&of, on.items[c]);
+            assert_int_equal(softqam_demodulate_segments(demodulator, &of.segment, 1), SOFTQAM_OK);
+            for (int b = 0; b < constellation->n_bits; b++) {
+                const double exact = brute_force(constellation, y, (double)gain, 0, b) / (double)noise;
+                assert_true(fabs((double)llrs[b] - exact) <= 1e-3); /* of up to some 2,000 */
+            }
+            softqam_demodulator_destroy(demodulator);
+        }
+    }
+    llr_close_contexts(&on);
+}
+
+static void expect_refused(softqam_output_format format, softqam_segment segment, const char *text)
+{
+    softqam_demodulator_config config = {.modulation = SOFTQAM_MODULATION_256QAM, .output_format = format};
+    softqam_demodulator *demodulator = NULL;
+    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
+    assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(softqam_error_message(), text);
+    softqam_demodulator_destroy(demodulator);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    float symbols[8] = {0}, noise[4] = {1, 1, 1, 1}, gains[4] = {1, 1, 1, 1};
+    uint8_t out[64];
+    softqam_segment one = {.n_symbols = 4, .noise_stride = 1, .out = out};
+    one.layers[0] = (softqam_layer){.symbols = symbols, .noise_var = noise, .gain = gains};
+    softqam_segment of = one;
+    of.layers[0].gain = (const float *)(const void *)((const uint8_t *)gains + 1);
+    expect_refused(SOFTQAM_OUTPUT_S8, of, "gain is not aligned to 4 bytes");
+    of = one;
+    of.out = gains;
+    expect_refused(SOFTQAM_OUTPUT_S8, of, "an input and out overlap");
+    of = one;
+    of.layers[0].noise_var = NULL;
+    expect_refused(SOFTQAM_OUTPUT_U8, of, "gain is given, which u8 soft bits do not take");
+    of = one;
+    of.n_layers = 2;
+    of.layers[1] = of.layers[0];
+    of.layers[1].gain = NULL;
+    expect_refused(SOFTQAM_OUTPUT_S8, of, "layer 1: gain is NULL");
+    of.layers[1].gain = gains;
+    of.layers[0].gain = NULL;
+    expect_refused(SOFTQAM_OUTPUT_S8, of, "layer 1: gain is given, but layer 0 has none");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_ones),
+        cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_refusals),
+    };
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
