@@ -11,7 +11,7 @@ VEC void gain_step(float steps_per_nat, bool is_inverse, const unsigned char *co
 {
     const vec_f32 gain = vec_load_f32(gains), values = vec_load_f32(noise), scale = vec_splat(steps_per_nat);
     const vec_f32 a = vec_load_f32(components), b = vec_load_f32(components + LANES * sizeof(float));
-    const vec_f32 inverse = llr_inverse_gain(gain);
+    const vec_f32 inverse = llr_inverse_gain(vec_load_for_twice(gains));
     vec_store_f32(to, vec_mul(a, vec_twice_lower(inverse)));
     vec_store_f32(to + LANES, vec_mul(b, vec_twice_upper(inverse)));
     vec_store_f32(weights, is_inverse ? llr_weight_of_gain(scale, values, true, gain)

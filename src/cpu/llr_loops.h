@@ -108,13 +108,14 @@ VEC bool masks_erasures(softqam_output_format output)
     return HAS_MASKS && output == SOFTQAM_OUTPUT_F16;
 }
 
-VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, const llr_constants *constants, const float *noise,
-                        tile_ranges *ranges)
+/* The weights of a step, of is_twice in the order of vec_load_for_twice(). */
+VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twice, const llr_constants *constants,
+                        const float *noise, tile_ranges *ranges)
 {
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
         return constants->weight;
     const softqam_noise_kind kind = constants->noise_kind;
-    const vec_f32 values = vec_load_f32(noise);
+    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
     vec_f32 weight = values;
     if (is_exact)
         return kind == SOFTQAM_NOISE_N0        ? llr_weight(constants->steps_per_nat, values, false)
@@ -216,7 +217,7 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
                   const llr_constants *constants, llr_position at, tile_ranges *ranges)
 {
     const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
-    const vec_f32 weight = step_weight(output, is_exact, constants, at.noise, ranges);
+    const vec_f32 weight = step_weight(output, is_exact, m > 0, constants, at.noise, ranges);
     const bool in_planes = layout == SOFTQAM_LLRS_IN_PLANES;
     const bool is_alone = is_stored_alone(m, output) && !in_planes;
     const size_t half = LANES / 2;
@@ -262,7 +263,7 @@ VEC void double_step(int m, bool is_exact, const llr_constants *constants, llr_p
     llr_registers llrs[4];
     VEC_UNROLL
     for (int k = 0; k < 2; k++)
-        weights[k] = step_weight(output, is_exact, constants, at.noise + k * LANES * (int)at.noise_step, ranges);
+        weights[k] = step_weight(output, is_exact, false, constants, at.noise + k * LANES * (int)at.noise_step, ranges);
     VEC_UNROLL
     for (int k = 0; k < 4; k++) {
         from[k] = vec_load_f32(at.components + k * LANES);

@@ -280,9 +280,12 @@ VEC bool has_one_line(int m, int k)
     return m == 1 || (m == 2 && k == 1);
 }
 
-/* A permutation looks at the lowest three bits of a row's number; the fourth chooses between two. */
+/* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. A permutation of
+ * eight looks at the lowest three bits of a row's number; the fourth chooses between two. */
 VEC vec_f32 vec_llr_value(int m, vec_llr_row row, vec_f32 lower, vec_f32 upper)
 {
+    if (m < 4)
+        return _mm256_permutevar_ps(lower, row);
     const vec_f32 value = vec_row_value(row, lower);
     if (m < 5)
         return value;
@@ -302,8 +305,8 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
     if (has_one_line(m, k))
         return table->slopes[k];
-    return k == m - 1 ? vec_flip(table->last_slope, vec_bits(vec_intercept(m, table, row, k)))
-                      : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
+    return k == m - 1 && m > 3 ? vec_flip(table->last_slope, vec_bits(vec_intercept(m, table, row, k)))
+                               : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
 }
 
 /* Of a table of one row and one bit. */
@@ -381,13 +384,18 @@ VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
     return table;
 }
 
+VEC vec_f32 vec_load_rows(int m, const float *rows)
+{
+    return m < 4 ? _mm256_broadcast_ps((const __m128 *)(const void *)rows) : vec_load_f32(rows);
+}
+
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 {
     vec_llr_table table;
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
-        table.slopes[k] = vec_load_f32(from->slopes[k]);
-        table.intercepts[k] = vec_load_f32(from->intercepts[k]);
+        table.slopes[k] = vec_load_rows(m, from->slopes[k]);
+        table.intercepts[k] = vec_load_rows(m, from->intercepts[k]);
         table.upper_slopes[k] = vec_load_f32(from->slopes[k] + LANES);
         table.upper_intercepts[k] = vec_load_f32(from->intercepts[k] + LANES);
     }
@@ -419,15 +427,24 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_seconds(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
+/* LANES values in the order that vec_twice_lower() and vec_twice_upper() want: in each 128-bit part two of the lower
+ * half, then two of the upper one. */
+VEC vec_f32 vec_load_for_twice(const float *from)
+{
+    const __m256d lower = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)from)),
+                  upper = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)(from + 4)));
+    return _mm256_castpd_ps(_mm256_shuffle_pd(lower, upper, 0xc));
+}
+
 /* Each of the lower, or upper, half's values twice. */
 VEC vec_f32 vec_twice_lower(vec_f32 a)
 {
-    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+    return _mm256_unpacklo_ps(a, a);
 }
 
 VEC vec_f32 vec_twice_upper(vec_f32 a)
 {
-    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7));
+    return _mm256_unpackhi_ps(a, a);
 }
 
 /* Neighbours exchanged. */

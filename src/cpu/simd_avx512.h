@@ -361,6 +361,12 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
 }
 
+/* LANES values as vec_twice_lower() and vec_twice_upper() want them. */
+VEC vec_f32 vec_load_for_twice(const float *from)
+{
+    return vec_load_f32(from);
+}
+
 /* Each of the lower, or upper, half's values twice. */
 VEC vec_f32 vec_twice_lower(vec_f32 a)
 {

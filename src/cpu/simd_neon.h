@@ -470,6 +470,12 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return vec_seconds(a, b);
 }
 
+/* LANES values as vec_twice_lower() and vec_twice_upper() want them. */
+VEC vec_f32 vec_load_for_twice(const float *from)
+{
+    return vec_load_f32(from);
+}
+
 /* Each of the lower, or upper, half's values twice. */
 VEC vec_f32 vec_twice_lower(vec_f32 a)
 {
