@@ -10,6 +10,7 @@ typedef struct llr_constants {
     softqam_noise_kind noise_kind;
     vec_f32 weight;        /* SOFTQAM_ONE_WEIGHT */
     vec_f32 steps_per_nat; /* with the LLRs' sign */
+    vec_u32 weight_flip;   /* SOFTQAM_WEIGHTS: what gives a weight its sign here */
     vec_f32 limit;
     vec_f32 min_sum; /* of llr_rounded() */
     vec_f32 max_sum;
@@ -72,16 +73,44 @@ VEC fast_range fast_range_of(int m, softqam_output_format output)
     return range;
 }
 
+/* s8 and s16: LLRs are whole numbers of steps. */
+VEC bool are_steps(softqam_output_format output)
+{
+    return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16;
+}
+
+/* The lines of the opposite sign. */
+VEC softqam_llr_table negated_lines(const softqam_llr_table *table)
+{
+    softqam_llr_table negated = *table;
+    for (int k = 0; k < MAX_AXIS_BITS; k++)
+        for (int row = 0; row < MAX_LLR_ROWS; row++) {
+            negated.slopes[k][row] = -table->slopes[k][row];
+            negated.intercepts[k][row] = -table->intercepts[k][row];
+        }
+    return negated;
+}
+
 VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqam_llr_layout layout,
                                      const softqam_loop_call *call)
 {
     const softqam_llr_scale scale = call->scale;
     const int max_byte = output == SOFTQAM_OUTPUT_S8 ? (int)scale.limit : 0;
     llr_constants constants;
-    constants.table = vec_load_llr_table(m > 0 ? m : 1, call->table);
+    const softqam_llr_table *table = call->table;
+    softqam_llr_table negated;
     constants.noise_kind = call->noise_kind;
     constants.weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
     constants.steps_per_nat = vec_splat(scale.steps_per_nat);
+    constants.weight_flip = vec_splat_u32(0);
+    if (are_steps(output) && scale.steps_per_nat < 0.0f) {
+        negated = negated_lines(call->table);
+        table = &negated;
+        constants.steps_per_nat = vec_splat(-scale.steps_per_nat);
+        constants.weight = vec_sub(vec_splat(0.0f), constants.weight);
+        constants.weight_flip = vec_splat_u32(0x80000000u);
+    }
+    constants.table = vec_load_llr_table(m > 0 ? m : 1, table);
     constants.limit = vec_splat(scale.limit);
     constants.min_sum = vec_splat(ROUNDING_CONSTANT - scale.limit);
     constants.max_sum = vec_splat(ROUNDING_CONSTANT + scale.limit);
@@ -89,7 +118,7 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     constants.max_byte = vec_splat_u8(max_byte);
     constants.is_limited = max_byte < 127;
     constants.weight_base = vec_splat_u32(float_bits(fast_range_of(m, output).min_weight) |
-                                          (float_bits(scale.steps_per_nat) & 0x80000000u));
+                                          (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.erased_noise = vec_splat_u32(float_bits(call->noise_kind == SOFTQAM_NOISE_INVERSE ? 0.0f : INFINITY));
     constants.i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants.i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);

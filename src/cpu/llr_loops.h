@@ -116,15 +116,22 @@ VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twi
         return constants->weight;
     const softqam_noise_kind kind = constants->noise_kind;
     const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
-    vec_f32 weight = values;
+    vec_f32 weight;
     if (is_exact)
         return kind == SOFTQAM_NOISE_N0        ? llr_weight(constants->steps_per_nat, values, false)
                : kind == SOFTQAM_NOISE_INVERSE ? llr_weight(constants->steps_per_nat, values, true)
-                                               : values;
+                                               : vec_flip(values, constants->weight_flip);
     if (kind == SOFTQAM_NOISE_N0)
         weight = vec_div(constants->steps_per_nat, values);
     else if (kind == SOFTQAM_NOISE_INVERSE)
         weight = vec_mul(constants->steps_per_nat, values);
+    else
+        weight = vec_flip(values, constants->weight_flip);
+    if (are_steps(output)) {
+        weight = vec_max(weight, vec_splat(0.0f));
+        ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weight));
+        return weight;
+    }
     vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
     if (masks_erasures(output))
         above_base =
