@@ -71,19 +71,39 @@ typedef struct tile_ranges {
     vec_u32 max_weight;    /* less weight_base */
 } tile_ranges;
 
-VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 components)
+/* Whether max_component is of sums of two squares: QPSK needs magnitudes for nothing else. */
+VEC bool notes_powers(int m, softqam_output_format output)
 {
-    const vec_u32 magnitudes = vec_bits(vec_abs(components));
-    ranges->max_component = vec_max_u32(ranges->max_component, magnitudes);
+    return m == 1 && fast_range_of(m, output).min_component == 0.0f;
+}
+
+/* What no component exceeds where no sum of the squares of two exceeds `power`, as it is rounded. */
+VEC float max_of_powers(float power)
+{
+    return sqrtf(power) * 1.001f;
+}
+
+VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
+{
+    if (notes_powers(m, output)) {
+        const vec_f32 powers = vec_fma(b, b, vec_mul(a, a));
+        ranges->max_component = vec_max_u32(ranges->max_component, vec_bits(powers));
+        return;
+    }
+    const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
+    ranges->max_component = vec_max_u32(vec_max_u32(ranges->max_component, of_a), of_b);
     if (fast_range_of(m, output).min_component > 0.0f)
-        ranges->min_component = vec_min_u32(ranges->min_component, vec_sub_u32(magnitudes, vec_splat_u32(1)));
+        ranges->min_component =
+            vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
 }
 
 /* Most tiles are far within the range, which two comparisons tell. */
-VEC bool are_ranges_narrow(int m, fast_range range, const tile_ranges *ranges)
+VEC bool are_ranges_narrow(int m, softqam_output_format output, const tile_ranges *ranges)
 {
+    const fast_range range = fast_range_of(m, output);
     const float component_end = 8.0f, weight_end = range.llr_end / (MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * component_end);
-    return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(component_end))) &&
+    const float end = notes_powers(m, output) ? component_end * component_end : component_end;
+    return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(end))) &&
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - float_bits(range.min_weight)));
 }
 
@@ -93,11 +113,12 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
     if (range.min_component > 0.0f && !call->has_no_small_components &&
         vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
         return false;
-    if (are_ranges_narrow(m, range, ranges))
+    if (are_ranges_narrow(m, output, ranges))
         return true;
     const uint32_t base = float_bits(range.min_weight), weight = vec_largest_u32(ranges->max_weight);
+    const float largest = float_of_bits(vec_largest_u32(ranges->max_component));
     return weight < 0x7f800000u - base &&
-           is_fast_exact(m, call->table, range, float_of_bits(vec_largest_u32(ranges->max_component)),
+           is_fast_exact(m, call->table, range, notes_powers(m, output) ? max_of_powers(largest) : largest,
                          float_of_bits(weight + base));
 }
 
@@ -229,10 +250,8 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
     const bool is_alone = is_stored_alone(m, output) && !in_planes;
     const size_t half = LANES / 2;
     prefetch_inputs(at.components, 2 * LANES * sizeof(float));
-    if (!is_exact) {
-        note_components(m, output, ranges, a);
-        note_components(m, output, ranges, b);
-    }
+    if (!is_exact)
+        note_components(m, output, ranges, a, b);
     if (m == 0) {
         bpsk_step(output, layout, is_exact, constants, at, a, b, weight);
         return;
@@ -272,10 +291,11 @@ VEC void double_step(int m, bool is_exact, const llr_constants *constants, llr_p
     for (int k = 0; k < 2; k++)
         weights[k] = step_weight(output, is_exact, false, constants, at.noise + k * LANES * (int)at.noise_step, ranges);
     VEC_UNROLL
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++)
         from[k] = vec_load_f32(at.components + k * LANES);
-        if (!is_exact)
-            note_components(m, output, ranges, from[k]);
+    if (!is_exact) {
+        note_components(m, output, ranges, from[0], from[1]);
+        note_components(m, output, ranges, from[2], from[3]);
     }
     prefetch_inputs(at.components, 4 * LANES * sizeof(float));
     VEC_UNROLL

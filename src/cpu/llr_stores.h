@@ -22,9 +22,7 @@
 
 typedef uint8_t byte_order[16];
 
-/* QPSK, of the pair (a0, b0): a's unit, then b's. 16QAM, of (a0, a1) and (b0, b1): likewise. */
-static const byte_order order_qpsk = {ONE_BIT(0, 0, 0), ONE_BIT(0, 0, 1), ONE_BIT(0, 1, 0), ONE_BIT(0, 1, 1),
-                                      NOTHING_8};
+/* QPSK packs the pair (a0, b0) in order: a's unit, then b's. 16QAM, of (a0, a1) and (b0, b1): likewise. */
 static const byte_order order_16qam = {TWO_BITS(0, 0), TWO_BITS(0, 1), TWO_BITS(1, 0), TWO_BITS(1, 1)};
 /* 64QAM, of (a0, a1) and (a2, b2), and of (b0, b1) and (a2, b2): a unit. */
 #define ORDER_64QAM(second)                                                                                            \
@@ -198,7 +196,7 @@ VEC void store_both(int m, softqam_output_format output, const llr_constants *co
         vec_store_both_16(output == SOFTQAM_OUTPUT_S16, m, out, a, b);
     } else if (m == 1) {
         const vec_bytes words = words_of(a[0], b[0]);
-        vec_store_units_of_4(out, in_order(bytes_of(constants, words, words), order_qpsk), flips);
+        vec_store_units_of_4(out, bytes_of(constants, words, words), flips);
     } else if (m == 2) {
         const vec_bytes packed = bytes_of(constants, words_of(a[0], a[1]), words_of(b[0], b[1]));
         vec_store_units_of_8(out, in_order(packed, order_16qam), flips);

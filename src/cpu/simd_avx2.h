@@ -706,9 +706,8 @@ VEC const unsigned char *flips_behind(const unsigned char *flips, int n)
  * LANES / 2 symbols and then one of the others. */
 VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
 {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0);
-    const __m256i ordered = vec_flip_in_order(_mm256_permutevar8x32_epi32(units, order), flips);
-    vec_store_half(to, _mm256_castsi256_si128(ordered));
+    const __m128i ordered = _mm_unpacklo_epi32(_mm256_castsi256_si128(units), _mm256_extracti128_si256(units, 1));
+    vec_store_half(to, _mm256_castsi256_si128(vec_flip_in_order(_mm256_castsi128_si256(ordered), flips)));
 }
 
 VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
