@@ -82,15 +82,39 @@ VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component
     return llr_row_of(m, table, vec_abs(component));
 }
 
-/* The metrics of an axis, of a component and its row. */
-VEC void fast_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_llr_row row, vec_f32 metrics[])
+/* 16QAM's first bit: a comparison chooses between its two lines. The first one goes through zero. */
+typedef struct two_lines {
+    vec_f32 second_row; /* the smallest magnitude of the second line */
+    vec_f32 slopes[2];
+    vec_f32 intercept; /* of the second line */
+} two_lines;
+
+VEC two_lines load_two_lines(const softqam_llr_table *table)
+{
+    return (two_lines){vec_splat(table->second_row),
+                       {vec_splat(table->slopes[0][0]), vec_splat(table->slopes[0][1])},
+                       vec_splat(table->intercepts[0][1])};
+}
+
+VEC vec_f32 two_lines_metric(const two_lines *lines, vec_f32 component)
+{
+    const vec_f32 magnitude = vec_abs(component), first = vec_mul(lines->slopes[0], magnitude);
+    const vec_f32 second = vec_fma(lines->slopes[1], magnitude, lines->intercept);
+    return vec_flip(vec_choose(vec_is_less(magnitude, lines->second_row), first, second), vec_bits(component));
+}
+
+/* The metrics of an axis, of a component and its row, which 16QAM does not look at. */
+VEC void fast_metrics(int m, const vec_llr_table *table, const two_lines *lines, vec_f32 component, vec_llr_row row,
+                      vec_f32 metrics[])
 {
     if (m == 1) { /* one line through zero */
         metrics[0] = vec_mul(component, vec_only_slope(table));
         return;
     }
     row_metrics(m, table, row, vec_abs(component), component, metrics);
-    if (vec_has_signed_rows(m))
+    if (m == 2)
+        metrics[0] = two_lines_metric(lines, component);
+    else if (vec_has_signed_rows(m))
         metrics[0] = vec_fma(vec_slope(m, table, row, 0), component, vec_intercept(m, table, row, 0));
 }
 

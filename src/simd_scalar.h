@@ -113,6 +113,12 @@ VEC vec_mask vec_is_finite(vec_f32 a)
     return (vec_bits(a) & 0x7fffffffu) < 0x7f800000u ? 0xffffffffu : 0;
 }
 
+/* a < b; false for NaN. */
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
+{
+    return 0u - (vec_mask)(a < b);
+}
+
 VEC vec_mask vec_both(vec_mask a, vec_mask b)
 {
     return a & b;

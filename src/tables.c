@@ -123,6 +123,17 @@ static int nearest_amplitude(int axis_bits, int from, int k, unsigned value)
     return nearest;
 }
 
+/* The smallest float whose product with rows_per_unit, as it is rounded, is 1 or more. */
+static float second_row_of(float rows_per_unit)
+{
+    float from = 1.0f / rows_per_unit;
+    while (nextafterf(from, 0.0f) * rows_per_unit >= 1.0f)
+        from = nextafterf(from, 0.0f);
+    while (from * rows_per_unit < 1.0f)
+        from = nextafterf(from, INFINITY);
+    return from;
+}
+
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
 {
     const double e = energy(axis_bits), a = 1.0 / sqrt(e);
@@ -144,6 +155,7 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
     }
     table->rows_per_unit = (float)(sqrt(e) / 2.0);
     table->last_row = (float)last_row;
+    table->second_row = second_row_of(table->rows_per_unit);
 }
 
 static softqam_llr_table llr_tables[MAX_AXIS_BITS];

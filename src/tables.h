@@ -75,6 +75,7 @@ typedef struct softqam_llr_table {
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float rows_per_unit; /* of |v|: sqrt(E)/2 */
     float last_row;      /* 2^(m-1) - 1 */
+    float second_row;    /* the smallest |v| of row 1 */
 } softqam_llr_table;
 
 /* For SOFTQAM_SIGN_POSITIVE_IS_0, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double precision,

@@ -7,6 +7,7 @@
 
 typedef struct llr_constants {
     vec_llr_table table;
+    two_lines lines; /* of 16QAM */
     softqam_noise_kind noise_kind;
     vec_f32 weight;        /* SOFTQAM_ONE_WEIGHT */
     vec_f32 steps_per_nat; /* with the LLRs' sign */
@@ -111,6 +112,7 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
         constants.weight_flip = vec_splat_u32(0x80000000u);
     }
     constants.table = vec_load_llr_table(m > 0 ? m : 1, table);
+    constants.lines = load_two_lines(table);
     constants.limit = vec_splat(scale.limit);
     constants.min_sum = vec_splat(ROUNDING_CONSTANT - scale.limit);
     constants.max_sum = vec_splat(ROUNDING_CONSTANT + scale.limit);

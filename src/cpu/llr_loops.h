@@ -187,7 +187,7 @@ VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_lay
 {
     vec_f32 metrics[MAX_AXIS_BITS];
     llr_registers llrs;
-    fast_metrics(m, &constants->table, components, row, metrics);
+    fast_metrics(m, &constants->table, &constants->lines, components, row, metrics);
     VEC_UNROLL
     for (int k = 0; k < m; k++)
         llrs.bits[k] = fast_llr(output, constants, flipped(m, output, layout, metrics[k], flips, k), weight);
