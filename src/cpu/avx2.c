@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 8 symbols at a time. CMakeLists.txt gives this file alone the flags for it, and it is used only where the
  * processor has the instructions. */
+#include "gold_clmul.h"
 #include "simd_avx2.h"
 
 #include "arithmetic_fast.h"

@@ -40,6 +40,10 @@ typedef struct softqam_gold {
     size_t n_bits;     /* that the windows have */
 } softqam_gold;
 
+/* The sequences of 1, two bits further on: bit 62 of a polynomial times such bits is bit 64 of the product. */
+enum { GOLD_ONES = 5 };
+extern uint64_t softqam_gold_ones[2][GOLD_ONES];
+
 /* Makes the tables that places are found with, once in a process: before a call that must not wait. */
 void softqam_gold_prepare(void);
 

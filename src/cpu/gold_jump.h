@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first bits from any place in the Gold sequence on: included after carryless_product(). */
+/* The first bits from any place in the Gold sequence on, in plain C. */
 #ifndef SOFTQAM_CPU_GOLD_JUMP_H
 #define SOFTQAM_CPU_GOLD_JUMP_H
 
@@ -13,7 +13,7 @@ typedef struct gold_first_bits {
 
 static inline __attribute__((always_inline)) uint32_t multiply_modulo(gold_register which, uint32_t a, uint32_t b)
 {
-    return gold_modulo(which, carryless_product(a, b));
+    return gold_modulo(which, gold_product(a, b));
 }
 
 static inline __attribute__((always_inline)) void continue_bits(gold_register which, uint32_t polynomial,

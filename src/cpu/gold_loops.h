@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The Gold sequence for vectors: included by the file of each instruction set after its SIMD header. */
+/* The Gold sequence for vectors: included by the file of each instruction set after its SIMD header and
+ * gold_parts_at(). */
 #ifndef SOFTQAM_CPU_GOLD_LOOPS_H
 #define SOFTQAM_CPU_GOLD_LOOPS_H
 
 #include "gold.h"
-#include "gold_jump.h"
 
 /* The polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give the 16 after them.
  */
 static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
     enum { PART_WORDS = 4 };
-    const gold_first_bits first = first_bits_at(c_init, position);
-    vec_part x1 = vec_part_of(first.x1[0], first.x1[1]), after_x1 = vec_part_of(first.x1[2], first.x1[3]);
-    vec_part x2 = vec_part_of(first.x2[0], first.x2[1]), after_x2 = vec_part_of(first.x2[2], first.x2[3]);
-    for (size_t k = 0; 32 * k < n_bits; k += PART_WORDS) {
+    vec_part first1[2], first2[2];
+    gold_parts_at(c_init, position, n_bits, first1, first2);
+    vec_part_store(windows->x1, first1[0]);
+    vec_part_store(windows->x2, first2[0]);
+    if (n_bits <= 32 * PART_WORDS)
+        return;
+    vec_part x1 = first1[0], after_x1 = first1[1], x2 = first2[0], after_x2 = first2[1];
+    for (size_t k = PART_WORDS; 32 * k < n_bits; k += PART_WORDS) {
         const vec_part next1 = vec_part_xor(vec_part_ahead(x1, after_x1, 1), vec_part_ahead(x1, after_x1, 4));
         const vec_part next2 =
             vec_part_xor(vec_part_xor(vec_part_ahead(x2, after_x2, 1), vec_part_ahead(x2, after_x2, 2)),
                          vec_part_xor(vec_part_ahead(x2, after_x2, 3), vec_part_ahead(x2, after_x2, 4)));
-        vec_part_store(windows->x1 + k, x1);
-        vec_part_store(windows->x2 + k, x2);
+        vec_part_store(windows->x1 + k, after_x1);
+        vec_part_store(windows->x2 + k, after_x2);
         x1 = after_x1;
         x2 = after_x2;
         after_x1 = next1;

@@ -5,7 +5,7 @@
 
 #include "generic.h"
 #include "gold.h"
-#include "gold_polynomials.h"
+#include "gold_jump.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "widen_half.h"
@@ -147,13 +147,6 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
                       call->out + k * symbol_step + (call->planes ? (size_t)call->planes[bit] : bit * nbytes));
     }
 }
-
-static uint64_t carryless_product(uint32_t a, uint32_t b)
-{
-    return gold_product(a, b);
-}
-
-#include "gold_jump.h"
 
 /* The polynomials' eighth powers, x^248 + x^24 + 1 and x^248 + x^24 + x^16 + x^8 + 1, give 64 bits from those 256 and
  * 192 before them. */

@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gold_polynomials.h"
 #include "tables.h"
 
 #define VEC        static inline __attribute__((always_inline))
@@ -264,12 +263,6 @@ VEC vec_part vec_part_xor(vec_part a, vec_part b)
 VEC void vec_part_store(uint32_t *to, vec_part a)
 {
     vst1q_u32(to, vreinterpretq_u32_u8(a));
-}
-
-/* Of polynomials over two elements. Not every processor has the instruction. */
-VEC uint64_t carryless_product(uint32_t a, uint32_t b)
-{
-    return gold_product(a, b);
 }
 
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)

@@ -12,11 +12,6 @@
 /* 16 bytes. */
 typedef __m128i vec_part;
 
-VEC vec_part vec_part_of(uint64_t low, uint64_t high)
-{
-    return _mm_set_epi64x((long long)high, (long long)low);
-}
-
 /* The bytes from n on, 1 to 4, of two that follow on one another. */
 VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 {
@@ -35,12 +30,6 @@ VEC vec_part vec_part_xor(vec_part a, vec_part b)
 VEC void vec_part_store(uint32_t *to, vec_part a)
 {
     _mm_store_si128((void *)to, a);
-}
-
-/* Of polynomials over two elements. */
-VEC uint64_t carryless_product(uint32_t a, uint32_t b)
-{
-    return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128(a), _mm_cvtsi64_si128(b), 0));
 }
 
 #endif
