@@ -142,12 +142,6 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
     return magnitude < least ? 0.0f : magnitude;
 }
 
-/* False for a NaN. */
-VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
-{
-    return a < b ? 0xffffffffu : 0;
-}
-
 /* Greater than zero and finite. Looks at the bits, where subnormal numbers are what they are in every mode. */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {

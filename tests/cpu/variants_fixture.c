@@ -97,7 +97,8 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
 void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,
                   const float *components, const float *noise, size_t n, void *out)
 {
-    const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals;
+    /* Symbols with gains are computed without. */
+    const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals && call->noise != SOFTQAM_WEIGHTS;
     const softqam_float_environment environment =
         softqam_float_enter(flush && call->params.output_format != SOFTQAM_OUTPUT_U8);
     run_loop(variant, way == VARIANTS_STREAMING, call, components, noise, n, out);
