@@ -113,13 +113,16 @@ static uint32_t filler_bits(softqam_output_format format, float value)
     return bits;
 }
 
+/* n values of these bits; each copy doubles those that there are. */
 static void fill(unsigned char *to, uint32_t bits, size_t value_nbytes, size_t n)
 {
+    const size_t nbytes = n * value_nbytes;
     if (value_nbytes == 1)
         memset(to, (int)(bits & 0xff), n);
-    else
-        for (size_t k = 0; k < n; k++)
-            memcpy(to + k * value_nbytes, &bits, value_nbytes);
+    else if (n > 0)
+        memcpy(to, &bits, value_nbytes);
+    for (size_t done = value_nbytes; done < nbytes && value_nbytes > 1; done *= 2)
+        memcpy(to + done, to, done < nbytes - done ? done : nbytes - done);
 }
 
 void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_params *params,
