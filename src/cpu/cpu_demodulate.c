@@ -252,8 +252,7 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
 }
 
 /* Where the next n symbols' LLRs go in a soft buffer: straight there, as far as they follow each other in all planes;
- * where that is not far, or they are added, to a tile first. Returns how many are taken. Whole bytes of the scrambling
- * sequence, while there is more. */
+ * where that is not far, or they are added, to a tile first. Returns how many are taken. */
 static size_t open_soft_tile(span *s, size_t first, size_t n)
 {
     const size_t value_nbytes = s->params->value_nbytes;
@@ -265,12 +264,12 @@ static size_t open_soft_tile(span *s, size_t first, size_t n)
         const size_t room = PLACED_NBYTES / value_nbytes;
         const size_t most = s->soft.adds ? room : n_run + WORTH_RUN_SYMBOLS;
         set_planes(s, s->n_bits > 1 ? PLACED_NBYTES : 0);
-        return n < most ? n : most / 8 * 8;
+        return n < most ? n : most;
     }
     s->call.out = s->out + positions[0] * value_nbytes;
     for (size_t k = 0; k < s->n_bits; k++)
         s->planes[k] = ((ptrdiff_t)positions[k] - (ptrdiff_t)positions[0]) * (ptrdiff_t)value_nbytes;
-    return n <= n_run ? n : n_run / 8 * 8;
+    return n < n_run ? n : n_run;
 }
 
 /* Which of a span's symbols its loop takes next: all, where they lie and go as loops have it, else a tile of them.
