@@ -29,6 +29,8 @@ LAYOUTS = ["2 layers", "3 layers", "4 layers", "1 of 2 layers", "1 of 4 layers",
            "4 of 6 layers", "4 of 8 layers", "2 of 11 layers"]  # fmt: skip
 LAYERS = [f"{layout} interleaved" for layout in LAYOUTS] + ["4 layers apart"]
 ERASURES = [f"{m}, {e}" for m in MODULATIONS for e in ("one of 61 with infinite N0", "one of 61 NaN", "all NaN")]
+# Columns that are another measurement's time over that in a column (1), or the other way about (-1).
+TIMES_OVER = {"by symbol": ("us", 1), "over planes": ("us", -1), "added by symbol": ("added us", 1), "added over planes": ("added us", -1)}
 SHARES_TOO = ("of 25 dB", "of the bytes", "of pinned")
 SLOT, ELEMENTS = 45864, 3276
 CUDA = ("--samples", "1", "--device-symbols", "92160", "--largest", "4096", "--symbols", "65536")
@@ -109,6 +111,9 @@ def check_figures(report):
                 if column in SHARES_TOO:  # of another measurement than the one that the JSON names
                     rate = "Gsym/s" if "Gsym/s" in row else "Msym/s"
                     check(any(near(row[rate] / value, v) for v in figures[rate]), f"{table['title']}: {column} of {row}")
+                elif column in TIMES_OVER:
+                    of, power = TIMES_OVER[column]
+                    check(any(near(row[of] * value**power, v) for v in figures["us"]), f"{table['title']}: {column} of {row}")
                 elif column not in ("what", "spread", "ns a segment", "adds us", "p99 us"):
                     check(any(near(value, v) for v in figures[kind]), f"{table['title']}: nothing was measured as {column} of {row}")
 
@@ -149,8 +154,11 @@ def check_receiver(folder):
     short = [row for what, row in rows.items() if str(ELEMENTS) not in what]
     check(all(row["cold ns"] > row["ns"] for row in short), f"cold calls are faster than hot ones: {short}")
     check_rows(report, "64 segments of 48 symbols", ["symbol order", "descrambled", "planes", "both"])
+    codewords = [f"{m} to s8, {layers}" for m in ("256QAM", "64QAM", "QPSK") for layers in ("1 layer", "4 layers")]
+    check_rows(report, f"cpu: {variant}, a slot to soft buffers", codewords + ["256QAM to f16, 1 layer"])
     names = [m["what"] for m in report["measurements"]]
-    for part in ("read 12 write 8", "read 12 write 16", "read 12 write 32", "read 12 write 2,", "fading -5 dB", ", 28 dB,", "1/N0 a symbol",
+    for part in ("read 12 write 8 and read them", "read 12 write 6 and the rest of soft buffers", "4 of 4 layers, descrambled, soft buffers,",
+                 "14 segments, descrambled, soft buffers, combined, a call each", "read 12 write 8,", "read 12 write 16", "read 12 write 32", "read 12 write 2,", "fading -5 dB", ", 28 dB,", "1/N0 a symbol",
                  "2 of 8 layers, descrambled, planes", "4 of 8 layers, descrambled, codewords", "descrambled, elsewhere",
                  "descrambled, next", "elsewhere, cold", "one of 61 erased", "one of 61 NaN", "all NaN"):  # fmt: skip
         check(any(part in name for name in names), f"no measurement of {part}")

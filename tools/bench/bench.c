@@ -26,9 +26,9 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading", "layers",  "calls",   "chain",   "erasures",
-                                       "snr",    "formats", "threads", "objects", "segments",
-                                       "host",   "choice",  "devices", "all",     NULL};
+static const char *const sections[] = {"fading", "layers",  "calls",   "buffers", "chain",    "erasures",
+                                       "snr",    "formats", "threads", "objects", "segments", "host",
+                                       "choice", "devices", "all",     NULL};
 
 static bool take_modulation(const struct option_call *call)
 {
@@ -81,8 +81,8 @@ static const struct option_row rows[] = {
      .take = take_modulation, .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
-     "some of fading, layers, calls, chain, erasures, snr, formats, threads, objects, segments, host, choice, devices; with "
-     "no space between them; or all; default: the first five",
+     "some of fading, layers, calls, buffers, chain, erasures, snr, formats, threads, objects, segments, host, choice, "
+     "devices; with no space between them; or all; default: the first six",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
      SLOT_SYMBOLS, UINT32_MAX},
@@ -105,6 +105,8 @@ static const struct option_row rows[] = {
          "  calls     an OFDM symbol or less a call, where the scrambling sequence begins\n"
          "            anywhere or where the last call ended, caches hot and cold; what a\n"
          "            further segment takes; CUDA: from launch to synchronisation\n"
+         "  buffers   CPU: a codeword to the soft buffers of a decoder, new or added, whole\n"
+         "            and an OFDM symbol a call, relative to bit planes alone\n"
          "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
          "            cache, neighbours that overlap and neighbours that do not\n"
          "  erasures  a slot with erased symbols, relative to the rate without\n"

@@ -31,8 +31,9 @@ static unsigned count_layers(const struct bench_case *c)
 void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
 {
     static const char *const noises[] = {"N0 a symbol", "1/N0 a symbol", "one N0"};
-    static const char *const hows[] = {"descrambled", "planes", "codewords",         "elsewhere",
-                                       "next",        "cold",   "modulations mixed", "descriptors on the device"};
+    static const char *const hows[] = {"descrambled",  "planes",   "codewords",         "elsewhere",
+                                       "next",         "cold",     "modulations mixed", "descriptors on the device",
+                                       "soft buffers", "combined", "a call each"};
     static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps", "", "", ""};
     name[0] = '\0';
     append(name, "%s %s to %s", modulation_get(c->modulation)->name, bench_input_name(c->input),
@@ -68,7 +69,8 @@ softqam_demodulator_config bench_case_config(const struct bench_case *c)
 
 bool bench_case_is_plain(const struct bench_case *c)
 {
-    return c->n_segments == 0 && c->n_layers <= 1 && c->stride <= 1 && (c->how & ~(unsigned)BENCH_COLD) == 0;
+    return c->n_segments == 0 && c->n_layers <= 1 && c->stride <= 1 && !c->has_soft_buffers &&
+           (c->how & ~(unsigned)BENCH_COLD) == 0;
 }
 
 size_t bench_case_span(const struct bench_case *c)
@@ -83,11 +85,13 @@ static softqam_modulation segment_modulation(const struct bench_case *c, size_t 
     return c->how & BENCH_MIXED ? (softqam_modulation)(1 + k % N_MODULATIONS) : c->modulation;
 }
 
-/* Where the k-th segment begins: at multiples of 16 symbols, where all pointers are aligned as is fastest. */
+/* Where the k-th segment begins: at multiples of 16 symbols, where all pointers are aligned as is fastest; OFDM symbols
+ * that go to soft buffers begin where they do. */
 static size_t segment_first(const struct bench_case *c, size_t k)
 {
     const size_t n = c->n_segments > 0 ? c->n_segments : 1;
-    return k == n ? c->n_symbols : k * c->n_symbols / n / 16 * 16;
+    const size_t unit = c->has_soft_buffers ? count_layers(c) : 16;
+    return k == n ? c->n_symbols : k * c->n_symbols / n / unit * unit;
 }
 
 static size_t segment_out_nbytes(const struct bench_case *c, size_t k)
@@ -95,9 +99,45 @@ static size_t segment_out_nbytes(const struct bench_case *c, size_t k)
     return softqam_output_nbytes(c->output, segment_modulation(c, k), segment_first(c, k + 1) - segment_first(c, k));
 }
 
+/* Code blocks of base graph 1 with Zc 384, whose rate is such that each has some 0.43 of its soft buffer's values. */
+enum {
+    LIFTING = 384,
+    N_CB = 66 * LIFTING,
+    N_FILLERS = 240,
+    FIRST_FILLER = 20 * LIFTING - N_FILLERS,
+    K0_OF_RV_2 = 33 * LIFTING
+};
+
+static size_t count_soft_blocks(const struct bench_case *c)
+{
+    const double n_bits = (double)(c->n_symbols * softqam_bits_per_symbol(c->modulation));
+    return (size_t)(n_bits / (0.43 * N_CB) + 0.5);
+}
+
+/* The codeword of all segments: in its soft buffers, or in bit planes at the same places. */
+static softqam_codeword soft_codeword(const struct bench_case *c, void *buffers)
+{
+    softqam_codeword codeword = {.n_bits = c->n_symbols * softqam_bits_per_symbol(c->modulation),
+                                 .buffers = buffers,
+                                 .block_stride = N_CB,
+                                 .n_code_blocks = (uint32_t)count_soft_blocks(c),
+                                 .deinterleave = 1};
+    if (c->how & BENCH_SOFT) {
+        codeword.n_cb = N_CB;
+        codeword.first_filler = FIRST_FILLER;
+        codeword.n_fillers = N_FILLERS;
+        codeword.filler_value = 127;
+        codeword.combine = c->how & BENCH_COMBINE ? 1 : 0;
+        codeword.k0 = c->how & BENCH_COMBINE ? K0_OF_RV_2 : 0;
+    }
+    return codeword;
+}
+
 size_t bench_case_out_nbytes(const struct bench_case *c)
 {
     size_t nbytes = 0;
+    if (c->has_soft_buffers)
+        return count_soft_blocks(c) * N_CB * softqam_output_nbytes(c->output, SOFTQAM_MODULATION_BPSK, 1);
     for (size_t k = 0; k < (c->n_segments > 0 ? c->n_segments : 1); k++)
         nbytes += (segment_out_nbytes(c, k) + 15) / 16 * 16;
     return c->n_segments > 1 ? nbytes : segment_out_nbytes(c, 0);
@@ -106,8 +146,11 @@ size_t bench_case_out_nbytes(const struct bench_case *c)
 size_t bench_case_nbytes(const struct bench_case *c)
 {
     const bool has_noise = c->output != SOFTQAM_OUTPUT_U8 && c->noise != BENCH_ONE_N0;
+    const size_t llrs_nbytes = softqam_output_nbytes(c->output, c->modulation, c->n_symbols);
     return c->n_symbols * (softqam_input_symbol_nbytes(c->input) + (has_noise ? sizeof(float) : 0)) +
-           bench_case_out_nbytes(c);
+           (c->how & BENCH_COMBINE                          ? 2 * llrs_nbytes
+            : c->has_soft_buffers && !(c->how & BENCH_SOFT) ? llrs_nbytes
+                                                            : bench_case_out_nbytes(c));
 }
 
 /* Places of the scrambling sequence that have nothing to do with each other, or one after the other. */
@@ -143,7 +186,10 @@ size_t bench_case_segments(const struct bench_case *c, size_t call, const void *
                                .descramble = descramble,
                                .c_init = descramble ? 12345 : 0,
                                .out = to};
-        if (c->how & BENCH_CODEWORD) {
+        if (c->has_soft_buffers) {
+            s->out = NULL;
+            s->codeword = soft_codeword(c, out);
+        } else if (c->how & BENCH_CODEWORD) {
             s->out = NULL;
             s->codeword = (softqam_codeword){.n_bits = n_bits,
                                              .buffers = to,

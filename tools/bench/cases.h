@@ -19,13 +19,16 @@ enum bench_noise { BENCH_N0, BENCH_INVERSE, BENCH_ONE_N0 };
 /* Bits of bench_case.how. */
 enum {
     BENCH_DESCRAMBLE = 1,
-    BENCH_PLANES = 2,     /* one code block, de-interleaved */
-    BENCH_CODEWORD = 4,   /* code blocks, each de-interleaved */
-    BENCH_ELSEWHERE = 8,  /* each call begins at another position of the scrambling sequence */
-    BENCH_NEXT = 16,      /* each call begins where the last one ended */
-    BENCH_COLD = 32,      /* the caches hold other data before each call */
-    BENCH_MIXED = 64,     /* the segments have all modulations in turns */
-    BENCH_ON_DEVICE = 128 /* descriptors are in device memory */
+    BENCH_PLANES = 2,      /* one code block, de-interleaved */
+    BENCH_CODEWORD = 4,    /* code blocks, each de-interleaved */
+    BENCH_ELSEWHERE = 8,   /* each call begins at another position of the scrambling sequence */
+    BENCH_NEXT = 16,       /* each call begins where the last one ended */
+    BENCH_COLD = 32,       /* the caches hold other data before each call */
+    BENCH_MIXED = 64,      /* the segments have all modulations in turns */
+    BENCH_ON_DEVICE = 128, /* descriptors are in device memory */
+    BENCH_SOFT = 256,      /* the codeword's soft buffers are written: a first transmission */
+    BENCH_COMBINE = 512,   /* added to: a retransmission */
+    BENCH_CALL_EACH = 1024 /* each segment is a call */
 };
 
 /* How a GPU gets its calls. */
@@ -49,12 +52,13 @@ struct bench_case {
     softqam_output_format output;
     enum bench_noise noise;
     unsigned how;
-    size_t n_symbols;    /* of a call, all layers together */
-    unsigned n_layers;   /* 0: one */
-    unsigned stride;     /* symbols from one of a layer to its next; 0: layers lie one behind the other */
-    unsigned n_segments; /* of a call, which divide its symbols; 0: one, or a plain call where that will do */
-    const char *variant; /* of the CPU; NULL: the fastest */
-    unsigned n_threads;  /* 0: one a CPU */
+    size_t n_symbols;      /* of a call, all layers together */
+    unsigned n_layers;     /* 0: one */
+    unsigned stride;       /* symbols from one of a layer to its next; 0: layers lie one behind the other */
+    unsigned n_segments;   /* of a call, which divide its symbols; 0: one, or a plain call where that will do */
+    bool has_soft_buffers; /* segments are of one codeword whose code blocks have room for soft buffers */
+    const char *variant;   /* of the CPU; NULL: the fastest */
+    unsigned n_threads;    /* 0: one a CPU */
     enum bench_launch launch;
     bool on_cpu;        /* from host memory: by the CPU in place of the GPU */
     unsigned n_devices; /* from host memory, and on devices; 0: the current one */

@@ -27,7 +27,7 @@ void cpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum 
 void cpu_measure_liquid(struct cpu_bench *bench);
 
 /* The CPU's tables. */
-enum { CPU_N_TABLES = 10 };
+enum { CPU_N_TABLES = 11 };
 extern const struct bench_table cpu_tables[CPU_N_TABLES];
 
 #endif

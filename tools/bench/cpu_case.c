@@ -46,6 +46,12 @@ static softqam_status call_library(struct cpu_run *run)
     /* Only the position in the sequence changes. */
     if (c->how & (BENCH_ELSEWHERE | BENCH_NEXT))
         run->segments[0].first_symbol = bench_case_first_symbol(c, run->n_calls++);
+    if (c->how & BENCH_CALL_EACH) {
+        softqam_status status = SOFTQAM_OK;
+        for (size_t k = 0; k < run->n_segments && status == SOFTQAM_OK; k++)
+            status = softqam_demodulate_segments(run->demodulator, &run->segments[k], 1);
+        return status;
+    }
     return softqam_demodulate_segments(run->demodulator, run->segments, run->n_segments);
 }
 
@@ -165,7 +171,7 @@ static void add_library(struct cpu_bench *bench, struct turns *turns, const stru
     if (!run)
         return;
     bench_case_name(c, name);
-    snprintf(run->name, sizeof run->name, "cpu: %.90s, %s, %u thread%s", name, c->variant ? c->variant : "fastest",
+    snprintf(run->name, sizeof run->name, "cpu: %.128s, %s, %u thread%s", name, c->variant ? c->variant : "fastest",
              c->n_threads, PLURAL(c->n_threads));
     if (!make(run, c->variant, c->n_threads, &run->demodulator) || !verify(run))
         turns->failed = bench->report->failed = true;
@@ -182,9 +188,15 @@ static void add_limit(struct cpu_bench *bench, struct turns *turns, const struct
                                   .out = bench->out,
                                   .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
                                   .n_symbols = c->n_symbols,
+                                  .adds = c->how & BENCH_COMBINE,
                                   .streaming = streaming};
-    snprintf(run->name, sizeof run->name, "cpu: read %zu write %zu%s%s, %u thread%s",
-             run->stream.symbol_nbytes + (run->stream.noise_var ? sizeof(float) : 0), run->stream.out_nbytes,
+    if (c->how & BENCH_SOFT && !run->stream.adds)
+        run->stream.n_more = bench_case_out_nbytes(c) - c->n_symbols * run->stream.out_nbytes;
+    const char *more = run->stream.adds         ? " and read them"
+                       : run->stream.n_more > 0 ? " and the rest of soft buffers"
+                                                : "";
+    snprintf(run->name, sizeof run->name, "cpu: read %zu write %zu%s%s%s, %u thread%s",
+             run->stream.symbol_nbytes + (run->stream.noise_var ? sizeof(float) : 0), run->stream.out_nbytes, more,
              streaming ? ", streaming stores" : "", c->how & BENCH_COLD ? ", cold" : "", c->n_threads,
              PLURAL(c->n_threads));
 }

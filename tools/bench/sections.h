@@ -15,6 +15,7 @@ enum bench_section {
     BENCH_FADING,
     BENCH_LAYERS,
     BENCH_CALLS,
+    BENCH_BUFFERS,
     BENCH_IN_CHAIN,
     BENCH_ERASURES,
     BENCH_SNR,
@@ -31,7 +32,7 @@ enum {
     BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
     BENCH_OF_RECEIVERS = (1 << BENCH_SNR) - 1,
     BENCH_OF_CPU = ((1 << BENCH_SEGMENTS) - 1) & ~(1 << BENCH_IN_CHAIN),
-    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_THREADS | 1 << BENCH_SNR)
+    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_BUFFERS | 1 << BENCH_THREADS | 1 << BENCH_SNR)
 };
 
 struct bench_options {

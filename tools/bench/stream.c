@@ -19,7 +19,7 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
 #define DEFINE_STREAM(name, isa, vector, stream_store)                                                                 \
     typedef vector name##_vector;                                                                                      \
     INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t symbol_nbytes, const bool has_noise,     \
-                                         const bool streaming)                                                         \
+                                         const bool streaming, const bool adds)                                        \
     {                                                                                                                  \
         const size_t n_in = symbol_nbytes * UNIT / sizeof(name##_vector),                                              \
                      n_noise = has_noise ? 4 * UNIT / sizeof(name##_vector) : 0;                                       \
@@ -34,20 +34,24 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
             for (size_t k = 0; k < n_out; k++)                                                                         \
                 if (streaming)                                                                                         \
                     stream_store((void *)(out + k), all);                                                              \
+                else if (adds)                                                                                         \
+                    out[k] ^= all;                                                                                     \
                 else                                                                                                   \
                     out[k] = all;                                                                                      \
         }                                                                                                              \
     }                                                                                                                  \
     TARGET(isa) static void name(const struct stream *s)                                                               \
     {                                                                                                                  \
-        if (s->streaming && s->symbol_nbytes == 8)                                                                     \
-            s->noise_var ? name##_steps(s, 8, true, true) : name##_steps(s, 8, false, true);                           \
+        if (s->adds)                                                                                                   \
+            name##_steps(s, 8, true, false, true);                                                                     \
+        else if (s->streaming && s->symbol_nbytes == 8)                                                                \
+            s->noise_var ? name##_steps(s, 8, true, true, false) : name##_steps(s, 8, false, true, false);             \
         else if (s->symbol_nbytes == 8)                                                                                \
-            s->noise_var ? name##_steps(s, 8, true, false) : name##_steps(s, 8, false, false);                         \
+            s->noise_var ? name##_steps(s, 8, true, false, false) : name##_steps(s, 8, false, false, false);           \
         else if (s->symbol_nbytes == 4)                                                                                \
-            s->noise_var ? name##_steps(s, 4, true, false) : name##_steps(s, 4, false, false);                         \
+            s->noise_var ? name##_steps(s, 4, true, false, false) : name##_steps(s, 4, false, false, false);           \
         else                                                                                                           \
-            s->noise_var ? name##_steps(s, 2, true, false) : name##_steps(s, 2, false, false);                         \
+            s->noise_var ? name##_steps(s, 2, true, false, false) : name##_steps(s, 2, false, false, false);           \
     }
 
 /* Fewer than UNIT symbols. */
@@ -72,6 +76,7 @@ static void move_rest(const struct stream *s)
         memcpy(out + k, &all, sizeof all);
     for (; k < nbytes; k++)
         out[k] = (unsigned char)all;
+    memset(out + nbytes, 0, s->n_more);
 }
 
 #if defined(__x86_64__)
@@ -140,6 +145,7 @@ bool stream_run(const struct stream *stream, unsigned n_threads)
         parts[k].noise_var += stream->noise_var ? k * part : 0;
         parts[k].out += stream->out_nbytes * k * part;
         parts[k].n_symbols = k + 1 < n_threads ? part : stream->n_symbols - k * part;
+        parts[k].n_more = k + 1 < n_threads ? 0 : stream->n_more;
     }
     for (; n_started + 1 < n_threads; n_started++)
         if (pthread_create(&threads[n_started], NULL, run_part_of_thread, &parts[n_started]) != 0)

@@ -15,7 +15,9 @@ struct stream {
     unsigned char *out;
     size_t out_nbytes; /* each */
     size_t n_symbols;
+    bool adds;      /* the output is read too; with symbols of 8 bytes and noise */
     bool streaming; /* stores that go round the caches */
+    size_t n_more;  /* bytes behind the outputs, which are written too */
 };
 
 /* False where there are no such stores. */
