@@ -91,8 +91,8 @@ softqam_soft_add *softqam_soft_add_of(softqam_output_format format);
 softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
                                          const softqam_block *block, unsigned bits_per_symbol, void *values);
 
-/* Writes fillers and the zeros that nothing else writes; before the first symbol's LLRs, unless LLRs are combined. In
- * the library's floating-point environment. */
+/* Writes fillers and the zeros that nothing else writes, of new data; where LLRs are added, before the first of them.
+ * In the library's floating-point environment. */
 void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_params *params,
                               const softqam_codeword *codeword);
 

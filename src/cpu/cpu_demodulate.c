@@ -82,6 +82,7 @@ typedef struct span {
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
     softqam_soft_block soft;           /* if has_soft_buffer: the code block's */
     bool has_soft_buffer;
+    bool is_begun;  /* nothing but LLRs is left to be written of the code block's soft buffer */
     bool is_placed; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
     bool is_gathered;   /* symbols must be gathered */
@@ -159,14 +160,24 @@ static uint32_t symbol_of_block(const span *s, size_t first)
     return (uint32_t)(s->segment->first_symbol + s->first + first) - s->block.first;
 }
 
-/* The soft buffer of the current code block, which begins with fillers and zeros. */
+/* Fillers and zeros of the current code block. */
+static void begin_soft_buffer(span *s)
+{
+    if (!s->is_begun)
+        softqam_soft_block_begin(&s->soft, s->params, &s->segment->codeword);
+    s->is_begun = true;
+}
+
+/* The soft buffer of the current code block. Its fillers and zeros are written last, when their lines have been
+ * prefetched, unless LLRs are added to the zeros. */
 static void open_soft_buffer(span *s, size_t first)
 {
     const softqam_codeword *codeword = &s->segment->codeword;
     s->soft = softqam_soft_block_of(s->params, codeword, &s->block, s->n_bits, s->out);
     s->soft.add = s->loops->add;
-    if (s->out && !codeword->combine && symbol_of_block(s, first) == 0)
-        softqam_soft_block_begin(&s->soft, s->params, codeword);
+    s->is_begun = !s->out || codeword->combine || symbol_of_block(s, first) != 0;
+    if (s->soft.adds)
+        begin_soft_buffer(s);
 }
 
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
@@ -208,6 +219,7 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->n_symbols = there < n_symbols ? there : n_symbols;
     s->min_symbols = loops->min_symbols << has_planes;
     s->has_soft_buffer = segment->codeword.n_cb != 0;
+    s->is_begun = true;
     s->is_placed = false;
     s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
     s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
@@ -278,6 +290,7 @@ static size_t next_tile(span *s, size_t first)
 {
     const softqam_cpu_loops *loops = s->loops;
     if (first == s->out_end) {
+        begin_soft_buffer(s);
         s->block = softqam_block_after(&s->blocks, &s->block);
         open_destination(s, first);
     }
@@ -444,6 +457,26 @@ static const unsigned char *load_sequence(span *s, size_t first, tile_memory *ti
     return (const unsigned char *)tile->shifted;
 }
 
+/* What the loop prefetches of a soft buffer beside a tile: its zeros, as much of them as the tile is of the symbols
+ * before they are written; or what the LLRs of a whole code block are added to. */
+static void load_ahead(span *s, size_t first)
+{
+    enum { MAX_NBYTES = 32 }; /* for each symbol */
+    const softqam_soft_block *soft = &s->soft;
+    s->call.ahead = NULL;
+    if (!s->has_soft_buffer)
+        return;
+    const uint32_t n_values = soft->n_symbols * soft->n_bits;
+    const bool is_added = soft->adds && s->call.n_symbols == soft->n_symbols;
+    if (!is_added && (s->is_begun || n_values == soft->buffer.n_data))
+        return;
+    const softqam_soft_run run = softqam_soft_run_at(&soft->buffer, is_added ? 0 : n_values);
+    const size_t n = is_added && run.n > n_values ? n_values : run.n, n_symbols = s->out_end - s->out_first;
+    const size_t nbytes = (n * soft->value_nbytes + n_symbols - 1) / n_symbols;
+    s->call.ahead_nbytes = nbytes < MAX_NBYTES ? nbytes : MAX_NBYTES;
+    s->call.ahead = soft->values + run.first * soft->value_nbytes + (first - s->out_first) * s->call.ahead_nbytes;
+}
+
 /* What the loop reads of a tile. */
 static void load_tile(span *s, size_t first, tile_memory *tile)
 {
@@ -454,6 +487,8 @@ static void load_tile(span *s, size_t first, tile_memory *tile)
     call->noise = load_noise(s, first, tile);
     if (s->gains)
         load_gains(s, first, tile);
+    if (softqam_params_take_noise(s->params))
+        load_ahead(s, first);
     if (s->segment->descramble)
         call->sequence = load_sequence(s, first, tile);
     if (s->is_pi2_bpsk) {
@@ -575,6 +610,7 @@ static void demodulate_part(void *context, size_t number)
             load_tile(&s, first, &tile);
             demodulate_tile(&s, first, &tile);
         }
+        begin_soft_buffer(&s);
         left -= s.n_symbols;
     }
     softqam_float_leave(environment);

@@ -23,10 +23,12 @@ typedef struct llr_position {
     const float *components;
     const float *noise;
     unsigned char *out;
-    size_t bit;           /* of the scrambling sequence */
-    unsigned is_odd;      /* an odd number of symbols lies before it */
-    size_t symbol_nbytes; /* from a symbol's first LLR to the next one's */
-    size_t noise_step;    /* from a symbol's noise value to the next one's: 1, or 0 where there is one weight */
+    size_t bit;                 /* of the scrambling sequence */
+    unsigned is_odd;            /* an odd number of symbols lies before it */
+    size_t symbol_nbytes;       /* from a symbol's first LLR to the next one's */
+    size_t noise_step;          /* from a symbol's noise value to the next one's: 1, or 0 where there is one weight */
+    const unsigned char *ahead; /* in planes: what is prefetched */
+    size_t ahead_nbytes;        /* of a symbol; 0: nothing is */
 } llr_position;
 
 VEC size_t llr_symbol_bits(int m)
@@ -46,6 +48,7 @@ VEC llr_position llr_position_after(int m, llr_position at, ptrdiff_t n)
     at.noise += n * (ptrdiff_t)at.noise_step;
     at.out += n * (ptrdiff_t)at.symbol_nbytes;
     at.bit += (size_t)n * llr_symbol_bits(m);
+    at.ahead += n * (ptrdiff_t)at.ahead_nbytes;
     at.is_odd ^= (unsigned)n & 1;
     return at;
 }
@@ -316,7 +319,7 @@ VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
     return layout == SOFTQAM_LLRS_IN_PLANES && output == SOFTQAM_OUTPUT_S8 ? PLANE_SYMBOLS : LANES;
 }
 
-VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact,
+VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact, bool has_ahead,
                          const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const size_t n_step = step_symbols(output, layout);
@@ -324,6 +327,8 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
         ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
     do {
+        if (has_ahead)
+            prefetch_outputs(at.ahead, n_step * at.ahead_nbytes);
         if (n_step == PLANE_SYMBOLS)
             double_step(m, is_exact, constants, at, &ranges);
         else
@@ -343,7 +348,9 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                        .out = call->out,
                        .symbol_nbytes =
                            layout == SOFTQAM_LLRS_IN_PLANES ? value_nbytes : llr_symbol_bits(m) * value_nbytes,
-                       .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT};
+                       .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT,
+                       .ahead = call->ahead,
+                       .ahead_nbytes = call->ahead ? call->ahead_nbytes : 0};
     for (unsigned number = 0; n_symbols > 0; number++) {
         size_t n = LLR_TILE_SYMBOLS;
         if (is_exact && number % TILES_BEFORE_RETRY == 0) {
@@ -353,11 +360,13 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
         /* No tile is shorter than a step. */
         n = n_symbols < n + n_step ? n_symbols : n;
         if (!is_exact) {
-            const tile_ranges ranges = llr_tile(m, output, layout, false, &constants, at, n);
+            const tile_ranges ranges = layout == SOFTQAM_LLRS_IN_PLANES && at.ahead_nbytes > 0
+                                           ? llr_tile(m, output, layout, false, true, &constants, at, n)
+                                           : llr_tile(m, output, layout, false, false, &constants, at, n);
             is_exact = !are_ranges_exact(m, output, call, &ranges);
         }
         if (is_exact)
-            llr_tile(m, output, layout, true, &constants, at, n);
+            llr_tile(m, output, layout, true, false, &constants, at, n);
         at = llr_position_after(m, at, (ptrdiff_t)n);
         n_symbols -= n;
     }

@@ -62,8 +62,10 @@ typedef struct softqam_loop_call {
     bool converts; /* components are of params->input_format, to be multiplied by input_scale */
     float input_scale;
     bool streaming;
-    const void *ahead;   /* streaming: what is converted next, which this call prefetches; NULL: nothing */
-    size_t ahead_nbytes; /* of a symbol there */
+    /* What this call prefetches beside its own symbols, so many bytes a symbol: of soft bits, streaming, what is
+     * converted next; of LLRs in planes, what is written next. NULL: nothing. */
+    const void *ahead;
+    size_t ahead_nbytes;
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */

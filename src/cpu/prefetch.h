@@ -57,4 +57,12 @@ static inline __attribute__((always_inline)) void prefetch_inputs(const void *sy
         __builtin_prefetch((const void *)((uintptr_t)symbols + NEAR_NBYTES + k), 0, TO_FIRST);
 }
 
+/* The lines that are written next, a step's part of them. */
+static inline __attribute__((always_inline)) void prefetch_outputs(const void *ahead, size_t nbytes)
+{
+    enum { TO_FIRST = 3 };
+    for (size_t k = 0; k < nbytes; k += LINE_NBYTES)
+        __builtin_prefetch((const void *)((uintptr_t)ahead + k), 1, TO_FIRST);
+}
+
 #endif
