@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What softqam-bench and softqam-receiver take of CUDA beyond the fake runtime of tests/faults: graphs, events, and
- * their own kernels. Rates mean nothing; what is launched where, in which order, and what is said of it does. */
+/* What softqam-bench takes of CUDA beyond the fake runtime of tests/faults: graphs, events, and its own kernels. Rates
+ * mean nothing; what is launched where, in which order, and what is said of it does. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/gpu_kernels.h"
 #include "common/clock.h"
 #include "fake_cuda.h"
-#include "receiver/passes_device.h"
 
 /* A graph: what was launched while a stream was captured. */
 struct launch {
@@ -229,60 +228,6 @@ cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[
     static const fake_kernel kernel = {run_consumer, sizeof(struct words)};
     struct words argument = {in, sums, n_words};
     if (!fake_cuda_reaches(in, 16 * n_words) || !fake_cuda_reaches(sums, BENCH_CONSUMER_BLOCKS * sizeof *sums))
-        return cudaErrorIllegalAddress;
-    return launch_one(&kernel, &argument, stream);
-}
-
-struct descrambling {
-    const uint8_t *sequence;
-    int8_t *llrs;
-    size_t n_llrs;
-};
-
-static void run_descramble(void *argument)
-{
-    const struct descrambling *self = argument;
-    for (size_t n = 0; n < self->n_llrs; n++)
-        if (self->sequence[n / 8] >> n % 8 & 1)
-            self->llrs[n] = (int8_t)-self->llrs[n];
-}
-
-cudaError_t passes_descramble_device(const uint8_t *d_sequence, int8_t *d_llrs, size_t n_llrs, cudaStream_t stream)
-{
-    static const fake_kernel kernel = {run_descramble, sizeof(struct descrambling)};
-    struct descrambling argument = {d_sequence, d_llrs, n_llrs};
-    if (!fake_cuda_reaches(d_sequence, n_llrs / 8) || !fake_cuda_reaches(d_llrs, n_llrs) || n_llrs % 8 != 0)
-        return cudaErrorIllegalAddress;
-    return launch_one(&kernel, &argument, stream);
-}
-
-struct deinterleaving {
-    const struct code_block *code_blocks;
-    size_t n_code_blocks;
-    size_t most_symbols; /* what a thread would be for */
-    const int8_t *from;
-    int8_t *to;
-};
-
-static void run_deinterleave(void *argument)
-{
-    const struct deinterleaving *self = argument;
-    for (size_t r = 0; r < self->n_code_blocks; r++) {
-        const struct code_block *block = &self->code_blocks[r];
-        for (size_t i = 0; i < block->n_symbols && i < self->most_symbols; i++)
-            for (size_t k = 0; k < block->n_bits; k++)
-                self->to[block->first_llr + k * block->n_symbols + i] =
-                    self->from[block->first_llr + i * block->n_bits + k];
-    }
-}
-
-cudaError_t passes_deinterleave_device(const struct code_block *d_code_blocks, size_t n_code_blocks,
-                                       size_t most_symbols, const int8_t *d_from, int8_t *d_to, cudaStream_t stream)
-{
-    static const fake_kernel kernel = {run_deinterleave, sizeof(struct deinterleaving)};
-    struct deinterleaving argument = {d_code_blocks, n_code_blocks, most_symbols, d_from, d_to};
-    if (!fake_cuda_reaches(d_code_blocks, n_code_blocks * sizeof *d_code_blocks) || !fake_cuda_reaches(d_from, 1) ||
-        !fake_cuda_reaches(d_to, 1))
         return cudaErrorIllegalAddress;
     return launch_one(&kernel, &argument, stream);
 }

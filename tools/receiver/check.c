@@ -9,78 +9,134 @@
 #include "common/message.h"
 #include "common/modulation.h"
 
-enum { LLR_STEPS_PER_NAT = 6 /* the library's default */ };
+enum { LLR_STEPS_PER_NAT = 6 /* the library's default */, MAX_N_CB = 66 * 384 };
 
-/* The LLRs of the library's portable loop, which every other way must give to the byte. */
-static bool expect_llrs(struct check *check, const struct engine *engine)
+/* The soft buffers of the library's portable loop, which every other way must give to the byte. */
+static bool expect_values(struct check *check, const struct engine *engine)
 {
-    const size_t n_llrs = engine->layout->n_llrs;
+    const size_t n_values = engine->layout->n_values;
     struct engine portable;
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CPU;
     config.cpu_variant = "portable";
-    bool good = engine_open_host(&portable, engine->layout, &config, SOFTQAM_PREPARE_ALL, 1);
+    bool good = engine_open_host(&portable, engine->layout, &config, SOFTQAM_PREPARE_ALL, 2);
     if (good)
         memcpy(portable.noise_var, engine->noise_var, SLOT_SYMBOLS * sizeof(float));
     for (size_t k = 0; good && k < engine->n_slots; k++) {
-        memcpy(portable.slots[0].symbols, engine->slots[k].symbols, SLOT_SYMBOLS * 2 * sizeof(float));
-        good = portable.demodulate(&portable, 0);
-        memcpy(check->expected + k * n_llrs, portable.slots[0].llrs, n_llrs);
+        const size_t slot = slot_is_again(k);
+        memcpy(portable.slots[slot].symbols, engine->slots[k].symbols, SLOT_SYMBOLS * 2 * sizeof(float));
+        good = engine_demodulate(&portable, slot);
+        memcpy(check->expected + k * n_values, portable.slots[0].values, n_values);
     }
     engine_close(&portable);
     return good;
 }
 
-/* Adds a codeword of a slot to its modulation's tally. */
-static void count(struct check *check, const struct engine *engine, const struct codeword *codeword, size_t slot,
-                  double expected_rate)
+/* A code block's LLRs and bits, one behind the other. */
+struct gathered {
+    size_t n;
+    int8_t llrs[MAX_N_CB];
+    uint8_t bits[MAX_N_CB];
+};
+
+/* Those at the places that the first transmission visits; with `both`, that the second visits too. */
+static void gather(struct gathered *to, const struct codeword *codeword, size_t r, bool both, const int8_t *values,
+                   const uint8_t *coded)
 {
-    struct tally *tally = &check->tallies[codeword->modulation];
-    const size_t first = slot * engine->layout->n_llrs + codeword->first_llr;
-    const size_t n_bits = codeword->n_bits * codeword->n_symbols;
-    tally->n_errors += slot_bit_errors(check->expected + first, check->bits + first, n_bits, &tally->n_zeros);
-    tally->n_promised += slot_promised_errors(check->expected + first, LLR_STEPS_PER_NAT, n_bits);
-    tally->n_expected += expected_rate * (double)n_bits;
+    uint8_t visits[MAX_N_CB] = {0};
+    const size_t n_cb = codeword->transmissions[0].n_cb;
+    for (int k = 0; k <= both; k++) {
+        const softqam_codeword *transmission = &codeword->transmissions[k];
+        uint64_t first, e;
+        softqam_codeword_block(transmission, codeword->n_bits, codeword->n_layers, r, &first, &e);
+        size_t place = slot_next_place(transmission, transmission->k0);
+        for (; e > 0; e--, place = slot_next_place(transmission, place + 1))
+            visits[place] |= (uint8_t)(1 << k);
+    }
+    to->n = 0;
+    for (size_t place = 0; place < n_cb; place++) {
+        if (visits[place] == (both ? 3 : 1)) {
+            to->llrs[to->n] = values[r * n_cb + place];
+            to->bits[to->n++] = coded[r * n_cb + place];
+        }
+    }
 }
 
-/* A slot, with its bits in the order of its LLRs; `in_order` is room for them in the codeword's. */
-static bool make_slot(struct check *check, const struct engine *engine, uint32_t slot, uint8_t *in_order,
-                      double errors[MAX_CODEWORDS])
+/* What a codeword's soft buffers tell, without their fillers, of which everybody knows what they are. */
+static double information(const struct codeword *codeword, const int8_t *values, const uint8_t *coded)
 {
-    const struct layout *layout = engine->layout;
-    if (!slot_make(&check->carrier, layout, slot, (float complex *)engine->slots[slot].symbols, in_order, errors))
-        return false;
-    passes_deinterleave(layout, in_order, check->bits + slot * layout->n_llrs);
-    return true;
+    const double n_fillers = (double)codeword->transmissions[0].n_fillers * codeword->ldpc.n_code_blocks;
+    return slot_information(values, LLR_STEPS_PER_NAT, coded, codeword->n_values) - n_fillers;
+}
+
+/* Adds a codeword's first transmission to its modulation's tally. */
+static void count_first(struct tally *tally, const struct codeword *codeword, const int8_t *values,
+                        const uint8_t *coded, double expected_rate)
+{
+    struct gathered block;
+    for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
+        gather(&block, codeword, r, false, values, coded);
+        tally->n_bits += (double)block.n;
+        tally->n_errors += slot_bit_errors(block.llrs, block.bits, block.n, &tally->n_zeros);
+        tally->n_promised += slot_promised_errors(block.llrs, LLR_STEPS_PER_NAT, block.n);
+        tally->n_expected += expected_rate * (double)block.n;
+    }
+}
+
+/* Adds its soft buffers before and after the second transmission, and the errors where both have LLRs. */
+static void count_both(struct tally *tally, const struct codeword *codeword, const int8_t *const values[2],
+                       const uint8_t *coded)
+{
+    struct gathered block;
+    double n_zeros = 0;
+    tally->n_data_bits += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
+    for (int k = 0; k < 2; k++) {
+        tally->information[k] += information(codeword, values[k], coded);
+        for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
+            gather(&block, codeword, r, true, values[k], coded);
+            tally->n_both_errors[k] += slot_bit_errors(block.llrs, block.bits, block.n, &n_zeros);
+            tally->n_both_bits += k == 0 ? (double)block.n : 0;
+        }
+    }
+}
+
+static void count(struct check *check, const struct engine *engine, const struct codeword *codeword)
+{
+    const size_t n_values = engine->layout->n_values;
+    const double rate = carrier_bit_error_rate(&check->carrier, codeword);
+    struct tally *tally = &check->tallies[codeword->modulation];
+    tally->n_codewords++;
+    tally->n_symbols += codeword->n_symbols;
+    for (size_t slot = 0; slot < engine->n_slots; slot++) {
+        const size_t first = (slot - slot_is_again(slot)) * n_values + codeword->first_value;
+        const int8_t *const values[2] = {check->expected + first, check->expected + first + n_values};
+        if (slot_is_again(slot))
+            count_both(tally, codeword, values, check->coded + first);
+        else
+            count_first(tally, codeword, values[0], check->coded + first, rate);
+    }
 }
 
 bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db)
 {
     const struct layout *layout = engine->layout;
     double errors[MAX_CODEWORDS] = {0};
-    check->bits = malloc(layout->n_llrs * engine->n_slots);
-    check->expected = malloc(layout->n_llrs * engine->n_slots);
-    uint8_t *in_order = malloc(layout->n_llrs);
-    bool good = check->bits && check->expected && in_order;
+    check->coded = malloc(layout->n_values * engine->n_slots);
+    check->expected = malloc(layout->n_values * engine->n_slots);
+    bool good = check->coded && check->expected;
     carrier_init(&check->carrier, seed, snr_db);
     slot_noise_var(&check->carrier, layout, engine->noise_var);
     for (uint32_t k = 0; good && k < engine->n_slots; k++)
-        good = make_slot(check, engine, k, in_order, errors);
-    free(in_order);
+        good = slot_make(&check->carrier, layout, k, (float complex *)engine->slots[k].symbols,
+                         check->coded + (k - slot_is_again(k)) * layout->n_values, errors);
     if (!good)
         message_print(NULL, "no memory for %zu slots", engine->n_slots);
-    if (!good || !expect_llrs(check, engine))
+    if (!good || !expect_values(check, engine))
         return false;
     for (size_t c = 0; c < layout->n_codewords; c++) {
-        const struct codeword *codeword = &layout->codewords[c];
-        const double rate = carrier_bit_error_rate(&check->carrier, codeword);
-        struct tally *tally = &check->tallies[codeword->modulation];
-        tally->n_codewords++;
-        tally->n_symbols += codeword->n_symbols;
-        tally->squared_error += errors[c];
-        for (size_t slot = 0; slot < engine->n_slots; slot++)
-            count(check, engine, codeword, slot, rate);
+        count(check, engine, &layout->codewords[c]);
+        check->tallies[layout->codewords[c].modulation].squared_error += errors[c];
     }
     return true;
 }
@@ -98,7 +154,7 @@ static bool is_near(double value, double expected, double tolerance, const char 
  * as often wrong as right, and max-log LLRs promise somewhat too many errors. */
 static bool check_tally(const struct tally *tally, size_t n_slots, const struct modulation *modulation)
 {
-    const double n_symbols = (double)tally->n_symbols * (double)n_slots, n_bits = modulation->n_bits * n_symbols;
+    const double n_symbols = (double)tally->n_symbols * (double)n_slots, n_bits = tally->n_bits;
     const double expected = tally->n_expected / n_bits;
     const double noise = tally->squared_error / n_symbols, rate = tally->n_errors / n_bits;
     const double promised = tally->n_promised / n_bits;
@@ -115,47 +171,68 @@ static bool check_tally(const struct tally *tally, size_t n_slots, const struct 
            is_near(promised, expected, chance + 0.2 * expected, modulation->name, "the bit error rate by the LLRs");
 }
 
+/* The second transmission fills places that the first one left, which are more than a fifth of those, and mends errors
+ * where both have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
+static bool check_both(const struct tally *tally, const struct modulation *modulation)
+{
+    const double *information = tally->information, *n_errors = tally->n_both_errors;
+    if (tally->n_data_bits == 0)
+        return true;
+    printf("bits known for each to decode %.4f, %.4f with the second transmission\n",
+           information[0] / tally->n_data_bits, information[1] / tally->n_data_bits);
+    printf("bit error rate where added   %.5g, %.5g with the second transmission\n", n_errors[0] / tally->n_both_bits,
+           n_errors[1] / tally->n_both_bits);
+    if (information[1] > 1.2 * information[0] && n_errors[1] <= n_errors[0])
+        return true;
+    message_print("check", "%s: the second transmission adds nothing", modulation->name);
+    return false;
+}
+
 bool check_front_end(const struct check *check, const struct engine *engine)
 {
     bool good = true;
-    for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++)
+    for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
+        const struct modulation *modulation = modulation_get((softqam_modulation)m);
         if (check->tallies[m].n_codewords > 0)
-            good = check_tally(&check->tallies[m], engine->n_slots, modulation_get((softqam_modulation)m)) && good;
+            good = check_tally(&check->tallies[m], engine->n_slots, modulation) &&
+                   check_both(&check->tallies[m], modulation) && good;
+    }
     return good;
 }
 
-bool check_llrs(const struct check *check, struct engine *engine, const char *when)
+bool check_values(const struct check *check, struct engine *engine, const char *when)
 {
-    const size_t n_llrs = engine->layout->n_llrs;
+    const size_t n_values = engine->layout->n_values;
     if (!engine_download(engine))
         return false;
     for (size_t k = 0; k < engine->n_slots; k++) {
-        if (memcmp(engine->slots[k].llrs, check->expected + k * n_llrs, n_llrs) != 0) {
-            message_print(when, "slot %zu has other LLRs than the portable loop gives", k);
+        const size_t n_received = slot_is_again(k) ? 0 : engine->slots[k].n_received;
+        if (n_received > 0 &&
+            memcmp(engine->slots[k].values, check->expected + (k + n_received - 1) * n_values, n_values) != 0) {
+            message_print(when, "slot %zu has other soft buffers than the portable loop makes", k);
             return false;
         }
     }
     return true;
 }
 
-/* Into outputs that hold what no LLR is. */
-static bool check_way(struct check *check, struct engine *engine, bool in_passes)
-{
-    for (size_t k = 0; k < engine->n_slots; k++)
-        memset(engine->slots[k].llrs, -128, engine->layout->n_llrs);
-    bool good = engine_upload(engine);
-    for (size_t k = 0; good && k < engine->n_slots; k++)
-        good = in_passes ? engine->demodulate_in_passes(engine, k, PASS_DEINTERLEAVE) : engine->demodulate(engine, k);
-    return good && check_llrs(check, engine, in_passes ? "in passes" : "before timing");
-}
-
+/* Into soft buffers that hold what no LLR is; after the first transmissions, and after all. */
 bool check_untimed(struct check *check, struct engine *engine)
 {
-    return check_way(check, engine, true) && check_way(check, engine, false);
+    for (size_t k = 0; k < engine->n_slots; k++)
+        memset(engine->slots[k].values, -128, engine->layout->n_values);
+    bool good = engine_upload(engine);
+    for (size_t again = 0; good && again < 2; again++) {
+        for (size_t k = 0; good && k < engine->n_slots; k++)
+            if (slot_is_again(k) == again)
+                good = engine_demodulate(engine, k);
+        good = good && check_values(check, engine, again ? "before timing" : "before timing, first transmissions");
+    }
+    return good;
 }
 
 void check_free(struct check *check)
 {
     free(check->expected);
-    free(check->bits);
+    free(check->coded);
 }

@@ -6,34 +6,22 @@
 
 #include "common/message.h"
 
-static bool demodulate_to(struct engine *engine, size_t slot, enum llr_order order, int8_t *llrs)
+static bool demodulate_on_host(struct engine *engine, size_t slot)
 {
-    const struct slot_places places = {engine->slots[slot].symbols, engine->noise_var, llrs};
-    const size_t n = engine->layout->n_codewords;
-    layout_lay_out(engine->layout, order, &places, engine->segments);
-    if (softqam_demodulate_segments(engine->demodulator, engine->segments, n) == SOFTQAM_OK)
+    const struct slot_memory *memory = &engine->slots[slot];
+    const struct slot_places places = {memory->symbols, engine->noise_var, memory->values};
+    layout_lay_out(engine->layout, slot_is_again(slot), &places, engine->segments);
+    if (softqam_demodulate_segments(engine->demodulator, engine->segments, engine->layout->n_codewords) == SOFTQAM_OK)
         return true;
     message_print(NULL, "%s", softqam_error_message());
     return false;
 }
 
-static bool demodulate_on_host(struct engine *engine, size_t slot)
+bool engine_demodulate(struct engine *engine, size_t slot)
 {
-    return demodulate_to(engine, slot, CODEWORD_ORDER, engine->slots[slot].llrs);
-}
-
-static bool demodulate_in_passes_on_host(struct engine *engine, size_t slot, enum pass last)
-{
-    if (!demodulate_to(engine, slot, SYMBOL_ORDER, engine->symbol_order))
-        return false;
-    if (last >= PASS_DESCRAMBLE) {
-        if (!passes_make_sequence(engine->layout, engine->sequence))
-            return false;
-        passes_descramble(engine->layout, engine->sequence, engine->symbol_order);
-    }
-    if (last >= PASS_DEINTERLEAVE)
-        passes_deinterleave(engine->layout, engine->symbol_order, engine->slots[slot].llrs);
-    return true;
+    size_t *n_received = &engine->slots[slot - slot_is_again(slot)].n_received;
+    *n_received = !slot_is_again(slot) ? 1 : *n_received == 1 ? 2 : 0;
+    return engine->demodulate(engine, slot);
 }
 
 bool engine_allocate(struct engine *engine, size_t nbytes, void **memory)
@@ -64,7 +52,7 @@ static bool create_demodulator(struct engine *engine, const softqam_context_conf
 static bool allocate_all(struct engine *engine, size_t n_slots)
 {
     const struct layout *layout = engine->layout;
-    void *noise_var, *symbol_order, *sequence;
+    void *noise_var;
     engine->slots = calloc(n_slots, sizeof *engine->slots);
     engine->segments = calloc(layout->n_codewords, sizeof *engine->segments);
     if (!engine->slots || !engine->segments) {
@@ -74,23 +62,17 @@ static bool allocate_all(struct engine *engine, size_t n_slots)
     if (!engine_allocate(engine, SLOT_SYMBOLS * sizeof(float), &noise_var))
         return false;
     engine->noise_var = noise_var;
-    if (!engine_allocate(engine, layout->n_llrs, &symbol_order))
-        return false;
-    engine->symbol_order = symbol_order;
-    if (!engine_allocate(engine, layout->n_llrs / 8, &sequence))
-        return false;
-    engine->sequence = sequence;
     for (; engine->n_slots < n_slots; engine->n_slots++) {
         struct slot_memory *slot = &engine->slots[engine->n_slots];
-        void *symbols, *llrs;
+        void *symbols, *values = slot_is_again(engine->n_slots) ? slot[-1].values : NULL;
         if (!engine_allocate(engine, SLOT_SYMBOLS * 2 * sizeof(float), &symbols))
             return false;
         slot->symbols = symbols;
-        if (!engine_allocate(engine, layout->n_llrs, &llrs)) {
+        if (!values && !engine_allocate(engine, layout->n_values, &values)) {
             softqam_host_free(symbols);
             return false;
         }
-        slot->llrs = llrs;
+        slot->values = values;
     }
     return true;
 }
@@ -98,8 +80,7 @@ static bool allocate_all(struct engine *engine, size_t n_slots)
 bool engine_open_host(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
                       unsigned prepare, size_t n_slots)
 {
-    *engine = (struct engine){
-        .layout = layout, .demodulate = demodulate_on_host, .demodulate_in_passes = demodulate_in_passes_on_host};
+    *engine = (struct engine){.layout = layout, .demodulate = demodulate_on_host};
     if (!create_demodulator(engine, config, prepare) || !allocate_all(engine, n_slots))
         return false;
     snprintf(engine->counted, sizeof engine->counted,
@@ -114,11 +95,10 @@ void engine_close(struct engine *engine)
         engine_close_device(engine);
     for (size_t k = 0; k < engine->n_slots; k++) {
         softqam_host_free(engine->slots[k].symbols);
-        softqam_host_free(engine->slots[k].llrs);
+        if (!slot_is_again(k))
+            softqam_host_free(engine->slots[k].values);
     }
     softqam_host_free(engine->noise_var);
-    softqam_host_free(engine->symbol_order);
-    softqam_host_free(engine->sequence);
     free(engine->slots);
     free(engine->segments);
     softqam_demodulator_destroy(engine->demodulator);

@@ -11,12 +11,12 @@
 
 #include "layout.h"
 #include "numerology.h"
-#include "passes.h"
 
-/* Host memory, as the front end leaves it and as a rate recovery takes it. */
+/* Host memory, as the front end leaves it and as a decoder takes it, as layout.h has them. */
 struct slot_memory {
-    float *symbols; /* as layout.h has them */
-    int8_t *llrs;   /* codeword after codeword, in codeword order */
+    float *symbols;
+    int8_t *values;    /* those of the slot before, if this one is added to it */
+    size_t n_received; /* transmissions that `values` hold; 0: some other number */
 };
 
 /* Each failing function has said why. */
@@ -28,14 +28,10 @@ struct engine {
     softqam_segment *segments; /* a slot's, one a codeword; filled by each call, as a receiver's would be */
     size_t n_slots;
     struct slot_memory *slots;
-    float *noise_var;     /* of a slot's symbols, the same in all slots */
-    int8_t *symbol_order; /* a slot's LLRs between the passes */
-    uint8_t *sequence;    /* a slot's, for the passes */
+    float *noise_var; /* of a slot's symbols, the same in all slots */
     struct device *device;
-    /* A slot's LLRs in codeword order, by the library. */
+    /* A slot to its soft buffers, by the library: engine_demodulate() calls it. */
     bool (*demodulate)(struct engine *engine, size_t slot);
-    /* The same by passes, or the first ones of them. */
-    bool (*demodulate_in_passes)(struct engine *engine, size_t slot, enum pass last);
 };
 
 /* Memory from softqam_host_alloc(), on a backend of the library's. What the calls need is made here, before time
@@ -44,10 +40,13 @@ bool engine_open_host(struct engine *engine, const struct layout *layout, const 
                       unsigned prepare, size_t n_slots);
 
 /* A front end and a decoder on the GPU: memory and a stream of the receiver's own. Host memory is filled before
- * engine_upload(), and has the LLRs after engine_download(). */
+ * engine_upload(), and has the soft buffers after engine_download(). */
 bool engine_open_device(struct engine *engine, const struct layout *layout, size_t n_slots);
 
-/* To the device and back, where there is one; else nothing. Uploading fills the LLRs with -128, which no LLR is. */
+/* A slot to its soft buffers: new data, or added to what the slot before has left there. */
+bool engine_demodulate(struct engine *engine, size_t slot);
+
+/* To the device and back, where there is one; else nothing. Uploading fills soft buffers with -128, which no LLR is. */
 bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 

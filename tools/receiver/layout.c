@@ -1,32 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout.h"
 
+#include "common/message.h"
+
 /* RNTI and cell of the scrambling sequences (3GPP TS 38.211 clause 6.3.1.1), arbitrary. */
 enum { FIRST_RNTI = 0x4601, CELL = 500 };
 
-/* Of a transport block at the highest code rate: the most code blocks that a codeword of G bits can have (3GPP
- * TS 38.214 table 5.1.3.1-2, 38.212 clause 5.2.2: 8448 bits each in base graph 1, 24 of them a CRC). */
-static size_t count_code_blocks(size_t n_llrs)
+/* The grant of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2), whose size makes code
+ * blocks of the same length. TBS_LBRM of 38.212 clause 5.4.2.1 is that of such a block. */
+static softqam_ldpc_grant grant_of(const struct codeword *codeword)
 {
-    enum { RATE = 948, OF = 1024, BITS = 8448 - 24 };
-    return (n_llrs * RATE / OF + BITS - 1) / BITS;
+    enum { RATE = 948, OF = 1024, BLOCK_BITS = 8448 - 24, CRC_BITS = 24 };
+    softqam_ldpc_grant grant = {.n_bits = codeword->n_bits * codeword->n_symbols,
+                                .code_rate = RATE,
+                                .bits_per_symbol = codeword->n_bits,
+                                .n_layers = codeword->n_layers};
+    const size_t n_bits = grant.n_bits * RATE / OF, n_code_blocks = (n_bits + BLOCK_BITS - 1) / BLOCK_BITS;
+    grant.tb_size = grant.tbs_lbrm = (uint32_t)(n_bits / n_code_blocks * n_code_blocks) - CRC_BITS;
+    return grant;
 }
 
-/* E_r of 38.212 clause 5.4.2.1, in resource elements: the last code blocks have one more where it does not come out
- * even. */
-static void add_code_blocks(struct layout *layout, const struct codeword *codeword)
+static bool init_transmissions(struct codeword *codeword)
 {
-    const size_t n_elements = codeword->n_symbols / codeword->n_layers, n = codeword->n_code_blocks;
-    size_t first_llr = codeword->first_llr;
-    for (size_t r = 0; r < n; r++) {
-        const size_t n_symbols = (n_elements / n + (r >= n - n_elements % n)) * codeword->n_layers;
-        layout->code_blocks[layout->n_code_blocks++] =
-            (struct code_block){(uint32_t)first_llr, (uint32_t)n_symbols, codeword->n_bits};
-        first_llr += n_symbols * codeword->n_bits;
+    softqam_ldpc_grant grant = grant_of(codeword);
+    for (int k = 0; k < 2; k++) {
+        softqam_codeword *transmission = &codeword->transmissions[k];
+        grant.rv = k ? 2 : 0;
+        if (softqam_codeword_init_ldpc(transmission, &codeword->ldpc, &grant) != SOFTQAM_OK) {
+            message_print(NULL, "%s", softqam_error_message());
+            return false;
+        }
+        transmission->filler_value = INT8_MAX;
+        transmission->combine = (uint32_t)k;
     }
+    codeword->n_values = (size_t)codeword->transmissions[0].n_cb * codeword->ldpc.n_code_blocks;
+    return true;
 }
 
-void layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
+bool layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
                  size_t n_modulations)
 {
     size_t first_symbol = 0;
@@ -46,12 +57,15 @@ void layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords,
                                       .n_subcarriers = end - first,
                                       .n_symbols = n_layers * OFDM_SYMBOLS * (end - first),
                                       .first_symbol = first_symbol,
-                                      .first_llr = layout->n_llrs};
-        codeword->n_code_blocks = count_code_blocks(codeword->n_bits * codeword->n_symbols);
-        add_code_blocks(layout, codeword);
+                                      .first_value = layout->n_values};
+        if (!init_transmissions(codeword))
+            return false;
         first_symbol += codeword->n_symbols;
+        layout->n_code_blocks += codeword->ldpc.n_code_blocks;
         layout->n_llrs += codeword->n_bits * codeword->n_symbols;
+        layout->n_values += codeword->n_values;
     }
+    return true;
 }
 
 /* A codeword's symbols, whose layers lie one behind the other. */
@@ -69,22 +83,15 @@ static softqam_segment segment_of(const struct codeword *codeword, const struct 
     return segment;
 }
 
-void layout_lay_out(const struct layout *layout, enum llr_order order, const struct slot_places *places,
+void layout_lay_out(const struct layout *layout, bool again, const struct slot_places *places,
                     softqam_segment *segments)
 {
     for (size_t k = 0; k < layout->n_codewords; k++) {
         const struct codeword *codeword = &layout->codewords[k];
-        int8_t *llrs = places->llrs + codeword->first_llr;
         segments[k] = segment_of(codeword, places);
-        if (order == SYMBOL_ORDER) {
-            segments[k].out = llrs;
-            continue;
-        }
         segments[k].descramble = 1;
         segments[k].c_init = codeword->c_init;
-        segments[k].codeword = (softqam_codeword){.n_bits = codeword->n_bits * codeword->n_symbols,
-                                                  .buffers = llrs,
-                                                  .n_code_blocks = (uint32_t)codeword->n_code_blocks,
-                                                  .deinterleave = 1};
+        segments[k].codeword = codeword->transmissions[again];
+        segments[k].codeword.buffers = places->values + codeword->first_value;
     }
 }

@@ -39,7 +39,7 @@ static bool take_slots(struct pace *pace)
             pace->n_dropped += counts;
             continue;
         }
-        if (!pace->engine->demodulate(pace->engine, k % pace->engine->n_slots))
+        if (!engine_demodulate(pace->engine, k % pace->engine->n_slots))
             return false;
         const int64_t end = clock_nanoseconds();
         if (counts) {

@@ -13,7 +13,6 @@
 #include "numerology.h"
 #include "options.h"
 #include "pace.h"
-#include "pass_times.h"
 
 /* All that a run holds. */
 struct run {
@@ -54,12 +53,8 @@ static bool time_slots(struct run *run, const struct options *options)
     bool good = pace.service.nanoseconds && pace.response.nanoseconds;
     if (!good)
         message_print(NULL, "no memory for %zu times", n);
-    good = good && pace_run(&pace) && check_llrs(&run->check, &run->engine, "while timing");
-    if (good) {
-        const bool in_time = report(&pace, options);
-        const size_t n_turns = n < 10 ? 1 : n < 2000 ? n / 10 : 200;
-        good = pass_times_print(&run->engine, n_turns) && in_time;
-    }
+    good = good && pace_run(&pace) && check_values(&run->check, &run->engine, "while timing");
+    good = good && report(&pace, options);
     free(pace.response.nanoseconds);
     free(pace.service.nanoseconds);
     return good;
@@ -71,8 +66,9 @@ static bool open_engine(struct run *run, const struct options *options)
     softqam_context_config_init(&config);
     config.backend = options->backend == BACKEND_CUDA ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
     config.n_threads = (unsigned)options->n_threads;
-    layout_init(&run->layout, (size_t)options->n_layers, (size_t)options->layer_codewords, options->modulations,
-                options->n_modulations);
+    if (!layout_init(&run->layout, (size_t)options->n_layers, (size_t)options->layer_codewords, options->modulations,
+                     options->n_modulations))
+        return false;
     return options->backend == BACKEND_DEVICE
                ? engine_open_device(&run->engine, &run->layout, options->n_different)
                : engine_open_host(&run->engine, &run->layout, &config, SOFTQAM_PREPARE_ALL, options->n_different);

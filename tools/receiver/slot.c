@@ -56,18 +56,80 @@ void slot_noise_var(const struct carrier *carrier, const struct layout *layout, 
     }
 }
 
-/* Modulates codeword k of slot number `index` into the grid that is sent; `symbols` is room for them one by one. */
-static void send_codeword(const struct carrier *carrier, const struct layout *layout, size_t k, uint32_t index,
-                          float complex *symbols, float complex *sent, uint8_t *bits)
+/* The next number of a sequence that a seed begins: splitmix64. */
+static uint64_t draw(uint64_t *state)
 {
-    const struct codeword *codeword = &layout->codewords[k];
-    const uint64_t own_seed = carrier->seed + 0x9e3779b97f4a7c15 * ((uint64_t)index * MAX_CODEWORDS + k + 1);
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* A codeword's bits as an encoder leaves them, one a byte, where the soft buffers have their LLRs. */
+static void draw_bits(const struct codeword *codeword, uint64_t seed, uint8_t *coded)
+{
+    const softqam_codeword *buffer = &codeword->transmissions[0];
+    for (size_t n = 0; n < codeword->n_values; n++) {
+        const size_t place = n % buffer->n_cb;
+        const bool is_filler = place >= buffer->first_filler && place - buffer->first_filler < buffer->n_fillers;
+        coded[n] = draw(&seed) >> 63 & !is_filler;
+    }
+}
+
+size_t slot_next_place(const softqam_codeword *transmission, size_t place)
+{
+    const size_t end = transmission->first_filler + (size_t)transmission->n_fillers;
+    if (place == transmission->n_cb)
+        place = 0;
+    if (place >= transmission->first_filler && place < end)
+        place = end == transmission->n_cb ? 0 : end;
+    return place;
+}
+
+/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2): the labels of a codeword's symbols, b0 lowest. */
+static void match_rate(const struct codeword *codeword, const softqam_codeword *transmission, const uint8_t *coded,
+                       uint16_t *labels)
+{
+    const unsigned n_bits = codeword->n_bits;
+    for (size_t r = 0; r < transmission->n_code_blocks; r++, coded += transmission->n_cb) {
+        uint64_t first, e;
+        softqam_codeword_block(transmission, n_bits, codeword->n_layers, r, &first, &e);
+        const size_t n_symbols = e / n_bits;
+        size_t place = slot_next_place(transmission, transmission->k0);
+        for (size_t n = 0; n < e; n++, place = slot_next_place(transmission, place + 1))
+            labels[first / n_bits + n % n_symbols] |= (uint16_t)(coded[place] << n / n_symbols);
+    }
+}
+
+/* Scrambles the labels (38.211 clause 6.3.1.1). */
+static bool scramble(const struct codeword *codeword, uint16_t *labels)
+{
+    const size_t n = codeword->n_bits * codeword->n_symbols;
+    uint8_t *sequence = malloc(n / 8 + 1);
+    const bool done = sequence && softqam_gold_sequence(codeword->c_init, 0, n, sequence) == SOFTQAM_OK;
+    for (size_t k = 0; done && k < n; k++)
+        labels[k / codeword->n_bits] ^= (uint16_t)((sequence[k / 8] >> k % 8 & 1) << k % codeword->n_bits);
+    free(sequence);
+    return done;
+}
+
+/* Modulates a codeword into the grid that is sent. False when there is no memory. */
+static bool send_codeword(const struct codeword *codeword, bool again, const uint8_t *coded, float complex *sent)
+{
     struct transmitter transmitter;
-    transmitter_init(&transmitter, codeword->modulation, own_seed, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
-    transmitter_scramble(&transmitter, codeword->c_init);
-    transmitter_generate(&transmitter, 0, codeword->n_symbols, symbols, bits + codeword->first_llr);
-    for (size_t i = 0; i < codeword->n_symbols; i++)
-        sent[grid_place(codeword, i)] = symbols[i];
+    uint16_t *labels = calloc(codeword->n_symbols, sizeof *labels);
+    bool done = labels != NULL;
+    transmitter_init(&transmitter, codeword->modulation, 0, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+    if (done)
+        match_rate(codeword, &codeword->transmissions[again], coded, labels);
+    done = done && scramble(codeword, labels);
+    for (size_t i = 0; done && i < codeword->n_symbols; i++) {
+        const double *point = transmitter.points[labels[i]];
+        const double complex symbol = point[0] + point[1] * I;
+        sent[grid_place(codeword, i)] = (float complex)(transmitter.modulation->rotates && i % 2 ? I * symbol : symbol);
+    }
+    free(labels);
+    return done;
 }
 
 static double squared_errors(const struct carrier *carrier, const struct codeword *codeword, const float complex *sent,
@@ -101,15 +163,20 @@ static void hand_on(const struct codeword *codeword, const float complex *grid, 
 }
 
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
-               uint8_t *bits, double errors[MAX_CODEWORDS])
+               uint8_t *coded, double errors[MAX_CODEWORDS])
 {
     float complex *sent = malloc(2 * SLOT_SYMBOLS * sizeof *sent);
     float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
-    const bool done = sent && samples;
+    bool done = sent && samples;
+    for (size_t k = 0; done && k < layout->n_codewords; k++) {
+        const struct codeword *codeword = &layout->codewords[k];
+        if (!slot_is_again(index))
+            draw_bits(codeword, carrier->seed + 0x9e3779b97f4a7c15 * ((uint64_t)index * MAX_CODEWORDS + k + 1),
+                      coded + codeword->first_value);
+        done = send_codeword(codeword, slot_is_again(index), coded + codeword->first_value, sent);
+    }
     if (done) {
         float complex *grid = sent + SLOT_SYMBOLS;
-        for (size_t k = 0; k < layout->n_codewords; k++)
-            send_codeword(carrier, layout, k, index, symbols, sent, bits);
         receive(carrier, index, sent, samples, grid);
         for (size_t k = 0; k < layout->n_codewords; k++) {
             errors[k] += squared_errors(carrier, &layout->codewords[k], sent, grid);
@@ -179,5 +246,16 @@ double slot_promised_errors(const int8_t *llrs, double steps_per_nat, size_t n_b
         n_of[abs(llrs[n])]++;
     for (int magnitude = 0; magnitude < 128; magnitude++)
         sum += (double)n_of[magnitude] / (1 + exp(magnitude / steps_per_nat));
+    return sum;
+}
+
+double slot_information(const int8_t *llrs, double steps_per_nat, const uint8_t *bits, size_t n_bits)
+{
+    size_t n_of[256] = {0};
+    double sum = 0;
+    for (size_t n = 0; n < n_bits; n++)
+        n_of[128 + (bits[n] ? -llrs[n] : llrs[n])]++;
+    for (int llr = -127; llr < 128; llr++)
+        sum += (double)n_of[128 + llr] * (1 - log2(1 + exp(-llr / steps_per_nat)));
     return sum;
 }
