@@ -25,19 +25,20 @@ VEC combine_constants load_combine_constants(softqam_output_format output, float
     return constants;
 }
 
-/* Bytes of the values that are combined at once. */
-VEC size_t combined_nbytes(softqam_output_format output)
-{
-    return (output == SOFTQAM_OUTPUT_F16 ? 2 : 4) * LANES;
-}
+/* Bytes of the values that are combined at once: a register of bytes, of s16 or of f32, or two of f16. */
+enum { COMBINED_NBYTES = 4 * LANES };
 
+/* Where no value is beyond the limit. Those are rare, and a NaN would not keep its bits. */
 VEC void combine_f16(const combine_constants *constants, unsigned char *values, const unsigned char *llrs)
 {
-    const vec_f32 before = vec_load_f16(values);
-    if (vec_any_from(vec_bits(vec_abs(before)), vec_bits(constants->above))) /* a NaN would not keep its bits */
-        softqam_soft_add_of(SOFTQAM_OUTPUT_F16)(values, llrs, constants->limit, LANES);
-    else
-        vec_store_16(false, values, llr_combined(before, vec_load_f16(llrs), constants->max, constants->above));
+    const vec_f32 a = vec_load_f16(values), b = vec_load_f16(values + 2 * LANES);
+    const vec_u32 largest = vec_max_u32(vec_bits(vec_abs(a)), vec_bits(vec_abs(b)));
+    if (__builtin_expect(vec_any_from(largest, vec_bits(constants->above)), 0)) {
+        softqam_soft_add_of(SOFTQAM_OUTPUT_F16)(values, llrs, constants->limit, 2 * LANES);
+        return;
+    }
+    vec_store_16(false, values, vec_limit(vec_add(a, vec_load_f16(llrs)), constants->max));
+    vec_store_16(false, values + 2 * LANES, vec_limit(vec_add(b, vec_load_f16(llrs + 2 * LANES)), constants->max));
 }
 
 VEC void combine_step(softqam_output_format output, const combine_constants *constants, unsigned char *values,
@@ -64,14 +65,14 @@ VEC void combine_step(softqam_output_format output, const combine_constants *con
 VEC void combine(softqam_output_format output, void *values, const void *llrs, float limit, size_t n)
 {
     const combine_constants constants = load_combine_constants(output, limit);
-    const size_t step = combined_nbytes(output), nbytes = n * llr_nbytes(output);
+    const size_t nbytes = n * llr_nbytes(output);
     unsigned char *to = values;
     const unsigned char *from = llrs;
     size_t k = 0;
-    for (; nbytes - k >= step; k += step)
+    for (; nbytes - k >= COMBINED_NBYTES; k += COMBINED_NBYTES)
         combine_step(output, &constants, to + k, from + k);
     if (k < nbytes) {
-        unsigned char last_values[4 * LANES] = {0}, last_llrs[4 * LANES] = {0};
+        unsigned char last_values[COMBINED_NBYTES] = {0}, last_llrs[COMBINED_NBYTES] = {0};
         memcpy(last_values, to + k, nbytes - k);
         memcpy(last_llrs, from + k, nbytes - k);
         combine_step(output, &constants, last_values, last_llrs);
