@@ -13,8 +13,9 @@ pytest.importorskip("mypy")
 FOLDER = Path(softqam.__file__).parent.parent
 
 # What stubtest cannot know: classes and functions of nanobind are types of its own, those of lru_cache have no signature,
-# and a Literal with more than one value is no Union.
+# and a Literal with more than one value is no Union. softqam.sionna needs Sionna to be imported.
 ALLOWED = r"""
+softqam\.sionna(\..*)?
 softqam\._core\.(ArrayLibrary|Context|Demodulator|bits_per_symbol|gold_sequence|noise_value)
 softqam\._demodulator\._context
 softqam\._gpu\.(_kept_number|_library_named|_library_of_type)

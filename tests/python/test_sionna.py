@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""softqam.sionna.Demapper beside Sionna's own: values, gradients, what is left to Sionna, torch.compile, block errors."""
+import numpy as np
+import pytest
+from symbols import assert_bytes
+
+import softqam
+
+torch = pytest.importorskip("torch")
+mapping = pytest.importorskip("sionna.phy.mapping")
+from softqam.sionna import Demapper  # noqa: E402
+
+MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
+each_modulation = pytest.mark.parametrize("bits", MODULATIONS)
+NOISE_SHAPES = [(), (1,), (40,), (3, 40), (3, 1), (2, 1, 1), (2, 3, 40)]
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(20240)
+    torch._dynamo.reset()
+
+
+def make_symbols(*shape):
+    return torch.view_as_complex(torch.randn(*shape, 2) * 0.8)
+
+
+def make_noise(*shape):
+    return 10 ** (-2 * torch.rand(shape))
+
+
+def pair(bits):
+    return mapping.Demapper("maxlog", "qam", bits), Demapper("maxlog", "qam", bits)
+
+
+def assert_near(got, expected):
+    assert got.shape == expected.shape and got.dtype == expected.dtype
+    torch.testing.assert_close(got, expected, rtol=2e-5, atol=2e-5 * float(expected.abs().max()))
+
+
+@each_modulation
+@pytest.mark.parametrize("shape", NOISE_SHAPES)
+def test_values(bits, shape):
+    theirs, ours = pair(bits)
+    symbols, noise = make_symbols(2, 3, 40), make_noise(*shape)
+    llrs = ours(symbols, noise)
+    assert_near(llrs, theirs(symbols, noise))
+    expected = softqam.demodulate(symbols.numpy(), MODULATIONS[bits], noise.numpy(), output="f32", sign=1)
+    assert_bytes(llrs.numpy(), expected)
+    assert isinstance(ours, mapping.Demapper)
+
+
+def test_types_of_arguments():
+    theirs, ours = pair(4)
+    symbols = make_symbols(40)
+    for y, no in ((symbols, 0.1), (symbols.to(torch.complex128), torch.tensor(0.1, dtype=torch.float64)), (symbols.numpy(), 0.1)):
+        assert_near(ours(y, no), theirs(y, no))
+        assert_near(ours(y=y, no=no), theirs(y, no))
+
+
+def test_strides():
+    theirs, ours = pair(6)
+    symbols, noise = make_symbols(20, 30), make_noise(20, 30)
+    for view in (lambda a: a.T, lambda a: a[::3, 1::2], lambda a: a[:, :1], lambda a: a.conj()):
+        assert_near(ours(view(symbols), view(noise)), theirs(view(symbols), view(noise)))
+    assert ours(symbols[:0], noise[:0]).shape == (0, 180) and ours(symbols[:, :0], 0.1).shape == (20, 0)
+
+
+@pytest.mark.parametrize("settings", [
+    {"demapping_method": "app", "constellation_type": "qam", "num_bits_per_symbol": 4},
+    {"demapping_method": "maxlog", "constellation_type": "qam", "num_bits_per_symbol": 4, "hard_out": True},
+    {"demapping_method": "maxlog", "constellation_type": "qam", "num_bits_per_symbol": 4, "precision": "double"},
+    {"demapping_method": "maxlog", "constellation_type": "qam", "num_bits_per_symbol": 12},
+    {"demapping_method": "maxlog", "constellation_type": "pam", "num_bits_per_symbol": 2},
+    {"demapping_method": "maxlog", "constellation": "custom"},
+])  # fmt: skip
+def test_what_is_left_to_sionna(settings):
+    if settings.get("constellation") == "custom":
+        points = torch.polar(torch.ones(8), torch.arange(8) * torch.pi / 4).numpy()
+        settings = {**settings, "constellation": mapping.Constellation("custom", 3, points=points)}
+    symbols, noise = make_symbols(2, 10), make_noise(10)
+    expected = mapping.Demapper(**settings)(symbols, noise)
+    got = Demapper(**settings)(symbols, noise)
+    assert got.dtype == expected.dtype and torch.equal(got, expected)
+
+
+def test_prior_is_left_to_sionna():
+    theirs, ours = pair(4)
+    symbols, noise = make_symbols(2, 10), make_noise(10)
+    for prior in (torch.randn(4), torch.randn(2, 10, 4)):
+        assert torch.equal(ours(symbols, noise, prior), theirs(symbols, noise, prior))
+    assert torch.equal(ours(symbols, noise, prior=prior), theirs(symbols, noise, prior))
+
+
+def test_constellation_object():
+    constellation = mapping.Constellation("qam", 8)
+    demapper = Demapper("maxlog", constellation=constellation)
+    assert demapper.constellation is constellation
+    symbols = make_symbols(10)
+    assert_bytes(demapper(symbols, 0.1).numpy(), softqam.demodulate(symbols.numpy(), "256qam", 0.1, output="f32", sign=1))
+
+
+def test_without_noise():
+    """Signs as Sionna's; no infinity, no NaN."""
+    theirs, ours = pair(8)
+    symbols = make_symbols(100)
+    for noise in (0.0, -1.0, 1e-44):
+        llrs = ours(symbols, noise)
+        assert torch.isfinite(llrs).all() and torch.equal(llrs > 0, theirs(symbols, noise) > 0)
+
+
+def test_what_is_not_finite():
+    _, ours = pair(4)
+    symbols = make_symbols(4)
+    symbols[1], symbols[2] = complex(float("nan"), 1), complex(1, float("inf"))
+    llrs = ours(symbols, torch.tensor([float("nan"), 1, 1, float("inf")]))
+    assert torch.equal(llrs, torch.zeros(16))
+
+
+@each_modulation
+@pytest.mark.parametrize("shape", NOISE_SHAPES)
+def test_gradient(bits, shape):
+    gradients = []
+    symbols, noise = make_symbols(2, 3, 40), make_noise(*shape)
+    weights = torch.randn(2, 3, 40 * bits)
+    for demapper in pair(bits):
+        y, no = symbols.clone().requires_grad_(), noise.clone().requires_grad_()
+        (demapper(y, no) * weights).sum().backward()
+        gradients.append((torch.view_as_real(y.grad), no.grad))
+    for got, expected in zip(gradients[1], gradients[0]):
+        assert_near(got, expected)
+
+
+def test_gradient_of_what_is_not_finite():
+    y = make_symbols(4)
+    y[1], y[2] = complex(float("nan"), 1), complex(1, float("inf"))
+    y.requires_grad_()
+    pair(4)[1](y, 0.1).sum().backward()
+    assert torch.equal(y.grad[1:3], torch.zeros(2, dtype=torch.complex64)) and torch.isfinite(torch.view_as_real(y.grad)).all()
+
+
+@each_modulation
+def test_operator(bits):
+    """Schema, fake kernel, autograd and dynamic shapes, as PyTorch checks them."""
+    symbols = make_symbols(3, 20)
+    for with_gradient in (False, True):
+        y, no = symbols.clone().requires_grad_(with_gradient), make_noise(20).requires_grad_(with_gradient)
+        torch.library.opcheck(torch.ops.softqam.demap_qam.default, (y, no, bits))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compile():
+    _, ours = pair(8)
+
+    def chain(y, no):
+        return torch.tanh(ours(2 * y, no) / 2)
+
+    compiled = torch.compile(chain, fullgraph=True)
+    for n in (30, 40, 70):
+        symbols, noise = make_symbols(2, n), make_noise(n)
+        assert_near(compiled(symbols, noise), chain(symbols, noise))
+    y, z = symbols.clone().requires_grad_(), symbols.clone().requires_grad_()
+    compiled(y, noise).sum().backward()
+    chain(z, noise).sum().backward()
+    assert_near(torch.view_as_real(y.grad), torch.view_as_real(z.grad))
+
+
+def test_wrong_calls():
+    _, ours = pair(4)
+    for y, no in ((make_symbols(4), make_noise(3)), (make_symbols(4), make_noise(2, 4)), (make_noise(4), 0.1)):
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            ours(y, no)
+    for settings in (("mmse", "qam", 4), ("maxlog", "qam", 3), ("maxlog", "qam")):
+        with pytest.raises((TypeError, ValueError)):
+            Demapper(*settings)
+
+
+@each_modulation
+def test_block_errors(bits):
+    """Sionna's decoder loses the same blocks."""
+    ldpc = pytest.importorskip("sionna.phy.fec.ldpc")
+    encoder = ldpc.LDPC5GEncoder(480, 720, num_bits_per_symbol=bits)
+    decoder = ldpc.LDPC5GDecoder(encoder, num_iter=10)
+    mapper = mapping.Mapper("qam", bits)
+    sent = torch.randint(0, 2, (60, 480)).float()
+    symbols = mapper(encoder(sent))
+    n0 = 10 ** -{2: 0.38, 4: 0.96, 6: 1.41, 8: 1.84, 10: 2.32}[bits]
+    received = symbols + torch.view_as_complex(torch.randn(*symbols.shape, 2)) * np.sqrt(n0 / 2)
+    lost = [(decoder(demapper(received, n0)) != sent).any(-1) for demapper in pair(bits)]
+    assert torch.equal(*lost)
+    assert 3 < lost[0].sum() < 57
