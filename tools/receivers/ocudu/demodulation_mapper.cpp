@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// The demodulators with OCUDU's scales, its erasures, and its factory: demodulation_mapper.h has what they are for.
+#include "demodulation_mapper.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+
+#include <ocudu/support/ocudu_assert.h>
+
+using namespace softqam_ocudu;
+
+static_assert(sizeof(ocudu::log_likelihood_ratio) == sizeof(int8_t), "LLRs are written as int8");
+static_assert(sizeof(ocudu::cf_t) == 2 * sizeof(float), "symbols are read as two floats");
+
+std::shared_ptr<const demodulators> demodulators::create()
+{
+    using scheme = ocudu::modulation_scheme;
+    struct quantiser {
+        scheme mod;
+        softqam_modulation modulation;
+        float steps_per_nat; // log_likelihood_ratio::quantize() maps 24 or 20 nats to 120
+    };
+    static constexpr quantiser quantisers[] = {
+        {scheme::PI_2_BPSK, SOFTQAM_MODULATION_PI2_BPSK, 5}, {scheme::BPSK, SOFTQAM_MODULATION_BPSK, 5},
+        {scheme::QPSK, SOFTQAM_MODULATION_QPSK, 5},          {scheme::QAM16, SOFTQAM_MODULATION_16QAM, 6},
+        {scheme::QAM64, SOFTQAM_MODULATION_64QAM, 6},        {scheme::QAM256, SOFTQAM_MODULATION_256QAM, 6},
+        {scheme::QAM1024, SOFTQAM_MODULATION_1024QAM, 6}};
+
+    softqam_context_config context_config;
+    softqam_context_config_init(&context_config);
+    context_config.n_threads = 1;
+    softqam_context *context = nullptr;
+    if (softqam_context_create(&context, &context_config) != SOFTQAM_OK)
+        return nullptr;
+    auto created = std::make_shared<demodulators>();
+    for (const quantiser &each : quantisers) {
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
+        config.context = context;
+        config.modulation = each.modulation;
+        config.llr_scale = each.steps_per_nat;
+        config.llr_limit = ocudu::LLR_MAX.to_int();
+        softqam_demodulator *demodulator = nullptr;
+        if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK) {
+            created = nullptr;
+            break;
+        }
+        created->by_bits_[static_cast<unsigned>(each.mod)].reset(demodulator);
+    }
+    softqam_context_destroy(context); // the demodulators hold on to it
+    return created;
+}
+
+/// Has its highest bit where a symbol is zero, of either sign: without the signs only zero has it, less one.
+static uint64_t zero_mark(const ocudu::cf_t &symbol)
+{
+    uint64_t both;
+    std::memcpy(&both, &symbol, sizeof(both));
+    return (both & 0x7fffffff7fffffff) - 1;
+}
+
+constexpr size_t block = 64;
+
+/// Whether some of a block's symbols are zero: eight sums side by side, of which the compiler makes vectors.
+static bool has_zero(const ocudu::cf_t *symbols)
+{
+    uint64_t marks[8] = {};
+    for (size_t i = 0; i < block; i += std::size(marks))
+        for (size_t j = 0; j < std::size(marks); ++j)
+            marks[j] |= zero_mark(symbols[i + j]);
+    return std::any_of(std::begin(marks), std::end(marks), [](uint64_t mark) { return mark >> 63 != 0; });
+}
+
+/// LLRs of 0 where a symbol is 0: OCUDU's mark of an erasure, where softqam sees a symbol at the origin.
+static void erase_zero_symbols(ocudu::log_likelihood_ratio *llrs, const ocudu::cf_t *symbols, size_t n, unsigned bits)
+{
+    for (size_t first = 0; first < n; first += block) {
+        const size_t end = std::min(n, first + block);
+        if (end - first == block && !has_zero(symbols + first))
+            continue;
+        for (size_t i = first; i < end; ++i)
+            if (zero_mark(symbols[i]) >> 63 != 0)
+                std::fill_n(llrs + i * bits, bits, ocudu::log_likelihood_ratio());
+    }
+}
+
+void demodulation_mapper::demodulate_soft(ocudu::span<ocudu::log_likelihood_ratio> llrs,
+                                          ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
+                                          ocudu::modulation_scheme mod)
+{
+    const unsigned bits = ocudu::get_bits_per_symbol(mod);
+    ocudu_assert(symbols.size() == noise_vars.size(), "Inputs symbols and noise_vars must have the same length.");
+    ocudu_assert(symbols.size() * bits == llrs.size(), "Input and output lengths are incompatible.");
+
+    const softqam_status status =
+        softqam_demodulate(shared_->of(mod), symbols.data(), noise_vars.data(), symbols.size(), llrs.data());
+    if (status != SOFTQAM_OK)
+        std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
+    else if (bits > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+        erase_zero_symbols(llrs.data(), symbols.data(), symbols.size(), bits);
+}
+
+namespace
+{
+
+class mapper_factory final : public ocudu::demodulation_mapper_factory
+{
+  public:
+    explicit mapper_factory(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared))
+    {
+    }
+
+    std::unique_ptr<ocudu::demodulation_mapper> create() override
+    {
+        return std::make_unique<softqam_ocudu::demodulation_mapper>(shared_);
+    }
+
+  private:
+    std::shared_ptr<const demodulators> shared_;
+};
+
+} // namespace
+
+std::shared_ptr<ocudu::demodulation_mapper_factory> softqam_ocudu::create_demodulation_mapper_factory()
+{
+    std::shared_ptr<const demodulators> shared = demodulators::create();
+    return shared ? std::make_shared<mapper_factory>(std::move(shared)) : nullptr;
+}
