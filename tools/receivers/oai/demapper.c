@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Exact max-log of what OAI hands over: matched-filter outputs z = g x + n, g = |h|^2, of which it gives a multiple.
+ *
+ * The noise of z has the variance g N0, N0 being that of the antennas, which OAI does not hand over. So z / g has the
+ * variance N0 / g, and the LLRs of z / g, weighted with g and a constant, are max-log but for that constant. It is such
+ * that LLRs next to a decision boundary are OAI's own: z / 16, of 256QAM z. Further out its recursion is too small. */
+#include "demapper.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <softqam/softqam.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { N_CHUNK = 512, N_ORDERS = 4 };
+
+/* By mod_order / 2 - 1. */
+static const struct {
+    softqam_modulation modulation;
+    double energy;            /* of the constellation with odd levels */
+    double gain_of_threshold; /* g / (ch_mag * sqrt(energy)) */
+    double slope;             /* LLR / z next to a boundary */
+} orders[N_ORDERS] = {{SOFTQAM_MODULATION_QPSK, 2, 0, 1.0 / 16},
+                      {SOFTQAM_MODULATION_16QAM, 10, 1.0 / 2, 1.0 / 16},
+                      {SOFTQAM_MODULATION_64QAM, 42, 1.0 / 4, 1.0 / 16},
+                      {SOFTQAM_MODULATION_256QAM, 170, 1.0 / 8, 1}};
+
+static softqam_demodulator *demodulators[N_ORDERS];
+static float scale = 1;
+
+/* QPSK needs no gain: its LLR is z times the constant, and z is read as it lies. The others are floats by then. */
+static softqam_status create(softqam_context *context, int order)
+{
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    config.context = context;
+    config.modulation = orders[order].modulation;
+    config.output_format = SOFTQAM_OUTPUT_S16;
+    config.llr_scale = 1;
+    config.noise_form = SOFTQAM_NOISE_FORM_INVERSE;
+    if (order == 0) {
+        config.input_format = SOFTQAM_INPUT_CS16;
+        config.input_scale = 1;
+        config.noise = SOFTQAM_NOISE_PER_CALL;
+    }
+    return softqam_demodulator_create(&demodulators[order], &config);
+}
+
+/* The factor on all LLRs that SOFTQAM_OAI_SCALE asks for: 2^-10 to 2^10, or 1. */
+static float read_scale(void)
+{
+    const char *text = getenv("SOFTQAM_OAI_SCALE");
+    char *end = NULL;
+    const float value = text ? strtof(text, &end) : 1;
+    return end && *end == '\0' && value >= 0x1p-10f && value <= 0x1p10f ? value : 1;
+}
+
+EXPORT int32_t demapper_shutdown(void)
+{
+    for (int order = 0; order < N_ORDERS; order++) {
+        softqam_demodulator_destroy(demodulators[order]);
+        demodulators[order] = NULL;
+    }
+    return 0;
+}
+
+EXPORT int32_t demapper_init(void)
+{
+    if (demodulators[0])
+        return 0;
+    scale = read_scale();
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.n_threads = 1;
+    softqam_context *context = NULL;
+    softqam_status status = softqam_context_create(&context, &config);
+    for (int order = 0; order < N_ORDERS && status == SOFTQAM_OK; order++)
+        status = create(context, order);
+    softqam_context_destroy(context); /* the demodulators hold on to it */
+    if (status != SOFTQAM_OK)
+        demapper_shutdown();
+    return status == SOFTQAM_OK ? 0 : -1;
+}
+
+EXPORT int32_t demapper_init_thread(void)
+{
+    return 0;
+}
+
+/* Next to a boundary the LLR of z / g is 4 / sqrt(energy) * z / g * weight: the weight for which that is slope * z. */
+static float weight_of_gain(int order)
+{
+    return (float)(scale * orders[order].slope * sqrt(orders[order].energy) / 4);
+}
+
+/* z / g, and the weight of each: g times a constant. Where g is not positive, the element is an erasure. */
+static void divide_by_gain(const int16_t *z, const oai_c16 *thresholds, size_t n, float gain_of_threshold,
+                           float weight_of_gain, float *symbols, float *weights)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float gain = (float)thresholds[i].r * gain_of_threshold;
+        const float inverse = 1 / gain;
+        symbols[2 * i] = (float)z[2 * i] * inverse;
+        symbols[2 * i + 1] = (float)z[2 * i + 1] * inverse;
+        weights[i] = gain * weight_of_gain;
+    }
+}
+
+static softqam_status demap(int order, const int16_t *z, const oai_c16 *thresholds, size_t n, int16_t *llr)
+{
+    float symbols[2 * N_CHUNK], weights[N_CHUNK];
+    const float gain_of_threshold = (float)(orders[order].gain_of_threshold * sqrt(orders[order].energy));
+    const size_t n_bits = 2 * (size_t)order + 2;
+    softqam_status status = SOFTQAM_OK;
+    for (size_t first = 0; first < n && status == SOFTQAM_OK; first += N_CHUNK) {
+        const size_t n_chunk = n - first < N_CHUNK ? n - first : N_CHUNK;
+        divide_by_gain(z + 2 * first, thresholds + first, n_chunk, gain_of_threshold, weight_of_gain(order), symbols,
+                       weights);
+        status = softqam_demodulate(demodulators[order], symbols, weights, n_chunk, llr + n_bits * first);
+    }
+    return status;
+}
+
+EXPORT int demapper_compute_llr(int32_t *rxdataF_comp, oai_c16 *ul_ch_mag, oai_c16 *ul_ch_magb, oai_c16 *ul_ch_magc,
+                                int16_t *llr, uint32_t nb_re, uint8_t symbol, uint8_t mod_order)
+{
+    (void)ul_ch_magb;
+    (void)ul_ch_magc;
+    (void)symbol;
+    const int order = mod_order / 2 - 1;
+    if (mod_order % 2 != 0 || order < 0 || order >= N_ORDERS || !demodulators[order])
+        return 0;
+    const void *z = rxdataF_comp;
+    if (order > 0)
+        return demap(order, z, ul_ch_mag, nb_re, llr) == SOFTQAM_OK;
+    const float weight = weight_of_gain(order);
+    return softqam_demodulate(demodulators[order], z, &weight, nb_re, llr) == SOFTQAM_OK;
+}
