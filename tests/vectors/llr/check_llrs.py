@@ -10,6 +10,14 @@ import struct
 import sys
 
 CODES = {"s8": "b", "s16": "h", "f16": "e", "f32": "f", "f64": "d"}
+# What receivers' demappers write, for --preset. Of `special`, which is softqam's convention, each has its own.
+PRESETS = {
+    "softqam": {"format": "s8"},
+    "srsran": {"format": "s8", "scale": 6, "scale_of_small": 5, "limit": 120, "zeros": "erased", "skip": ["special"]},
+    "cuphy": {"format": "f16", "skip": ["special"]},
+    "sionna": {"format": "f32", "positive": 1, "skip": ["special"]},
+}
+SMALL = ("pi2-bpsk", "bpsk", "qpsk")
 LARGEST = {"s8": 127, "s16": 32767, "f16": 65504.0, "f32": 3.4028234663852886e38, "f64": 3.4028234663852886e38}
 
 
@@ -54,12 +62,12 @@ class Expectation:
         return ends[0] - self.slack, ends[1] + self.slack
 
 
-def check_section(section, n_bits, llrs, bounds, expectation, n_shown):
+def check_section(section, n_bits, llrs, bounds, erased, expectation, n_shown):
     """How many LLRs of a section are outside; says where the first few are."""
     name, first, n_symbols = section
     outside = 0
     for i in range(first * n_bits, (first + n_symbols) * n_bits):
-        low, high = expectation.interval(bounds[0][i], bounds[1][i])
+        low, high = (0, 0) if i // n_bits in erased else expectation.interval(bounds[0][i], bounds[1][i])
         if not low <= llrs[i] <= high:  # nor is NaN
             outside += 1
             if outside <= n_shown:
@@ -71,16 +79,38 @@ def check_section(section, n_bits, llrs, bounds, expectation, n_shown):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modulation", help="bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam")
-    parser.add_argument("format", choices=CODES)
+    parser.add_argument("format", nargs="?", help=f"{', '.join(CODES)}; a preset has its own")
     parser.add_argument("llrs", help="file of LLRs")
+    parser.add_argument("--preset", choices=PRESETS, help="format and options as this receiver's demapper has them")
     parser.add_argument("--folder", default=os.path.dirname(os.path.abspath(__file__)), help="where the vectors are")
     parser.add_argument("--scale", type=float, help="output steps a nat; default: 6 of s8, else 1")
     parser.add_argument("--limit", type=float, help="largest magnitude in the output; default: the format's")
-    parser.add_argument("--positive", type=int, choices=(0, 1), default=0, help="the bit that a positive LLR means")
+    parser.add_argument("--positive", type=int, choices=(0, 1), help="the bit that a positive LLR means; default: 0")
+    parser.add_argument("--zeros", choices=("points", "erased"), help="a symbol of zero is a point as any other, the default, or an "
+                        "erasure, whose LLRs are 0")
     parser.add_argument("--slack", type=float, default=0, help="so much more on both sides, in the output's unit")
-    parser.add_argument("--skip", action="append", default=[], help="a section to leave out, such as special")
+    parser.add_argument("--skip", action="append", help="a section to leave out, such as special")
     parser.add_argument("--show", type=int, default=3, help="LLRs of a section to print that are outside")
-    return parser.parse_args()
+    return apply_preset(parser, parser.parse_intermixed_args())
+
+
+def apply_preset(parser, options):
+    """What the command line leaves open is the preset's, and without one the default."""
+    preset = dict(PRESETS.get(options.preset, {}))
+    if options.modulation in SMALL and "scale_of_small" in preset:
+        preset["scale"] = preset["scale_of_small"]
+    for name, default in {"format": None, "scale": None, "limit": None, "positive": 0, "zeros": "points", "skip": []}.items():
+        if getattr(options, name) is None:
+            setattr(options, name, preset.get(name, default))
+    if options.format not in CODES:
+        parser.error(f"the format is one of {', '.join(CODES)}, or a preset's")
+    return options
+
+
+def zero_symbols(path):
+    """Numbers of the symbols that are zero."""
+    components = read(path, "f")
+    return {n for n, pair in enumerate(zip(components[::2], components[1::2])) if pair == (0, 0)}
 
 
 def main():
@@ -98,7 +128,8 @@ def main():
         sys.exit(f"{options.llrs}: {len(llrs)} LLRs, expected {len(bounds[0])}")
     n_bits = len(llrs) // sum(n for _, _, n in sections)
     expectation = Expectation(options)
-    outside = sum(check_section(section, n_bits, llrs, bounds, expectation, options.show)
+    erased = zero_symbols(stem + ".cf32") if options.zeros == "erased" else ()
+    outside = sum(check_section(section, n_bits, llrs, bounds, erased, expectation, options.show)
                   for section in sections if section[0] not in options.skip)
     print("all LLRs are max-log's" if outside == 0 else f"{outside} LLRs are not max-log's")
     return outside > 0

@@ -5,6 +5,7 @@ the field's usual mistakes do not, and nor do files that are no LLRs."""
 import functools
 import math
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -167,6 +168,49 @@ class CheckLlrs(unittest.TestCase):
             self.assertIn(f": symbol {n // 4}, b{n % 4}: ", result.stdout)
             self.assertTrue(result.stdout.endswith("\n1 LLRs are not max-log's\n"), result.stdout)
 
+    def test_presets(self):
+        """Receivers' conventions: their own LLRs pass, those of others do not."""
+        for modulation, n_bits in MODULATIONS.items():
+            llrs = demap(modulation)
+            components = read_floats(modulation + ".cf32")
+            zeros = {n for n in range(len(llrs) // n_bits) if components[2 * n : 2 * n + 2] == (0, 0)}
+            self.assertTrue(zeros)
+            erased = [0.0 if n // n_bits in zeros else llr for n, llr in enumerate(llrs)]
+            scale = 5 if n_bits < 4 else 6
+            written = {"softqam": pack(llrs, "b", 6, 127), "srsran": pack(erased, "b", scale, 120),
+                       "cuphy": pack(llrs, "e", limit=65504), "sionna": pack([-llr for llr in llrs], "f")}
+            for preset, data in written.items():
+                result = self.check_preset(modulation, preset, data)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+            for preset, data in (("srsran", written["softqam"]), ("softqam", written["srsran"]), ("sionna", pack(llrs, "f"))):
+                self.assertEqual(self.check_preset(modulation, preset, data).returncode, 1, (modulation, preset))
+            self.assertEqual(self.check_preset(modulation, "sionna", pack(llrs, "f"), "--positive", "0").returncode, 0)
+            self.assertEqual(self.check_preset(modulation, "sionna", pack(llrs, "d"), "--positive", "0", first=["f64"]).returncode, 0)
+            if n_bits > 2:
+                self.assertEqual(self.check_preset(modulation, "srsran", written["srsran"], "--zeros", "points").returncode, 1)
+
+    def check_preset(self, modulation, preset, data, *options, first=()):
+        """With options among the files, as people write them."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "llrs")
+            with open(path, "wb") as file:
+                file.write(data)
+            command = [sys.executable, os.path.join(FOLDER, "check_llrs.py"), modulation, *first, "--preset", preset, path, *options]
+            return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_folder_alone(self):
+        """Copied elsewhere, without what makes and tests it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(FOLDER):
+                if name in ("README.md", "LICENSE", "sections.txt", "check_llrs.py") or name.endswith("f32"):
+                    shutil.copy(os.path.join(FOLDER, name), folder)
+            self.assertEqual(len(os.listdir(folder)), 4 + 4 * len(MODULATIONS))
+            path = os.path.join(folder, "llrs")
+            with open(path, "wb") as file:
+                file.write(pack(demap("64qam"), "f"))
+            command = [sys.executable, "-I", os.path.join(folder, "check_llrs.py"), "64qam", "f32", path]
+            self.assertEqual(subprocess.run(command, capture_output=True, check=False).returncode, 0)
+
     def test_no_llrs(self):
         llrs = pack(demap("qpsk"), "f")
         for arguments, message in ((("qpsk", "f32", llrs[:-1]), "no whole number"), (("qpsk", "f32", llrs[:-4]), "expected"),
@@ -176,6 +220,7 @@ class CheckLlrs(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertIn(message, result.stderr)
         self.assertEqual(self.check("qpsk", "u8", llrs).returncode, 2)
+        self.assertEqual(self.check("qpsk", "f32", llrs, "--preset", "oai").returncode, 2)
 
 
 if __name__ == "__main__":
