@@ -66,7 +66,7 @@ list(TRANSFORM control_files PREPEND ${package_build_dir}/ OUTPUT_VARIABLE CPACK
 if(SOFTQAM_TOOLS)
   debian_package(tools softqam-tools science "soft demapper for 5G NR - command-line tools")
   set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS python3)
-  set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS gnuplot-nox)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS python3-matplotlib)
   if(TARGET softqam-demod-mpi)
     debian_package(mpi softqam-mpi science "soft demapper for 5G NR - MPI job")
     set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)

@@ -39,7 +39,7 @@ def main():
             "include/softqam/softqam.h", "tests/harness/runs.cmake", "tests/llr/llr_fixture.c", "tests/fuzz/fuzz_api.c",
             "tests/fuzz/fuzz_vectors.c", "tools/bench/cpu.c", "tests/README.md"]),
         ("an output format", outputs, [
-            "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py", "tools/plot/formats.py",
+            "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py", "tools/python/softqam/plot/formats.py",
             "tools/python/README.md", "tests/tools/output_formats.py", "tests/harness/harness.c"]),
         ("an input format", inputs, [
             "tools/demod/options.c", "tests/harness/harness.c", "tools/bench/create.c"]),

@@ -1,50 +1,57 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of softqam-plot share: its modules, and its pictures, read again.
+"""What the tests of softqam-plot share: its modules, and what its figures hold.
 
-The tests are called as tools_harness.py says. Without gnuplot the exit status is 77.
+The tests are called as tools_harness.py says. Without matplotlib the exit status is 77.
 """
 import importlib
 import os
-import re
-import shutil
 import sys
-import types
-import xml.etree.ElementTree
 
 import tools_harness
 from tools_harness import PLOT
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 LEVELS = range(-15, 16, 2)
-BIT_COLOURS = ["#0b62a8", "#c4520e", "#1b8a5a", "#7a4fa3"]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
-def load():
-    """The functions of softqam-plot's modules."""
-    sys.path.insert(0, os.path.join(ROOT, "tools", "plot"))
-    names = ("command", "counts", "modulation", "palette", "sample", "soft_axis", "text")
-    return types.SimpleNamespace(**{k: v for name in names for k, v in vars(importlib.import_module(name)).items()})
+def load(name):
+    """A module of softqam-plot, without the rest of the package, as in its archive."""
+    folder = os.path.join(ROOT, "tools", "python", "softqam")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+        sys.dont_write_bytecode = True
+    return importlib.import_module("plot." + name)
 
 
-class Svg:
-    """A picture that gnuplot wrote, by its texts and marks."""
+class Drawn:
+    """What a figure holds, by what it means."""
 
-    def __init__(self, data):
-        self.root = xml.etree.ElementTree.fromstring(data)
-        self.size = self.root.get("width"), self.root.get("height")
-        self.texts = [" ".join("".join(text.itertext()).split()) for text in self.root.iter(SVG + "text")]
+    def __init__(self, figure, complaint=None):
+        self.figure, self.complaint = figure, complaint
+        header, body = figure.subfigs
+        self.header = [text.get_text() for text in header.texts]
+        self.cells = [cell for cell in body.subfigs if cell.axes]
+        self.titles = [cell.axes[0].get_title() for cell in self.cells]
 
-    def exact_texts(self):
-        return ["".join(text.itertext()) for text in self.root.iter(SVG + "text")]
+    def panel(self, start):
+        """The axes of the panel whose title starts so."""
+        (cell,) = [cell for cell, title in zip(self.cells, self.titles) if title.startswith(start)]
+        return cell.axes
 
-    def marks(self, colour):
-        """Where there are dots of a colour."""
-        wanted, places = [int(colour[k : k + 2], 16) for k in (1, 3, 5)], []
-        for use in self.root.iter(SVG + "use"):
-            if [int(n) for n in re.findall(r"\d+", use.get("color", ""))] == wanted:
-                places.append(tuple(float(v) for v in re.findall(r"[-\d.]+", use.get("transform"))[:2]))
-        return places
+    def lanes(self):
+        """Of the panel of bits: name, positions and soft bits of each lane."""
+        lanes = self.panel("Soft bits")
+        return [(next(t.get_text() for t in lane.texts if t.get_text()[0] == "b" and t.get_weight() == "bold"),
+                 *lane.lines[0].get_data()) for lane in lanes]  # fmt: skip
+
+    def histograms(self):
+        """Shares and edges of each bit, by its name."""
+        (axes,) = self.panel("Histograms")
+        return {patch.get_label(): patch.get_data()[:2] for patch in axes.patches}
+
+    def evm(self):
+        (axes,) = self.panel("EVM")
+        return axes.lines[0].get_data()
 
 
 class PlotTest(tools_harness.ToolTest):
@@ -58,18 +65,26 @@ class PlotTest(tools_harness.ToolTest):
         self.ok(self.demod(name + ".cf32", name + ".u8"))
         return name + ".cf32", name + ".u8"
 
-    def svg(self, *arguments):
-        result = self.ok(self.plot(*arguments, "-o", "out.svg"))
-        self.assertEqual((result.out, result.err), (b"", ""))
-        return Svg(self.read("out.svg"))
+    def draw(self, *arguments):
+        """The figure of a command, made in this process."""
+        before = os.getcwd()
+        os.chdir(self.directory)
+        try:
+            command = load("command")
+            return Drawn(*load("program").drawing(command.parse(*command.split_arguments([*arguments, "-o", "out.svg"]))))
+        finally:
+            os.chdir(before)
 
     def fails(self, result, code, message, program="softqam-plot"):
         super().fails(result, code, message, program)
 
 
 def main():
-    """Runs the tests of the file that was started, where there is gnuplot."""
-    if not shutil.which("gnuplot"):
-        print("skipped: gnuplot is not installed (Debian has it in the package gnuplot-nox)")
+    """Runs the tests of the file that was started, where there is matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+        import numpy  # noqa: F401
+    except ImportError as error:
+        print(f"skipped: {error}")
         return tools_harness.SKIPPED
     return tools_harness.main()

@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import time
+import xml.etree.ElementTree
 
 import plot_harness
 import tools_harness
@@ -17,7 +18,7 @@ HOSTILE = [
     "a'b\"c\\d", "`touch pwned`", "$(touch pwned)", "'; system \"touch pwned\"; '", '"; system "touch pwned"; "',
     "line\nsystem 'touch pwned'\nend", "{/Symbol a}_b^2@x~a{b}&{c}", "%d %s %%", "<svg>&amp;</text>", "|touch pwned",
     "-", "--output", "@PROJECT_VERSION@", "\u00fc\u221a\u4e2d\u6587", "x.161", "\\", "'", '"', " ", "EOD", "#",
-    "font-family=",
+    "font-family=", "$x^2$", "$\\frac{1}{", "a$b", "\\input{pwned}", "\r\t",
 ]  # fmt: skip
 
 
@@ -25,26 +26,29 @@ class Hostile(PlotTest):
     """No name and no title is taken for anything but text."""
 
     def as_shown(self, text):
-        return text.replace("\n", "\\n")
+        return text.replace("\n", "\\n").replace("\r\t", "\\x0d\\x09")
 
     def test_titles(self):
+        """The words of an SVG are those of the title; \u03b1 has a glyph, others not."""
         pair = self.make_pair(n=100)
         for title in HOSTILE:
             with self.subTest(title=title):
-                svg = self.svg(*pair, "--panels", "evm", "--title=" + title, "--size", "2000x600")
-                self.assertIn(self.as_shown(title).strip(), [text.strip() for text in svg.exact_texts()])
-                self.assertEqual(self.files(), ["out.svg", *pair])
+                drawn = self.draw(*pair, "--panels", "evm", "--title=" + title, "--size", "2000x600")
+                self.assertEqual(drawn.header[0], self.as_shown(title))
+                svg = xml.etree.ElementTree.fromstring(plot_harness.load("program").encoded(drawn.figure, "svg"))
+                texts = ["".join(text.itertext()).strip() for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+                self.assertIn(self.as_shown(title).strip(), texts)
+                self.assertEqual(self.files(), [*pair])
 
     def test_long_title(self):
         pair = self.make_pair(n=100)
-        texts = self.svg(*pair, "--panels", "evm", "--title", "begin" + 5000 * "x" + "end").texts
-        (title,) = [text for text in texts if text.startswith("beginxxx")]
-        self.assertTrue(title.endswith("xxxend") and len(title) < 60, title)
+        title = self.draw(*pair, "--panels", "evm", "--title", "begin" + 5000 * "x" + "end").header[0]
+        self.assertTrue(title.startswith("beginxxx") and title.endswith("xxxend") and len(title) < 60, title)
 
     def test_names(self):
         pair = self.make_pair(n=100)
-        for kind in ("png", "svg"):
-            for name in HOSTILE:
+        for kind, names in (("png", HOSTILE[::5]), ("svg", HOSTILE[1::5]), ("pdf", HOSTILE[2::5])):
+            for name in names:
                 name = name.replace("/", "\u2215")
                 iq, soft, output = name + "i", name + "s", "-" + name + "." + kind
                 for old, new in zip(pair, (iq, soft)):
@@ -59,16 +63,19 @@ class Hostile(PlotTest):
         iq, soft = self.make_pair(n=100)
         name = b"x\xff\xc3.cf32"
         os.rename(self.path(iq), os.path.join(os.fsencode(self.directory), name))
-        svg = self.svg("--panels", "evm", name, soft)
-        self.assertIn("x\\xff\\xc3.cf32", svg.texts)
+        self.assertEqual(self.draw("--panels", "evm", os.fsdecode(name), soft).header[0], "x\\xff\\xc3.cf32")
+        self.ok(self.plot("--panels", "evm", name, soft, "-o", "out.png"))
         self.fails(self.plot(b"\xff", soft, "-o", "o.png"), 1, "\\xff: No such file or directory")
 
     def test_settings_of_the_user_are_not_read(self):
         pair = self.make_pair(n=100)
-        self.write(".gnuplot", b"system 'touch pwned'\nset output 'pwned'\n")
-        environment = dict(os.environ, HOME=self.directory, XDG_CONFIG_HOME=self.directory, LC_ALL="C")
+        self.ok(self.plot(*pair, "-o", "out.png"))
+        expected = self.read("out.png")
+        self.write("matplotlibrc", b"text.usetex: True\nfont.size: 30\nno.such: setting\naxes.titlesize: nonsense\n")
+        environment = dict(os.environ, HOME=self.directory, MPLBACKEND="nonsense", LC_ALL="C", MPLCONFIGDIR=self.path("config"))
         self.ok(self.plot(*pair, "-o", "out.png", env=environment))
-        self.assertEqual(self.files(), [".gnuplot", "out.png", *pair])
+        self.assertEqual(self.files(), ["config", "matplotlibrc", "out.png", *pair])
+        self.assertEqual(self.read("out.png"), expected)
 
 
 class Failures(PlotTest):
@@ -90,7 +97,9 @@ class Failures(PlotTest):
 
     WRONG = [
         (["--sample", "0"], "--sample: '0' is not a whole number from 1 to 10000000"),
-        (["--sample", "1e3"], "--sample: '1e3' is not a whole number from 1 to 10000000"),
+        (["--sample", "1e8"], "--sample: '1e8' is not a whole number from 1 to 10000000"),
+        (["--sample", "1.5"], "--sample: '1.5' is not a whole number from 1 to 10000000"),
+        (["--sample", "1Kb"], "--sample: '1Kb' is not a whole number from 1 to 10000000"),
         (["--sample", "10000001"], "--sample: '10000001' is not a whole number from 1 to 10000000"),
         (["--sample", 5000 * "9"], f"--sample: '{5000 * '9'}' is not a whole number from 1 to 10000000"),
         (["--sample", "\u0663"], "--sample: '\u0663' is not a whole number from 1 to 10000000"),
@@ -102,15 +111,19 @@ class Failures(PlotTest):
         (["--panels", ""], "--panels: '' is not one of constellation, bits, histograms, evm"),
         (["--panels", "evm,"], "--panels: '' is not one of constellation, bits, histograms, evm"),
         (["--panels", "evm,bits,evm"], "--panels: 'evm,bits,evm' names a panel twice"),
-        (["-o", "out.pdf"], "--output: 'out.pdf' ends in neither .png nor .svg"),
-        (["-o", ""], "--output: '' ends in neither .png nor .svg"),
-        (["-o", "-"], "--output: '-' ends in neither .png nor .svg"),
-        (["-o", "out.svg", "--small"], "--small: is for PNG only"),
+        (["-o", "out.jpg"], "--output: 'out.jpg' ends in neither .png, .svg nor .pdf"),
+        (["-o", ""], "--output: '' ends in neither .png, .svg nor .pdf"),
+        (["-o", "-"], "--output: '-' ends in neither .png, .svg nor .pdf"),
+        (["--axis", "x"], "--axis: 'x' is not one of i, q"),
+        (["--sign", "2"], "--sign: '2' is not one of 0, 1"),
+        (["--example"], "--example: needs no files, but got x.cf32"),
+        (["--snr-db", "3"], "--snr-db: is of no use without --example"),
         (["--frobnicate"], "--frobnicate: no such option; --help lists them"),
         (["--frobnicate=3"], "--frobnicate: no such option; --help lists them"),
         (["-x"], "-x: no such option; --help lists them"),
         (["--help=3"], "--help: takes no value"),
         (["--s"], "--s: could be more than one option; --help lists them"),
+        (["--example=3"], "--example: takes no value"),
         (["-s"], "--soft-format: needs a value"),
         (["--title"], "--title: needs a value"),
         (["third"], "needs 2 operands (IQ and SOFT), but got 3; --help explains"),
@@ -121,6 +134,12 @@ class Failures(PlotTest):
             self.rejects(["-o", "out.png", *self.pair, *arguments], 2, message)
         self.rejects(["-o", "out.png", "x.cf32"], 2, "needs 2 operands (IQ and SOFT), but got 1; --help explains")
         self.rejects([*self.pair], 2, "--output: is needed; --help explains")
+        for option, value in (("-i", "cf32"), ("--input-scale", "2"), ("--sample", "9")):
+            name = {"-i": "--input-format"}.get(option, option)
+            self.rejects(["-o", "out.png", "--example", option, value], 2, f"{name}: is of no use with --example")
+        for text in ("", "x", "nan", "101", "-51", "1e1", "1_0", "\u0663"):
+            self.rejects(["-o", "out.png", "--example", f"--snr-db={text}"], 2,
+                         f"--snr-db: '{text}' is not a number of decibels from -50 to 100")  # fmt: skip
         for text in ("100x100", "1200", "x", "1200x", "-1200x1000", "99999x1000", "1200x10001", "1200X1000"):
             message = f"--size: '{text}' is not a size from 840x822 to 10000x10000, which so many panels need"
             self.rejects(["-o", "out.png", *self.pair, "--size", text], 2, message)
@@ -208,33 +227,26 @@ class Failures(PlotTest):
         for options in (["-i", "cf32", "y.wav", "x.u8"], ["-s", "u8", "x.cf32", "y.wav"]):
             self.rejects(["-o", "out.png", *options], 1, "y.wav: No such file or directory")
 
-    def fake_gnuplot(self, script):
-        """An environment in which gnuplot is another program."""
-        os.makedirs(self.path("bin"), exist_ok=True)
-        self.write("bin/gnuplot", script)
-        os.chmod(self.path("bin/gnuplot"), 0o755)
-        return dict(os.environ, PATH=self.path("bin"))
+    def fake_matplotlib(self, program):
+        """An environment in which matplotlib is another module."""
+        os.makedirs(self.path("modules"), exist_ok=True)
+        self.write("modules/matplotlib.py", program)
+        return dict(os.environ, PYTHONPATH=self.path("modules"), PYTHONDONTWRITEBYTECODE="1")
 
-    def test_gnuplot_fails(self):
-        arguments = [*self.pair, "-o", "out.png"]
-        missing = "gnuplot: not found (Debian has it in the package gnuplot-nox)"
-        self.rejects(arguments, 1, missing, env=dict(os.environ, PATH=self.directory))
-        start_of_png = b"printf '\\211PNG\\r\\n\\032\\nhalf'"
-        complaint = b"echo; echo '         ^' >&2; echo '  line 3: no such terminal' >&2; echo >&2; exit 2"
-        for script, message in (
-            (complaint, "line 3: no such terminal"),
-            (b"exit 3", "made no png (exit status 3)"),
-            (b"exit 0", "made no png (exit status 0)"),
-            (start_of_png, "made no png (exit status 0)"),
-            (b"kill -9 $$", "made no png (exit status -9)"),
-        ):
-            environment = self.fake_gnuplot(b"#!/bin/sh\n" + script + b"\n")
-            self.rejects(arguments, 1, "gnuplot: " + message, env=environment)
-        environment = self.fake_gnuplot(b"#!/no/such/interpreter\n")
-        self.rejects(arguments, 1, f"{self.path('bin/gnuplot')}: No such file or directory", env=environment)
+    def test_no_matplotlib(self):
+        environment = self.fake_matplotlib(b"raise ModuleNotFoundError('none', name='matplotlib')")
+        self.rejects([*self.pair, "-o", "out.png"], 1, "matplotlib: not found; pip install matplotlib, or Debian's package "
+                                                       "python3-matplotlib, brings it", env=environment)  # fmt: skip
+        self.assertIn(b"Usage", self.ok(self.plot("--help", env=environment)).out)
+
+    def test_no_package(self):
+        """The example, by a program that stands alone."""
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self.rejects(["--example", "-o", "out.png"], 1, "--example: needs the Python package softqam (No module named 'softqam')",
+                     env=environment)  # fmt: skip
 
     def test_signals(self):
-        environment = self.fake_gnuplot(b"#!/bin/sh\n: > started\nexec /bin/sleep 100\n")
+        environment = self.fake_matplotlib(b"import time\nopen('started', 'w').close()\ntime.sleep(100)\n")
         before = self.files()
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             process = self.start(
@@ -282,7 +294,7 @@ class Output(PlotTest):
         self.assertEqual(os.listdir(self.path("d")), ["target"])
 
     def test_same_picture_again(self):
-        for kind in ("png", "svg"):
+        for kind in ("png", "svg", "pdf"):
             self.ok(self.plot(*self.pair, "-o", "a." + kind))
             self.ok(self.plot(*self.pair, "-o", "b." + kind))
             self.assertEqual(self.read("a." + kind), self.read("b." + kind))
@@ -290,10 +302,10 @@ class Output(PlotTest):
     def test_help_and_version(self):
         self.assertTrue(os.access(PLOT, os.X_OK))
         for option in ("-h", "--help"):
-            text = self.ok(self.run_tool(PLOT, option)).out.decode()
+            text = self.ok(self.plot(option)).out.decode()
             self.assertTrue(text.startswith("Usage: softqam-plot "))
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
-        for option in plot_harness.load().LONG_OPTIONS:
+        for option in plot_harness.load("command").LONG_OPTIONS:
             self.assertIn("--" + option.rstrip("="), text)
         self.assertIn("the bit that a value above the midpoint means; default: 0", " ".join(text.split()))
         version = self.ok(self.run_tool(tools_harness.DEMOD, "-V")).out.decode().replace("demod", "plot")

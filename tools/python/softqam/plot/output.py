@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Files that are written: complete or not at all."""
 
+from __future__ import annotations
+
 import errno
 import os
 import signal
 import stat
 
-from failure import DEADLY_SIGNALS, Failure, Interrupted, cause_of
+from .failure import DEADLY_SIGNALS, Failure, Interrupted, cause_of
+from .recording import Source
 
 
-def write_through_temporary(path, data, replaced):
+def write_through_temporary(path: str, data: bytes, replaced: os.stat_result | None) -> None:
     temporary = os.path.join(os.path.dirname(path), f".softqam-plot-{os.getpid()}-{os.urandom(4).hex()}.tmp")
     signal.pthread_sigmask(signal.SIG_BLOCK, DEADLY_SIGNALS)
     try:
@@ -26,7 +29,7 @@ def write_through_temporary(path, data, replaced):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, DEADLY_SIGNALS)
 
 
-def is_file_of(path, source):
+def is_file_of(path: str, source: Source) -> bool:
     """Whether it is a file that the source is read from, by whatever name or link."""
     try:
         status = os.stat(path)
@@ -37,7 +40,7 @@ def is_file_of(path, source):
         return False
 
 
-def write(path, data):
+def write(path: str, data: bytes) -> None:
     """A regular file is replaced at once and whole; anything else is written to."""
     try:
         try:
@@ -55,7 +58,7 @@ def write(path, data):
         raise Failure(path, cause_of(error)) from None
 
 
-def to_stdout(text):
+def to_stdout(text: str) -> None:
     try:
         with open(1, "wb", closefd=False) as file:
             file.write(text.encode())

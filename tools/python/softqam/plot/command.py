@@ -1,35 +1,45 @@
 # SPDX-License-Identifier: MIT
 """The command line: HELP says what there is."""
+from __future__ import annotations
 
-import collections
+import decimal
 import getopt
 import math
 import os.path
+import re
 import struct
+from typing import Iterable, Mapping, NamedTuple
 
-from failure import Failure
-from formats import INPUT_FORMATS, SOFT_FORMATS
-from layout import HEADER, MIN_CELL, PANELS, grid
-from modulation import DEFAULT_MODULATION, MODULATIONS
-from output import is_file_of
-from recording import SOFT_BIT_DATATYPES, SYMBOL_DATATYPES, source_of
+from .failure import Failure
+from .formats import INPUT_FORMATS, SOFT_FORMATS, Format
+from .modulation import DEFAULT_MODULATION, MODULATIONS, Modulation
+from .output import is_file_of
+from .recording import SOFT_BIT_DATATYPES, SYMBOL_DATATYPES, Source, source_of
 
-VERSION = "@PROJECT_VERSION@"
 PROGRAM = "softqam-plot"
 
 HELP = """\
-Usage: softqam-plot [options] IQ SOFT -o OUT.png|OUT.svg
+Usage: softqam-plot [options] IQ SOFT -o OUT.png
+       softqam-plot [options] --example -o OUT.png
 
 Draws the symbols in IQ and the soft bits or LLRs that softqam-demod made of
-them in SOFT, with gnuplot: the density of the constellation, the soft bits of
-an axis against the input, a histogram per bit, and EVM over time.
+them in SOFT, with matplotlib: the density of the constellation, the soft bits
+of an axis against the input, a histogram per bit, and EVM over time. Says the
+EVM, the SNR, and when the symbols are not on the points of the modulation.
+
+Examples:
+  $ softqam-plot --example -m 64qam -o llrs.png
+  $ softqam-plot capture.cf32 capture.s8 -o capture.png
+  $ softqam-plot -m qpsk --panels bits capture.cs16 capture.f32 -o bits.svg
+  $ softqam-plot recording.sigmf-meta soft.sigmf-meta -o picture.pdf
 
 IQ and SOFT may be SigMF recordings, given as NAME.sigmf-meta, NAME.sigmf-data
 or NAME. Their metadata then give formats, modulation, scale and sign, unless
 the options below do. An IQ or SOFT with any other suffix than those of the
 formats below is refused without -i or -s.
 
-  -o, --output FILE          the picture; .png or .svg says which kind
+Files:
+  -o, --output FILE          the picture; .png, .svg or .pdf says which kind
   -m, --modulation NAME      bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or
                              1024qam; default: 256qam. IQ's first symbol is
                              number 0 of pi/2-BPSK
@@ -45,52 +55,85 @@ formats below is refused without -i or -s.
                              1 (cf32, cf16, cf64), 1/32768 (cs16), 1/128
                              (cs8, cu8), 1/2147483648 (cs32)
       --sample N             draw at most N symbols, 1 to 10000000, in runs
-                             spread evenly through the files; default: 200000
+                             spread evenly through the files; default: 200000.
+                             1M, 64Ki and 1e6 are counts too
+
+Without files:
+      --example              make symbols with noise and demodulate them, by the
+                             Python package softqam; SOFT's format is s8 unless
+                             -s says u8, s16, f16 or f32
+      --snr-db X             Es/N0 of the example in dB, -50 to 100; default:
+                             4, and 3 for each bit of a symbol
+
+The picture:
       --panels LIST          some of constellation,bits,histograms,evm in the
                              order wanted; default: all
-      --axis AXIS            i or q, whose soft bits are drawn; default: i
+      --axis AXIS            i or q, whose soft bits are drawn; default: i. BPSK
+                             has one axis, the diagonal
       --title TEXT           default: the name of IQ
       --size WIDTHxHEIGHT    of the picture, in pixels; default: 1200x1050 for
                              all panels
-      --small                PNG only: at most 256 colours, for a file a third
-                             of the size; takes a few seconds more
   -h, --help                 this text
   -V, --version              the version
 
 EVM is taken against the nearest point: where noise moves symbols to a wrong
-point, the true value is larger. Symbols that are NaN or infinite are erased:
-only the histograms count them. OUT appears complete or not at all. One that is
-IQ or SOFT, by whatever name or link, is refused.
+point, the true value is larger. The SNR takes that into account. Symbols that
+are NaN or infinite are erased: only the histograms count them. OUT appears
+complete or not at all. One that is IQ or SOFT, by whatever name or link, is
+refused. Needs matplotlib: pip install matplotlib, or Debian's package
+python3-matplotlib.
 
 Exit status:
   0  done
-  1  the data, a file or gnuplot failed
+  1  the data or a file failed, or matplotlib or softqam is not there
   2  the command was wrong
 """
 
 
 DEFAULT_SAMPLE, MAX_SAMPLE = 200000, 10000000
 SIZE_LIMIT = 10000  # pixels
+PANELS = ("constellation", "bits", "histograms", "evm")
+HEADER = 62  # pixels above the panels
+MIN_CELL = (420, 380)  # of one panel
+KINDS = ("png", "svg", "pdf")
+MIN_SNR_DB, MAX_SNR_DB = -50, 100
+UNITS = {"": 1} | {unit + binary: (1024 if binary else 1000) ** power
+                   for power, unit in enumerate("kMGT", 1) for binary in ("", "i")}  # fmt: skip
 CONTENTS = "symbols, not soft bits or LLRs", "soft bits or LLRs, not symbols"
 
 
-def wrong(subject, cause):
+def wrong(subject: str | None, cause: str) -> Failure:
     return Failure(subject, cause, 2)
 
 
-def choice(option, text, names):
-    if text not in names:
+def grid(n_panels: int) -> tuple[int, int]:
+    """Columns and rows of panels."""
+    return min(n_panels, 2), (n_panels + 1) // 2
+
+
+def choice(option: str, text: str, names: Iterable[str]) -> str:
+    """One of the names, in any case."""
+    if text.lower() not in names:
         raise wrong(option, f"'{text}' is not one of {', '.join(names)}")
-    return text
+    return text.lower()
 
 
-def count(option, text):
-    if not (text.isascii() and text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_SAMPLE):
+def count(option: str, text: str) -> int:
+    """A whole number, of which 1M, 64Ki and 1e6 are some too."""
+    match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]{1,20}(?=[eEkMGT]))?(?:[eE][0-9]{1,3})?)([kMGT]i?|Ki)?", text)
+    value = decimal.Decimal(match[1]) * UNITS[(match[2] or "").replace("K", "k")] if match else decimal.Decimal(0)
+    if not 1 <= value <= MAX_SAMPLE or value % 1:
         raise wrong(option, f"'{text}' is not a whole number from 1 to {MAX_SAMPLE}")
-    return int(text)
+    return int(value)
 
 
-def ratio(option, text):
+def decibels(option: str, text: str) -> float:
+    if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)", text) or not MIN_SNR_DB <= float(text) <= MAX_SNR_DB:
+        raise wrong(option, f"'{text}' is not a number of decibels from {MIN_SNR_DB} to {MAX_SNR_DB}")
+    return float(text)
+
+
+def ratio(option: str, text: str) -> float:
     """A positive number or a fraction of two."""
     try:
         if set(text) - set("0123456789+-.eE/"):
@@ -105,14 +148,14 @@ def ratio(option, text):
     return value
 
 
-def panel_list(option, text):
+def panel_list(option: str, text: str) -> list[str]:
     panels = [choice(option, name, PANELS) for name in text.split(",")]
     if len(set(panels)) < len(panels):
         raise wrong(option, f"'{text}' names a panel twice")
     return panels
 
 
-def picture_size(option, text, n_panels):
+def picture_size(option: str, text: str | None, n_panels: int) -> tuple[int, int]:
     columns, rows = grid(n_panels)
     if text is None:
         return 600 * columns, HEADER + 494 * rows
@@ -122,13 +165,13 @@ def picture_size(option, text, n_panels):
     if not all(a <= n <= SIZE_LIMIT for a, n in zip(low, size)):
         limits = f"from {low[0]}x{low[1]} to {SIZE_LIMIT}x{SIZE_LIMIT}"
         raise wrong(option, f"'{text}' is not a size {limits}, which so many panels need")
-    return tuple(size)
+    return size[0], size[1]
 
 
-def format_of(option, named, path, formats, others):
+def format_of(option: str, named: str | None, path: str, formats: Mapping[str, Format], others: Mapping[str, Format]) -> str:
     """The format that is named, else the one of the suffix, else the first. What another suffix stands for is none."""
     if named is not None:
-        by_name = (name for name, known in formats.items() if "." + named in known.suffixes)
+        by_name = (name for name, known in formats.items() if "." + named.lower() in known.suffixes)
         return choice(option, next(by_name, named), formats)
     suffix = os.path.splitext(path)[1]
     by_suffix = {known: name for name, format_ in formats.items() for known in format_.suffixes}
@@ -139,16 +182,16 @@ def format_of(option, named, path, formats, others):
     raise wrong(path, f"suffix {suffix} is unknown; {option} names the format: {', '.join(formats)}")
 
 
-def picture_kind(path):
+def picture_kind(path: str) -> str:
     suffix = path.lower()[-4:]
-    if suffix not in (".png", ".svg"):
-        raise wrong("--output", f"'{path}' ends in neither .png nor .svg")
+    if suffix not in {"." + kind for kind in KINDS}:
+        raise wrong("--output", f"'{path}' ends in neither .png, .svg nor .pdf")
     return suffix[1:]
 
 
 SHORT_OPTIONS = {"-m": "--modulation", "-i": "--input-format", "-s": "--soft-format", "-o": "--output", "-h": "--help", "-V": "--version"}
 LONG_OPTIONS = ["modulation=", "input-format=", "soft-format=", "output=", "input-scale=", "sample=", "panels=", "title=", "size=",
-                "small", "sign=", "axis=", "help", "version"]  # fmt: skip
+                "sign=", "axis=", "example", "snr-db=", "help", "version"]  # fmt: skip
 COMPLAINTS = {
     "not recognized": "no such option; --help lists them",
     "requires argument": "needs a value",
@@ -157,7 +200,7 @@ COMPLAINTS = {
 }
 
 
-def split_arguments(arguments):
+def split_arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
     """The options by their long names, of which the last of each counts, and the operands."""
     try:
         pairs, operands = getopt.gnu_getopt(arguments, "m:i:s:o:hV", LONG_OPTIONS)
@@ -168,26 +211,72 @@ def split_arguments(arguments):
     return {SHORT_OPTIONS.get(name, name): value for name, value in pairs}, operands
 
 
-Options = collections.namedtuple(
-    "Options", "iq soft output kind modulation input_format soft_format scale sign sample panels axis title size small"
-)
+class Options(NamedTuple):
+    iq: Source
+    soft: Source
+    output: str
+    kind: str
+    modulation: Modulation
+    input_format: str
+    soft_format: str
+    scale: float
+    sign: int
+    sample: int
+    panels: list[str]
+    axis: str
+    title: str
+    size: tuple[int, int]
+    example: bool
+    snr_db: float | None
 
 
-def parse(given, operands):
-    if len(operands) != 2:
+FOR_FILES = ("--input-format", "--input-scale", "--sample")
+
+
+def parse(given: Mapping[str, str], operands: list[str]) -> Options:
+    """Of options by their long names; may read metadata."""
+    example, output = "--example" in given, given.get("--output")
+    if len(operands) != 2 and not example:
         raise wrong(None, f"needs 2 operands (IQ and SOFT), but got {len(operands)}; --help explains")
-    if "--output" not in given:
+    if example and operands:
+        raise wrong("--example", f"needs no files, but got {operands[0]}")
+    for option in FOR_FILES if example else ("--snr-db",):
+        if option in given:
+            raise wrong(option, f"is of no use with{'' if example else 'out'} --example")
+    if output is None:
         raise wrong("--output", "is needed; --help explains")
-    if "--small" in given and picture_kind(given["--output"]) != "png":
-        raise wrong("--small", "is for PNG only")
-    named, soft_named = given.get("--input-format"), given.get("--soft-format")
     panels = panel_list("--panels", given.get("--panels", ",".join(PANELS)))
-    kind, size = picture_kind(given["--output"]), picture_size("--size", given.get("--size"), len(panels))
-    sample = count("--sample", given.get("--sample", str(DEFAULT_SAMPLE)))
-    axis = choice("--axis", given.get("--axis", "i"), ("i", "q"))
     sign = int(choice("--sign", given["--sign"], ("0", "1"))) if "--sign" in given else None
     scale = ratio("--input-scale", given["--input-scale"]) if "--input-scale" in given else None
     modulation = choice("--modulation", given["--modulation"], MODULATIONS) if "--modulation" in given else None
+    options = Options(
+        iq=Source(""),
+        soft=Source(""),
+        output=output,
+        kind=picture_kind(output),
+        modulation=MODULATIONS[modulation or DEFAULT_MODULATION],
+        input_format="cf32",
+        soft_format="s8",
+        scale=scale or 1,
+        sign=sign or 0,
+        sample=count("--sample", given.get("--sample", str(DEFAULT_SAMPLE))),
+        panels=panels,
+        axis=choice("--axis", given.get("--axis", "i"), ("i", "q")),
+        title=given.get("--title", operands[0] if operands else ""),
+        size=picture_size("--size", given.get("--size"), len(panels)),
+        example=example,
+        snr_db=decibels("--snr-db", given["--snr-db"]) if "--snr-db" in given else None,
+    )
+    if example:
+        return options._replace(soft_format=choice("--soft-format", given.get("--soft-format", "s8"), SOFT_FORMATS))
+    return with_files(options, given, operands, (modulation, scale, sign))
+
+
+def with_files(options: Options, given: Mapping[str, str], operands: list[str],
+               chosen: tuple[str | None, float | None, int | None]) -> Options:  # fmt: skip
+    """What names of files and metadata say, unless an option does."""
+    modulation, scale, sign = chosen
+    named, soft_named = given.get("--input-format"), given.get("--soft-format")
     iq = source_of(operands[0], named, SYMBOL_DATATYPES, lambda _: 1)
     modulation = modulation or iq.modulation
     soft = source_of(operands[1], soft_named, SOFT_BIT_DATATYPES,
@@ -195,23 +284,14 @@ def parse(given, operands):
     input_format = iq.format or format_of("--input-format", named, operands[0], INPUT_FORMATS, SOFT_FORMATS)
     soft_format = soft.format or format_of("--soft-format", soft_named, operands[1], SOFT_FORMATS, INPUT_FORMATS)
     for source, role in (iq, "IQ"), (soft, "SOFT"):
-        if is_file_of(given["--output"], source):
-            raise wrong(given["--output"], f"is {role} as well; give OUT another name")
-    scales = (scale, soft.scale, iq.scale, INPUT_FORMATS[input_format].scale)
-    return Options(
+        if is_file_of(options.output, source):
+            raise wrong(options.output, f"is {role} as well; give OUT another name")
+    return options._replace(
         iq=iq,
         soft=soft,
-        output=given["--output"],
-        kind=kind,
         modulation=MODULATIONS[modulation or soft.modulation or DEFAULT_MODULATION],
         input_format=input_format,
         soft_format=soft_format,
-        scale=next(value for value in scales if value),
+        scale=next(value for value in (scale, soft.scale, iq.scale, INPUT_FORMATS[input_format].scale) if value),
         sign=sign if sign is not None else soft.sign or 0,
-        sample=sample,
-        panels=panels,
-        axis=axis,
-        title=given.get("--title", operands[0]),
-        size=size,
-        small="--small" in given,
     )

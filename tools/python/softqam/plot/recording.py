@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Files of symbols and of soft bits, and what the metadata of a SigMF recording say of them."""
 
-import collections
+from __future__ import annotations
+
 import json
 import os
+from typing import Any, Callable, Mapping, NamedTuple
 
-from failure import Failure, cause_of
-from modulation import MODULATIONS
+from .failure import Failure, cause_of
+from .modulation import MODULATIONS
+
+Datatypes = Mapping[str, tuple[str, str]]
 
 META, DATA = ".sigmf-meta", ".sigmf-data"
 SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
@@ -15,13 +19,21 @@ SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le
 SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "ri16_le": ("s16", "<"), "ri16_be": ("s16", ">"),
                       "rf32_le": ("f32", "<"), "rf32_be": ("f32", ">")}  # fmt: skip
 
-# A file of symbols or soft bits: what the metadata of a recording say of it, or nothing.
-Source = collections.namedtuple(
-    "Source", "path format order skipped scale sign modulation meta", defaults=(None, "=", (0, 0), None, None, None, None)
-)
+
+class Source(NamedTuple):
+    """A file of symbols or soft bits: what the metadata of a recording say of it, or nothing."""
+
+    path: str
+    format: str | None = None
+    order: str = "="
+    skipped: tuple[int, int] = (0, 0)
+    scale: float | None = None
+    sign: int | None = None
+    modulation: str | None = None
+    meta: str | None = None
 
 
-def sigmf_base(path):
+def sigmf_base(path: str) -> str | None:
     """What the names of a recording's files begin with; None where the path is no recording's."""
     for suffix in (META, DATA):
         if path.endswith(suffix) and path != suffix:
@@ -29,20 +41,27 @@ def sigmf_base(path):
     return path if not os.path.exists(path) and os.path.exists(path + META) else None
 
 
-def read_metadata(path):
+def members_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, no name of which comes twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)
+
+
+def read_metadata(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
-            metadata = json.load(file)
+            metadata = json.load(file, object_pairs_hook=members_of)
     except OSError as error:
         raise Failure(path, cause_of(error)) from None
     except (ValueError, RecursionError):
-        raise Failure(path, "not JSON") from None
+        raise Failure(path, "not JSON, or an object in it has a name twice") from None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("global"), dict):
         raise Failure(path, "not SigMF: there is no object 'global'")
     return metadata
 
 
-def member(path, members, name, kind, default):
+def member(path: str, members: Mapping[str, Any], name: str, kind: type | tuple[type, ...], default: Any) -> Any:
     """A member of the metadata, of a kind, and if that is a number not negative."""
     value = members.get(name, default)
     if value is default:
@@ -57,7 +76,7 @@ def member(path, members, name, kind, default):
     return value
 
 
-def source_of(path, named, datatypes, channels_of):
+def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: Callable[[str | None], int]) -> Source:
     """A file whose format is named is plain, whatever its name. channels_of() says how many channels are needed by the
     modulation of the metadata, or None."""
     base = None if named is not None else sigmf_base(path)
@@ -81,4 +100,5 @@ def source_of(path, named, datatypes, channels_of):
     skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
     sign = member(meta, whole, "softqam:positive_means", int, None)
-    return Source(data, *datatypes[datatype], skipped, scale, sign, modulation, meta)
+    format_, order = datatypes[datatype]
+    return Source(data, format_, order, skipped, scale, sign, modulation, meta)

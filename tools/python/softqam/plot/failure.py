@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How a run ends before it is done."""
+from __future__ import annotations
 
 import signal
 
@@ -9,7 +10,7 @@ DEADLY_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 class Failure(Exception):
     """What main() says before it ends with the status."""
 
-    def __init__(self, subject, cause, status=1):
+    def __init__(self, subject: str | None, cause: str, status: int = 1) -> None:
         super().__init__(f"{subject or repr('')}: {cause}" if subject is not None else cause)
         self.status = status
 
@@ -18,5 +19,5 @@ class Interrupted(BaseException):
     """A deadly signal."""
 
 
-def cause_of(error):
+def cause_of(error: BaseException) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
