@@ -10,7 +10,7 @@ import sys
 import tarfile
 
 from mpi_environment import MPI_ENVIRONMENT
-from tools_harness import BOTH_DEMODS, DEMOD, DEMOD_MPI, GEN, MODULATIONS, ToolTest, main, pack, tool
+from tools_harness import ARGUMENTS, BOTH_DEMODS, DEMOD, DEMOD_MPI, GEN, MODULATIONS, ToolTest, main, pack, tool
 
 NO_ID = 0xFFFFFFFF
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
@@ -40,6 +40,23 @@ class Reports(ToolTest):
         for arguments in (["x.cf32", "y.u8"], ["-q", "--input-scale", "1/2", "x.cf32", "y.u8"],
                           ["--progress", "always", "x.cf32", "y.u8"]):  # fmt: skip
             self.assertEqual(self.lost(DEMOD, *arguments), (0, 0), arguments)
+
+
+class Stacks(ToolTest):
+    """C6: threads have stacks of a size of their own, whatever `ulimit -s` is; the first has what is left of the limit."""
+
+    def test_small(self):
+        if ARGUMENTS.quick:
+            self.skipTest("sanitizers need more")
+        self.make("x.cf32", "--symbols", "600000", "--snr-db", "30", "--bits", "sent")
+        expected = self.ok(self.demod("x.cf32", "-")).out
+        for kib in (64, 128):
+            limit = {"preexec_fn": lambda size=1024 * kib: resource.setrlimit(resource.RLIMIT_STACK, (size, size))}
+            self.ok(self.gen("-q", "--threads", "4", "--symbols", "600000", "--snr-db", "30", "y.cf32", **limit))
+            self.assertEqual(self.read("y.cf32"), self.read("x.cf32"))
+            self.assertEqual(self.ok(self.demod("y.cf32", "-", **limit)).out, expected)
+            options = ["--input-scale", "auto", "--noise-var", "auto", "--stats", "--verify", "--compare", "sent", "-o", "s8"]
+            self.ok(self.demod(*options, "y.cf32", "z.s8", **limit))
 
 
 class Constellation(ToolTest):

@@ -76,9 +76,10 @@ static void escape(char *to, const char *from)
     *to = '\0';
 }
 
+/* Called with the mutex, which the line's room is under too: it is much of a small stack. */
 static void print_line(const char *line, const char *before, const char *after)
 {
-    char escaped[4 * LINE_NBYTES];
+    static char escaped[4 * LINE_NBYTES];
     escape(escaped, line);
     fprintf(stderr, "%s%s: %s%s", before, program_name, escaped, after);
     fflush(stderr);

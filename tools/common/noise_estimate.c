@@ -9,8 +9,8 @@
 #include "sample_format.h"
 
 enum {
-    /* Bounds the buffer of widened samples, and the number of small terms that one sum takes. */
-    PART_SYMBOLS = 4096,
+    /* Bounds the room on the stack, and the number of small terms that one sum takes. */
+    PART_SYMBOLS = 1024,
     N_FOLDS = MODULATION_MAX_BITS / 2 - 1
 };
 

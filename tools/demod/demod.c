@@ -92,8 +92,9 @@ static bool demodulate(struct demod_run *run, struct outputs *outputs)
 
 static int demodulate_file(const struct demod_options *options)
 {
-    struct demod_run run;
-    struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
+    /* Too large for the smallest stacks. */
+    static struct demod_run run;
+    static struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
     demod_run_init(&run, options);
     int result = open_files(&run, &outputs);
     if (result == EXIT_DONE)

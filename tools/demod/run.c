@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
+#include "common/thread.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
  * reading, demodulating and writing. The GPU's blocks are longer, because a call costs it more, but not much longer,
@@ -283,8 +284,8 @@ bool demod_run_start(struct demod_run *run)
     run->started = clock_seconds();
     run->stop_fd = run->symbols.file.stop_fd = run->noise.file.stop_fd = run->comparison.file.stop_fd =
         eventfd(0, EFD_CLOEXEC);
-    run->reader_runs = !pthread_create(&run->reader, NULL, demod_read_blocks, run);
-    run->worker_runs = !pthread_create(&run->worker, NULL, demod_process_blocks, run);
+    run->reader_runs = thread_start(&run->reader, demod_read_blocks, run);
+    run->worker_runs = thread_start(&run->worker, demod_process_blocks, run);
     if (run->reader_runs && run->worker_runs)
         return true;
     message_print(NULL, "the system has no thread for reading or demodulating");

@@ -13,6 +13,7 @@
 #include "common/output_file.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
+#include "common/thread.h"
 #include "common/transmitter.h"
 #include "options.h"
 
@@ -76,7 +77,7 @@ static void fill_block(struct run *run, uint64_t first, size_t n_symbols)
         set_slice(run, first, n_symbols, i, slice);
         if (i == 0)
             pthread_sigmask(SIG_SETMASK, &before, NULL);
-        slice->is_running = i > 0 && !pthread_create(&slice->thread, NULL, fill_slice, slice);
+        slice->is_running = i > 0 && thread_start(&slice->thread, fill_slice, slice);
         if (!slice->is_running)
             fill_slice(slice);
     }
