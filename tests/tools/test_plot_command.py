@@ -173,7 +173,10 @@ class Failures(PlotTest):
             ("x.cf32", "a\nb\x1b.u8", "a\\nb\\x1b.u8: the soft bits of 10 symbols (u8), but x.cf32 has 100 (cf32)"),
         ):
             self.rejects(to + [iq, soft], 1, message)
-        mismatch = "x.u8: the soft bits of 25 symbols (f32), but x.cf32 has 100 (cf32)"
+        for name, n_bits in (("qpsk", 2), ("64qam", 6), ("bpsk or pi2-bpsk", 1)):
+            self.write("y.s8", bytes(100 * n_bits))
+            self.assertRegex(self.plot(*to, "x.cf32", "y.s8").err, rf"\Asoftqam-plot: y.s8: [^\n]*; --modulation {name} would fit\n\Z")
+        mismatch = "x.u8: the soft bits of 25 symbols (f32), but x.cf32 has 100 (cf32); --modulation qpsk would fit"
         self.rejects(to + ["-s", "f32", *self.pair], 1, mismatch)
 
     def test_output_that_cannot_be(self):
@@ -263,6 +266,19 @@ class Failures(PlotTest):
             os.unlink(self.path("started"))
             self.assertEqual(self.files(), before)
             self.assertEqual(self.read("out.png"), b"old")
+
+
+class Warnings(PlotTest):
+    def test_lost(self):
+        """A warning that nobody gets is a failure, though the picture is there."""
+        self.make("x.cf32", "-m", "qpsk", "--symbols", "2000")
+        self.ok(self.demod("-q", "-o", "s8", "--snr-db", "30", "x.cf32", "x.s8"))
+        arguments = ["--panels", "evm", "x.cf32", "x.s8", "-o", "y.png"]
+        self.assertEqual(self.plot(*arguments).err, "softqam-plot: x.cf32: warning: the symbols look like QPSK without noise, not 256QAM; "
+                                                    "use --modulation qpsk\n")  # fmt: skip
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.plot(*arguments, stderr=full).code, 1)
+        self.assertEqual(self.plot(*arguments, stderr=None, preexec_fn=lambda: os.close(2)).code, 1)
 
 
 class Output(PlotTest):

@@ -17,6 +17,7 @@ CLEAR_DIFFERENCE, CLEAR_DEVIATION = 0.03, 0.6
 # A histogram of magnitudes ends at so many root mean squares; the outermost points are at 1.7.
 N_BINS, HISTOGRAM_END = 512, 3.0
 ENERGY_TOLERANCE = 0.1
+MAX_SNR_DB = 50
 
 
 class Fit(NamedTuple):
@@ -51,7 +52,7 @@ def _fit(histogram: Reals, n_levels: int) -> Fit:
     magnitudes = (np.flatnonzero(histogram)[:, None] + 0.5) * width
     counts, levels = histogram[histogram > 0], np.arange(1, n_levels, 2)
     best = Fit(-math.inf, 0, 0)
-    for snr_db in range(-2, 51):
+    for snr_db in range(-2, MAX_SNR_DB + 1):
         noise_var = 10 ** (-snr_db / 10)
         half_spacing = math.sqrt(3 / (n_levels**2 - 1) / (1 + noise_var))
         deviation = math.sqrt(noise_var / (1 + noise_var) + width**2 / 12)
@@ -103,7 +104,8 @@ def complaint(symbols: Symbols, positions: Positions, modulation: Modulation, sc
     if name is None:
         return f"do not look like {shown(modulation.name)}, but have more points; --modulation tells which"
     if name != modulation.name:
-        return f"look like {shown(name)} at {snr_db} dB, not {shown(modulation.name)}; use --modulation {name}"
+        noise = f"at {snr_db} dB" if snr_db < MAX_SNR_DB else "without noise"
+        return f"look like {shown(name)} {noise}, not {shown(modulation.name)}; use --modulation {name}"
     noise_var = noise_var_of(float(np.mean(squared_errors(modulation, symbols, positions))), modulation)
     spread = 5 * float(np.std(energies)) / math.sqrt(len(symbols))
     if abs(energy - 1 - noise_var) > max(ENERGY_TOLERANCE, spread):

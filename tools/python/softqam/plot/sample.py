@@ -15,6 +15,7 @@ from .command import Options
 from .failure import Failure, cause_of
 from .formats import INPUT_FORMATS, SOFT_FORMATS, Format
 from .geometry import Positions, Symbols
+from .modulation import MODULATIONS
 from .recording import Source
 from .text import grouped
 
@@ -32,10 +33,16 @@ class Sample(NamedTuple):
     runs: list[Run]
 
 
+def hint_of(n_values: float, n_symbols: int) -> str:
+    """Which modulation so many symbols with so many soft bits may have."""
+    fitting = [name for name, modulation in MODULATIONS.items() if modulation.n_bits * n_symbols == n_values]
+    return f"; --modulation {' or '.join(fitting)} would fit" if fitting else ""
+
+
 class SymbolFile:
     """A regular file of so many values a symbol."""
 
-    def __init__(self, source: Source, known: Format, n_values: int) -> None:
+    def __init__(self, source: Source, known: Format, n_values: int, iq: SymbolFile | None = None) -> None:
         self.path, self.n_values = source.path, n_values
         self.dtype = np.dtype(source.order.replace("=", "<") + known.dtype)
         self.skipped, trailing = source.skipped
@@ -54,7 +61,8 @@ class SymbolFile:
         self.n_symbols, rest = divmod(status.st_size - self.skipped - trailing, self.nbytes)
         if rest:
             left = f"{rest} byte{'s' if rest > 1 else ''} left over (a symbol has {self.nbytes})"
-            raise Failure(self.path, f"not a whole number of symbols: {left}")
+            n_all = (status.st_size - self.skipped - trailing) / self.dtype.itemsize
+            raise Failure(self.path, f"not a whole number of symbols: {left}{hint_of(n_all, iq.n_symbols) if iq else ''}")
 
     def read(self, first: int, n: int) -> npt.NDArray[Any]:
         """The values of n symbols, [n, n_values]."""
@@ -96,10 +104,11 @@ def sample_of_arrays(components: npt.NDArray[Any], soft: npt.NDArray[Any], scale
 def sample_of_files(options: Options) -> Sample:
     known = INPUT_FORMATS[options.input_format]
     iq = SymbolFile(options.iq, known, 2)
-    soft = SymbolFile(options.soft, SOFT_FORMATS[options.soft_format], options.modulation.n_bits)
+    soft = SymbolFile(options.soft, SOFT_FORMATS[options.soft_format], options.modulation.n_bits, iq)
     if iq.n_symbols != soft.n_symbols:
         theirs = f"the soft bits of {grouped(soft.n_symbols)} symbols ({options.soft_format})"
-        raise Failure(soft.path, f"{theirs}, but {iq.path} has {grouped(iq.n_symbols)} ({options.input_format})")
+        hint = hint_of(soft.n_symbols * soft.n_values, iq.n_symbols)
+        raise Failure(soft.path, f"{theirs}, but {iq.path} has {grouped(iq.n_symbols)} ({options.input_format}){hint}")
     if not iq.n_symbols:
         raise Failure(iq.path, "has no symbols")
     runs = runs_of(iq.n_symbols, options.sample)
