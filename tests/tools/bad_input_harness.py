@@ -101,7 +101,7 @@ class BadInputTest(unittest.TestCase):
     def put_recording(self, captures=(), **members):
         """The members have __ for a colon in their names."""
         members = {"core__datatype": "cf32_le", **members}
-        document = {"global": {k.replace("__", ":"): v for k, v in members.items()}, "captures": list(captures)}
+        document = {"global": {k.replace("__", ":"): v for k, v in members.items()}, "captures": list(captures) if captures == () else captures}
         text = json.dumps(document, ensure_ascii=False)
         self.put("x.sigmf-meta", text.encode("utf-8", "surrogateescape"))
         self.put("x.sigmf-data", bytes(80))

@@ -230,7 +230,12 @@ static bool read_gaps(struct sigmf_input *input)
     if (!read_count(input, global_member(input, "core:trailing_bytes"), "core:trailing_bytes", 0,
                     &input->trailing_nbytes))
         return false;
-    cJSON_ArrayForEach(capture, cJSON_GetObjectItemCaseSensitive(input->document, "captures"))
+    const cJSON *captures = cJSON_GetObjectItemCaseSensitive(input->document, "captures");
+    if (captures && !cJSON_IsArray(captures)) {
+        message_print(input->meta_path, "captures: not a list");
+        return false;
+    }
+    cJSON_ArrayForEach(capture, captures)
     {
         uint64_t nbytes;
         if (!read_count(input, cJSON_GetObjectItemCaseSensitive(capture, "core:header_bytes"), "core:header_bytes", 0,
