@@ -167,7 +167,7 @@ WRONG_SETTINGS = {
     "noise_form": ["N0 ", "1/n0", "snr", 0.5, ["n0"]],
     "backend": ["gpu", "", None, 0, "Cuda ", "CPU,"],
     "threads": [-1, 1025, 1.0, "2", True, None, 2**40],
-    "device": [-1, "0", 1.5, True, 2**31],
+    "device": [-1, "0", 1.5, True, 2**31, 0, np.int64(3)],
 }
 WRONG_OF_MATLAB = {
     "mod": ["8PSK", "QAM", "", None, 16, "pi/4-QPSK", "512QAM"],

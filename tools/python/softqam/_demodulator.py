@@ -54,12 +54,12 @@ def _make_core(
     device: int | None,
 ) -> _core.Demodulator:
     """Checks the settings."""
+    place = _names.number(_names.BACKENDS, "backend", backend)
+    gpu = None if device is None else integer("device", device, 0, 2**31 - 1)
+    if gpu is not None and place == _names.BACKENDS["cpu"]:
+        raise ValueError(f"device is {device!r}: the backend 'cpu' uses no GPU")
     return _core.Demodulator(
-        _context(
-            _names.number(_names.BACKENDS, "backend", backend),
-            integer("threads", threads, 0, 1024),
-            None if device is None else integer("device", device, 0, 2**31 - 1),
-        ),
+        _context(place, integer("threads", threads, 0, 1024), gpu),
         _names.number(_names.MODULATIONS, "modulation", modulation),
         _names.number(_names.OUTPUTS, "output", output),
         integer("sign", sign, 0, 1),
