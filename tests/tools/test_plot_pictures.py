@@ -354,12 +354,15 @@ class Sigmf(PlotTest):
             ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
             ({"core__datatype": "ci8", "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
             ({"core__datatype": "ci8", "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
+            ({"core__datatype": "ci8", "softqam__input_scale": 0}, "softqam:input_scale: not a positive number"),
         ):
             self.record("r", self.samples.tobytes(), **global_)
             self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: " + message)
         for text in (b"{", b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}'):
             self.write("r.sigmf-meta", text)
             self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not JSON, or an object in it has a name twice")
+        self.write("r.sigmf-meta", b'{"global": {"core:datatype": "ci8"}, "captures": {}}')
+        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: captures: not a list")
         self.write("r.sigmf-meta", b"[]")
         self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not SigMF: there is no object 'global'")
         self.record("r", b"", core__datatype="ci8", core__trailing_bytes=10)

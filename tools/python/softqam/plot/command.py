@@ -20,12 +20,17 @@ PROGRAM = "softqam-plot"
 
 HELP = """\
 Usage: softqam-plot [options] IQ SOFT -o OUT.png
-       softqam-plot [options] --example -o OUT.png
+  or:  softqam-plot [options] --example -o OUT.png
 
 Draws the symbols in IQ and the soft bits or LLRs that softqam-demod made of
 them in SOFT, with matplotlib: the density of the constellation, the soft bits
 of an axis against the input, a histogram per bit, and EVM over time. Says the
 EVM, the SNR, and when the symbols are not on the points of the modulation.
+
+IQ and SOFT may be SigMF recordings, given as NAME.sigmf-meta, NAME.sigmf-data
+or NAME. Their metadata then give formats, modulation, scale and sign, unless
+the options below do. An IQ or SOFT with any other suffix than those of the
+formats below is refused without -i or -s.
 
 Examples:
   $ softqam-plot --example -m 64qam -o llrs.png
@@ -33,12 +38,7 @@ Examples:
   $ softqam-plot -m qpsk --panels bits capture.cs16 capture.f32 -o bits.svg
   $ softqam-plot recording.sigmf-meta soft.sigmf-meta -o picture.pdf
 
-IQ and SOFT may be SigMF recordings, given as NAME.sigmf-meta, NAME.sigmf-data
-or NAME. Their metadata then give formats, modulation, scale and sign, unless
-the options below do. An IQ or SOFT with any other suffix than those of the
-formats below is refused without -i or -s.
-
-Files:
+Symbols and soft bits:
   -o, --output FILE          the picture; .png, .svg or .pdf says which kind
   -m, --modulation NAME      bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or
                              1024qam; default: 256qam. IQ's first symbol is

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import AsinhLocator, FixedLocator, MaxNLocator
 
-from .command import HEADER, PANELS, choice, grid, picture_size
+from .command import HEADER, PANELS, choice, grid, panel_list, picture_size
 from .failure import Failure
 from .formats import SOFT_FORMATS
 from .geometry import Reals, levels_of, points_of, squared_errors, turned_back
@@ -227,29 +227,57 @@ def draw(sample: Sample, modulation: Modulation, soft_format: str, *, sign: int 
     return figure
 
 
+def array_of(argument: str, value: Any, kinds: str) -> npt.NDArray[Any]:
+    """A plain array, flat, of one of NumPy's kinds of numbers."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{argument} is a masked array: filled(numpy.nan) makes erasures of masked symbols")
+    array = np.asarray(value).reshape(-1)
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"{argument} has dtype {array.dtype}")
+    return array
+
+
+def check_choices(modulation: str, panels: Sequence[str], axis: str, sign: int, title: str, size: Any) -> None:
+    """As the options of the same names."""
+    for argument, value in (("modulation", modulation), ("axis", axis), ("title", title)):
+        if not isinstance(value, str):
+            raise TypeError(f"{argument} is {value!r}: it takes a string")
+    if not isinstance(panels, (list, tuple)) or not panels or not all(isinstance(name, str) for name in panels):
+        raise TypeError(f"panels is {panels!r}: it takes a list of {', '.join(PANELS)}")
+    if size is not None and not (isinstance(size, (list, tuple)) and len(size) == 2 and all(isinstance(n, int) for n in size)):
+        raise TypeError(f"size is {size!r}: it takes a width and a height in pixels")
+    try:
+        choice("modulation", modulation, MODULATIONS)
+        choice("axis", axis, ("i", "q"))
+        choice("sign", str(sign), ("0", "1"))
+        panel_list("panels", ",".join(panels))
+        picture_size("size", f"{size[0]}x{size[1]}" if size else None, len(panels))
+    except Failure as failure:
+        raise ValueError(str(failure)) from None
+
+
 def figure_of_arrays(symbols: Any, soft: Any, modulation: str = "256qam", *, sign: int = 0, axis: str = "i",
                      panels: Sequence[str] = PANELS, title: str = "", size: tuple[int, int] | None = None, input_scale: float = 1,
                      positions: Any = None) -> Figure:  # fmt: skip
     """softqam.plot.figure()."""
-    try:
-        known = MODULATIONS[choice("modulation", modulation, MODULATIONS)]
-        for name in panels:
-            choice("panels", name, PANELS)
-        choice("axis", axis, ("i", "q"))
-        choice("sign", str(sign), ("0", "1"))
-    except Failure as failure:
-        raise ValueError(str(failure)) from None
-    symbols, soft = np.asarray(symbols).reshape(-1), np.asarray(soft).reshape(-1)
+    check_choices(modulation, panels, axis, sign, title, size)
+    if not isinstance(input_scale, (int, float)) or not 0 < input_scale < math.inf:
+        raise ValueError(f"input_scale is {input_scale!r}: it takes a positive number")
+    known, symbols, soft = MODULATIONS[modulation.lower()], array_of("symbols", symbols, "cfiu"), array_of("soft", soft, "fiu")
     soft_format = next((name for name, format_ in SOFT_FORMATS.items() if soft.dtype == np.dtype(format_.dtype)), None)
     if soft_format is None:
         raise TypeError(f"soft has dtype {soft.dtype}: not that of soft bits or LLRs")
     n = len(symbols)
     if not n or len(soft) != n * known.n_bits:
         raise ValueError(f"soft has {len(soft)} values: {n} symbols of {known.name} have {n * known.n_bits}")
-    components = np.stack([symbols.real, symbols.imag], axis=-1)
     runs = runs_of(n, n)
+    components = np.stack([symbols.real, symbols.imag], axis=-1)
     sample = sample_of_arrays(components, soft.reshape(n, -1), input_scale * math.sqrt(known.energy), runs, n)
     if positions is not None:
-        sample = sample._replace(positions=np.broadcast_to(np.asarray(positions, np.int64), n))
+        places = array_of("positions", positions, "iu").astype(np.int64)
+        if len(places) != n:
+            raise ValueError(f"positions has {len(places)} values: there are {n} symbols")
+        sample = sample._replace(positions=places)
     complaint = complaint_of(sample.symbols, sample.positions, known, input_scale)
-    return draw(sample, known, soft_format, sign=sign, axis=axis, panels=panels, title=title, size=size, complaint=complaint)
+    return draw(sample, known, soft_format, sign=sign, axis=axis.lower(), panels=[name.lower() for name in panels], title=title,
+                size=size, complaint=complaint)  # fmt: skip

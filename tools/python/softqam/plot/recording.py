@@ -96,9 +96,13 @@ def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: C
         raise Failure(meta, f"core:num_channels: {n_channels}, but {channels} is needed")
     dataset = member(meta, whole, "core:dataset", str, None)
     data = base + DATA if dataset is None else os.path.join(os.path.dirname(meta), os.path.basename(dataset))
-    first = captures[0] if isinstance(captures, list) and captures and isinstance(captures[0], dict) else {}
+    if captures is not None and not isinstance(captures, list):
+        raise Failure(meta, "captures: not a list")
+    first = captures[0] if captures and isinstance(captures[0], dict) else {}
     skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
+    if scale == 0:
+        raise Failure(meta, "softqam:input_scale: not a positive number")
     sign = member(meta, whole, "softqam:positive_means", int, None)
     format_, order = datatypes[datatype]
     return Source(data, format_, order, skipped, scale, sign, modulation, meta)
