@@ -92,21 +92,21 @@ VEC softqam_llr_table negated_lines(const softqam_llr_table *table)
     return negated;
 }
 
+/* `negated` is memory for the lines of the opposite sign, which the constants may point to. */
 VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqam_llr_layout layout,
-                                     const softqam_loop_call *call)
+                                     const softqam_loop_call *call, softqam_llr_table *negated)
 {
     const softqam_llr_scale scale = call->scale;
     const int max_byte = output == SOFTQAM_OUTPUT_S8 ? (int)scale.limit : 0;
     llr_constants constants;
     const softqam_llr_table *table = call->table;
-    softqam_llr_table negated;
     constants.noise_kind = call->noise_kind;
     constants.weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
     constants.steps_per_nat = vec_splat(scale.steps_per_nat);
     constants.weight_flip = vec_splat_u32(0);
     if (are_steps(output) && scale.steps_per_nat < 0.0f) {
-        negated = negated_lines(call->table);
-        table = &negated;
+        *negated = negated_lines(call->table);
+        table = negated;
         constants.steps_per_nat = vec_splat(-scale.steps_per_nat);
         constants.weight = vec_sub(vec_splat(0.0f), constants.weight);
         constants.weight_flip = vec_splat_u32(0x80000000u);

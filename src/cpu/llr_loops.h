@@ -339,7 +339,8 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
 
 VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call)
 {
-    const llr_constants constants = load_llr_constants(m, output, layout, call);
+    softqam_llr_table negated;
+    const llr_constants constants = load_llr_constants(m, output, layout, call, &negated);
     const size_t n_step = step_symbols(output, layout), value_nbytes = llr_nbytes(output);
     size_t n_symbols = call->n_symbols;
     bool is_exact = false;
