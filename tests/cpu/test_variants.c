@@ -298,6 +298,31 @@ static void test_fast_range(void **state)
     variants_close_data(&self);
 }
 
+/* Components within four floats of the end of a row, where the next one's line gives another float. */
+static void test_row_ends(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_FAR);
+    variants_data self = variants_open_data(harness_symbol_count(4096));
+    for (int k = 1; k <= N_MODULATIONS; k++) {
+        const softqam_modulation modulation = (softqam_modulation)k;
+        const softqam_llr_table *table = softqam_llr_table_of(softqam_axis_bits(modulation));
+        const variants_call call = variants_default_call(modulation, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_N0);
+        for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+            const size_t row = 1 + harness_random_below(&random, (size_t)table->last_row + 1);
+            float end = (float)row / table->rows_per_unit;
+            uint32_t bits;
+            memcpy(&bits, &end, sizeof bits);
+            bits += (uint32_t)harness_random_below(&random, 9) - 4;
+            memcpy(&end, &bits, sizeof end);
+            self.components[i] = harness_random_below(&random, 2) ? end : -end;
+            self.noise[i / 2] = 1.0f;
+        }
+        check_data(&call, &self);
+    }
+    variants_close_data(&self);
+}
+
 /* The caller's rounding mode does not matter, to the tables neither, and is left alone. */
 static void test_rounding_mode(void **state)
 {
@@ -388,7 +413,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_noise_of_call),   cmocka_unit_test(test_rounding_mode),
         cmocka_unit_test(test_flushing_caller), cmocka_unit_test(test_large_calls),
         cmocka_unit_test(test_large_in_pieces), cmocka_unit_test(test_copy_streaming),
-        cmocka_unit_test(test_fast_range),      cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_fast_range),      cmocka_unit_test(test_row_ends),
+        cmocka_unit_test(test_unknown_names),
     };
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k]->name,
