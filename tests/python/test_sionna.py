@@ -131,6 +131,16 @@ def test_gradient(bits, shape):
         assert_near(got, expected)
 
 
+def test_gradient_without_noise():
+    gradients = []
+    for demapper in pair(4):
+        no = torch.tensor([0.0, 0.1, -1.0], requires_grad=True)
+        demapper(torch.full((3,), 0.4 + 0.1j), no).sum().backward()
+        gradients.append(no.grad)
+    assert_near(gradients[1], gradients[0])
+    assert gradients[0][0] == gradients[0][2] == 0
+
+
 def test_gradient_of_what_is_not_finite():
     y = make_symbols(4)
     y[1], y[2] = complex(float("nan"), 1), complex(1, float("inf"))

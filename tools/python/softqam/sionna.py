@@ -13,6 +13,8 @@ import softqam
 
 __all__ = ["Demapper"]
 
+# Noise variances below count as this one, as Sionna has it: no noise is none that erases.
+_MIN_NOISE_VAR = float(np.finfo(np.float32).tiny)
 _MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
 
 
@@ -25,7 +27,10 @@ def _demodulator(bits: int) -> softqam.Demodulator:
 @torch.library.custom_op("softqam::demap_qam", mutates_args=())
 def _demap_qam(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
     """[..., n] complex64 and float32 that broadcasts to it: [..., n * bits] float32."""
-    llrs: torch.Tensor = _demodulator(bits)(symbols.detach().resolve_conj(), noise_var.detach())
+    noise_var = noise_var.detach()
+    # Not by PyTorch on the CPU, whose threads wait for each other.
+    limited = noise_var.clamp_min(_MIN_NOISE_VAR) if noise_var.is_cuda else np.maximum(noise_var.numpy(), np.float32(_MIN_NOISE_VAR))
+    llrs: torch.Tensor = _demodulator(bits)(symbols.detach().resolve_conj(), limited)
     return llrs
 
 
@@ -64,21 +69,23 @@ def _keep_for_gradient(ctx: Any, inputs: Tuple[torch.Tensor, torch.Tensor, int],
 
 def _gradient(ctx: Any, gradient: torch.Tensor) -> Tuple[Optional[torch.Tensor], Optional[torch.Tensor], None]:
     symbols, noise_var, llrs = ctx.saved_tensors
+    limited = noise_var.clamp_min(_MIN_NOISE_VAR)
     of_symbols = of_noise_var = None
     if ctx.needs_input_grad[0]:
         n_bits = ctx.bits // 2
         table, spacing = _slopes(n_bits)
-        slopes = torch.as_tensor(table, dtype=torch.float32, device=symbols.device)
+        by_interval = torch.as_tensor(table, dtype=torch.float32, device=symbols.device)
         components = torch.view_as_real(symbols.resolve_conj())
         is_finite = components.isfinite().all(-1, keepdim=True)
         interval = torch.floor(torch.where(is_finite, components, 0.0) / spacing) + 2 ** (n_bits - 1)
-        slope = slopes[interval.clamp(0, 2**n_bits - 1).long()]
+        slope = by_interval[interval.clamp(0, 2**n_bits - 1).long()]
         of_axes = gradient.reshape(*symbols.shape, n_bits, 2).transpose(-1, -2)
-        of_components = (of_axes * slope).sum(-1) * is_finite / noise_var.unsqueeze(-1)
+        of_components = (of_axes * slope).sum(-1) * is_finite / limited.unsqueeze(-1)
         of_symbols = torch.view_as_complex(of_components.contiguous())
     if ctx.needs_input_grad[1]:
         products = (gradient * llrs).reshape(*symbols.shape, ctx.bits)
-        of_noise_var = (-products.sum(-1) / noise_var).sum_to_size(noise_var.shape)
+        slopes = (-products.sum(-1) / limited).sum_to_size(noise_var.shape)
+        of_noise_var = torch.where(noise_var >= _MIN_NOISE_VAR, slopes, 0.0)
     return of_symbols, of_noise_var, None
 
 
@@ -113,4 +120,4 @@ class Demapper(mapping.Demapper):
     def call(self, y: torch.Tensor, no: torch.Tensor, prior: Optional[torch.Tensor] = None) -> torch.Tensor:
         if prior is not None or not self._bits:
             return super().call(y, no, prior)
-        return _demap_qam(y, torch.clamp_min(no, self._no_threshold), self._bits)
+        return _demap_qam(y, no, self._bits)
