@@ -46,7 +46,7 @@ static void gather(struct gathered *to, const struct codeword *codeword, size_t 
 {
     uint8_t visits[MAX_N_CB] = {0};
     const size_t n_cb = codeword->transmissions[0].n_cb;
-    for (int k = 0; k <= both; k++) {
+    for (int k = 0; k < (both ? 2 : 1); k++) {
         const softqam_codeword *transmission = &codeword->transmissions[k];
         uint64_t first, e;
         softqam_codeword_block(transmission, codeword->n_bits, codeword->n_layers, r, &first, &e);
