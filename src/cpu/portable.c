@@ -144,7 +144,8 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
         symbol_metrics(m, call->table, symbol, call->i_flips[k % 2], metrics);
         for (size_t bit = 0; bit < n_bits; bit++)
             store_llr(format, descrambled(call, k * n_bits + bit, metrics[bit]), weight, call->scale.limit, valid,
-                      call->out + k * symbol_step + (call->planes ? (size_t)call->planes[bit] : bit * nbytes));
+                      call->out + (ptrdiff_t)(k * symbol_step) +
+                          (call->planes ? call->planes[bit] : (ptrdiff_t)(bit * nbytes)));
     }
 }
 
