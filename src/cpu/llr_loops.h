@@ -350,7 +350,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                        .symbol_nbytes =
                            layout == SOFTQAM_LLRS_IN_PLANES ? value_nbytes : llr_symbol_bits(m) * value_nbytes,
                        .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT,
-                       .ahead = call->ahead,
+                       .ahead = call->ahead ? call->ahead : call->out,
                        .ahead_nbytes = call->ahead ? call->ahead_nbytes : 0};
     for (unsigned number = 0; n_symbols > 0; number++) {
         size_t n = LLR_TILE_SYMBOLS;
