@@ -91,7 +91,8 @@ def test_settings_can_be_read_and_not_set():
     for one, expected in [
         (softqam.Demodulator(), ("256qam", "s8", 0, 6, 127, 8)),
         (softqam.Demodulator("qpsk", output="s16"), ("qpsk", "s16", 0, 64, 32767, 2)),
-        (softqam.Demodulator("16qam", output="f16", sign=1), ("16qam", "f16", 1, None, None, 4)),
+        (softqam.Demodulator("16qam", output="f16", sign=1), ("16qam", "f16", 1, None, 65504, 4)),
+        (softqam.Demodulator("bpsk", output="f32"), ("bpsk", "f32", 0, None, None, 1)),
         (Named("a"), ("64qam", "s16", 1, 20, 1000, 6)),
     ]:
         names = ("modulation", "output", "sign", "llr_scale", "llr_limit", "bits_per_symbol")

@@ -115,7 +115,8 @@ def wrong_settings():
         "noise_form": ["", "N", "1/n0", None, 1, ["n0"]],
     }.items():
         yield from ({name: value} for value in values)
-    yield from ({"output": "f32", "llr_scale": 6.0}, {"output": "f16", "llr_limit": 10}, {"output": "u8"})
+    yield from ({"output": "f32", "llr_scale": 6.0}, {"output": "f32", "llr_limit": 10}, {"output": "u8"})
+    yield from ({"output": "f16", "llr_limit": limit} for limit in (0, -1, 2049, 65505, 65535, 65536, 1.5))
     yield {"output": "u8", "noise_var": None, "llr_scale": 2.0}
     for scale in (0, 2.0**-11, np.nextafter(np.float32(2.0**14), np.float32(1e6)), 2.0**20, float("nan")):
         yield {"output": "s16", "llr_scale": scale}
@@ -247,7 +248,8 @@ IN_TWO_LAYERS = {"symbols": np.zeros((4, 2, 30), np.complex64), "layers": 2}
         ("output", {"output": "u8", "c_init": 2}),
         ("output", {"output": "u8", **IN_TWO_LAYERS}),
         ("llr_scale", {"output": "f32", "llr_scale": 2}),
-        ("llr_limit", {"output": "f16", "llr_limit": 2}),
+        ("llr_limit", {"output": "f32", "llr_limit": 2}),
+        ("llr_limit", {"output": "f16", "llr_limit": 65505}),
         ("llr_scale", {"output": "s16", "llr_scale": 2.0**20}),
         ("layers", {"modulation": "pi2-bpsk", **IN_TWO_LAYERS}),
         ("layers first_symbol", {"first_symbol": 3, **IN_TWO_LAYERS}),

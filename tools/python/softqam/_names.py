@@ -10,9 +10,9 @@ OUTPUTS = {"s8": 0, "s16": 1, "f16": 2, "f32": 3, "u8": 4}
 NOISE_FORMS = {"n0": 1, "inverse": 2}
 BACKENDS = {"cpu": 0, "cuda": 1, "auto": 2}
 
-# Defaults of the outputs that are numbers of steps.
+# Defaults of the outputs that are numbers of steps; for f16 the limit of sums in soft buffers.
 LLR_SCALES = {"s8": 6.0, "s16": 64.0}
-LLR_LIMITS = {"s8": 127, "s16": 32767}
+LLR_LIMITS = {"s8": 127, "s16": 32767, "f16": 65504}
 
 # NumPy's names of the outputs' types.
 OUTPUT_DTYPES = {"s8": "int8", "s16": "int16", "f16": "float16", "f32": "float32", "u8": "uint8"}
