@@ -219,6 +219,9 @@ class Library:
     def empty(self, shape, dtype, device):
         return empty(shape, dtype, device)
 
+    def zeros(self, shape, dtype, device):
+        return to_gpu(np.zeros(shape, dtype), device)
+
     def number(self, value, device):
         Library.numbers += 1
         return to_gpu(np.full((), value, np.float32), device)

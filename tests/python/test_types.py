@@ -16,7 +16,7 @@ FOLDER = Path(softqam.__file__).parent.parent
 # and a Literal with more than one value is no Union. softqam.sionna needs Sionna to be imported.
 ALLOWED = r"""
 softqam\.sionna(\..*)?
-softqam\._core\.(ArrayLibrary|Context|Demodulator|bits_per_symbol|gold_sequence|noise_value)
+softqam\._core\.(ArrayLibrary|Codeword|Context|Demodulator|bits_per_symbol|gold_sequence|ldpc_codeword|noise_value)
 softqam\._demodulator\._context
 softqam\._gpu\.(_kept_number|_library_named|_library_of_type)
 softqam(\._types)?\.(Backend|Modulation|NoiseForm|Output)
@@ -46,6 +46,14 @@ assert_type(demodulator(Tensor(), 0.1, out=out), npt.NDArray[np.int8])
 assert_type(demodulator.llr_scale, float | None)
 assert_type(softqam.nrSymbolDemodulate(symbols, "QPSK"), npt.NDArray[Any])
 assert_type(softqam.nrSymbolDemodulate(Tensor(), "QPSK", 0.1, "hard"), Tensor)
+codeword = softqam.ldpc_codeword(800, 500, "qpsk", code_rate=0.5)
+assert_type(codeword, softqam.Codeword)
+assert_type(codeword.block(0), tuple[int, int])
+assert_type(softqam.demodulate(symbols, "qpsk", 0.1, codeword=codeword), npt.NDArray[Any])
+assert_type(demodulator(Tensor(), 0.1, codeword=codeword), Tensor)
+assert_type(demodulator(symbols, 0.1, codeword=codeword, soft_buffers=out, combine=True), npt.NDArray[np.int8])
+pool: list[npt.NDArray[np.int8] | None] = [out, None]
+assert_type(softqam.demodulate(symbols, codeword=codeword, soft_buffers=pool), list[npt.NDArray[np.int8] | None])
 modulation: softqam.Modulation = "1024qam"
 output: softqam.Output = "u8"
 softqam.Demodulator(modulation, output=output)
@@ -56,6 +64,10 @@ softqam.Demodulator(noise_form="n1")  # type: ignore[arg-type]
 softqam.Demodulator(sign=2)  # type: ignore[arg-type]
 demodulator.llr_scale = 3  # type: ignore[misc]
 demodulator(symbols, 0.1, layer=2)  # type: ignore[call-overload]
+demodulator(symbols, 0.1, soft_buffers=out)  # type: ignore[call-overload]
+demodulator(symbols, 0.1, codeword=codeword, soft_buffers=out, out=out)  # type: ignore[call-overload]
+softqam.ldpc_codeword(800, 500, "512qam", base_graph=1)  # type: ignore[arg-type]
+codeword.k0 = 1  # type: ignore[misc]
 """
 
 

@@ -15,8 +15,8 @@ static std::string error_message()
 {
     const struct {
         const char *field, *argument;
-    } names[] = {
-        {"config.output_format", "output"}, {"config.n_threads", "threads"}, {"config.", ""}, {"segment.", ""}};
+    } names[] = {{"config.output_format", "output"}, {"config.n_threads", "threads"}, {"config.", ""}, {"segment.", ""},
+                 {"codeword.", "codeword's "},       {"grant.n_layers", "layers"},    {"grant.", ""}};
     std::string message = softqam_error_message();
     for (const auto &name : names)
         for (size_t at; (at = message.find(name.field)) != std::string::npos;)
@@ -131,7 +131,7 @@ static nb::object usual(const char *function, nb::handle argument)
 
 /* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
 static struct {
-    nb::handle array, masked_array, empty, dtypes[static_cast<int>(element::other)];
+    nb::handle array, masked_array, empty, zeros, dtypes[static_cast<int>(element::other)];
 } numpy;
 
 void find_numpy()
@@ -141,13 +141,12 @@ void find_numpy()
     numpy.array = found(module.attr("ndarray"));
     numpy.masked_array = found(nb::module_::import_("numpy.ma").attr("MaskedArray"));
     numpy.empty = found(module.attr("empty"));
+    numpy.zeros = found(module.attr("zeros"));
     for (const element type : {element::int8, element::int16, element::float16, element::float32, element::uint8})
         numpy.dtypes[static_cast<int>(type)] = found(module.attr("dtype")(element_name(type)));
 }
 
-/* Whether an argument's memory is all there is to it. A masked array has a buffer, too, in which its mask is not:
- * _arrays refuses it. */
-static bool is_buffer(nb::handle argument)
+bool is_buffer(nb::handle argument)
 {
     return PyObject_CheckBuffer(argument.ptr()) &&
            (argument.type().is(numpy.array) || PyObject_IsInstance(argument.ptr(), numpy.masked_array.ptr()) == 0);
@@ -170,6 +169,21 @@ static uint64_t integer(nb::handle argument, const char *name, uint64_t least, u
     return value;
 }
 
+/* Symbols have an axis of layers where the codeword has layers. */
+void demodulator::read_codeword(const call_arguments &arguments, call_options *options) const
+{
+    const auto &of_call = nb::cast<const codeword &>(arguments.codeword);
+    const auto n_layers = static_cast<int64_t>(of_call.n_layers);
+    if (arguments.layers.is_none() && n_layers > 1)
+        options->n_layers = n_layers;
+    if (options->n_layers > 0 && options->n_layers != n_layers)
+        throw nb::value_error(
+            ("layers is " + std::to_string(options->n_layers) + ", the codeword's are " + std::to_string(n_layers))
+                .c_str());
+    options->has_soft_buffers = true;
+    options->codeword = of_call.fields_for(config, arguments.combine);
+}
+
 call_options demodulator::read_options(const call_arguments &arguments) const
 {
     call_options options;
@@ -182,9 +196,11 @@ call_options demodulator::read_options(const call_arguments &arguments) const
     if (PyLong_Check(arguments.c_init.ptr()))
         options.c_init = static_cast<uint32_t>(integer(arguments.c_init, "c_init", 0, INT32_MAX));
     const auto refuse = [](const std::string &message) { throw nb::value_error(message.c_str()); };
+    if (!arguments.codeword.is_none())
+        read_codeword(arguments, &options);
     if (config.output_format == SOFTQAM_OUTPUT_U8 &&
-        (options.n_layers > 1 || options.block_symbols > 0 || options.descramble))
-        refuse("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes or c_init");
+        (options.n_layers > 1 || options.block_symbols > 0 || options.descramble || options.has_soft_buffers))
+        refuse("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes, c_init or codeword");
     const std::string layers = "layers is " + std::to_string(options.n_layers);
     if (options.n_layers > 1 && config.modulation == SOFTQAM_MODULATION_PI2_BPSK)
         refuse(layers + ": pi/2-BPSK has one layer");
@@ -251,17 +267,20 @@ static void check_overlap(const array &input, const array &out)
     input.extent(&first[0], &end[0]);
     out.extent(&first[1], &end[1]);
     if (first[0] < end[1] && first[1] < end[0])
-        throw nb::value_error((std::string("out overlaps ") + input.name).c_str());
+        throw nb::value_error((std::string(out.name) + " overlaps " + input.name).c_str());
 }
 
-nb::object demodulator::output_array(const layout &codewords, nb::handle out, host_array *view) const
+/* Soft buffers that no code block's LLRs reach are 0. */
+nb::object demodulator::output_array(layout &codewords, nb::handle out, host_array *view) const
 {
     nb::object result = nb::borrow(out);
+    const char *name = codewords.out_name();
     if (out.is_none())
-        result = call_python(numpy.empty, shape_tuple(codewords.out_shape, codewords.n_out_axes),
+        result = call_python(codewords.has_soft_buffers() ? numpy.zeros : numpy.empty,
+                             shape_tuple(codewords.out_shape, codewords.n_out_axes),
                              numpy.dtypes[static_cast<int>(output_element())]);
-    if (!is_buffer(result) || !view->acquire(result, "out"))
-        throw nb::type_error("out is no plain NumPy array");
+    if (!is_buffer(result) || !view->acquire(result, name))
+        throw nb::type_error((std::string(name) + " is no plain NumPy array").c_str());
     codewords.check_out(*view, output_element());
     return result;
 }
@@ -296,6 +315,16 @@ template <typename Call> static void call_library(layout *codewords, char *out, 
     }
 }
 
+std::unique_ptr<soft_buffer_list> demodulator::read_list(nb::handle out, const layout &codewords,
+                                                         call_options *options) const
+{
+    if (codewords.n_batch_axes() > 0)
+        throw nb::value_error("soft_buffers is a list, which takes one codeword: symbols has several");
+    auto list = std::make_unique<soft_buffer_list>(out, options->codeword, output_element());
+    options->codeword.block_buffers = list->pointers.data();
+    return list;
+}
+
 nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments, nb::handle out)
 {
     check_noise_wanted(arguments.noise_var);
@@ -316,11 +345,23 @@ nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments
     } else {
         codewords.one_noise(noisy ? &one_noise : nullptr);
     }
-    nb::object result = output_array(codewords, out, &out_view);
-    check_overlap(symbols_view, out_view);
-    if (noise_array)
-        check_overlap(noise_view, out_view);
-    if (out_view.is_empty())
+    const bool is_list = options.has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()));
+    std::unique_ptr<soft_buffer_list> list;
+    nb::object result = nb::borrow(out);
+    if (is_list)
+        list = read_list(out, codewords, &options);
+    else
+        result = output_array(codewords, out, &out_view);
+    for (const array *input : {&symbols_view, &noise_view}) {
+        if (input == &noise_view && !noise_array)
+            continue;
+        if (!is_list)
+            check_overlap(*input, out_view);
+        for (size_t r = 0; is_list && r < list->views.size(); r++)
+            if (list->views[r])
+                check_overlap(*input, *list->views[r]);
+    }
+    if (symbols_view.is_empty())
         return result;
     codewords.plan_host();
     softqam_demodulator *handle = handle_for(codewords.format, array::HOST);
@@ -351,6 +392,8 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
     device_array out;
     if (device == array::HOST)
         value_error(symbols, "it is not in the memory of a GPU");
+    if (options.has_soft_buffers && !cuda_fills_soft_buffers)
+        value_error(symbols, "this version fills no soft buffers on a GPU");
     codewords.read_symbols(symbols);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
     if (noise) {
@@ -365,7 +408,7 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
     check_overlap(symbols, out);
     if (noise)
         check_overlap(*noise, out);
-    if (out.is_empty())
+    if (symbols.is_empty())
         return;
     codewords.plan_device();
     if (!codewords.takes_symbols())
@@ -387,7 +430,8 @@ void demodulator::device(nb::handle symbols, const call_arguments &arguments, nb
     if (noisy)
         noise_view.acquire(arguments.noise_var, "noise_var");
     const auto read_out = [&](const int64_t *shape, int n_axes, device_array *view) {
-        view->acquire(call_python(make_out, shape_tuple(shape, n_axes)), "out");
+        view->acquire(call_python(make_out, shape_tuple(shape, n_axes)),
+                      arguments.codeword.is_none() ? "out" : "soft_buffers");
     };
     on_device(symbols_view, noisy ? &noise_view : nullptr, arguments, read_out, stream);
 }

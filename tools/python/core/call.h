@@ -8,6 +8,7 @@
 #include <softqam/softqam.h>
 
 #include "array_library.h"
+#include "codeword.h"
 #include "interpreter.h"
 #include "layout.h"
 
@@ -19,6 +20,10 @@ float nearest_noise(double number);
 
 /* Once, before any call. */
 void find_numpy();
+
+/* Whether an argument's memory is all there is to it. A masked array has a buffer, too, in which its mask is not:
+ * _arrays refuses it. */
+bool is_buffer(nb::handle argument);
 
 class context
 {
@@ -37,6 +42,8 @@ class context
 /* The rest of a call, as Python has it. */
 struct call_arguments {
     nb::handle noise_var, c_init, first_symbol, layers, planes;
+    nb::handle codeword = Py_None; /* or a codeword: `out` are its soft buffers then, an array or a list */
+    bool combine = false;
 };
 
 class demodulator
@@ -49,7 +56,7 @@ class demodulator
     demodulator &operator=(const demodulator &) = delete;
     ~demodulator();
 
-    /* NumPy arrays: returns `out`, or a new array for None. */
+    /* NumPy arrays: returns `out`, or a new array for None; soft buffers may be a list of arrays. */
     nb::object host(nb::handle symbols, const call_arguments &arguments, nb::handle out);
     /* DLPack capsules of arrays on one GPU. make_out(shape) gives the output's. */
     void device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream);
@@ -73,8 +80,10 @@ class demodulator
 
     softqam_demodulator *handle_for(softqam_input_format format, int device);
     call_options read_options(const call_arguments &arguments) const;
+    void read_codeword(const call_arguments &arguments, call_options *options) const;
     element output_element() const;
-    nb::object output_array(const layout &codewords, nb::handle out, host_array *view) const;
+    nb::object output_array(layout &codewords, nb::handle out, host_array *view) const;
+    std::unique_ptr<soft_buffer_list> read_list(nb::handle out, const layout &codewords, call_options *options) const;
     void check_noise_wanted(nb::handle noise_var) const;
     template <typename ReadOut>
     void on_device(const device_array &symbols, const device_array *noise, const call_arguments &arguments,
@@ -86,5 +95,7 @@ softqam_context *cuda_context(int device);
 softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                size_t n_segments, uintptr_t stream);
 extern const bool built_with_cuda;
+/* Whether that call fills soft buffers. */
+extern const bool cuda_fills_soft_buffers;
 
 #endif

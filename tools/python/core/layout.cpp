@@ -78,6 +78,23 @@ void layout::read_symbols(const array &array)
     n_out_axes = n_batch + 1;
     if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
         value_error(array, "its LLRs are more than memory can hold");
+    if (options.has_soft_buffers) {
+        check_within(array);
+        out_shape[n_out_axes - 1] = options.codeword.n_code_blocks;
+        out_shape[n_out_axes++] = options.codeword.n_cb;
+    }
+}
+
+/* Before anything is written: the library sees the symbols part by part. */
+void layout::check_within(const array &array) const
+{
+    const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
+    const uint64_t given = static_cast<uint64_t>(n) * static_cast<uint64_t>(n_layers);
+    if (n_out_axes == MAX_AXES)
+        value_error(array, "it has too many axes for soft buffers");
+    if (options.first_symbol > n_symbols || given > n_symbols - options.first_symbol)
+        value_error(array, "from first_symbol " + std::to_string(options.first_symbol) +
+                               " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
 }
 
 void layout::one_noise(const float *value)
@@ -118,7 +135,7 @@ void layout::read_noise(const array &array)
     std::copy(steps, steps + n_batch, noise.batch_step);
 }
 
-void layout::check_out(const array &out, element type) const
+void layout::check_out(const array &out, element type)
 {
     if (out.type != type)
         type_error(out, std::string("this output is ") + element_name(type));
@@ -126,8 +143,27 @@ void layout::check_out(const array &out, element type) const
         value_error(out, "it must have shape " + describe_shape(out_shape, n_out_axes));
     if (!out.writable)
         value_error(out, "it is read-only");
-    if (!out.is_contiguous())
+    if (options.has_soft_buffers)
+        check_soft_buffers(out);
+    else if (!out.is_contiguous())
         value_error(out, "it is not C-contiguous");
+}
+
+/* A code block's values side by side, and the others behind them: at any distance that keeps them apart. */
+void layout::check_soft_buffers(const array &out)
+{
+    int64_t span = static_cast<int64_t>(element_nbytes(out.type));
+    for (int axis = n_out_axes - 1; axis >= 0 && !out.is_empty(); axis--) {
+        const int64_t step = out.shape[axis] == 1 ? span : out.strides[axis];
+        if (axis == n_out_axes - 1 ? step != span
+                                   : step < span || step % static_cast<int64_t>(element_nbytes(out.type)))
+            value_error(out, "a code block's values must lie side by side, and the code blocks in C order");
+        if (axis < n_batch)
+            buffers_step[axis] = step;
+        if (axis == n_batch)
+            block_stride = static_cast<uint64_t>(step) / element_nbytes(out.type);
+        span += (out.shape[axis] - 1) * step;
+    }
 }
 
 /* Whether element and layer are one axis of the argument, along which the codeword's symbols follow each other. */
@@ -144,7 +180,8 @@ void layout::arrange(bool in_layers)
     for (int axis = 0; axis < n_batch; axis++)
         total *= batch[axis];
     const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
-    codeword = options.descramble || options.block_symbols > 0 || parity ? row : total;
+    const bool by_rows = options.descramble || options.block_symbols > 0 || options.has_soft_buffers || parity;
+    codeword = by_rows ? row : total;
     for (argument *of : {&symbols, &noise}) {
         of->order.begin(of->data);
         for (int axis = 0; axis < n_batch; axis++)
@@ -165,12 +202,13 @@ bool layout::is_direct(const argument &of) const
 void layout::plan_host()
 {
     const auto all_direct = [this] { return is_direct(symbols) && !apart && is_direct(noise) && noise.aligned; };
+    const auto of_elements = [this](int64_t most) { return most - most % n_layers; };
     arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise)));
-    part = DIRECT_PART / width;
+    part = of_elements(DIRECT_PART) / width;
     if (all_direct())
         return;
     arrange(false);
-    part = COPIED_PART;
+    part = of_elements(COPIED_PART);
     const int64_t most = std::min(part, total);
     if (!is_direct(symbols) || apart)
         symbols.copied.reset(new char[most * symbols.nbytes]);
@@ -251,7 +289,41 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
         if (noise_at)
             layer.noise_var = static_cast<const float *>(static_cast<const void *>(noise_at + k * noise.layer_step));
     }
+    if (options.has_soft_buffers)
+        place_in_codeword(&segment, first / codeword, out);
     return segment;
+}
+
+void layout::place_in_codeword(softqam_segment *segment, int64_t row, char *out) const
+{
+    segment->out = nullptr;
+    segment->codeword = options.codeword;
+    if (!options.codeword.block_buffers) {
+        for (int axis = n_batch - 1; axis >= 0; axis--) {
+            out += row % batch[axis] * buffers_step[axis];
+            row /= batch[axis];
+        }
+        segment->codeword.buffers = out;
+        segment->codeword.block_stride = block_stride;
+    }
+    if (width == 1 && n_layers > 1)
+        split_into_layers(segment);
+}
+
+/* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
+void layout::split_into_layers(softqam_segment *segment) const
+{
+    const softqam_layer first = segment->layers[0];
+    const int64_t step = symbols.copied ? symbols.nbytes : symbols.order.step();
+    for (int64_t k = 0; k < n_layers; k++) {
+        softqam_layer &layer = segment->layers[k];
+        layer.symbols = static_cast<const char *>(first.symbols) + k * step;
+        layer.symbols_q = first.symbols_q ? static_cast<const char *>(first.symbols_q) + k * step : nullptr;
+        layer.noise_var = first.noise_var + k * static_cast<int64_t>(segment->noise_stride);
+    }
+    segment->n_layers = static_cast<unsigned>(n_layers);
+    segment->symbol_stride *= static_cast<size_t>(n_layers);
+    segment->noise_stride *= static_cast<size_t>(n_layers);
 }
 
 /* The part of both arguments that is used as a copy. */

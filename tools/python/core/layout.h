@@ -19,6 +19,8 @@ struct call_options {
     bool descramble = false;
     uint32_t c_init = 0;
     const uint32_t *c_inits = nullptr; /* NULL, or one for each codeword */
+    bool has_soft_buffers = false;
+    softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
 };
 
 /* Where the symbols and the noise of all codewords lie, in the order of their values. */
@@ -36,7 +38,16 @@ class layout
     /* One value for all. */
     void one_noise(const float *value);
     /* Raises unless `array` is what the values fit in. */
-    void check_out(const array &out, element type) const;
+    void check_out(const array &out, element type);
+    bool has_soft_buffers() const
+    {
+        return options.has_soft_buffers;
+    }
+    /* Of the argument that receives the values. */
+    const char *out_name() const
+    {
+        return options.has_soft_buffers ? "soft_buffers" : "out";
+    }
     /* The batch's shape. */
     int n_batch_axes() const
     {
@@ -88,7 +99,14 @@ class layout
     int64_t width = 1;
     int64_t total = 0, codeword = 0, done = 0;
     int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
+    /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
+    int64_t buffers_step[MAX_AXES] = {};
+    uint64_t block_stride = 0;
 
+    void check_within(const array &array) const;
+    void check_soft_buffers(const array &out);
+    void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const;
+    void split_into_layers(softqam_segment *segment) const;
     void arrange(bool in_layers);
     int64_t stride_unit() const;
     bool is_interleaved(const argument &of) const;

@@ -27,6 +27,15 @@ NB_MODULE(_core, module)
 
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
+    nb::class_<codeword>(module, "Codeword")
+        .def(nb::init<uint64_t, unsigned, unsigned, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, nb::handle,
+                      uint32_t, uint32_t>(),
+             nb::arg("n_bits"), nb::arg("bits_per_symbol"), nb::arg("layers"), nb::arg("n_code_blocks"),
+             nb::arg("n_cb"), nb::arg("k0"), nb::arg("first_filler"), nb::arg("n_fillers"),
+             nb::arg("filler_value").none(), nb::arg("n_cbg"), nb::arg("cbgti"))
+        .def("block", &codeword::block);
+    module.def("ldpc_codeword", &ldpc_codeword);
+
     nb::class_<array_library>(module, "ArrayLibrary")
         .def(nb::init<nb::handle, nb::object, nb::object, nb::object>(), nb::arg("array_type"), nb::arg("is_plain"),
              nb::arg("empty"), nb::arg("number"));
@@ -38,20 +47,23 @@ NB_MODULE(_core, module)
         .def(
             "host",
             [](demodulator &self, nb::handle symbols, nb::handle noise_var, nb::handle c_init, nb::handle first_symbol,
-               nb::handle layers, nb::handle planes, nb::handle out) {
-                return self.host(symbols, {noise_var, c_init, first_symbol, layers, planes}, out);
+               nb::handle layers, nb::handle planes, nb::handle codeword, bool combine, nb::handle out) {
+                return self.host(symbols, {noise_var, c_init, first_symbol, layers, planes, codeword, combine}, out);
             },
             nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
-            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("out").none())
+            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(),
+            nb::arg("codeword").none(), nb::arg("combine"), nb::arg("out").none())
         .def(
             "device",
             [](demodulator &self, nb::handle symbols, nb::handle noise_var, nb::handle c_init, nb::handle first_symbol,
-               nb::handle layers, nb::handle planes, nb::handle make_out, uintptr_t stream) {
-                self.device(symbols, {noise_var, c_init, first_symbol, layers, planes}, make_out, stream);
+               nb::handle layers, nb::handle planes, nb::handle codeword, bool combine, nb::handle make_out,
+               uintptr_t stream) {
+                self.device(symbols, {noise_var, c_init, first_symbol, layers, planes, codeword, combine}, make_out,
+                            stream);
             },
             nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
-            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("make_out"),
-            nb::arg("stream"))
+            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(),
+            nb::arg("codeword").none(), nb::arg("combine"), nb::arg("make_out"), nb::arg("stream"))
         .def(
             "device_of_library",
             [](demodulator &self, const array_library &library, nb::handle symbols, nb::handle noise_var,

@@ -13,6 +13,37 @@ def noise_value(number: float, /) -> float: ...
 class Context:
     def __init__(self, backend: int, n_threads: int, device: int, /) -> None: ...
 
+class Codeword:
+    def __init__(
+        self,
+        n_bits: int,
+        bits_per_symbol: int,
+        layers: int,
+        n_code_blocks: int,
+        n_cb: int,
+        k0: int,
+        first_filler: int,
+        n_fillers: int,
+        filler_value: float | None,
+        n_cbg: int,
+        cbgti: int,
+        /,
+    ) -> None: ...
+    def block(self, r: int, /) -> tuple[int, int]: ...
+
+def ldpc_codeword(
+    n_bits: int,
+    tb_size: int,
+    base_graph: int,
+    code_rate: float,
+    rv: int,
+    bits_per_symbol: int,
+    layers: int,
+    tbs_lbrm: int,
+    n_ref: int,
+    /,
+) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int, int, int, int, int, int, int, int]]: ...
+
 class ArrayLibrary:
     def __init__(
         self,
@@ -44,6 +75,8 @@ class Demodulator:
         first_symbol: Any,
         layers: Any,
         planes: Any,
+        codeword: Codeword | None,
+        combine: bool,
         out: Any,
     ) -> Any: ...
     def device(
@@ -54,6 +87,8 @@ class Demodulator:
         first_symbol: Any,
         layers: Any,
         planes: Any,
+        codeword: Codeword | None,
+        combine: bool,
         make_out: Callable[[tuple[int, ...]], Any],
         stream: int,
         /,

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
-from softqam import _core, _gpu, _names
+from softqam import _codeword, _core, _gpu, _names
 from softqam._numbers import integer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from softqam._codeword import Codeword
     from softqam._types import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT
 
 
@@ -83,7 +84,8 @@ class Demodulator:
                  float32; "u8": soft bits 0 .. 255 of 256QAM for liquid-dsp's users, uint8, without noise variance.
     sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
     llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
-    llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; None is the largest.
+    llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": of sums in soft buffers, 1 to 65504, a
+                 binary16 number. None is the largest.
     input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/32768, for int8 1/128.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
     backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": a GPU on large arrays while it is idle, else the CPU.
@@ -201,6 +203,9 @@ class Demodulator:
         first_symbol: int = 0,
         layers: int | None = None,
         planes: int | None = None,
+        codeword: Codeword | None = None,
+        soft_buffers: None = None,
+        combine: bool = False,
         out: None = None,
         stream: Any = None,
     ) -> TensorT: ...
@@ -215,6 +220,9 @@ class Demodulator:
         first_symbol: int = 0,
         layers: int | None = None,
         planes: int | None = None,
+        codeword: Codeword | None = None,
+        soft_buffers: None = None,
+        combine: bool = False,
         out: None = None,
         stream: Any = None,
     ) -> npt.NDArray[Any]: ...
@@ -233,6 +241,21 @@ class Demodulator:
         stream: Any = None,
     ) -> ArrayT: ...
 
+    @overload
+    def __call__(
+        self,
+        symbols: Any,
+        noise_var: Any = None,
+        *,
+        c_init: npt.ArrayLike | None = None,
+        first_symbol: int = 0,
+        layers: int | None = None,
+        codeword: Codeword,
+        soft_buffers: ArrayT,
+        combine: bool = False,
+        stream: Any = None,
+    ) -> ArrayT: ...
+
     def __call__(
         self,
         symbols: Any,
@@ -242,6 +265,9 @@ class Demodulator:
         first_symbol: int = 0,
         layers: int | None = None,
         planes: int | None = None,
+        codeword: Codeword | None = None,
+        soft_buffers: Any = None,
+        combine: bool = False,
         out: Any = None,
         stream: Any = None,
     ) -> Any:
@@ -256,12 +282,21 @@ class Demodulator:
         layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var broadcasts to that.
         planes        symbols of a code block, all layers together: its LLRs come as all b0, all b1, .. The last block
                       may be shorter.
+        codeword      from ldpc_codeword(): the LLRs go to an LDPC decoder's soft buffers, de-interleaved, rate recovered
+                      and, with combine, added. symbols is [..., layers, n] if the codeword has several layers: all of
+                      it, or from first_symbol on, such as an OFDM symbol.
+        soft_buffers  receives them: [..., n_code_blocks, n_cb] of the output's dtype, a code block's values side by
+                      side, rows at any distance; or a list of an [n_cb] array for each code block, None to drop its
+                      LLRs. None makes new ones of zeros.
+        combine       False: new data, which overwrites the soft buffers of the code blocks transmitted: LLRs, fillers,
+                      and 0 where none was sent. True: a retransmission, which is added to what is in soft_buffers, up
+                      to +-llr_limit or the largest finite value; fillers and what is beyond the limit stay.
         out           receives the LLRs: C-contiguous, of the output's dtype and shape, apart from the inputs.
         stream        GPU only: the CUDA stream to work on, a number or an object of CuPy, PyTorch or cuda.core. None
                       is the current one of the array's library.
 
         Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], of the output's dtype, b0 of the
-        first symbol first: `out`, or a new array. A symbol that is not finite, or without a valid noise variance,
+        first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite, or without a valid noise variance,
         gives 0 (127 with "u8").
 
         A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
@@ -271,12 +306,16 @@ class Demodulator:
         TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
         works.
         """
+        core = None
+        if codeword is not None or soft_buffers is not None or combine is not False:
+            core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
+            out = soft_buffers
         if type(symbols) is _ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN and stream is None:
-            return self._core.host(symbols, noise_var, c_init, first_symbol, layers, planes, out)
-        options = (c_init, first_symbol, layers, planes)
+            return self._core.host(symbols, noise_var, c_init, first_symbol, layers, planes, core, combine, out)
+        options = (c_init, first_symbol, layers, planes, core, combine)
         library = _gpu.in_c.get(type(symbols))
-        if library is not None and stream is None:
-            result = self._core.device_of_library(library, symbols, noise_var, *options, out)
+        if library is not None and core is None and stream is None:
+            result = self._core.device_of_library(library, symbols, noise_var, *options[:4], out)
             if result is not None:
                 return result
         if _gpu.is_on_gpu(symbols):
@@ -305,6 +344,9 @@ def demodulate(
     first_symbol: int = 0,
     layers: int | None = None,
     planes: int | None = None,
+    codeword: Codeword | None = None,
+    soft_buffers: None = None,
+    combine: bool = False,
     out: None = None,
     stream: Any = None,
 ) -> TensorT: ...
@@ -326,6 +368,9 @@ def demodulate(
     first_symbol: int = 0,
     layers: int | None = None,
     planes: int | None = None,
+    codeword: Codeword | None = None,
+    soft_buffers: None = None,
+    combine: bool = False,
     out: None = None,
     stream: Any = None,
 ) -> npt.NDArray[Any]: ...
@@ -352,6 +397,28 @@ def demodulate(
 ) -> ArrayT: ...
 
 
+@overload
+def demodulate(
+    symbols: Any,
+    modulation: Modulation = "256qam",
+    noise_var: Any = None,
+    *,
+    output: Output = "s8",
+    sign: Literal[0, 1] = 0,
+    llr_scale: float | None = None,
+    llr_limit: int | None = None,
+    input_scale: float | None = None,
+    noise_form: NoiseForm = "n0",
+    c_init: npt.ArrayLike | None = None,
+    first_symbol: int = 0,
+    layers: int | None = None,
+    codeword: Codeword,
+    soft_buffers: ArrayT,
+    combine: bool = False,
+    stream: Any = None,
+) -> ArrayT: ...
+
+
 def demodulate(
     symbols: Any,
     modulation: Modulation = "256qam",
@@ -367,6 +434,9 @@ def demodulate(
     first_symbol: int = 0,
     layers: int | None = None,
     planes: int | None = None,
+    codeword: Codeword | None = None,
+    soft_buffers: Any = None,
+    combine: bool = False,
     out: Any = None,
     stream: Any = None,
 ) -> Any:
@@ -398,6 +468,9 @@ def demodulate(
         first_symbol=first_symbol,
         layers=layers,
         planes=planes,
+        codeword=codeword,
+        soft_buffers=soft_buffers,
+        combine=combine,
         out=out,
         stream=stream,
     )

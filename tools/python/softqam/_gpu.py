@@ -25,7 +25,7 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
 _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
-Options = tuple[Any, Any, Any, Any]  # c_init, first_symbol, layers, planes
+Options = tuple[Any, Any, Any, Any, Any, Any]  # c_init, first_symbol, layers, planes, codeword, combine
 
 
 class _Torch:
@@ -75,6 +75,9 @@ class _Torch:
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.empty_of(dtype, device)(shape)
 
+    def zeros(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+        return self.empty(shape, dtype, device).zero_()
+
     def number(self, value: float, device: int) -> Any:
         return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
 
@@ -119,6 +122,9 @@ class _CuPy:
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.module.empty(shape, dtype=dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
+        return self.module.zeros(shape, dtype=dtype)
 
     def number(self, value: float, device: int) -> Any:
         return self.module.full((), value, dtype="float32")
@@ -208,7 +214,13 @@ def demodulate_on_host(
     core: _core.Demodulator, symbols: Any, noise_var: Any, options: Options, out: Any
 ) -> Any:
     """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
-    result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), *options, _host_view("out", out))
+    if options[4] is None:
+        view = _host_view("out", out)
+    elif isinstance(out, (list, tuple)):
+        view = [_host_view(f"soft_buffers[{r}]", array) for r, array in enumerate(out)]
+    else:
+        view = _host_view("soft_buffers", out)
+    result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), *options, view)
     library = _library_of(symbols)
     if out is not None:
         return out
@@ -291,11 +303,13 @@ def _enqueue(
     """The library's call. arrays: symbols, noise_var, out."""
     symbols, noise, out = arrays
     results = [out]
+    has_codeword = options[4] is not None
 
     def make_out(shape: tuple[int, ...]) -> Any:
         if results[0] is None:
-            results[0] = library.empty(shape, _names.OUTPUT_DTYPES[output], device)
-        return _capsule(results[0], "out", library, stream, current)
+            new = library.zeros if has_codeword else library.empty  # what no code block's LLRs reach is 0
+            results[0] = new(shape, _names.OUTPUT_DTYPES[output], device)
+        return _capsule(results[0], "soft_buffers" if has_codeword else "out", library, stream, current)
 
     core.device(
         _capsule(symbols, "symbols", library, stream, current),
@@ -310,7 +324,9 @@ def _enqueue(
 def demodulate(
     core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: Options, out: Any, stream: Any
 ) -> Any:
-    """Demodulator.__call__() for symbols on a GPU. options: c_init, first_symbol, layers, planes."""
+    """Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
+    if isinstance(out, (list, tuple)):
+        raise TypeError("soft_buffers is a list: on a GPU it takes one array")
     library = _library_of(symbols if out is None else out)
     if library is None:
         name, array = ("symbols", symbols) if out is None else ("out", out)

@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: MIT
+"""Codewords in soft buffers: rate recovery and HARQ combining by 3GPP TS 38.212 clauses 5.4.2.1 and 5.4.2.2, written once
+more in NumPy, of the LLRs that the package gives in symbol order."""
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+import reference
+from symbols import assert_bytes, make_noise, make_symbols
+
+import softqam
+
+BITS = reference.MODULATIONS
+LIMITS = {"s8": 127, "s16": 32767, "f16": 65504.0, "f32": float(np.finfo(np.float32).max)}
+FILLERS = {"s8": 127, "s16": 32767, "f16": 1000.0, "f32": 1000.0}
+
+
+def transmitted(codeword):
+    """Which code blocks are: 38.214 clause 5.1.7.1."""
+    n_blocks, n_groups = codeword.n_code_blocks, min(codeword.n_cbg, codeword.n_code_blocks)
+    if n_groups == 0:
+        return [True] * n_blocks
+    lengths = [n_blocks // n_groups + (m < n_blocks % n_groups) for m in range(n_groups)]
+    return [bool(codeword.cbgti >> m & 1) for m, length in enumerate(lengths) for _ in range(length)]
+
+
+def lengths(codeword):
+    """E_r of all code blocks."""
+    sent = transmitted(codeword)
+    step, n_sent = codeword.layers * BITS[codeword.modulation], sum(sent)
+    n, found, j = codeword.n_bits // step, [], 0
+    for is_sent in sent:
+        found.append(step * (n // n_sent + (j >= n_sent - n % n_sent)) if is_sent else 0)
+        j += is_sent
+    return found
+
+
+def add(old, llr, output, limit):
+    if not abs(float(old)) <= limit:
+        return old
+    dtype = reference.DTYPES[output]
+    total = np.float64(old) + np.float64(llr)
+    return dtype(np.clip(total, -limit, limit))
+
+
+def fill(buffers, llrs, codeword, combine, output, limit=None, filler=None):
+    """The LLRs of the whole codeword, in symbol order, into buffers, where None drops a code block."""
+    bits, first = BITS[codeword.modulation], 0
+    limit = LIMITS[output] if limit is None else limit
+    is_filler = np.zeros(codeword.n_cb, bool)
+    is_filler[codeword.first_filler : codeword.first_filler + codeword.n_fillers] = True
+    circle = [p for p in np.roll(np.arange(codeword.n_cb), -codeword.k0) if not is_filler[p]]
+    for buffer, n in zip(buffers, lengths(codeword)):
+        block = np.asarray(llrs[first : first + n]).reshape(-1, bits)
+        first += n
+        if buffer is None or n == 0:
+            continue
+        if not combine:
+            buffer[:] = 0
+            buffer[is_filler] = FILLERS[output] if filler is None else filler
+        adds = combine or n > len(circle)
+        for i in range(len(block)):
+            for k in range(bits):
+                p = circle[(k * len(block) + i) % len(circle)]
+                buffer[p] = add(buffer[p], block[i, k], output, limit) if adds else block[i, k]
+    return buffers
+
+
+def random_codeword(rng, modulation, layers, **fields):
+    """A small one, often with repetition."""
+    n_blocks, n_cb = int(rng.integers(1, 6)), int(rng.integers(8, 120))
+    first_filler = int(rng.integers(0, n_cb))
+    n_fillers = int(rng.integers(0, min(n_cb - first_filler, n_cb - 1) + 1)) if rng.random() < 0.7 else 0
+    step = layers * BITS[modulation]
+    n_bits = step * max(1, int(rng.uniform(0.1, 2.5) * n_cb * n_blocks / step))
+    fields = {"n_code_blocks": n_blocks, "n_cb": n_cb, "k0": int(rng.integers(n_cb)), "first_filler": first_filler,
+              "n_fillers": n_fillers, **fields}  # fmt: skip
+    if rng.random() < 0.4 and "n_cbg" not in fields:
+        n_cbg = int(rng.integers(1, 9))
+        fields |= {"n_cbg": n_cbg, "cbgti": int(rng.integers(1, 2 ** min(n_cbg, fields["n_code_blocks"])))}
+    return softqam.Codeword(n_bits, modulation, layers, **fields)
+
+
+def make_codeword(rng, codeword):
+    n = codeword.n_bits // BITS[codeword.modulation]
+    return make_symbols(rng, n), make_noise(rng, n)
+
+
+def in_layers(array, layers):
+    return array.reshape(-1, layers).T if layers > 1 else array
+
+
+@pytest.mark.parametrize("output", reference.LLRS)
+@pytest.mark.parametrize("modulation", list(BITS))
+def test_transmissions(rng, modulation, output):
+    """New data and two retransmissions, each of its own modulation and layers."""
+    for _ in range(12):
+        layers = 1 if modulation == "pi2-bpsk" else int(rng.integers(1, 5))
+        codeword = random_codeword(rng, modulation, layers)
+        got = expected = None
+        for number in range(3):
+            symbols, noise = make_codeword(rng, codeword)
+            options = {"output": output, "c_init": int(rng.integers(2**31)), "llr_scale": None if output[0] == "f" else 2.0}
+            buffers = softqam.demodulate(
+                in_layers(symbols, codeword.layers), codeword.modulation, in_layers(noise, codeword.layers),
+                codeword=codeword, soft_buffers=got, combine=number > 0, **options,
+            )  # fmt: skip
+            assert got is None or buffers is got
+            got = buffers
+            if expected is None:
+                expected = np.zeros((codeword.n_code_blocks, codeword.n_cb), reference.DTYPES[output])
+            llrs = reference.llrs(symbols, codeword.modulation, noise, **options)
+            fill(expected, llrs, codeword, number > 0, output)
+            assert_bytes(got, expected)
+            name = str(rng.choice(list(BITS)))
+            codeword = random_codeword(
+                rng, name, 1 if name == "pi2-bpsk" else int(rng.integers(1, 5)), n_code_blocks=codeword.n_code_blocks,
+                n_cb=codeword.n_cb, first_filler=codeword.first_filler, n_fillers=codeword.n_fillers,
+                k0=int(rng.integers(codeword.n_cb)),
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3, 4])
+def test_grant(rng, layers):
+    """A transmission and a retransmission of 3 code blocks with fillers."""
+    tb_size, n_bits = 20496, 8 * layers * 1000
+    first = softqam.ldpc_codeword(n_bits, tb_size, code_rate=0.8, layers=layers)
+    again = softqam.ldpc_codeword(n_bits - 8 * layers, tb_size, base_graph=1, rv=2, layers=layers)
+    assert first.ldpc == again.ldpc and first.n_code_blocks == 3 and first.n_fillers > 0
+    assert (first.k0, again.k0) == (0, 33 * first.ldpc.lifting_size)
+    expected = np.zeros((3, first.n_cb), np.int8)
+    got = None
+    for codeword in (first, again):
+        symbols, noise = make_codeword(rng, codeword)
+        got = softqam.demodulate(in_layers(symbols, layers), "256qam", in_layers(noise, layers), c_init=7, codeword=codeword,
+                                 soft_buffers=got, combine=codeword is again)  # fmt: skip
+        fill(expected, softqam.demodulate(symbols, "256qam", noise, c_init=7), codeword, codeword is again, "s8")
+    assert_bytes(got, expected)
+
+
+def test_limited_buffer():
+    full = softqam.ldpc_codeword(8000, 20496, base_graph=1)
+    assert full.n_cb == full.ldpc.n == 66 * full.ldpc.lifting_size
+    limited = softqam.ldpc_codeword(8000, 20496, base_graph=1, n_ref=10000, rv=1)
+    assert limited.n_cb == 10000 and limited.k0 == 17 * 10000 // full.ldpc.n * full.ldpc.lifting_size
+    assert softqam.ldpc_codeword(8000, 20496, base_graph=1, tbs_lbrm=20000, rv=1) == limited
+    short = softqam.ldpc_codeword(8000, 20496, base_graph=1, n_ref=full.first_filler + 5)
+    assert short.n_fillers == 5 and short.ldpc == full.ldpc
+    assert softqam.ldpc_codeword(8000, 20496, base_graph=1, n_ref=100).n_fillers == 0
+
+
+@pytest.mark.parametrize("output", ["s8", "f16"])
+def test_limit(rng, output):
+    """What is beyond llr_limit stays, and sums end there."""
+    codeword = softqam.Codeword(800, "256qam", 1, 1, 100, filler_value=120)
+    symbols, noise = make_codeword(rng, codeword)
+    got = np.asarray(rng.integers(-127, 128, (1, 100)), reference.DTYPES[output])
+    expected = got.copy()
+    options = {"output": output, "llr_limit": 90}
+    softqam.demodulate(symbols, "256qam", noise, codeword=codeword, soft_buffers=got, combine=True, **options)
+    llrs = softqam.demodulate(symbols, "256qam", noise, **options)
+    assert_bytes(got, fill(expected, llrs, codeword, True, output, limit=90))
+    assert np.abs(got).max() > 90
+
+
+def test_fillers(rng):
+    codeword = softqam.Codeword(16, "256qam", 1, 1, 20, 0, 18, 2)
+    symbols = make_symbols(rng, 2)
+    for options, filler in [({}, 127), ({"llr_limit": 90}, 90), ({"sign": 1}, -127), ({"output": "s16"}, 32767),
+                            ({"output": "f16", "sign": 1}, -1000), ({"output": "f32"}, 1000)]:  # fmt: skip
+        got = softqam.demodulate(symbols, "256qam", 0.1, codeword=codeword, **options)
+        assert got[0, 18:].tolist() == [filler, filler]
+        other = dataclasses.replace(codeword, filler_value=-3)
+        assert softqam.demodulate(symbols, "256qam", 0.1, codeword=other, **options)[0, 18:].tolist() == [-3, -3]
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_cuts(rng, layers):
+    """Symbol by symbol of OFDM, of any lengths."""
+    for _ in range(20):
+        codeword = random_codeword(rng, "64qam", layers, n_cbg=0)
+        symbols, noise = make_codeword(rng, codeword)
+        symbols, noise = in_layers(symbols, layers), in_layers(noise, layers)
+        whole = softqam.demodulate(symbols, "64qam", noise, c_init=3, codeword=codeword)
+        pieces, at = None, 0
+        while at < symbols.shape[-1]:
+            end = at + int(rng.integers(1, 40))
+            pieces = np.full_like(whole, 99) if pieces is None else pieces
+            softqam.demodulate(symbols[..., at:end], "64qam", noise[..., at:end], c_init=3, codeword=codeword,
+                               first_symbol=at * layers, soft_buffers=pieces)  # fmt: skip
+            at = end
+        missing = np.array(lengths(codeword)) == 0
+        whole[missing] = 99
+        assert_bytes(pieces, whole)
+
+
+LAYOUTS = {
+    "interleaved": lambda a: np.ascontiguousarray(a.T).T,
+    "layers": np.ascontiguousarray,
+    "reversed": lambda a: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
+    "strided": lambda a: np.repeat(a, 3, axis=1)[:, ::3],
+    "transposed": lambda a: np.asfortranarray(np.repeat(a, 2, axis=0))[::2],
+}
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3, 4])
+@pytest.mark.parametrize("of_noise", LAYOUTS)
+@pytest.mark.parametrize("of_symbols", LAYOUTS)
+def test_layouts(rng, of_symbols, of_noise, layers):
+    """Interleaved and one behind the other, contiguous and not, whether the core copies them or not."""
+    for n in (5, 200):
+        codeword = softqam.Codeword(n * 4 * layers, "16qam", layers, 3, 130, 100, 20, 30)
+        symbols, noise = make_codeword(rng, codeword)
+        llrs = softqam.demodulate(symbols, "16qam", noise, c_init=5)
+        expected = fill(np.zeros((3, 130), np.int8), llrs, codeword, False, "s8")
+        symbols, noise = symbols.reshape(-1, layers).T, noise.reshape(-1, layers).T
+        for dtype in (np.complex64, np.complex128):
+            given = LAYOUTS[of_symbols](symbols.astype(dtype))
+            got = softqam.demodulate(given, "16qam", LAYOUTS[of_noise](noise), layers=layers, c_init=5, codeword=codeword)
+            assert_bytes(got, expected)
+        pairs = np.stack([symbols.real, symbols.imag])  # I and Q apart
+        got = softqam.demodulate(np.moveaxis(pairs, 0, -1), "16qam", LAYOUTS[of_noise](noise), layers=layers, c_init=5,
+                                 codeword=codeword)  # fmt: skip
+        assert_bytes(got, expected)
+
+
+def test_parts(rng):
+    """What the core copies in parts, of three layers, which divide no power of 2."""
+    codeword = softqam.ldpc_codeword(3 * 2 * 70000, 100008, "qpsk", base_graph=1, layers=3)
+    symbols, noise = make_codeword(rng, codeword)
+    symbols, noise = symbols.reshape(-1, 3).T, noise.reshape(-1, 3).T
+    expected = softqam.demodulate(symbols, "qpsk", noise, c_init=1, codeword=codeword)
+    for dtype in (np.complex64, np.complex128):
+        given = np.repeat(symbols, 2, axis=1)[:, ::2].astype(dtype)
+        assert_bytes(softqam.demodulate(given, "qpsk", noise, c_init=1, codeword=codeword), expected)
+    assert np.all(np.any(expected != 0, axis=1))
+
+
+@pytest.mark.parametrize("per_layer", [False, True])
+def test_noise_of_each_layer(rng, per_layer):
+    codeword = softqam.Codeword(6 * 4 * 50, "64qam", 4, 2, 400)
+    symbols = make_codeword(rng, codeword)[0].reshape(-1, 4).T
+    noise = np.array([[0.5], [0.1], [0.01], [2]], np.float32) if per_layer else np.float32(0.3)
+    got = softqam.demodulate(symbols, "64qam", noise, codeword=codeword)
+    whole = np.ascontiguousarray(np.broadcast_to(noise, symbols.shape).T).T
+    assert_bytes(got, softqam.demodulate(symbols, "64qam", whole, codeword=codeword))
+
+
+def test_batch(rng):
+    """Codewords along the batch's axes, each with its own c_init and soft buffers."""
+    codeword = softqam.Codeword(480, "qpsk", 2, 3, 90, 80, 30, 10)
+    symbols = make_symbols(rng, 2 * 3 * 240).reshape(2, 3, 120, 2).swapaxes(-1, -2)
+    c_init = np.arange(6).reshape(2, 3)
+    room = np.full((3, 5, 4, 100), 55, np.int8)
+    buffers = room[::2, 1:4, :3, 10:]
+    got = softqam.demodulate(symbols, "qpsk", 0.2, c_init=c_init, codeword=codeword, soft_buffers=buffers)
+    assert got is buffers
+    fresh = softqam.demodulate(symbols, "qpsk", 0.2, c_init=c_init, codeword=codeword)
+    assert_bytes(got, fresh)
+    for i, j in np.ndindex(2, 3):
+        one = softqam.demodulate(symbols[i, j], "qpsk", 0.2, c_init=int(c_init[i, j]), codeword=codeword)
+        assert_bytes(got[i, j], one)
+    assert np.count_nonzero(room == 55) >= room.size - buffers.size
+
+
+def test_rows_with_gaps(rng):
+    """Decoders with 2 Zc zeros in front, columns of MATLAB, and limited buffers."""
+    codeword = softqam.ldpc_codeword(4000, 20496, base_graph=1)
+    zc = codeword.ldpc.lifting_size
+    symbols, noise = make_codeword(rng, codeword)
+    expected = softqam.demodulate(symbols, "256qam", noise, codeword=codeword, output="f32")
+    room = np.full((3, 2 * zc + codeword.n_cb + 3), 9, np.float32)
+    softqam.demodulate(symbols, "256qam", noise, codeword=codeword, output="f32", soft_buffers=room[:, 2 * zc : -3])
+    assert_bytes(room[:, 2 * zc : -3].copy(), expected)
+    assert np.all(room[:, : 2 * zc] == 9) and np.all(room[:, -3:] == 9)
+    columns = np.zeros((codeword.n_cb, 3), np.float32, order="F")
+    softqam.demodulate(symbols, "256qam", noise, codeword=codeword, output="f32", soft_buffers=columns.T)
+    assert_bytes(np.ascontiguousarray(columns.T), expected)
+
+
+def test_list_of_buffers(rng):
+    """A pool's, and code blocks that are dropped."""
+    for combine in (False, True):
+        for drop in (set(), {0}, {1, 3}, {0, 1, 2, 3, 4}):
+            codeword = softqam.Codeword(1000, "16qam", 1, 5, 120, 7, 110, 10, n_cbg=5, cbgti=0b10111)
+            symbols, noise = make_codeword(rng, codeword)
+            pool = rng.integers(-127, 128, (9, 130)).astype(np.int8)
+            expected = pool.copy()
+            order = rng.permutation(9)[:5]
+            got, wanted = ([None if r in drop else memory[order[r], 3:123] for r in range(5)] for memory in (pool, expected))
+            result = softqam.demodulate(symbols, "16qam", noise, codeword=codeword, soft_buffers=got, combine=combine)
+            assert result is got
+            fill(wanted, softqam.demodulate(symbols, "16qam", noise), codeword, combine, "s8")
+            assert_bytes(pool, expected)
+            softqam.demodulate(symbols, "16qam", noise, codeword=codeword, soft_buffers=tuple(got), combine=combine)
+
+
+def test_blocks():
+    codeword = softqam.Codeword(6 * 103, "64qam", 1, 5, 200, n_cbg=3, cbgti=0b101)
+    found = [codeword.block(r) for r in range(5)]
+    assert [n for _, n in found] == lengths(codeword)
+    assert [first for first, _ in found] == np.cumsum([0, *lengths(codeword)[:-1]]).tolist()
+
+
+def test_untouched_code_blocks(rng):
+    codeword = softqam.Codeword(400, "qpsk", 1, 4, 300, n_cbg=2, cbgti=0b10)
+    symbols, noise = make_codeword(rng, codeword)
+    got = np.full((4, 300), 77, np.int8)
+    softqam.demodulate(symbols, "qpsk", noise, codeword=codeword, soft_buffers=got)
+    assert np.all(got[:2] == 77) and not np.any(got[2:] == 77)
+    new = softqam.demodulate(symbols, "qpsk", noise, codeword=codeword)
+    assert not np.any(new[:2]) and np.array_equal(new[2:], got[2:])
+
+
+def test_demodulator_and_nothing(rng):
+    codeword = softqam.Codeword(80, "qpsk", 2, 1, 50)
+    demodulator = softqam.Demodulator("QPSK", output="s16", threads=1)
+    symbols = make_symbols(rng, 40).reshape(2, 20)
+    got = demodulator(symbols, 0.1, codeword=codeword)
+    assert_bytes(got, softqam.demodulate(symbols, "qpsk", 0.1, output="s16", codeword=codeword))
+    buffers = np.full((1, 50), 4, np.int16)
+    assert demodulator(symbols[:, :0], 0.1, codeword=codeword, soft_buffers=buffers) is buffers
+    assert np.all(buffers == 4)
+    assert demodulator(np.zeros((0, 2, 20), np.complex64), 0.1, codeword=codeword).shape == (0, 1, 50)
+
+
+def test_codeword_is_a_value():
+    codeword = softqam.ldpc_codeword(800, 500, "16qam", code_rate=0.5, rv=3, n_cbg=1, cbgti=1, filler_value=100)
+    for other in (pickle.loads(pickle.dumps(codeword)), copy.deepcopy(codeword), dataclasses.replace(codeword)):
+        assert other == codeword and hash(other) == hash(codeword) and other.block(0) == (0, 800)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        codeword.k0 = 3
+    assert eval(repr(codeword), {"Codeword": softqam.Codeword, "Ldpc": softqam.Ldpc}) == codeword
+
+
+CODEWORD = softqam.Codeword(80, "qpsk", 2, 2, 30)
+SYMBOLS = np.ones((2, 20), np.complex64)
+READ_ONLY = np.zeros((2, 30), np.int8)
+READ_ONLY.flags.writeable = False
+MEMORY = np.zeros(200, np.int8)
+
+
+@pytest.mark.parametrize(
+    "wrong, error, words",
+    [
+        ({"codeword": None}, ValueError, "soft_buffers is given, which takes a codeword"),
+        ({"codeword": None, "soft_buffers": None, "combine": True}, ValueError, "combine is given, which takes a codeword"),
+        ({"codeword": {}}, TypeError, "codeword is dict: it takes what softqam.ldpc_codeword"),
+        ({"combine": 1}, TypeError, "combine is 1, not True or False"),
+        ({"combine": True, "soft_buffers": None}, ValueError, "soft_buffers is missing"),
+        ({"planes": 4}, ValueError, "planes is given"),
+        ({"out": np.zeros(80, np.int8)}, ValueError, "out is given"),
+        ({"modulation": "16qam"}, ValueError, "codeword is one of qpsk, the modulation is 16qam"),
+        ({"output": "s16"}, TypeError, r"soft_buffers is int8 of shape \(2, 30\): this output is int16"),
+        ({"output": "u8", "modulation": "256qam", "noise_var": None, "codeword": softqam.Codeword(80, "256qam", 2, 2, 30)},
+         ValueError, "output is \"u8\".*codeword"),
+        ({"layers": 1}, ValueError, "layers is 1, the codeword's are 2"),
+        ({"layers": 3}, ValueError, "layers is 3, the codeword's are 2"),
+        ({"symbols": np.ones(40, np.complex64)}, ValueError, r"symbols is complex64 of shape \(40,\): with layers"),
+        ({"symbols": np.ones((3, 20), np.complex64)}, ValueError, r"symbols is .*axis -2 .* 2 layers"),
+        ({"symbols": np.ones((2, 21), np.complex64)}, ValueError, r"symbols is .*first_symbol 0.*the codeword's 40 symbols"),
+        ({"first_symbol": 2}, ValueError, r"symbols is .*first_symbol 2 .*the codeword's 40 symbols"),
+        ({"first_symbol": 2**50}, ValueError, r"symbols is .*the codeword's 40 symbols"),
+        ({"first_symbol": 1, "symbols": SYMBOLS[:, 1:]}, ValueError, "layers is 2, and first_symbol is no multiple"),
+        ({"soft_buffers": np.zeros((2, 31), np.int8)}, ValueError, r"soft_buffers is .*must have shape \(2, 30\)"),
+        ({"soft_buffers": np.zeros((1, 2, 30), np.int8)}, ValueError, r"soft_buffers is .*must have shape \(2, 30\)"),
+        ({"soft_buffers": np.zeros(60, np.int8)}, ValueError, r"soft_buffers is .*must have shape \(2, 30\)"),
+        ({"soft_buffers": np.zeros((2, 60), np.int8)[:, ::2]}, ValueError, "soft_buffers is .*side by side"),
+        ({"soft_buffers": np.zeros((30, 2), np.int8).T}, ValueError, "soft_buffers is .*side by side"),
+        ({"soft_buffers": np.zeros((2, 30), np.int8)[::-1]}, ValueError, "soft_buffers is .*in C order"),
+        ({"soft_buffers": np.lib.stride_tricks.as_strided(MEMORY, (2, 30), (29, 1))}, ValueError, "soft_buffers is .*C order"),
+        ({"soft_buffers": np.broadcast_to(MEMORY[:30], (2, 30))}, ValueError, "soft_buffers is .*read-only"),
+        ({"soft_buffers": READ_ONLY}, ValueError, "soft_buffers is .*read-only"),
+        ({"soft_buffers": np.ma.zeros((2, 30), np.int8)}, TypeError, "soft_buffers is no plain NumPy array"),
+        ({"soft_buffers": "text"}, TypeError, "soft_buffers is no plain NumPy array"),
+        ({"soft_buffers": [MEMORY[:30]]}, ValueError, "soft_buffers has 1 arrays, for 2 code blocks"),
+        ({"soft_buffers": [MEMORY[:30], MEMORY[29:59]]}, ValueError, "two arrays of soft_buffers overlap"),
+        ({"soft_buffers": [MEMORY[:30], 7]}, TypeError, r"soft_buffers\[1\] is no plain NumPy array"),
+        ({"soft_buffers": [None, MEMORY[:31]]}, ValueError, r"soft_buffers\[1\] is int8 of shape \(31,\).*\(30,\)"),
+        ({"soft_buffers": [None, MEMORY[:60:2]]}, ValueError, r"soft_buffers\[1\] is .*side by side"),
+        ({"soft_buffers": [None, READ_ONLY[0]]}, ValueError, r"soft_buffers\[1\] is .*read-only"),
+        ({"soft_buffers": [None, np.zeros(30, np.uint8)]}, TypeError, r"soft_buffers\[1\] is uint8 .*output is int8"),
+        ({"symbols": SYMBOLS[None], "soft_buffers": [None, None]}, ValueError, "soft_buffers is a list, .*symbols has several"),
+        ({"codeword": dataclasses.replace(CODEWORD, filler_value=0.5)}, ValueError, "codeword's filler_value is 0.5"),
+        ({"codeword": dataclasses.replace(CODEWORD, filler_value=128)}, ValueError, "codeword's filler_value is 128"),
+    ],
+)  # fmt: skip
+def test_wrong_calls(wrong, error, words):
+    arguments = {"symbols": SYMBOLS, "modulation": "qpsk", "noise_var": 0.1, "codeword": CODEWORD,
+                 "soft_buffers": np.zeros((2, 30), np.int8), **wrong}  # fmt: skip
+    with pytest.raises(error, match=f"^{words}") as caught:
+        softqam.demodulate(arguments.pop("symbols"), **arguments)
+    assert "\n" not in str(caught.value)
+    written = arguments["soft_buffers"] if isinstance(arguments["soft_buffers"], list) else [arguments["soft_buffers"]]
+    assert not any(np.any(array) for array in written if isinstance(array, np.ndarray))
+
+
+def test_overlaps():
+    memory = np.zeros(4000, np.uint8)
+    symbols = memory[:320].view(np.complex64).reshape(2, 20)
+    noise = memory[400:480].view(np.float32)
+    for first in (0, 319, 399, 479):
+        buffers = memory[first : first + 60].view(np.int8).reshape(2, 30)
+        for given in (buffers, list(buffers)):
+            with pytest.raises(ValueError, match=r"^soft_buffers(\[\d\])? overlaps (symbols|noise_var)"):
+                softqam.demodulate(symbols, "qpsk", noise, codeword=CODEWORD, soft_buffers=given)
+    assert not np.any(memory)
+
+
+WRONG_GRANTS = {
+    "n_bits": [0, -1, 2**32, 801, 1.5, "800", None, True],
+    "tb_size": [0, -1, 2**32, 1.5, None, 2**32 - 1, 8424 * 2 + 1],
+    "modulation": ["512qam", "", None, 6],
+    "base_graph": [0, 3, 1.5, "1", True, None],
+    "rv": [-1, 4, 1.0, None],
+    "layers": [0, 5, 3, 1.5, None],
+    "tbs_lbrm": [0, -1, 2**32, 1.5],
+    "n_ref": [0, -1, 2**32, "1"],
+    "filler_value": ["127", 1j, True],
+    "n_cbg": [-1, 33, None],
+    "cbgti": [-1, 1, 2**32, 1.0],
+}
+
+
+@pytest.mark.parametrize("name", WRONG_GRANTS)
+def test_wrong_grants(name):
+    for value in WRONG_GRANTS[name]:
+        right = {"n_bits": 800, "tb_size": 500, "modulation": "16qam", "base_graph": 1}
+        with pytest.raises((TypeError, ValueError)) as caught:
+            softqam.ldpc_codeword(**{**right, name: value})
+            pytest.fail(f"accepted: {name}={value!r}")
+        assert name in str(caught.value) and "\n" not in str(caught.value) and "grant." not in str(caught.value)
+
+
+def test_wrong_grants_together():
+    for wrong, words in [
+        ({"code_rate": 0.5}, "base_graph is 1 and code_rate is 0.5"),
+        ({"base_graph": None, "code_rate": 0}, "code_rate is 0, not between 0 and 1"),
+        ({"base_graph": None, "code_rate": 682.5}, "code_rate is 682.5, not between 0 and 1: the MCS tables"),
+        ({"base_graph": None, "code_rate": float("nan")}, "code_rate is nan"),
+        ({"base_graph": None, "code_rate": "0.5"}, "code_rate is '0.5'"),
+        ({"tbs_lbrm": 1000, "n_ref": 1000}, "tbs_lbrm and n_ref are given"),
+        ({"modulation": "pi2-bpsk", "layers": 2}, "layers is 2: pi/2-BPSK has one layer"),
+        ({"n_cbg": 1, "cbgti": 0}, "codeword's n_bits is 800, but no code block is transmitted"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=words):
+            softqam.ldpc_codeword(**{"n_bits": 800, "tb_size": 500, "modulation": "16qam", "base_graph": 1, **wrong})
+
+
+WRONG_CODEWORDS = {
+    "n_bits": [-1, 2**32, 81, 1.0],
+    "modulation": ["QAM", None],
+    "layers": [0, 5, 3],
+    "n_code_blocks": [0, 65536, 1.5],
+    "n_cb": [0, -1, 2**32],
+    "k0": [30, -1, 2**32 - 1],
+    "first_filler": [31, -1, 2**32],
+    "n_fillers": [31, 30, -1, 2**32],
+    "n_cbg": [33, -1],
+    "cbgti": [1, 2**31],
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CODEWORDS)
+def test_wrong_codewords(name):
+    right = {"n_bits": 80, "modulation": "qpsk", "layers": 2, "n_code_blocks": 2, "n_cb": 30}
+    softqam.Codeword(**right)
+    for value in WRONG_CODEWORDS[name]:
+        with pytest.raises((TypeError, ValueError)) as caught:
+            softqam.Codeword(**{**right, name: value})
+            pytest.fail(f"accepted: {name}={value!r}")
+        said = str(caught.value).replace("fillers from", "first_filler n_fillers")
+        assert name in said and "\n" not in said
+    with pytest.raises(ValueError, match="block|r is"):
+        softqam.Codeword(**right).block(2)
+
+
+def test_tensors_in_host_memory(rng):
+    """Those of PyTorch are read and written where they lie, and come back."""
+    torch = pytest.importorskip("torch")
+    codeword = softqam.Codeword(480, "qpsk", 2, 3, 90, 80, 30, 10)
+    symbols = make_symbols(rng, 240).reshape(2, 120)
+    expected = softqam.demodulate(symbols, "qpsk", 0.2, codeword=codeword)
+    got = softqam.demodulate(torch.from_numpy(symbols), "qpsk", 0.2, codeword=codeword)
+    assert isinstance(got, torch.Tensor)
+    assert_bytes(got.numpy(), expected)
+    again = softqam.demodulate(torch.from_numpy(symbols), "qpsk", 0.2, codeword=codeword, soft_buffers=got, combine=True)
+    assert again is got
+    rows = [torch.zeros(90, dtype=torch.int8), None, torch.zeros(90, dtype=torch.int8)]
+    softqam.demodulate(torch.from_numpy(symbols), "qpsk", 0.2, codeword=codeword, soft_buffers=rows)
+    assert_bytes(rows[2].numpy(), expected[2])
