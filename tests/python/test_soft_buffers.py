@@ -262,6 +262,8 @@ def test_batch(rng):
     for i, j in np.ndindex(2, 3):
         one = softqam.demodulate(symbols[i, j], "qpsk", 0.2, c_init=int(c_init[i, j]), codeword=codeword)
         assert_bytes(got[i, j], one)
+    plain = softqam.demodulate(symbols, "qpsk", 0.2, codeword=codeword)
+    assert_bytes(plain[1, 2], softqam.demodulate(symbols[1, 2], "qpsk", 0.2, codeword=codeword))
     assert np.count_nonzero(room == 55) >= room.size - buffers.size
 
 
