@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_soft_buffers.h"
+
 /* A codeword, and a range of its symbols. */
 typedef struct cut {
     piece range;
@@ -71,8 +73,8 @@ static void take_code_blocks(source *self, cut *c)
         c->n_transmitted += is_transmitted(codeword, r);
 }
 
-/* A field that this version has no use for, or not all of it; false where it was left alone. */
-static bool take_unsupported(source *self, softqam_codeword *codeword)
+/* A field of soft buffers without them, or a reserved word; false where one of the latter is not 0. */
+static bool take_unusual(source *self, softqam_codeword *codeword)
 {
     enum { FIRST_RESERVED = 8 };
     const uint8_t which = take_byte(self), value = take_byte(self);
@@ -84,12 +86,16 @@ static bool take_unsupported(source *self, softqam_codeword *codeword)
         codeword->reserved[which % 16 - FIRST_RESERVED] = value;
     else if (which % 16 == 15)
         codeword->filler_value = value ? 1e-45f : -0.0f;
-    else
-        return false;
-    return value != 0;
+    return codeword->reserved[0] + codeword->reserved[1] + codeword->reserved[2] + codeword->reserved[3] == 0;
 }
 
-/* Mostly a codeword that the range is of; whether all its fields are of this version. */
+/* Values that a code block's buffer has room for, at least. */
+static size_t room_of(const cut *c)
+{
+    return c->codeword.n_cb ? c->codeword.n_cb : longest_block(c);
+}
+
+/* Mostly a codeword that the range is of; whether its reserved words are 0. */
 static bool take_codeword(source *self, cut *c)
 {
     const softqam_segment *range = &c->range.segment;
@@ -103,14 +109,16 @@ static bool take_codeword(source *self, cut *c)
         take(self, &codeword->n_bits, unusual & 1 ? sizeof codeword->n_bits : 4);
     if (codeword->n_code_blocks == 0) /* without code blocks there is no codeword, or a wrong one */
         codeword->n_bits |= 1;
+    codeword->deinterleave = (uint32_t)take_choice(self, 2);
+    if ((unusual & 160) == 128)
+        take_soft_buffer(self, codeword);
     if (unusual & 8)
-        codeword->block_stride = longest_block(c) + take_byte(self) % 20;
+        codeword->block_stride = room_of(c) + take_byte(self) % 20;
     if ((unusual & 24) == 24)
         codeword->block_stride -= 10;
     if ((unusual & 96) == 96)
         take(self, &codeword->block_stride, sizeof codeword->block_stride);
-    codeword->deinterleave = (uint32_t)take_choice(self, 2);
-    return (unusual & 160) != 160 || !take_unsupported(self, codeword);
+    return (unusual & 160) != 160 || take_unusual(self, codeword);
 }
 
 /* By the header's list of what is refused, but for where buffers lie. */
@@ -119,7 +127,7 @@ static bool is_codeword(const cut *c)
     const softqam_codeword *codeword = &c->codeword;
     return has_good_blocks(codeword) && codeword->deinterleave <= 1 && codeword->n_bits <= UINT32_MAX &&
            codeword->n_bits % (c->n_layers * c->n_bits) == 0 && (codeword->n_bits == 0 || c->n_transmitted > 0) &&
-           (codeword->block_stride == 0 || codeword->block_stride >= longest_block(c));
+           is_soft_buffer(codeword) && (codeword->block_stride == 0 || codeword->block_stride >= room_of(c));
 }
 
 static bool is_within(const cut *c)
@@ -147,6 +155,7 @@ static cut take_cut(source *self, const softqam_demodulator_config *config, bool
         c.codeword.block_stride = how & 2 ? c.codeword.block_stride : 0;
     }
     c.is_good = c.range.is_good && *is_block && is_within(&c) && config->output_format != SOFTQAM_OUTPUT_U8 &&
+                is_filler_value(c.codeword.filler_value, config->output_format) &&
                 !(c.pointers && c.codeword.block_stride);
     return c;
 }
@@ -167,8 +176,9 @@ static bool next_block(const cut *c, size_t *r, size_t *j, size_t *first, block 
         const size_t place = (*r)++;
         if (!is_transmitted(&c->codeword, place))
             continue;
+        const size_t behind = c->codeword.n_cb ? *j * (size_t)c->codeword.n_cb : *first * c->n_bits;
         *b = (block){.r = place, .first = *first, .n_symbols = block_symbols(c, (*j)++)};
-        b->at = c->codeword.block_stride ? place * (size_t)c->codeword.block_stride : b->first * c->n_bits;
+        b->at = c->codeword.block_stride ? place * (size_t)c->codeword.block_stride : behind;
         *first += b->n_symbols;
         b->begin = b->first > range_first ? b->first : range_first;
         b->end = *first < range_end ? *first : range_end;
@@ -198,18 +208,48 @@ static size_t place_pointers(cut *c, size_t places[])
         if (c->dropped && ++number % c->dropped == 0)
             continue;
         places[b.r] = n;
-        n += b.n_symbols * c->n_bits;
+        n += c->codeword.n_cb ? c->codeword.n_cb : b.n_symbols * c->n_bits;
     }
     return n;
 }
 
 /* From the first code block's place to the end of the last one's; SIZE_MAX: more than can be counted. */
-static size_t spanned(const softqam_codeword *codeword)
+static size_t spanned(const cut *c)
 {
+    const softqam_codeword *codeword = &c->codeword;
     size_t n;
+    if (codeword->n_cb && codeword->block_stride == 0)
+        return c->n_transmitted * codeword->n_cb;
     if (__builtin_mul_overflow(codeword->block_stride, codeword->n_code_blocks, &n))
         return SIZE_MAX;
+    if (codeword->n_cb)
+        return n - (size_t)codeword->block_stride + codeword->n_cb;
     return n > codeword->n_bits ? n : (size_t)codeword->n_bits;
+}
+
+/* What a buffer may hold before: any bits. */
+static void fill(uint8_t *bytes, size_t n, uint64_t seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 6364136223846793005U + 1442695040888963407U;
+        bytes[i] = (uint8_t)(seed >> 56);
+    }
+}
+
+/* The code block's values of the range, to what holds the codeword's output. */
+static void expect_block(cut *c, const softqam_demodulator_config *config, const block *b, size_t at,
+                         const uint8_t *values)
+{
+    const size_t nbytes = c->value_nbytes;
+    uint8_t *buffer = c->range.expected + at * nbytes;
+    if (c->codeword.n_cb) {
+        const soft_range range = {b->n_symbols, b->begin - b->first, b->end - b->first, c->n_bits, values};
+        update_soft_buffer(buffer, &c->codeword, config, &range);
+        return;
+    }
+    for (size_t symbol = b->begin; symbol < b->end; symbol++)
+        for (size_t k = 0; k < c->n_bits; k++, values += nbytes)
+            memcpy(buffer + value_place(c, b, symbol, k) * nbytes, values, nbytes);
 }
 
 /* The codeword's output, and what it must hold after and before. */
@@ -223,21 +263,17 @@ static void expect_cut(cut *c, const softqam_demodulator *definition, const soft
     range->out = malloc(range->out_nbytes);
     range->expected = malloc(range->out_nbytes);
     require((range->out && range->expected) || range->out_nbytes == 0);
-    if (range->out_nbytes > 0) {
-        memset(range->out, BETWEEN, range->out_nbytes);
-        memset(range->expected, BETWEEN, range->out_nbytes);
-    }
+    fill(range->out, range->out_nbytes, c->codeword.n_bits);
+    fill(range->expected, range->out_nbytes, c->codeword.n_bits);
     range->segment.out = NULL;
     uint8_t *values = define_values(range, definition, config);
     const uint8_t *value = values;
     size_t r = 0, j = 0, first = 0;
     for (block b; next_block(c, &r, &j, &first, &b);) {
         const size_t at = c->pointers ? places[b.r] : b.at;
-        for (size_t symbol = b.begin; symbol < b.end; symbol++)
-            for (size_t k = 0; k < c->n_bits; k++, value += c->value_nbytes)
-                if (at != SIZE_MAX)
-                    memcpy(range->expected + (at + value_place(c, &b, symbol, k)) * c->value_nbytes, value,
-                           c->value_nbytes);
+        if (at != SIZE_MAX)
+            expect_block(c, config, &b, at, value);
+        value += (b.end - b.begin) * c->n_bits * c->value_nbytes;
         if (c->pointers && at != SIZE_MAX)
             c->pointers[b.r] = range->out + at * c->value_nbytes;
     }
@@ -257,18 +293,19 @@ static softqam_segment from_element(const cut *c, const softqam_demodulator_conf
         layer->symbols = (const uint8_t *)layer->symbols + at * (layer->symbols_q ? nbytes / 2 : nbytes);
         layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + at * (nbytes / 2) : NULL;
         layer->noise_var += element * part.noise_stride;
+        layer->gain = layer->gain ? layer->gain + element * part.noise_stride : NULL;
     }
     return part;
 }
 
-/* In two segments, the later one first. */
+/* In two segments, the later one first, but where sums that are limited depend on the order. */
 static void demodulate_cut(source *self, cut *c, const softqam_demodulator *demodulator,
                            const softqam_demodulator *definition, const softqam_demodulator_config *config)
 {
     const size_t n_elements = c->range.segment.n_symbols / c->n_layers, element = take_byte(self) % (n_elements + 1);
     size_t *places = c->pointers ? calloc(c->codeword.n_code_blocks, sizeof *places) : NULL;
     require(places || !c->pointers);
-    const size_t n_values = places ? place_pointers(c, places) : spanned(&c->codeword);
+    const size_t n_values = places ? place_pointers(c, places) : spanned(c);
     if (n_values <= MOST_NBYTES) {
         expect_cut(c, definition, config, places, n_values);
         c->range.segment.codeword = c->codeword;
@@ -276,6 +313,11 @@ static void demodulate_cut(source *self, cut *c, const softqam_demodulator *demo
         c->range.segment.codeword.block_buffers = c->pointers;
         softqam_segment parts[2] = {from_element(c, config, element), c->range.segment};
         parts[1].n_symbols = element * c->n_layers;
+        if (c->codeword.n_cb && soft_buffer_repeats(&c->codeword, longest_block(c))) {
+            const softqam_segment later = parts[0];
+            parts[0] = parts[1];
+            parts[1] = later;
+        }
         require(softqam_demodulate_segments(demodulator, parts, 2) == SOFTQAM_OK);
         require(c->range.out_nbytes == 0 || memcmp(c->range.out, c->range.expected, c->range.out_nbytes) == 0);
     } else {

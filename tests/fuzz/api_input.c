@@ -140,13 +140,16 @@ static void take_fields(source *self, piece *p, const softqam_demodulator_config
         segment->scrambling_offset = (uint64_t)how / 8 * ANY_LAYERS;
         take(self, &segment->scrambling_offset, how & 2 ? sizeof segment->scrambling_offset : 0);
         p->reserved = how & 4 ? take_byte(self) : 0;
+        p->has_gains = how & 128;
+        p->is_good = !p->has_gains || config->output_format != SOFTQAM_OUTPUT_U8;
     }
     if (unusual & 2) {
         segment->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
         const bool is_256qam =
             segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
         p->is_good =
-            config->output_format == SOFTQAM_OUTPUT_U8 ? is_256qam : softqam_bits_per_symbol(segment->modulation) > 0;
+            p->is_good &&
+            (config->output_format == SOFTQAM_OUTPUT_U8 ? is_256qam : softqam_bits_per_symbol(segment->modulation) > 0);
     }
     if (unusual & 4) {
         segment->noise_form = (softqam_noise_form)take_choice(self, 3);
@@ -197,10 +200,12 @@ static void take_layer(source *self, piece *p, const softqam_demodulator_config 
     const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1, spanned = n ? (n - 1) * step + 1 : 0;
     p->symbols[k] = take_alloc(self, spanned * (apart ? half : in_nbytes));
     p->symbols_q[k] = apart ? take_alloc(self, spanned * half) : NULL;
+    const size_t noise_nbytes = (n ? (n - 1) * p->segment.noise_stride + 1 : 1) * sizeof(float);
     if (config->output_format != SOFTQAM_OUTPUT_U8)
-        p->noise_var[k] = take_alloc(self, (n ? (n - 1) * p->segment.noise_stride + 1 : 1) * sizeof(float));
-    p->segment.layers[k] =
-        (softqam_layer){.symbols = p->symbols[k], .symbols_q = p->symbols_q[k], .noise_var = p->noise_var[k]};
+        p->noise_var[k] = take_alloc(self, noise_nbytes);
+    p->gain[k] = p->has_gains ? take_alloc(self, noise_nbytes) : NULL;
+    p->segment.layers[k] = (softqam_layer){
+        .symbols = p->symbols[k], .symbols_q = p->symbols_q[k], .noise_var = p->noise_var[k], .gain = p->gain[k]};
     for (size_t j = 0; j < n; j++) {
         const size_t i = j * n_layers + k;
         const uint8_t *symbol = (const uint8_t *)p->symbols[k] + j * step * (apart ? half : in_nbytes);
@@ -209,6 +214,8 @@ static void take_layer(source *self, piece *p, const softqam_demodulator_config 
         memcpy(p->side_by_side + i * in_nbytes + half, q, half);
         if (p->noise_var[k])
             p->noise_side_by_side[i] = p->noise_var[k][j * p->segment.noise_stride];
+        if (p->gain[k])
+            p->gain_side_by_side[i] = p->gain[k][j * p->segment.noise_stride];
     }
 }
 
@@ -223,10 +230,10 @@ piece take_shape(source *self, const softqam_demodulator_config *config, bool is
     return p;
 }
 
-/* Sets a word that is reserved, or a gain; those of layers that the segment has not are ignored. */
+/* Sets a word that is reserved; those of layers that the segment has not are ignored. */
 static void set_reserved(piece *p)
 {
-    enum { N_WORDS = 8, N_OF_LAYER = 3 };
+    enum { N_WORDS = 8, N_OF_LAYER = 2 };
     const unsigned k = p->reserved % 32, of_layer = k < N_WORDS + 2 ? 0 : k - N_WORDS - 2;
     softqam_layer *layer = &p->segment.layers[of_layer / N_OF_LAYER % SOFTQAM_MAX_LAYERS];
     if (k == 0)
@@ -235,8 +242,6 @@ static void set_reserved(piece *p)
         p->segment.reserved_word = p->reserved;
     else if (k < N_WORDS + 2)
         p->segment.reserved[k - 2] = (uint64_t)1 << p->reserved % 64;
-    else if (of_layer % N_OF_LAYER == 2)
-        layer->gain = (const float *)(const void *)p;
     else
         layer->reserved[of_layer % N_OF_LAYER] = (uint64_t)1 << p->reserved % 64;
     if (k < N_WORDS + 2 || layer < p->segment.layers + layers_of(p))
@@ -251,6 +256,7 @@ void take_memory(source *self, piece *p, const softqam_demodulator_config *confi
     p->expected = malloc(p->out_nbytes);
     p->side_by_side = malloc(p->segment.n_symbols * in_nbytes);
     p->noise_side_by_side = malloc(p->segment.n_symbols * sizeof(float));
+    p->gain_side_by_side = malloc(p->segment.n_symbols * sizeof(float));
     p->segment.out = p->out;
     for (unsigned k = 0; k < layers_of(p); k++)
         take_layer(self, p, config, k, p->apart >> k & 1);
@@ -263,10 +269,12 @@ void free_piece(piece *p)
         free(p->symbols[k]);
         free(p->symbols_q[k]);
         free(p->noise_var[k]);
+        free(p->gain[k]);
     }
     free(p->out);
     free(p->side_by_side);
     free(p->noise_side_by_side);
+    free(p->gain_side_by_side);
     free(p->expected);
 }
 
@@ -280,6 +288,8 @@ uint8_t *define_values(const piece *p, const softqam_demodulator *definition, co
     plain.layers[0] = (softqam_layer){.symbols = p->side_by_side};
     if (takes_noise)
         plain.layers[0].noise_var = p->noise_side_by_side;
+    if (p->has_gains)
+        plain.layers[0].gain = p->gain_side_by_side;
     plain.first_symbol += plain.scrambling_offset;
     plain.scrambling_offset = 0;
     plain.symbol_stride = 1;

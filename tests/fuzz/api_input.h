@@ -34,12 +34,14 @@ typedef struct piece {
     bool is_good;
     unsigned apart;   /* layers whose I and Q lie apart, a bit each */
     uint8_t reserved; /* which of the words that must be 0 is not; 0: none */
+    bool has_gains;
     void *symbols[SOFTQAM_MAX_LAYERS];
     void *symbols_q[SOFTQAM_MAX_LAYERS];
     float *noise_var[SOFTQAM_MAX_LAYERS];
+    float *gain[SOFTQAM_MAX_LAYERS];
     uint8_t *out;
     uint8_t *side_by_side; /* of all layers, in the order of the codeword */
-    float *noise_side_by_side;
+    float *noise_side_by_side, *gain_side_by_side;
     uint8_t *expected;
     size_t out_nbytes; /* from the first to the last */
 } piece;

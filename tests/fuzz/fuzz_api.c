@@ -7,6 +7,7 @@
 
 #include "api_codewords.h"
 #include "api_input.h"
+#include "api_soft_buffers.h"
 
 enum { MAX_SEGMENTS = 3, MAX_DEVICES = 70, MAX_CPUS = 1030 };
 
@@ -88,7 +89,7 @@ static bool take_config(source *self, softqam_demodulator_config *config)
     config->noise_form = (softqam_noise_form)take_choice(self, 3);
     if (config->output_format == SOFTQAM_OUTPUT_S8)
         config->llr_limit = take_choice(self, 128);
-    if (config->output_format == SOFTQAM_OUTPUT_S16)
+    if (config->output_format == SOFTQAM_OUTPUT_S16 || config->output_format == SOFTQAM_OUTPUT_F16)
         config->llr_limit = take_choice(self, 32768);
     if (unusual & 1)
         take(self, &config->input_scale, sizeof config->input_scale);
@@ -232,6 +233,8 @@ static void use_context(source *self, softqam_context *context)
 {
     softqam_demodulator_config config;
     const uint8_t how = take_byte(self);
+    if (how & 16)
+        use_grant(self);
     const bool has_no_reserved = take_config(self, &config);
     config.context = how & 1 ? context : NULL;
     softqam_demodulator *demodulator = NULL;
