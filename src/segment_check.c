@@ -273,16 +273,24 @@ static softqam_status check_pointers(const softqam_params *params, const softqam
     return status;
 }
 
-/* From the first value of a codeword's buffers to the last, code blocks that are not transmitted included: one is no
- * longer than its soft buffer, the codeword or its stride. */
-static bool buffers_span(size_t *span, const softqam_params *params, const softqam_codeword *codeword)
+/* From the first value of a codeword's buffers to the last: a code block is no longer than its soft buffer, the
+ * codeword or its stride. Code blocks that are not transmitted are included, but where the others' soft buffers lie one
+ * behind the other. */
+static bool buffers_span(size_t *span, const softqam_params *params, const softqam_segment *segment)
 {
+    const softqam_codeword *codeword = &segment->codeword;
     const uint64_t stride = codeword->block_stride ? codeword->block_stride : codeword->n_cb;
+    uint32_t n_blocks = codeword->n_code_blocks;
+    if (codeword->block_stride == 0 && codeword->n_cb && codeword->n_cbg) {
+        softqam_blocks blocks;
+        softqam_segment_blocks(&blocks, params, segment);
+        n_blocks = blocks.n_transmitted;
+    }
     uint64_t longest = stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
     if (codeword->n_cb)
         longest = codeword->n_cb;
     size_t n_values;
-    return !__builtin_mul_overflow(stride, codeword->n_code_blocks - 1, &n_values) &&
+    return !__builtin_mul_overflow(stride, n_blocks - 1, &n_values) &&
            !__builtin_add_overflow(n_values, longest, &n_values) && span_of(span, n_values, 1, params->value_nbytes);
 }
 
@@ -295,7 +303,7 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
     if (softqam_segment_has_codeword(segment)) {
         if (segment->codeword.block_buffers)
             return range_at(range, NULL, 0);
-        return buffers_span(&span, params, &segment->codeword) && range_at(range, segment->codeword.buffers, span);
+        return buffers_span(&span, params, segment) && range_at(range, segment->codeword.buffers, span);
     }
     if (segment->plane_stride == 0)
         return span_of(&span, segment->n_symbols, 1, symbol_nbytes) && range_at(range, segment->out, span);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of test_soft_buffers besides those of random codewords: real decoders' layouts, UCI on PUSCH, refusals. */
+/* Tests of test_soft_buffers besides those of random codewords: real decoders' layouts, UCI on PUSCH, refusals, the
+ * ends of ranges. */
 #ifndef SOFTQAM_TESTS_SOFT_BUFFER_TESTS_H
 #define SOFTQAM_TESTS_SOFT_BUFFER_TESTS_H
 
@@ -18,5 +19,9 @@ void test_refusals(void **state);
 void test_refusals_of_formats(void **state);
 void test_refused_overlaps(void **state);
 void test_accepted(void **state);
+
+void test_largest_buffer(void **state);
+void test_input_behind_transmitted_blocks(void **state);
+void test_floating_point_modes(void **state);
 
 #endif
