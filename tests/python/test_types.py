@@ -10,6 +10,7 @@ import pytest
 import softqam
 
 pytest.importorskip("mypy")
+pytest.importorskip("matplotlib")  # whose types softqam.plot has
 FOLDER = Path(softqam.__file__).parent.parent
 
 # What stubtest cannot know: classes and functions of nanobind are types of its own, those of lru_cache have no signature,
@@ -75,7 +76,7 @@ def run(tmp_path, *arguments):
     """What is preloaded is for extensions with sanitizers, of which mypy has none."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run([sys.executable, "-m", *arguments], cwd=FOLDER, capture_output=True, text=True, check=False,
-                          env={**environment, "MYPY_CACHE_DIR": str(tmp_path / "cache")})  # fmt: skip
+                          env={**environment, "MYPY_CACHE_DIR": str(tmp_path.parent / "mypy")})  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 
