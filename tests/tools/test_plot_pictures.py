@@ -355,6 +355,8 @@ class Sigmf(PlotTest):
             ({"core__datatype": "ci8", "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
             ({"core__datatype": "ci8", "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
             ({"core__datatype": "ci8", "softqam__input_scale": 0}, "softqam:input_scale: not a positive number"),
+            ({"core__datatype": "ci8", "softqam__c_init": "7"}, "softqam:c_init: not what SigMF has there"),
+            ({"core__datatype": "ci8", "softqam__c_init": 2**31}, "softqam:c_init: not a whole number from 0 to 2147483647"),
         ):
             self.record("r", self.samples.tobytes(), **global_)
             self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: " + message)

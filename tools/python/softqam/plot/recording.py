@@ -103,6 +103,8 @@ def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: C
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
     if scale == 0:
         raise Failure(meta, "softqam:input_scale: not a positive number")
+    if member(meta, whole, "softqam:c_init", int, 0) >= 2**31:
+        raise Failure(meta, "softqam:c_init: not a whole number from 0 to 2147483647")
     sign = member(meta, whole, "softqam:positive_means", int, None)
     format_, order = datatypes[datatype]
     return Source(data, format_, order, skipped, scale, sign, modulation, meta)
