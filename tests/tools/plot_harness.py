@@ -30,7 +30,8 @@ class Drawn:
         self.figure, self.complaint = figure, complaint
         header, body = figure.subfigs
         self.header = [text.get_text() for text in header.texts]
-        self.cells = [cell for cell in body.subfigs if cell.axes]
+        # matplotlib lists them row by row, or, before 3.7, column by column.
+        self.cells = sorted((cell for cell in body.subfigs if cell.axes), key=lambda cell: (-round(cell.bbox.y0), round(cell.bbox.x0)))
         self.titles = [cell.axes[0].get_title() for cell in self.cells]
 
     def panel(self, start):

@@ -91,7 +91,7 @@ class BadRecordings(BadInputTest):
             self.recording_row(1, "x.sigmf-meta: core:header_bytes: not a whole number")
         for captures in ({}, {"0": {"core:header_bytes": 8}}, "x", 1, None, True):
             self.put_recording(captures)
-            self.recording_row(1, "x.sigmf-meta: captures: not a list")
+            self.recording_row(1, "x.sigmf-meta: captures: not an array")
         for header, trailer in ((81, 0), (0, 81), (41, 40), (top, 0), (0, top), (top, top)):
             self.put_recording([{"core:header_bytes": header}], core__trailing_bytes=trailer)
             cause = f"shorter than the {header + trailer} bytes around the samples that x.sigmf-meta tells of"

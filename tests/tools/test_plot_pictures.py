@@ -364,7 +364,7 @@ class Sigmf(PlotTest):
             self.write("r.sigmf-meta", text)
             self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not JSON, or an object in it has a name twice")
         self.write("r.sigmf-meta", b'{"global": {"core:datatype": "ci8"}, "captures": {}}')
-        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: captures: not a list")
+        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: captures: not an array")
         self.write("r.sigmf-meta", b"[]")
         self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not SigMF: there is no object 'global'")
         self.record("r", b"", core__datatype="ci8", core__trailing_bytes=10)

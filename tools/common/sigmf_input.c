@@ -232,7 +232,7 @@ static bool read_gaps(struct sigmf_input *input)
         return false;
     const cJSON *captures = cJSON_GetObjectItemCaseSensitive(input->document, "captures");
     if (captures && !cJSON_IsArray(captures)) {
-        message_print(input->meta_path, "captures: not a list");
+        message_print(input->meta_path, "captures: not an array");
         return false;
     }
     cJSON_ArrayForEach(capture, captures)

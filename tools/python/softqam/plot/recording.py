@@ -97,7 +97,7 @@ def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: C
     dataset = member(meta, whole, "core:dataset", str, None)
     data = base + DATA if dataset is None else os.path.join(os.path.dirname(meta), os.path.basename(dataset))
     if captures is not None and not isinstance(captures, list):
-        raise Failure(meta, "captures: not a list")
+        raise Failure(meta, "captures: not an array")
     first = captures[0] if captures and isinstance(captures[0], dict) else {}
     skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
