@@ -16,4 +16,7 @@ void test_configurations(void **state);
 void test_context_configurations(void **state);
 void test_variant_with_control_characters(void **state);
 
+/* bad_codewords.c */
+void test_soft_buffers(void **state);
+
 #endif

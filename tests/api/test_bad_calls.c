@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrong arguments by the hundred, as tables: each row with the message that must come beside
  * SOFTQAM_ERROR_INVALID_ARGUMENT. Whatever the row, not a byte of memory changes and the demodulator still works. Here
- * those of calls; bad_settings.c has those of demodulators and contexts. */
+ * those of calls; bad_codewords.c has those of soft buffers, bad_settings.c those of demodulators and contexts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -421,6 +421,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_segment_fields),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_soft_buffers),
         cmocka_unit_test(test_sum_of_counts),
         cmocka_unit_test(test_host_memory),
     };
