@@ -152,6 +152,34 @@ static softqam_status demodulate_codeword(softqam_demodulator *demodulator, cons
     return softqam_demodulate_segments(demodulator, &segment, 1);
 }
 
+/* Two codewords with a code block for each symbol, whose soft buffer holds its LLRs in the order of its bits: at first
+ * something else, then zeros to which they are added. */
+static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, const life *self, const void *symbols,
+                                              void *out)
+{
+    softqam_status status = SOFTQAM_OK;
+    for (uint32_t combine = 0; combine < 2 && status == SOFTQAM_OK; combine++) {
+        softqam_segment segments[2];
+        for (size_t k = 0, first = 0; k < 2; k++) {
+            const float *noise_var = noise_of(self);
+            const size_t n = k < 1 ? self->n_symbols / 2 : self->n_symbols - first;
+            segments[k] =
+                harness_segment((const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL, 1, n, NULL);
+            segments[k].codeword = (softqam_codeword){.n_bits = 8 * n,
+                                                      .buffers = (uint8_t *)out + 8 * first,
+                                                      .n_code_blocks = (uint32_t)n,
+                                                      .deinterleave = 1,
+                                                      .n_cb = 8,
+                                                      .combine = combine};
+            first += n;
+        }
+        if (combine)
+            memset(out, 0, self->out_nbytes);
+        status = softqam_demodulate_segments(demodulator, segments, 2);
+    }
+    return status;
+}
+
 /* After AUTO has given its GPU up it says so, with the reason, for as long as it lives. */
 static void check_backend(const softqam_demodulator *demodulator, const char *before)
 {
@@ -270,6 +298,8 @@ static void live(life *self, fault_kind kind)
     try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
     if (self->config.output_format != SOFTQAM_OUTPUT_U8)
         try_call(demodulator, self, demodulate_codeword, self->symbols, self->out, kind, "a codeword");
+    if (self->config.output_format != SOFTQAM_OUTPUT_U8 && self->context_config.backend == SOFTQAM_BACKEND_CPU)
+        try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
     use_host_memory(demodulator, self, kind);
     softqam_demodulator_destroy(demodulator);
 }
