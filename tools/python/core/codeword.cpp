@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Codewords as the library has them, and lists of soft buffers, as codeword.h has them. */
 #include "codeword.h"
 
 #include <algorithm>
