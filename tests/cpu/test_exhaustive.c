@@ -285,7 +285,7 @@ static void run_llrs(softqam_output_format output)
 {
     const symbols with_level[] = {running_set(0, 0), running_set(1, 0)}, with_nan = running_set(0, N_FIXED - 1);
     const symbols noise = noise_set();
-    for (int kind = SOFTQAM_ONE_WEIGHT; kind < SOFTQAM_NOISE_KINDS; kind++)
+    for (int kind = SOFTQAM_ONE_WEIGHT; kind <= SOFTQAM_NOISE_INVERSE; kind++)
         run_set(&with_level[kind % 2], SOFTQAM_INPUT_CF32, output, (softqam_noise_kind)kind, comparison());
     for (int k = 0; k < 2 * N_FIXED && harness_symbol_bits() == 1; k++) {
         const symbols set = running_set((unsigned)k % 2, k / 2);
