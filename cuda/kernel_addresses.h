@@ -76,7 +76,7 @@ typedef struct softqam_codeword_segment {
     uint64_t block_stride;
 } softqam_codeword_segment;
 
-/* Of segment_kernel.cuh, before the segments: what all of a launch share. */
+/* Of segment_kernel.cuh and soft_kernel.cuh, before the segments: what all of a launch share. */
 typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
     const unsigned *n_device_segments;
@@ -86,6 +86,7 @@ typedef struct softqam_segment_launch {
     unsigned input_format; /* softqam_input_format */
     softqam_llr_limit limit;
     softqam_kernel_defaults defaults; /* of device_segments */
+    float sum_limit;                  /* of values in soft buffers */
 } softqam_segment_launch;
 
 /* The kernels of plain calls. */
@@ -106,8 +107,11 @@ softqam_plain_kernels softqam_plain_kernels_cs16;
 softqam_plain_kernels softqam_plain_kernels_cs8;
 softqam_plain_kernels softqam_plain_kernels_cf16;
 
-/* The kernel of up to FEW_SEGMENTS segments, or of MANY_SEGMENTS. */
+/* The kernel of up to FEW_SEGMENTS segments, or of MANY_SEGMENTS, without soft buffers. */
 const void *softqam_segment_kernel(softqam_output_format format, bool many);
+
+/* The kernel of up to FEW_SEGMENTS segments, some with soft buffers, and of segments in device memory. */
+const void *softqam_soft_kernel(softqam_output_format format);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@ extern "C" { /* src/'s headers too are of C */
 #include "codeword.h"
 #include "layers.h"
 #include "params.h"
+#include "soft_buffer.h"
 
 /* Where one layer's symbols and noise lie, as a kernel takes it. */
 typedef struct softqam_kernel_layer {
@@ -50,6 +51,18 @@ typedef struct softqam_kernel_segment {
     uint64_t block_stride;
     void *const *block_buffers;
 } softqam_kernel_segment;
+
+/* The soft buffers of a segment's codeword. */
+typedef struct softqam_kernel_soft {
+    softqam_soft_buffer buffer; /* n_cb 0: the segment has none; n_data 0: LLRs go nowhere */
+    float filler_value;
+    uint8_t combines;
+    uint8_t is_repeated; /* some code block has more LLRs than places, so that the order of adding matters */
+    /* Of an argument. */
+    uint32_t first_block;  /* the first code block's number among those transmitted */
+    uint32_t block_parts;  /* thread blocks that share a code block */
+    uint32_t part_symbols; /* that each of these takes */
+} softqam_kernel_soft;
 
 /* What the zeros of a segment stand for. */
 typedef struct softqam_kernel_defaults {
@@ -128,12 +141,38 @@ HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_se
     }
 }
 
+HOST_AND_DEVICE static inline bool softqam_segment_has_soft_buffers(const softqam_segment *segment)
+{
+    return segment->codeword.n_code_blocks != 0 && segment->codeword.n_cb != 0;
+}
+
+/* The same for soft buffers, once the kernel's segment has been made. */
+HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft *to, const softqam_segment *from,
+                                                            const softqam_kernel_segment *segment)
+{
+    const softqam_codeword *codeword = &from->codeword;
+    const bool has_places = codeword->first_filler <= codeword->n_cb &&
+                            codeword->n_fillers <= codeword->n_cb - codeword->first_filler &&
+                            codeword->k0 < codeword->n_cb;
+    to->buffer.n_cb = 0;
+    if (!softqam_segment_has_soft_buffers(from))
+        return;
+    to->buffer = softqam_soft_buffer_of(codeword);
+    if (!has_places)
+        to->buffer.n_data = 0;
+    to->filler_value = codeword->filler_value;
+    to->combines = codeword->combine != 0;
+    to->is_repeated =
+        softqam_soft_is_repeated(&to->buffer, (uint64_t)softqam_blocks_longest(&segment->blocks) *
+                                                  softqam_symbol_bits((softqam_modulation)segment->modulation));
+}
+
 /* How many segments a launch has at most: a kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
  * and driver are of CUDA 12.1 or later. */
 enum { FEW_SEGMENTS = 12, MANY_SEGMENTS = 140 };
 
 /* `driver_version` as cudaDriverGetVersion() has it. That devices before compute capability 7.0 take no more than 4 KiB
- * does not matter: the kernels need 7.2 for other reasons. */
+ * does not matter: the kernels need 7.2 for other reasons. With soft buffers among them a launch has FEW_SEGMENTS. */
 static inline unsigned softqam_launch_capacity(int driver_version)
 {
     return CUDART_VERSION >= 12010 && driver_version >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS;
@@ -146,7 +185,9 @@ typedef struct softqam_launch {
     cudaStream_t stream;
     unsigned capacity;
     unsigned n_segments;
+    bool has_soft; /* some segment has soft buffers */
     softqam_kernel_segment segments[MANY_SEGMENTS];
+    softqam_kernel_soft soft[FEW_SEGMENTS]; /* of these */
 } softqam_launch;
 
 /* The kernels for a demodulator's formats; asks nothing of CUDA. */

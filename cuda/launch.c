@@ -9,13 +9,14 @@
 enum { REMEMBERED_DEVICES = 64 };
 
 /* The kernels for a pair of formats: of plain calls, of small ones and of codewords by bits an axis, of few and of many
- * segments. */
+ * segments, and of those with soft buffers or in device memory. */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     SMALL_PLAIN = PLAIN_KERNELS,
     CODEWORD_PLAIN = 2 * PLAIN_KERNELS,
     OF_FEW = 3 * PLAIN_KERNELS,
     OF_MANY,
+    OF_SOFT,
     KERNELS
 };
 
@@ -55,6 +56,7 @@ static void find_kernels(void)
             }
             kernels->addresses[OF_FEW] = softqam_segment_kernel((softqam_output_format)out, false);
             kernels->addresses[OF_MANY] = softqam_segment_kernel((softqam_output_format)out, true);
+            kernels->addresses[OF_SOFT] = softqam_soft_kernel((softqam_output_format)out);
         }
 }
 
@@ -240,6 +242,7 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
         .limit = llr_limit_of(params),
         .input_format = params->input_format,
         .defaults = softqam_kernel_defaults_of(params),
+        .sum_limit = params->sum_limit,
     };
 }
 
@@ -251,14 +254,34 @@ static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
     return (unsigned)(steps < MOST_WARP_STEPS ? steps : MOST_WARP_STEPS);
 }
 
+/* Divides the code blocks that a segment has symbols of among thread blocks of at most so many symbols; returns how
+ * many these are. Of a codeword with repetition each code block has one. */
+static size_t lay_out_soft_blocks(softqam_kernel_soft *soft, const softqam_kernel_segment *segment, unsigned most)
+{
+    enum { SIDE_BY_SIDE = 8 }; /* symbols that memory gives at a time */
+    const uint32_t last = segment->codeword_symbol + (uint32_t)segment->n_symbols - 1;
+    const uint32_t longest = softqam_blocks_longest(&segment->blocks);
+    soft->first_block = softqam_block_at(&segment->blocks, segment->codeword_symbol).j;
+    soft->block_parts = soft->is_repeated ? 1 : (uint32_t)count_blocks(longest, most);
+    soft->part_symbols = (uint32_t)count_blocks(longest, soft->block_parts);
+    if (soft->part_symbols <= most - SIDE_BY_SIDE)
+        soft->part_symbols = (soft->part_symbols + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;
+    const size_t n_code_blocks = softqam_block_at(&segment->blocks, last).j - soft->first_block + 1;
+    return n_code_blocks * soft->block_parts;
+}
+
 /* Where each segment's blocks begin; returns how many there are. */
-static size_t lay_out_blocks(unsigned first_blocks[], const softqam_launch *launch, unsigned block_steps)
+static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, unsigned block_steps)
 {
     size_t n_blocks = 0;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         const softqam_kernel_segment *segment = &launch->segments[k];
+        const unsigned most = softqam_block_symbols(block_steps, segment->n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
-        n_blocks += count_blocks(segment->n_symbols, softqam_block_symbols(block_steps, segment->n_layers, false));
+        if (launch->has_soft && launch->soft[k].buffer.n_cb != 0)
+            n_blocks += lay_out_soft_blocks(&launch->soft[k], segment, most);
+        else
+            n_blocks += count_blocks(segment->n_symbols, most);
     }
     return n_blocks;
 }
@@ -266,7 +289,7 @@ static size_t lay_out_blocks(unsigned first_blocks[], const softqam_launch *laun
 static cudaError_t launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
-    const int kernel = launch->n_segments > FEW_SEGMENTS ? OF_MANY : OF_FEW;
+    const int kernel = launch->has_soft ? OF_SOFT : launch->n_segments > FEW_SEGMENTS ? OF_MANY : OF_FEW;
     softqam_segment_launch shared = segment_launch_of(params);
     unsigned first_blocks[MANY_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
@@ -284,8 +307,11 @@ static cudaError_t launch_segments(softqam_launch *launch)
         if (n_blocks <= answers.resident_blocks || steps >= MOST_WARP_STEPS)
             break;
     }
-    void *arguments[] = {&shared, launch->segments, first_blocks, (void *)(uintptr_t)&params->soft_bits};
-    return launch_kernel(params->kernels, kernel, &answers, n_blocks, arguments, launch->stream);
+    void *soft_bits = (void *)(uintptr_t)&params->soft_bits;
+    void *arguments[] = {&shared, launch->segments, first_blocks, soft_bits};
+    void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, soft_bits};
+    return launch_kernel(params->kernels, kernel, &answers, n_blocks, launch->has_soft ? soft_arguments : arguments,
+                         launch->stream);
 }
 
 /* The kernel of plain calls for the only segment, and what the device says of it; OF_FEW where that of segments is
@@ -377,17 +403,19 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->stream = stream;
     launch->capacity = capacity;
     launch->n_segments = 0;
+    launch->has_soft = false;
 }
 
 cudaError_t softqam_launch_end(softqam_launch *launch)
 {
     const unsigned n_segments = launch->n_segments;
     cudaError_t error = cudaSuccess;
-    if (n_segments == 1 && is_plain(launch))
+    if (n_segments == 1 && !launch->has_soft && is_plain(launch))
         error = launch_plain(launch);
     else if (n_segments > 0)
         error = launch_segments(launch);
     launch->n_segments = 0;
+    launch->has_soft = false;
     return error;
 }
 
@@ -396,11 +424,17 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
     cudaError_t error = cudaSuccess;
     if (segment->n_symbols == 0)
         return cudaSuccess;
-    if (launch->n_segments == launch->capacity)
+    const bool has_soft = softqam_segment_has_soft_buffers(segment);
+    const unsigned capacity = has_soft || launch->has_soft ? FEW_SEGMENTS : launch->capacity;
+    if (launch->n_segments >= capacity)
         error = softqam_launch_end(launch);
-    softqam_kernel_segment *to = &launch->segments[launch->n_segments++];
+    const unsigned k = launch->n_segments++;
+    softqam_kernel_segment *to = &launch->segments[k];
     softqam_kernel_segment_make(to, segment, &launch->defaults);
     to->noise_value = noise_value;
+    if (k < FEW_SEGMENTS)
+        softqam_kernel_soft_make(&launch->soft[k], segment, to);
+    launch->has_soft |= has_soft;
     return error;
 }
 
@@ -410,7 +444,7 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
 {
     softqam_segment_launch shared = segment_launch_of(params);
     kernel_answers answers;
-    const cudaError_t error = ask(&answers, params->kernels, OF_FEW);
+    const cudaError_t error = ask(&answers, params->kernels, OF_SOFT);
     if (error != cudaSuccess)
         return error;
     shared.device_segments = segments;
@@ -422,8 +456,9 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / share + max_segments;
     const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
+    const softqam_kernel_soft no_soft[FEW_SEGMENTS] = {0};
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
-    void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)first_blocks,
+    void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)no_soft, (void *)(uintptr_t)first_blocks,
                          (void *)(uintptr_t)&params->soft_bits};
-    return launch_kernel(params->kernels, OF_FEW, &answers, n_blocks, arguments, stream);
+    return launch_kernel(params->kernels, OF_SOFT, &answers, n_blocks, arguments, stream);
 }

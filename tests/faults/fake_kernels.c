@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher for the fake runtime: the CPU's fastest loops, enqueued like a kernel. */
 #include <math.h>
+#include <string.h>
 
 #include "cpu/cpu.h"
 #include "fake_cuda.h"
@@ -27,6 +28,7 @@ typedef struct kernel {
     softqam_params params;
     unsigned n_segments;
     softqam_kernel_segment segments[MANY_SEGMENTS];
+    softqam_kernel_soft soft[FEW_SEGMENTS]; /* of as many; n_cb 0: none */
 } kernel;
 
 /* The codeword that a kernel's segment has been made of. */
@@ -48,6 +50,18 @@ static void add_codeword(softqam_segment *segment, const softqam_kernel_segment 
         .cbgti = blocks->cbgti,
         .deinterleave = from->is_deinterleaved,
     };
+}
+
+/* And its soft buffers. That k0 may have lain in the fillers does not matter. */
+static void add_soft_buffers(softqam_codeword *codeword, const softqam_kernel_soft *from)
+{
+    const softqam_soft_buffer *buffer = &from->buffer;
+    codeword->n_cb = buffer->n_cb;
+    codeword->k0 = buffer->start + (buffer->start < buffer->first_filler ? 0 : buffer->n_fillers);
+    codeword->first_filler = buffer->first_filler;
+    codeword->n_fillers = buffer->n_fillers;
+    codeword->filler_value = from->filler_value;
+    codeword->combine = from->combines;
 }
 
 _Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
@@ -108,11 +122,16 @@ static void run_kernel(void *context)
     softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
         softqam_segment segment = segment_of(&self->segments[k], self->params.input_nbytes);
+        const softqam_kernel_soft *soft = k < FEW_SEGMENTS && self->soft[k].buffer.n_cb != 0 ? &self->soft[k] : NULL;
+        if (soft)
+            add_soft_buffers(&segment.codeword, soft);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
             if (softqam_params_take_noise(&self->params) && !segment.layers[layer].noise_var)
                 segment.layers[layer].noise_var = &self->segments[k].noise_value;
         softqam_segment_list list = softqam_segment_list_of(&self->params, &segment, 1);
         list.n_symbols = segment.n_symbols;
+        list.repeats = soft && soft->is_repeated;
+        list.adds = soft && (soft->is_repeated || soft->combines);
         softqam_cpu_backend.demodulate(&cpu, &loops, &list, 0);
     }
 }
@@ -138,6 +157,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->stream = stream;
     launch->capacity = capacity;
     launch->n_segments = 0;
+    launch->has_soft = false;
 }
 
 cudaError_t softqam_launch_end(softqam_launch *launch)
@@ -151,7 +171,10 @@ cudaError_t softqam_launch_end(softqam_launch *launch)
         if (!is_reached(launch->params, &launch->segments[k]))
             return cudaErrorIllegalAddress;
     }
+    if (launch->has_soft)
+        memcpy(argument.soft, launch->soft, launch->n_segments * sizeof launch->soft[0]);
     launch->n_segments = 0;
+    launch->has_soft = false;
     void *arguments[] = {&argument};
     return cudaLaunchKernel(&fake, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, launch->stream);
 }
@@ -161,11 +184,16 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
     cudaError_t error = cudaSuccess;
     if (segment->n_symbols == 0)
         return cudaSuccess;
-    if (launch->n_segments == launch->capacity)
+    const bool has_soft = softqam_segment_has_soft_buffers(segment);
+    if (launch->n_segments >= (has_soft || launch->has_soft ? FEW_SEGMENTS : launch->capacity))
         error = softqam_launch_end(launch);
-    softqam_kernel_segment *added = &launch->segments[launch->n_segments++];
+    const unsigned k = launch->n_segments++;
+    softqam_kernel_segment *added = &launch->segments[k];
     softqam_kernel_segment_make(added, segment, &launch->defaults);
     added->noise_value = noise_value;
+    if (k < FEW_SEGMENTS)
+        softqam_kernel_soft_make(&launch->soft[k], segment, added);
+    launch->has_soft |= has_soft;
     return error;
 }
 
@@ -184,6 +212,7 @@ static void run_device_segments(void *context)
     for (unsigned k = 0; k < *self->n_segments && k < self->max_segments; k++) {
         const softqam_kernel_defaults defaults = softqam_kernel_defaults_of(&self->params);
         softqam_kernel_segment_make(&one.segments[0], &self->segments[k], &defaults);
+        softqam_kernel_soft_make(&one.soft[0], &self->segments[k], &one.segments[0]);
         if (one.segments[0].n_symbols > 0)
             run_kernel(&one);
     }
