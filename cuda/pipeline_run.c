@@ -5,9 +5,11 @@
 
 #include "check.h"
 #include "error.h"
+#include "float_environment.h"
 #include "gpu_parts.h"
 #include "kernels.h"
 #include "ranges.h"
+#include "soft_buffer.h"
 #include "streaming.h"
 
 /* A call of up to so many bytes in and out is one kernel that reads and writes host memory itself across the bus.
@@ -137,6 +139,25 @@ static void scatter_planes(const span_walk *walk, size_t value_nbytes, const uns
     }
 }
 
+/* A span's bit planes to the soft buffer of its code block, or added to what is there. */
+static void scatter_to_soft_buffer(const span_walk *walk, const unsigned char *from)
+{
+    const softqam_params *params = walk->cursor.list->params;
+    const softqam_segment *span = &walk->span;
+    const softqam_codeword *codeword = &span->codeword;
+    softqam_blocks blocks;
+    softqam_segment_blocks(&blocks, params, span);
+    const softqam_block block = softqam_segment_block_at(&blocks, span, 0);
+    const softqam_soft_block soft =
+        softqam_soft_block_of(params, codeword, &block, softqam_symbol_bits(span->modulation), span->out);
+    const uint32_t first = (uint32_t)span->first_symbol - block.first;
+    const softqam_float_environment environment = softqam_float_enter(false);
+    if (first == 0 && !codeword->combine)
+        softqam_soft_block_begin(&soft, params, codeword);
+    softqam_soft_block_place(&soft, first, span->n_symbols, from, span->n_symbols * params->value_nbytes);
+    softqam_float_leave(environment);
+}
+
 static void scatter(const run *r, const slot *s)
 {
     const bool streaming = r->list->n_symbols * r->value_nbytes >= r->gpu->pipeline->streaming_nbytes;
@@ -146,6 +167,8 @@ static void scatter(const run *r, const slot *s)
     for (span_walk walk = walk_begin(r, s); walk_next(&walk);)
         if (!walk.span.out) /* of a code block that is dropped */
             continue;
+        else if (softqam_segment_has_soft_buffers(&walk.span))
+            scatter_to_soft_buffer(&walk, staged.out + walk.out);
         else if (walk.span.plane_stride != 0)
             scatter_planes(&walk, r->list->params->value_nbytes, staged.out + walk.out);
         else if (streaming)
@@ -186,6 +209,7 @@ static softqam_status launch_chunk(const run *r, const slot *s, chunk_memory dev
         segment.symbol_stride = 1;
         segment.noise_stride = 1;
         segment.plane_stride = walk.span.plane_stride != 0 ? walk.span.n_symbols : 0;
+        segment.codeword = (softqam_codeword){0}; /* the host takes the values to soft buffers */
         segment.layers[0] = (softqam_layer){.symbols = device.in + walk.in, .noise_var = noise};
         segment.out = device.out + walk.out;
         error = softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f);
@@ -228,6 +252,7 @@ typedef struct chunk_job {
     slot *slots;
     unsigned slots_per_worker;
     size_t chunk_symbols;
+    bool is_ordered;    /* one worker, and nothing is handed over behind a chunk that failed */
     atomic_size_t next; /* first symbol that no worker has taken */
 
     atomic_bool failed;
@@ -280,6 +305,10 @@ static void work_through_chunks(void *context, size_t worker)
     for (unsigned k = 0; k < job->slots_per_worker; k++) {
         slot *s = &slots[turn++ % job->slots_per_worker];
         const size_t first = s->first;
+        if (job->is_ordered && s->n_symbols > 0 && atomic_load(&job->failed)) {
+            give_up(job, status, first);
+            continue;
+        }
         status = slot_finish(r, s);
         if (status != SOFTQAM_OK)
             give_up(job, status, first);
@@ -322,8 +351,10 @@ static softqam_status run_staged(const run *r, size_t *n_done)
     chunk_job job = {.run = r,
                      .slots = pipeline->staged,
                      .slots_per_worker = SLOTS_PER_WORKER,
-                     .chunk_symbols = slot_symbols(r, &pipeline->staged[0])};
-    return run_chunks(&job, r->pool, n_threads < pipeline->n_workers ? n_threads : pipeline->n_workers, n_done);
+                     .chunk_symbols = slot_symbols(r, &pipeline->staged[0]),
+                     .is_ordered = r->list->adds};
+    const unsigned n_workers = n_threads < pipeline->n_workers ? n_threads : pipeline->n_workers;
+    return run_chunks(&job, r->pool, job.is_ordered ? 1 : n_workers, n_done);
 }
 
 /* The device's address of host memory that it can reach. */
