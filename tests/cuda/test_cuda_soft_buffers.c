@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/* Codewords that go to soft buffers, from device memory and, through the pipeline, from host memory: every modulation,
+ * layers, formats, redundancy versions, fillers, repetition, groups and buffers of any distance or none, cut into
+ * segments anywhere, several codewords in turns, first transmissions and retransmissions. What must come is computed
+ * here, an LLR at a time, from LLRs in symbol order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device_fixture.h"
+
+enum { STREAM_ARGUMENTS = 80, STREAM_DESCRIPTORS, STREAM_GRAPH, STREAM_HOST };
+
+enum {
+    MAX_SEGMENTS = 200,
+    MAX_BLOCKS = 12,
+    MAX_CODEWORDS = 3,
+    MOST_BITS = 1 << 16, /* of a codeword */
+    N_SYMBOLS = 1 << 19,
+    OUT_NBYTES = 1 << 23,
+    ROUNDS = 12
+};
+
+__extension__ typedef _Float16 half;
+
+/* A codeword, and where its soft buffers lie. */
+typedef struct test_codeword {
+    softqam_segment segment; /* all of it, but for the layers' places: to host memory */
+    uint32_t n_data;
+    uint32_t *order;                         /* data positions as they are visited */
+    size_t first[MAX_BLOCKS], n[MAX_BLOCKS]; /* symbols */
+    uint8_t *buffers[MAX_BLOCKS];            /* host memory; NULL: dropped */
+    void *host_pointers[MAX_BLOCKS];
+    void *device_pointers[MAX_BLOCKS];
+    void **d_pointers;
+} test_codeword;
+
+typedef struct fixture {
+    softqam_input_format in;
+    softqam_output_format out;
+    int limit;
+    size_t value_nbytes;
+    harness_random random;
+    uint8_t *symbols, *d_symbols;
+    float *noise, *d_noise;
+    uint8_t *expected, *got, *d_out;
+    uint8_t *llrs;
+    size_t end; /* of the outputs */
+    size_t n_codewords;
+    test_codeword codewords[MAX_CODEWORDS];
+    size_t n, n_symbols;
+    softqam_segment segments[MAX_SEGMENTS]; /* to `expected` */
+    softqam_segment copies[MAX_SEGMENTS];   /* to device memory */
+    const test_codeword *of[MAX_SEGMENTS];  /* NULL: none */
+    softqam_segment *d_segments;
+    unsigned *d_n_segments;
+    softqam_demodulator *cpu, *cuda;
+} fixture;
+
+static size_t below(fixture *self, size_t n)
+{
+    return harness_random_below(&self->random, n);
+}
+
+/* Values of the output formats. */
+
+static float sum_limit(const fixture *self)
+{
+    static const float largest[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 127,
+                                                            [SOFTQAM_OUTPUT_S16] = 32767,
+                                                            [SOFTQAM_OUTPUT_F16] = 65504,
+                                                            [SOFTQAM_OUTPUT_F32] = 3.40282346638528859812e38f};
+    return self->limit ? (float)self->limit : largest[self->out];
+}
+
+static double value_at(const fixture *self, const uint8_t *at)
+{
+    int16_t integer;
+    half of_half;
+    float number;
+    switch (self->value_nbytes) {
+    case 1:
+        return (int8_t)*at;
+    case 4:
+        memcpy(&number, at, sizeof number);
+        return (double)number;
+    default:
+        memcpy(&integer, at, sizeof integer);
+        memcpy(&of_half, at, sizeof of_half);
+        return self->out == SOFTQAM_OUTPUT_S16 ? integer : (double)of_half;
+    }
+}
+
+static void set_value(const fixture *self, uint8_t *at, double value)
+{
+    const int8_t byte = self->value_nbytes == 1 ? (int8_t)value : 0;
+    const float number = (float)value;
+    const half of_half = self->out == SOFTQAM_OUTPUT_F16 ? (half)value : 0;
+    const int16_t integer = self->out == SOFTQAM_OUTPUT_S16 ? (int16_t)value : 0;
+    if (self->value_nbytes == 1)
+        memcpy(at, &byte, sizeof byte);
+    else if (self->value_nbytes == 4)
+        memcpy(at, &number, sizeof number);
+    else if (self->out == SOFTQAM_OUTPUT_S16)
+        memcpy(at, &integer, sizeof integer);
+    else
+        memcpy(at, &of_half, sizeof of_half);
+}
+
+/* Rounded once to the format, and limited. The sum of two doubles that were halves or floats is rounded to double
+ * first, which does not matter: it has more than twice their digits. */
+static void add_value(const fixture *self, uint8_t *at, const uint8_t *llr)
+{
+    const double before = value_at(self, at), limit = (double)sum_limit(self);
+    double sum = before + value_at(self, llr);
+    if (!(fabs(before) <= limit))
+        return;
+    if (fabs(sum) > limit)
+        sum = copysign(limit, sum);
+    set_value(self, at, sum);
+}
+
+/* NUMERICS' rules, by the LLR. */
+
+static void begin_block(const fixture *self, const test_codeword *c, size_t r)
+{
+    const softqam_codeword *codeword = &c->segment.codeword;
+    const size_t n_values = c->n[r] * softqam_bits_per_symbol(c->segment.modulation), nbytes = self->value_nbytes;
+    for (size_t k = n_values > c->n_data ? 0 : n_values; k < c->n_data; k++)
+        memset(c->buffers[r] + c->order[k] * nbytes, 0, nbytes);
+    for (size_t k = 0; k < codeword->n_fillers; k++)
+        set_value(self, c->buffers[r] + (codeword->first_filler + k) * nbytes, (double)codeword->filler_value);
+}
+
+static void place_symbol(const fixture *self, const test_codeword *c, size_t symbol, const uint8_t *llrs)
+{
+    const size_t n_bits = softqam_bits_per_symbol(c->segment.modulation), nbytes = self->value_nbytes;
+    size_t r = 0;
+    while (symbol < c->first[r] || symbol >= c->first[r] + c->n[r])
+        r++;
+    if (!c->buffers[r])
+        return;
+    const bool is_repeated = c->n[r] * n_bits > c->n_data;
+    const size_t i = symbol - c->first[r];
+    if (i == 0 && !c->segment.codeword.combine)
+        begin_block(self, c, r);
+    for (size_t k = 0; k < n_bits; k++) {
+        uint8_t *at = c->buffers[r] + c->order[(k * c->n[r] + i) % c->n_data] * nbytes;
+        if (is_repeated || c->segment.codeword.combine)
+            add_value(self, at, llrs + k * nbytes);
+        else
+            memcpy(at, llrs + k * nbytes, nbytes);
+    }
+}
+
+static void expect_segment(fixture *self, size_t k)
+{
+    const test_codeword *c = self->of[k];
+    softqam_segment plain = self->segments[k];
+    const size_t symbol_nbytes = softqam_bits_per_symbol(plain.modulation) * self->value_nbytes;
+    if (!c || plain.n_symbols == 0) {
+        harness_demodulate_segments(self->cpu, &plain, 1);
+        return;
+    }
+    plain.first_symbol += plain.scrambling_offset;
+    plain.scrambling_offset = 0;
+    plain.codeword = (softqam_codeword){0};
+    plain.out = self->llrs;
+    harness_demodulate_segments(self->cpu, &plain, 1);
+    for (size_t i = 0; i < plain.n_symbols; i++)
+        place_symbol(self, c, self->segments[k].first_symbol + i, self->llrs + i * symbol_nbytes);
+}
+
+/* Codewords. */
+
+static void choose_filler_value(fixture *self, softqam_codeword *codeword)
+{
+    static const float values[HARNESS_N_OUTPUT_FORMATS][3] = {[SOFTQAM_OUTPUT_S8] = {0, 127, -128},
+                                                              [SOFTQAM_OUTPUT_S16] = {0, 32767, -5},
+                                                              [SOFTQAM_OUTPUT_F16] = {0, 10000, 0.1f},
+                                                              [SOFTQAM_OUTPUT_F32] = {0, 1e30f, -0.0f}};
+    codeword->filler_value = values[self->out][below(self, 3)];
+}
+
+/* Of the usual size, just full, or so small that LLRs are repeated, up to hundreds of times. */
+static void choose_buffer(fixture *self, softqam_codeword *codeword, size_t longest)
+{
+    size_t n_data = longest;
+    switch (below(self, 6)) {
+    case 0:
+    case 1:
+        n_data += below(self, 2 * longest);
+        break;
+    case 2:
+        break;
+    case 3:
+        n_data = 1 + below(self, 3);
+        break;
+    default:
+        n_data = 1 + longest / (1 + below(self, 4)) + below(self, 20);
+    }
+    codeword->n_fillers = below(self, 3) ? (uint32_t)below(self, n_data / 2 + 2) : 0;
+    codeword->n_cb = (uint32_t)n_data + codeword->n_fillers;
+    codeword->first_filler = (uint32_t)below(self, n_data + 1);
+    codeword->k0 = (uint32_t)below(self, codeword->n_cb);
+    if (codeword->n_fillers && below(self, 4) == 0)
+        codeword->k0 = codeword->first_filler + (uint32_t)below(self, codeword->n_fillers);
+    choose_filler_value(self, codeword);
+}
+
+static void choose_groups(fixture *self, softqam_codeword *codeword)
+{
+    if (below(self, 3))
+        return;
+    codeword->n_cbg = 1 + (uint32_t)below(self, 32);
+    const uint32_t n_groups = codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
+    codeword->cbgti = harness_random_u32(&self->random) & ((1u << n_groups) - 1);
+    codeword->cbgti |= 1u << below(self, n_groups);
+}
+
+static void lay_out_buffers(fixture *self, test_codeword *c)
+{
+    softqam_codeword *codeword = &c->segment.codeword;
+    const size_t way = below(self, 3);
+    const size_t distance = codeword->n_cb + (way ? below(self, 40) : 0);
+    self->end += self->value_nbytes * below(self, 40);
+    for (uint32_t r = 0, j = 0; r < codeword->n_code_blocks; r++) {
+        c->buffers[r] = self->expected + self->end + (way ? r : j) * distance * self->value_nbytes;
+        j += c->n[r] > 0 || codeword->n_cbg == 0; /* transmitted, or of no symbols and behind no other */
+        if (way == 2 && below(self, 4) == 0)
+            c->buffers[r] = NULL;
+        c->host_pointers[r] = c->buffers[r];
+        c->device_pointers[r] = c->buffers[r] ? self->d_out + (c->buffers[r] - self->expected) : NULL;
+    }
+    codeword->buffers = way == 2 ? NULL : self->expected + self->end;
+    codeword->block_stride = way == 1 ? distance : 0;
+    codeword->block_buffers = way == 2 ? c->host_pointers : NULL;
+    CUDA(cudaMemcpy(c->d_pointers, c->device_pointers, sizeof c->device_pointers, cudaMemcpyHostToDevice));
+    self->end += codeword->n_code_blocks * distance * self->value_nbytes;
+    assert_true(self->end < OUT_NBYTES);
+}
+
+/* Modulation, layers and code blocks of a codeword; for a retransmission the soft buffers are those that there are. */
+static size_t choose_bits(fixture *self, test_codeword *c)
+{
+    softqam_segment *segment = &c->segment;
+    softqam_codeword *codeword = &segment->codeword;
+    segment->modulation = (softqam_modulation)(1 + below(self, SOFTQAM_MODULATION_1024QAM));
+    segment->n_layers =
+        segment->modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : 1 + (unsigned)below(self, SOFTQAM_MAX_LAYERS);
+    const size_t n_bits = softqam_bits_per_symbol(segment->modulation) * segment->n_layers;
+    const size_t most = MOST_BITS / n_bits / codeword->n_code_blocks >> below(self, 10);
+    codeword->n_bits = (codeword->n_code_blocks * (1 + below(self, most + 1)) + below(self, 3)) * n_bits;
+    segment->descramble = (unsigned)below(self, 2);
+    segment->c_init = segment->descramble ? harness_random_u32(&self->random) >> 1 : 0;
+    segment->scrambling_offset = below(self, 2) ? segment->n_layers * (uint64_t)below(self, 1 << 20) : 0;
+    segment->noise_form = below(self, 2) ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+    size_t longest = 0;
+    for (uint32_t r = 0; r < codeword->n_code_blocks; r++) {
+        uint64_t first, n;
+        softqam_codeword whole = *codeword; /* n_cb is not chosen yet */
+        whole.n_cb = whole.n_fillers = whole.first_filler = whole.k0 = whole.combine = 0;
+        whole.block_stride = 0;
+        whole.filler_value = 0;
+        assert_int_equal(softqam_codeword_block(&whole, (unsigned)softqam_bits_per_symbol(segment->modulation),
+                                                segment->n_layers, r, &first, &n),
+                         SOFTQAM_OK);
+        c->first[r] = first / softqam_bits_per_symbol(segment->modulation);
+        c->n[r] = n / softqam_bits_per_symbol(segment->modulation);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+static void choose_codeword(fixture *self, test_codeword *c)
+{
+    softqam_codeword *codeword = &c->segment.codeword;
+    void **d_pointers = c->d_pointers;
+    free(c->order);
+    *c = (test_codeword){0};
+    c->d_pointers = d_pointers;
+    codeword->deinterleave = 1;
+    codeword->n_code_blocks = 1 + (uint32_t)below(self, MAX_BLOCKS);
+    choose_groups(self, codeword);
+    choose_buffer(self, codeword, choose_bits(self, c));
+    c->n_data = codeword->n_cb - codeword->n_fillers;
+    c->order = harness_alloc(c->n_data * sizeof *c->order);
+    for (uint32_t k = 0, n = 0; k < codeword->n_cb; k++) {
+        const uint32_t position = (codeword->k0 + k) % codeword->n_cb;
+        if (position < codeword->first_filler || position >= codeword->first_filler + codeword->n_fillers)
+            c->order[n++] = position;
+    }
+    lay_out_buffers(self, c);
+}
+
+/* Segments. */
+
+static void lay_out_layers(fixture *self, softqam_segment *segment, softqam_segment *copy)
+{
+    const size_t nbytes = softqam_input_symbol_nbytes(self->in);
+    const bool is_interleaved = below(self, 2) != 0, is_apart = !is_interleaved && below(self, 3) == 0;
+    segment->symbol_stride = is_interleaved ? segment->n_layers + below(self, 2) : 1;
+    segment->noise_stride = is_interleaved ? segment->symbol_stride : below(self, 3) ? 1 : 0;
+    const size_t room = N_SYMBOLS / 2 - (segment->n_symbols + 1) * 2;
+    const size_t first = below(self, room);
+    copy->symbol_stride = segment->symbol_stride;
+    copy->noise_stride = segment->noise_stride;
+    for (unsigned k = 0; k < segment->n_layers; k++) {
+        const size_t at = is_interleaved ? first + k : below(self, room);
+        const size_t at_q = below(self, room);
+        segment->layers[k] = (softqam_layer){self->symbols + at * nbytes / (is_apart ? 2 : 1),
+                                             is_apart ? self->symbols + at_q * nbytes / 2 : NULL,
+                                             self->noise + at,
+                                             NULL,
+                                             {0}};
+        copy->layers[k] = (softqam_layer){self->d_symbols + at * nbytes / (is_apart ? 2 : 1),
+                                          is_apart ? self->d_symbols + at_q * nbytes / 2 : NULL,
+                                          self->d_noise + at,
+                                          NULL,
+                                          {0}};
+    }
+}
+
+/* n symbols of a codeword from symbol `first` on. */
+static void add_segment(fixture *self, const test_codeword *c, size_t first, size_t n)
+{
+    softqam_segment *segment = &self->segments[self->n], *copy = &self->copies[self->n];
+    assert_true(self->n < MAX_SEGMENTS);
+    *segment = c->segment;
+    segment->first_symbol = first;
+    segment->n_symbols = n;
+    *copy = *segment;
+    copy->codeword.block_buffers = segment->codeword.block_buffers ? c->d_pointers : NULL;
+    if (segment->codeword.buffers)
+        copy->codeword.buffers = self->d_out + ((uint8_t *)segment->codeword.buffers - self->expected);
+    lay_out_layers(self, segment, copy);
+    self->of[self->n++] = c;
+    self->n_symbols += n;
+}
+
+/* One that does not belong to any. */
+static void add_plain_segment(fixture *self)
+{
+    const test_codeword *c = &self->codewords[0];
+    const size_t n = 1 + below(self, 300), first = self->n;
+    add_segment(self, c, 0, n * c->segment.n_layers);
+    softqam_segment *segment = &self->segments[first], *copy = &self->copies[first];
+    segment->codeword = copy->codeword = (softqam_codeword){0};
+    segment->out = self->expected + self->end;
+    copy->out = self->d_out + self->end;
+    self->end += segment->n_symbols * softqam_bits_per_symbol(segment->modulation) * self->value_nbytes;
+    self->of[first] = NULL;
+}
+
+/* The codewords' segments in turns, each cut at random places: all of it at once, or down to a resource element. */
+static void cut(fixture *self)
+{
+    size_t done[MAX_CODEWORDS] = {0};
+    const size_t parts = 1 + below(self, 12);
+    bool is_done = false;
+    self->n = self->n_symbols = 0;
+    while (!is_done) {
+        is_done = true;
+        for (size_t k = 0; k < self->n_codewords; k++) {
+            const test_codeword *c = &self->codewords[k];
+            const size_t n_layers = c->segment.n_layers;
+            const size_t n_all = c->segment.codeword.n_bits / softqam_bits_per_symbol(c->segment.modulation);
+            if (done[k] == n_all)
+                continue;
+            const size_t left = (n_all - done[k]) / n_layers, part = n_all / n_layers / parts + 1;
+            size_t n = parts == 1 || self->n > MAX_SEGMENTS - 40 ? left : 1 + below(self, 2 * part);
+            n = n < left ? n : left;
+            add_segment(self, c, done[k], n * n_layers);
+            done[k] += n * n_layers;
+            is_done = false;
+            if (below(self, 8) == 0 && self->n < MAX_SEGMENTS - 40)
+                add_plain_segment(self);
+        }
+    }
+}
+
+/* A retransmission of other size, modulation and redundancy version to the same buffers. */
+static void retransmit(fixture *self, test_codeword *c)
+{
+    softqam_codeword *codeword = &c->segment.codeword;
+    const size_t n_data = c->n_data;
+    (void)choose_bits(self, c);
+    codeword->combine = 1;
+    codeword->k0 = (uint32_t)below(self, codeword->n_cb);
+    for (uint32_t k = 0, n = 0; k < codeword->n_cb; k++) {
+        const uint32_t position = (codeword->k0 + k) % codeword->n_cb;
+        if (position < codeword->first_filler || position >= codeword->first_filler + codeword->n_fillers)
+            c->order[n++] = position;
+        assert_true(n <= n_data);
+    }
+}
+
+static softqam_demodulator *open_demodulator(softqam_backend backend, const fixture *self)
+{
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = backend;
+    setup.context.chunk_symbols = 1000;
+    setup.demodulator.input_format = self->in;
+    setup.demodulator.output_format = self->out;
+    setup.demodulator.llr_limit = self->limit;
+    return harness_create(&setup);
+}
+
+static fixture *open_fixture(softqam_input_format in, softqam_output_format out, uint32_t stream)
+{
+    static const int limits[HARNESS_N_OUTPUT_FORMATS][2] = {
+        [SOFTQAM_OUTPUT_S8] = {0, 120}, [SOFTQAM_OUTPUT_S16] = {0, 500}, [SOFTQAM_OUTPUT_F16] = {0, 10000}};
+    fixture *self = harness_alloc(sizeof *self);
+    *self = (fixture){.in = in, .out = out, .random = harness_random_stream(stream << 8 | in << 4 | out)};
+    self->limit = limits[out][below(self, 2)];
+    self->value_nbytes = softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1);
+    const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(in);
+    self->symbols = harness_alloc(in_nbytes);
+    self->noise = harness_alloc(N_SYMBOLS * sizeof(float));
+    self->expected = harness_alloc(OUT_NBYTES);
+    self->got = harness_alloc(OUT_NBYTES);
+    self->llrs = harness_alloc((size_t)N_SYMBOLS * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
+    CUDA(cudaMalloc((void **)&self->d_symbols, in_nbytes));
+    CUDA(cudaMalloc((void **)&self->d_noise, N_SYMBOLS * sizeof(float)));
+    CUDA(cudaMalloc((void **)&self->d_out, OUT_NBYTES));
+    CUDA(cudaMalloc((void **)&self->d_segments, sizeof self->copies));
+    CUDA(cudaMalloc((void **)&self->d_n_segments, sizeof(unsigned)));
+    for (size_t k = 0; k < MAX_CODEWORDS; k++)
+        CUDA(cudaMalloc((void **)&self->codewords[k].d_pointers, sizeof self->codewords[k].device_pointers));
+    if (in == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(&self->random, N_SYMBOLS, (float *)(void *)self->symbols);
+    else
+        harness_random_fill(&self->random, self->symbols, in_nbytes);
+    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, N_SYMBOLS, self->noise);
+    CUDA(cudaMemcpy(self->d_symbols, self->symbols, in_nbytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_noise, self->noise, N_SYMBOLS * sizeof(float), cudaMemcpyHostToDevice));
+    self->cpu = open_demodulator(SOFTQAM_BACKEND_CPU, self);
+    self->cuda = open_demodulator(SOFTQAM_BACKEND_CUDA, self);
+    return self;
+}
+
+static void close_fixture(fixture *self)
+{
+    softqam_demodulator_destroy(self->cpu);
+    softqam_demodulator_destroy(self->cuda);
+    for (size_t k = 0; k < MAX_CODEWORDS; k++) {
+        CUDA(cudaFree(self->codewords[k].d_pointers));
+        free(self->codewords[k].order);
+    }
+    CUDA(cudaFree(self->d_symbols));
+    CUDA(cudaFree(self->d_noise));
+    CUDA(cudaFree(self->d_out));
+    CUDA(cudaFree(self->d_segments));
+    CUDA(cudaFree(self->d_n_segments));
+    free(self->symbols);
+    free(self->noise);
+    free(self->expected);
+    free(self->got);
+    free(self->llrs);
+    free(self);
+}
+
+/* New codewords whose soft buffers have had any bits before, or retransmissions of those that there are. */
+static void choose(fixture *self, bool is_retransmission)
+{
+    if (is_retransmission) {
+        for (size_t k = 0; k < self->n_codewords; k++)
+            retransmit(self, &self->codewords[k]);
+    } else {
+        self->end = 64;
+        self->n_codewords = 1 + below(self, MAX_CODEWORDS);
+        for (size_t k = 0; k < self->n_codewords; k++)
+            choose_codeword(self, &self->codewords[k]);
+        harness_random_fill(&self->random, self->expected, OUT_NBYTES);
+        CUDA(cudaMemcpy(self->d_out, self->expected, OUT_NBYTES, cudaMemcpyHostToDevice));
+    }
+    cut(self);
+    assert_true(self->end < OUT_NBYTES);
+    const unsigned n = (unsigned)self->n;
+    CUDA(cudaMemcpy(self->d_segments, self->copies, n * sizeof self->copies[0], cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_n_segments, &n, sizeof n, cudaMemcpyHostToDevice));
+}
+
+static void check(fixture *self, const char *what)
+{
+    for (size_t k = 0; k < self->n; k++)
+        expect_segment(self, k);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(self->got, self->d_out, OUT_NBYTES, cudaMemcpyDeviceToHost));
+    if (memcmp(self->got, self->expected, OUT_NBYTES) == 0)
+        return;
+    size_t at = 0;
+    while (self->got[at] == self->expected[at])
+        at++;
+    for (size_t k = 0; k < self->n_codewords; k++) {
+        const test_codeword *c = &self->codewords[k];
+        const softqam_codeword *codeword = &c->segment.codeword;
+        for (size_t r = 0; r < codeword->n_code_blocks; r++) {
+            const ptrdiff_t behind = self->expected + at - c->buffers[r];
+            if (!c->buffers[r] || behind < 0 || behind >= (ptrdiff_t)(codeword->n_cb * self->value_nbytes))
+                continue;
+            fail_msg("%s, %s to %s, %zu segments, codeword %zu of %zu, modulation %d, %u layers, block %zu of %u: byte "
+                     "%td is %d, not %d; n_cb %u, k0 %u, fillers %u from %u on, %zu symbols, combine %u",
+                     what, harness_input_names[self->in], harness_output_names[self->out], self->n, k,
+                     self->n_codewords, (int)c->segment.modulation, c->segment.n_layers, r,
+                     (unsigned)codeword->n_code_blocks, behind, self->got[at], self->expected[at],
+                     (unsigned)codeword->n_cb, (unsigned)codeword->k0, (unsigned)codeword->n_fillers,
+                     (unsigned)codeword->first_filler, c->n[r], (unsigned)codeword->combine);
+        }
+    }
+    fail_msg("%s, %s to %s: byte %zu of %zu, outside of soft buffers, is %d, not %d", what,
+             harness_input_names[self->in], harness_output_names[self->out], at, self->end, self->got[at],
+             self->expected[at]);
+}
+
+typedef void way(fixture *self);
+
+static void by_arguments(fixture *self)
+{
+    if (softqam_cuda_demodulate_segments(self->cuda, self->copies, self->n, 0) != SOFTQAM_OK)
+        fail_msg("arguments: %s", softqam_error_message());
+}
+
+static void by_descriptors(fixture *self)
+{
+    if (softqam_cuda_demodulate_device_segments(self->cuda, self->d_segments, self->d_n_segments, (unsigned)self->n,
+                                                self->n_symbols, 0) != SOFTQAM_OK)
+        fail_msg("descriptors: %s", softqam_error_message());
+}
+
+/* Each codeword once, and then again. */
+static void check_way(fixture *self, const char *what, way *demodulate)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int transmission = 0; transmission < 2; transmission++) {
+            choose(self, transmission > 0);
+            demodulate(self);
+            check(self, what);
+        }
+}
+
+static void for_all_formats(uint32_t stream, const char *what, way *demodulate)
+{
+    for (int in = 0; in < HARNESS_N_INPUT_FORMATS; in++)
+        for (int k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+            fixture *self = open_fixture((softqam_input_format)in, harness_llr_formats[k], stream);
+            check_way(self, what, demodulate);
+            close_fixture(self);
+        }
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    for_all_formats(STREAM_ARGUMENTS, "arguments", by_arguments);
+}
+
+static void test_descriptors(void **state)
+{
+    (void)state;
+    for_all_formats(STREAM_DESCRIPTORS, "descriptors", by_descriptors);
+}
+
+/* One graph for changing descriptors. */
+static void test_graph(void **state)
+{
+    (void)state;
+    const cudaStream_t stream = device_open_stream();
+    for (int k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        fixture *self = open_fixture(SOFTQAM_INPUT_CF16, harness_llr_formats[k], STREAM_GRAPH);
+        cudaGraph_t graph;
+        cudaGraphExec_t executable;
+        device_prepare_kernels(self->cuda);
+        CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        if (softqam_cuda_demodulate_device_segments(self->cuda, self->d_segments, self->d_n_segments, MAX_SEGMENTS,
+                                                    MAX_CODEWORDS * MOST_BITS, stream) != SOFTQAM_OK)
+            fail_msg("graph: %s", softqam_error_message());
+        CUDA(cudaStreamEndCapture(stream, &graph));
+        CUDA(cudaGraphInstantiate(&executable, graph, 0));
+        for (int round = 0; round < ROUNDS; round++)
+            for (int transmission = 0; transmission < 2; transmission++) {
+                choose(self, transmission > 0);
+                CUDA(cudaDeviceSynchronize());
+                CUDA(cudaGraphLaunch(executable, stream));
+                CUDA(cudaStreamSynchronize(stream));
+                check(self, "a graph");
+            }
+        CUDA(cudaGraphExecDestroy(executable));
+        CUDA(cudaGraphDestroy(graph));
+        close_fixture(self);
+    }
+    CUDA(cudaStreamDestroy(stream));
+}
+
+/* From and to host memory, through the pipeline; what is on the device is what the host has. */
+static void by_host_memory(fixture *self)
+{
+    uint8_t *before = harness_alloc(OUT_NBYTES);
+    memcpy(before, self->expected, OUT_NBYTES);
+    harness_demodulate_segments(self->cuda, self->segments, self->n);
+    CUDA(cudaMemcpy(self->d_out, self->expected, OUT_NBYTES, cudaMemcpyHostToDevice));
+    memcpy(self->expected, before, OUT_NBYTES);
+    free(before);
+}
+
+static void test_host_memory(void **state)
+{
+    (void)state;
+    for_all_formats(STREAM_HOST, "host memory", by_host_memory);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_host_memory),
+    };
+    harness_require_cuda();
+    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+}
