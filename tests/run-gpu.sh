@@ -13,7 +13,7 @@ results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,calls,context,segments,library} test_costs)
-device_programs=(test_cuda_device_{calls,streams,memory,pointers,llrs,segments,codewords})
+device_programs=(test_cuda_device_{calls,streams,memory,pointers,llrs,segments,codewords} test_cuda_soft_buffers)
 value_programs=(test_vectors test_demodulate_{symbols,calls} test_llr_{specified,segments,properties,codewords} test_soft_buffers)
 
 sanitize() {

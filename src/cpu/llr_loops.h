@@ -125,8 +125,8 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
                          float_of_bits(weight + base));
 }
 
-/* f16: whether the fast path takes erased symbols, whose N0 is infinite or a NaN. Their weight is 0, but their LLRs
- * must be +0. f32 has too few operations to hide masks among. */
+/* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
+ * their LLRs must be +0. f32 has too few operations to hide masks among. */
 VEC bool masks_erasures(softqam_output_format output)
 {
     return HAS_MASKS && output == SOFTQAM_OUTPUT_F16;
@@ -139,15 +139,12 @@ VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twi
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
         return constants->weight;
     const softqam_noise_kind kind = constants->noise_kind;
-    vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise), weight;
+    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
+    vec_f32 weight;
     if (is_exact)
         return kind == SOFTQAM_NOISE_N0        ? llr_weight(constants->steps_per_nat, values, false)
                : kind == SOFTQAM_NOISE_INVERSE ? llr_weight(constants->steps_per_nat, values, true)
                                                : vec_flip(values, constants->weight_flip);
-    if (masks_erasures(output) && kind != SOFTQAM_WEIGHTS) { /* of a NaN and a number it is the number */
-        const vec_f32 erased = vec_from_bits(constants->erased_noise);
-        values = kind == SOFTQAM_NOISE_INVERSE ? vec_max(values, erased) : vec_min(values, erased);
-    }
     if (kind == SOFTQAM_NOISE_N0)
         weight = vec_div(constants->steps_per_nat, values);
     else if (kind == SOFTQAM_NOISE_INVERSE)

@@ -107,13 +107,13 @@ def test_layers_and_rows(rng, options):
 
 
 @pytest.mark.parametrize("output", reference.LLRS)
-def test_soft_buffers(rng, supported, output):
+def test_soft_buffers(rng, output):
     """New ones, and a retransmission in the caller's; rows with gaps."""
     codeword = softqam.Codeword(720, "64qam", 3, 4, 200, 30, 100, 40)
     symbols, noise = make_symbols(rng, 120).reshape(3, 40), make_noise(rng, 120).reshape(3, 40)
     options = {"output": output, "c_init": 5, "codeword": codeword}
     expected = softqam.demodulate(symbols, "64qam", noise, **options)
-    got = supported(softqam.demodulate, to_gpu(symbols), "64qam", to_gpu(noise), **options)
+    got = softqam.demodulate(to_gpu(symbols), "64qam", to_gpu(noise), **options)
     assert type(got) is Array
     assert_bytes(result_of(got), expected)
     room = to_gpu(np.zeros((4, 256), expected.dtype))
@@ -130,8 +130,8 @@ def test_wrong_soft_buffers(rng):
     symbols, noise = to_gpu(make_symbols(rng, 120)), to_gpu(make_noise(rng, 120))
     for wrong, error, words in [
         ([to_gpu(np.zeros(200, np.int8))] * 2, TypeError, "soft_buffers is a list: on a GPU it takes one array"),
-        (to_gpu(np.zeros((2, 201), np.int8)), ValueError, r"soft_buffers is .*\(2, 200\)|this version"),
-        (to_gpu(np.zeros((2, 200), np.int16)), TypeError, "this output is int8|this version"),
+        (to_gpu(np.zeros((2, 201), np.int8)), ValueError, r"soft_buffers is .*\(2, 200\)"),
+        (to_gpu(np.zeros((2, 200), np.int16)), TypeError, "this output is int8"),
     ]:
         with pytest.raises((error, ValueError), match=words):
             softqam.demodulate(symbols, "qpsk", noise, codeword=codeword, soft_buffers=wrong)

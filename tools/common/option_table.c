@@ -120,8 +120,8 @@ struct text {
 
 static void add(struct text *text, const char *bytes, size_t n)
 {
-    if (n >= HELP_NBYTES - text->n)
-        n = HELP_NBYTES - 1 - text->n;
+    const size_t room = text->n < HELP_NBYTES - 1 ? HELP_NBYTES - 1 - text->n : 0;
+    n = n < room ? n : room;
     memcpy(text->bytes + text->n, bytes, n);
     text->n += n;
     text->bytes[text->n] = '\0';

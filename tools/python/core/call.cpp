@@ -392,8 +392,6 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
     device_array out;
     if (device == array::HOST)
         value_error(symbols, "it is not in the memory of a GPU");
-    if (options.has_soft_buffers && !cuda_fills_soft_buffers)
-        value_error(symbols, "this version fills no soft buffers on a GPU");
     codewords.read_symbols(symbols);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
     if (noise) {

@@ -95,7 +95,5 @@ softqam_context *cuda_context(int device);
 softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                size_t n_segments, uintptr_t stream);
 extern const bool built_with_cuda;
-/* Whether that call fills soft buffers. */
-extern const bool cuda_fills_soft_buffers;
 
 #endif

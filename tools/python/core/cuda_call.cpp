@@ -7,7 +7,6 @@
 #include "call.h"
 
 const bool built_with_cuda = true;
-const bool cuda_fills_soft_buffers = false;
 
 /* One for each GPU, kept to the end of the process. Called with the GIL held. */
 softqam_context *cuda_context(int device)

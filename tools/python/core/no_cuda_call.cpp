@@ -3,7 +3,6 @@
 #include "call.h"
 
 const bool built_with_cuda = false;
-const bool cuda_fills_soft_buffers = false;
 
 softqam_context *cuda_context(int)
 {
