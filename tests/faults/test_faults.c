@@ -298,7 +298,8 @@ static void live(life *self, fault_kind kind)
     try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
     if (self->config.output_format != SOFTQAM_OUTPUT_U8)
         try_call(demodulator, self, demodulate_codeword, self->symbols, self->out, kind, "a codeword");
-    if (self->config.output_format != SOFTQAM_OUTPUT_U8)
+    /* A code block a symbol is a span each: on CUDA minutes. */
+    if (self->config.output_format != SOFTQAM_OUTPUT_U8 && self->context_config.backend == SOFTQAM_BACKEND_CPU)
         try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
     use_host_memory(demodulator, self, kind);
     softqam_demodulator_destroy(demodulator);
