@@ -37,8 +37,7 @@ typedef struct tile_memory {
     _Alignas(64) unsigned char out[STREAMED_SYMBOLS * MAX_OUTPUT_NBYTES]; /* or of few symbols */
     _Alignas(64) float components[2 * TILE_SYMBOLS];
     float noise[TILE_SYMBOLS];
-    float gains[TILE_SYMBOLS];
-    unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES];
+    _Alignas(64) unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES]; /* until they are converted; then gains */
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
@@ -401,8 +400,9 @@ static void load_gains(span *s, size_t first, tile_memory *tile)
                               .to = tile->components,
                               .weights = tile->noise};
     if (s->is_noise_gathered) {
-        gather_noise(s, true, s->first + first, gain.n_symbols, tile->gains);
-        gain.gains = tile->gains;
+        float *gains = (float *)(void *)tile->symbols;
+        gather_noise(s, true, s->first + first, gain.n_symbols, gains);
+        gain.gains = gains;
     }
     s->loops->divide_by_gains(&gain);
     call->components = tile->components;
