@@ -181,7 +181,7 @@ static void check(const llr_contexts *on, trial *self)
         assert_int_equal(softqam_demodulate_segments(demodulator, &self->segment, 1), SOFTQAM_OK);
         for (size_t i = 0; i < n * nbytes; i++)
             if (out.data[i] != expected[i])
-                fail_msg("%s: %zu bits, format %d, symbol %zu of %zu, byte %zu is %d, not %d", on->names[c],
+                fail_msg("%s: %u bits, format %d, symbol %zu of %zu, byte %zu is %d, not %d", on->names[c],
                          softqam_bits_per_symbol(self->config.modulation), (int)self->config.output_format, i / nbytes,
                          n, i % nbytes, out.data[i], expected[i]);
         harness_buffer_check(&out);
@@ -268,7 +268,7 @@ static void test_truth(void **state)
         const softqam_modulation modulation = modulations[harness_random_below(&random, HARNESS_COUNT(modulations))];
         const nr_constellation *constellation = llr_constellation(modulation);
         trial of = {.config = {.modulation = modulation, .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = 1}};
-        float llrs[NR_MAX_BITS], y[2], noise, gain;
+        float llrs[NR_MAX_BITS] = {0}, y[2], noise, gain;
         gain = ldexpf(1 + (float)harness_random_below(&random, 1 << 20) * 0x1p-20F,
                       (int)harness_random_below(&random, 20) - 10);
         noise = gain * gain * 0.01F;
