@@ -94,7 +94,8 @@ static int demodulate_file(const struct demod_options *options)
 {
     /* Too large for the smallest stacks. */
     static struct demod_run run;
-    static struct outputs outputs = {.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
+    static struct outputs outputs;
+    outputs = (struct outputs){.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
     demod_run_init(&run, options);
     int result = open_files(&run, &outputs);
     if (result == EXIT_DONE)
