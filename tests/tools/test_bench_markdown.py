@@ -60,7 +60,8 @@ class Markdown(unittest.TestCase):
 
     def test_rows(self):
         self.makes("cpu: a slot {64} [Msym/s]", "| | Msym/s |\n| --- | ---: |\n| 64QAM | 99.9 |\n")
-        self.refuses(PAGE.format("cpu: a slot {4QAM}"), "no row of 'cpu: a slot' begins with '4QAM'")
+        self.makes("cuda: formats {u8$} [us]", "| | us |\n| --- | ---: |\n| cf32 to u8 | 1.77 |\n| cf16 to u8 | 100 |\n")
+        self.refuses(PAGE.format("cpu: a slot {^4QAM}"), "no row of 'cpu: a slot' has '^4QAM'")
 
     def test_several_blocks(self):
         block = PAGE.format("machine")

@@ -92,7 +92,7 @@ static const struct option_row rows[] = {
      TO(bench.n_device_symbols), 1, UINT32_MAX},
     {"--samples", "N", "runs of each measurement; default: 25", option_take_count, TO(n_samples), 1, 100000},
     {"--quick", NULL, "5 samples, large runs of 1 Mi symbols, on the device 16 Mi, unless given after it", .take = take_quick},
-    {"--json", "FILE", "write all of it, every sample and the facts of the machine", option_take_text, TO(json)},
+    {"--json", "FILE", "write all of it: medians, other quantiles, tables and the facts of the machine", option_take_text, TO(json)},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
     TEXT("Sections, what a receiver has first:"),

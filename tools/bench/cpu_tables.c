@@ -163,7 +163,7 @@ static bool thread_row(const struct bench_options *options, size_t k, struct ben
 #define ALL_OUTPUTS                                                                                                    \
     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, with_inverse), ROWS_LIMIT(S16), ROWS_LIBRARY(S16),           \
      ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},                                                           \
-    {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8, 1/N0", BENCH_SHARE, 2, 0},                      \
+    {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8 from 1/N0", BENCH_SHARE, 2, 0},                      \
      {"s16", BENCH_SHARE, 4, 3}, {"f16", BENCH_SHARE, 5, 3}, {"f32", BENCH_SHARE, 7, 6}}
 
 const struct bench_table cpu_tables[CPU_N_TABLES] = {

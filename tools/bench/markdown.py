@@ -6,9 +6,9 @@
     markdown.py run.json PAGE.md
 
 What stands in PAGE.md between these two lines becomes the table whose title begins with TITLE, or only the COLUMNs of
-it, and the rows whose names begin with ROW:
+it, and the rows in whose names the regular expression ROWS is found:
 
-    <!-- bench: TITLE {ROW} [COLUMN, COLUMN] -->
+    <!-- bench: TITLE {ROWS} [COLUMN, COLUMN] -->
     <!-- end -->
 
 TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Where the run
@@ -34,7 +34,7 @@ def lines_of(header, rows, numbers):
     return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in [header, align, *rows])
 
 
-def table(report, title, beginning, chosen):
+def table(report, title, wanted_rows, chosen):
     if title == "machine":
         wanted = chosen.split(", ") if chosen else list(report)
         facts = [[name, text] for name, text in report.items() if isinstance(text, str) and name in wanted]
@@ -42,9 +42,9 @@ def table(report, title, beginning, chosen):
     found = [t for t in report["tables"] if t["title"].startswith(title)]
     if len(found) != 1:
         sys.exit(f"markdown.py: {len(found)} tables begin with '{title}'")
-    rows = [row for row in found[0]["rows"] if row["what"].startswith(beginning or "")]
+    rows = [row for row in found[0]["rows"] if re.search(wanted_rows or "", row["what"])]
     if not rows:
-        sys.exit(f"markdown.py: no row of '{title}' begins with '{beginning}'")
+        sys.exit(f"markdown.py: no row of '{title}' has '{wanted_rows}'")
     there = [name for name in rows[0] if name != "what"]
     columns = chosen.split(", ") if chosen else [name for name in there if any(row[name] is not None for row in rows)]
     if not set(columns) <= set(there):

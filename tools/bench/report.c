@@ -224,12 +224,15 @@ static cJSON *measurement_to_json(const struct report *report, int index)
     cJSON_AddStringToObject(object, "what", m->what);
     cJSON_AddNumberToObject(object, "symbols", (double)m->n_symbols);
     cJSON_AddNumberToObject(object, "bytes", (double)m->nbytes);
+    cJSON_AddNumberToObject(object, "samples", (double)m->n_samples);
+    cJSON_AddNumberToObject(object, "p10_s", quantile(m, 0.1));
     cJSON_AddNumberToObject(object, "median_s", quantile(m, 0.5));
+    cJSON_AddNumberToObject(object, "p90_s", quantile(m, 0.9));
+    cJSON_AddNumberToObject(object, "p99_s", quantile(m, 0.99));
     if (m->limit >= 0) {
         cJSON_AddStringToObject(object, "limit", report->measurements[m->limit].what);
         cJSON_AddNumberToObject(object, "share_of_limit", report_share(report, index));
     }
-    cJSON_AddItemToObject(object, "sorted_samples_s", cJSON_CreateDoubleArray(m->seconds, (int)m->n_samples));
     return object;
 }
 

@@ -100,7 +100,7 @@ void report_row(struct report *report, const char *what, const double values[]);
 /* Adds a fact, unless there is one of that name. */
 void report_fact(struct report *report, const char *name, const char *text);
 
-/* All of it with every sample, after which nothing may be added, to an open file, which then takes its name. Returns
+/* All of it, after which nothing may be added, to an open file, which then takes its name. Returns
  * false, having said why, when that could not be written. */
 bool report_write_json(struct report *report, struct output_file *file);
 

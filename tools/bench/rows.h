@@ -49,7 +49,7 @@ enum {
 #define ROWS_OF_OUTPUTS(rate, name)                                                                                    \
     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIMIT_OF(0, rows_one_n0), ROWS_LIBRARY_OF(0, rows_one_n0),                 \
      ROWS_LIMIT(S16), ROWS_LIBRARY(S16), ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},                       \
-    {{"s8 " name, rate, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8, one N0", BENCH_SHARE, 3, 2},                           \
+    {{"s8 " name, rate, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8 of one N0", BENCH_SHARE, 3, 2},                           \
      {"s16", BENCH_SHARE, 5, 4}, {"f16", BENCH_SHARE, 6, 4}, {"f32", BENCH_SHARE, 8, 7}}
 
 #define ROWS_OF_LAYERS(rate, name)                                                                                     \
