@@ -22,8 +22,8 @@ EXCEPTIONS = {("reference/quality.c", "include")}
 
 # Where other people's headers may be included, by the beginning of the file's path. All else is the C library's.
 LIBRARIES = {
-    "liquid/": ("reference/", "tests/", "tools/receiver/ofdm.c"),
-    "cuda": ("cuda/", "tests/", "include/softqam/softqam_cuda.h", "tools/bench/gpu", "tools/mpi/cuda_devices.c", "tools/receiver/engine_device.c"),
+    "liquid/": ("reference/", "tests/", "tools/receiver/front_end.c"),
+    "cuda": ("cuda/", "tests/", "include/softqam/softqam_cuda.h", "tools/bench/gpu", "tools/mpi/cuda_devices.c", "tools/receiver/engine.c"),
     "Random123/": ("tests/", "tools/"),
     "cmocka.h": ("tests/",),
     "itpp/": ("tests/",),

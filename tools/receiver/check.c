@@ -11,7 +11,7 @@
 
 enum { LLR_STEPS_PER_NAT = 6 /* the library's default */, MAX_N_CB = 66 * 384 };
 
-/* The soft buffers of the library's portable loop, which every other way must give to the byte. */
+/* The soft buffers of the library's portable loop, with which all others must agree. */
 static bool expect_values(struct check *check, const struct engine *engine)
 {
     const size_t n_values = engine->layout->n_values;
@@ -25,7 +25,7 @@ static bool expect_values(struct check *check, const struct engine *engine)
         memcpy(portable.noise_var, engine->noise_var, SLOT_SYMBOLS * sizeof(float));
     for (size_t k = 0; good && k < engine->n_slots; k++) {
         const size_t slot = slot_is_again(k);
-        memcpy(portable.slots[slot].symbols, engine->slots[k].symbols, SLOT_SYMBOLS * 2 * sizeof(float));
+        memcpy(portable.slots[slot].symbols, engine->slots[k].symbols, SLOT_SYMBOLS * sizeof(float complex));
         good = engine_demodulate(&portable, slot);
         memcpy(check->expected + k * n_values, portable.slots[0].values, n_values);
     }
@@ -33,14 +33,38 @@ static bool expect_values(struct check *check, const struct engine *engine)
     return good;
 }
 
-/* A code block's LLRs and bits, one behind the other. */
+/* Bits whose LLR has the wrong sign; an LLR of 0 is half an error, and is counted in *n_zeros. */
+static double count_errors(const int8_t *llrs, const uint8_t *bits, size_t n_bits, double *n_zeros)
+{
+    size_t n_wrong = 0, n_zero = 0;
+    for (size_t n = 0; n < n_bits; n++) {
+        n_zero += llrs[n] == 0;
+        n_wrong += llrs[n] != 0 && (llrs[n] < 0) != bits[n];
+    }
+    *n_zeros += (double)n_zero;
+    return (double)n_wrong + 0.5 * (double)n_zero;
+}
+
+/* The errors that LLRs promise: a bit is wrong with probability 1/(1 + e^|LLR|). */
+static double promised_errors(const int8_t *llrs, size_t n_bits)
+{
+    size_t n_of[128] = {0};
+    double sum = 0;
+    for (size_t n = 0; n < n_bits; n++)
+        n_of[abs(llrs[n])]++;
+    for (int magnitude = 0; magnitude < 128; magnitude++)
+        sum += (double)n_of[magnitude] / (1 + exp((double)magnitude / LLR_STEPS_PER_NAT));
+    return sum;
+}
+
+/* A code block's LLRs and bits, contiguous. */
 struct gathered {
     size_t n;
     int8_t llrs[MAX_N_CB];
     uint8_t bits[MAX_N_CB];
 };
 
-/* Those at the places that the first transmission visits; with `both`, that the second visits too. */
+/* Those at positions that the first transmission visits; with `both`, that the retransmission visits too. */
 static void gather(struct gathered *to, const struct codeword *codeword, size_t r, bool both, const int8_t *values,
                    const uint8_t *coded)
 {
@@ -49,25 +73,30 @@ static void gather(struct gathered *to, const struct codeword *codeword, size_t 
     for (int k = 0; k < (both ? 2 : 1); k++) {
         const softqam_codeword *transmission = &codeword->transmissions[k];
         uint64_t first, e;
-        softqam_codeword_block(transmission, codeword->n_bits, codeword->n_layers, r, &first, &e);
-        size_t place = slot_next_place(transmission, transmission->k0);
-        for (; e > 0; e--, place = slot_next_place(transmission, place + 1))
-            visits[place] |= (uint8_t)(1 << k);
+        softqam_codeword_block(transmission, codeword->bits_per_symbol, codeword->n_layers, r, &first, &e);
+        size_t position = next_position(transmission, transmission->k0);
+        for (; e > 0; e--, position = next_position(transmission, position + 1))
+            visits[position] |= (uint8_t)(1 << k);
     }
     to->n = 0;
-    for (size_t place = 0; place < n_cb; place++) {
-        if (visits[place] == (both ? 3 : 1)) {
-            to->llrs[to->n] = values[r * n_cb + place];
-            to->bits[to->n++] = coded[r * n_cb + place];
+    for (size_t position = 0; position < n_cb; position++) {
+        if (visits[position] == (both ? 3 : 1)) {
+            to->llrs[to->n] = values[r * n_cb + position];
+            to->bits[to->n++] = coded[r * n_cb + position];
         }
     }
 }
 
-/* What a codeword's soft buffers tell, without their fillers, of which everybody knows what they are. */
+/* The bits that a codeword's soft buffers tell, without fillers: 1 - log2(1 + e^-LLR) for the LLR of each bit sent. */
 static double information(const struct codeword *codeword, const int8_t *values, const uint8_t *coded)
 {
-    const double n_fillers = (double)codeword->transmissions[0].n_fillers * codeword->ldpc.n_code_blocks;
-    return slot_information(values, LLR_STEPS_PER_NAT, coded, codeword->n_values) - n_fillers;
+    size_t n_of[256] = {0};
+    double sum = -(double)codeword->transmissions[0].n_fillers * codeword->ldpc.n_code_blocks;
+    for (size_t n = 0; n < codeword->n_values; n++)
+        n_of[128 + (coded[n] ? -values[n] : values[n])]++;
+    for (int llr = -127; llr < 128; llr++)
+        sum += (double)n_of[128 + llr] * (1 - log2(1 + exp(-(double)llr / LLR_STEPS_PER_NAT)));
+    return sum;
 }
 
 /* Adds a codeword's first transmission to its modulation's tally. */
@@ -78,13 +107,13 @@ static void count_first(struct tally *tally, const struct codeword *codeword, co
     for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
         gather(&block, codeword, r, false, values, coded);
         tally->n_bits += (double)block.n;
-        tally->n_errors += slot_bit_errors(block.llrs, block.bits, block.n, &tally->n_zeros);
-        tally->n_promised += slot_promised_errors(block.llrs, LLR_STEPS_PER_NAT, block.n);
+        tally->n_errors += count_errors(block.llrs, block.bits, block.n, &tally->n_zeros);
+        tally->n_promised += promised_errors(block.llrs, block.n);
         tally->n_expected += expected_rate * (double)block.n;
     }
 }
 
-/* Adds its soft buffers before and after the second transmission, and the errors where both have LLRs. */
+/* Adds its soft buffers before and after the retransmission, and the errors where both have LLRs. */
 static void count_both(struct tally *tally, const struct codeword *codeword, const int8_t *const values[2],
                        const uint8_t *coded)
 {
@@ -95,7 +124,7 @@ static void count_both(struct tally *tally, const struct codeword *codeword, con
         tally->information[k] += information(codeword, values[k], coded);
         for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
             gather(&block, codeword, r, true, values[k], coded);
-            tally->n_both_errors[k] += slot_bit_errors(block.llrs, block.bits, block.n, &n_zeros);
+            tally->n_both_errors[k] += count_errors(block.llrs, block.bits, block.n, &n_zeros);
             tally->n_both_bits += k == 0 ? (double)block.n : 0;
         }
     }
@@ -128,7 +157,7 @@ bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed,
     carrier_init(&check->carrier, seed, snr_db);
     slot_noise_var(&check->carrier, layout, engine->noise_var);
     for (uint32_t k = 0; good && k < engine->n_slots; k++)
-        good = slot_make(&check->carrier, layout, k, (float complex *)engine->slots[k].symbols,
+        good = slot_make(&check->carrier, layout, k, engine->slots[k].symbols,
                          check->coded + (k - slot_is_again(k)) * layout->n_values, errors);
     if (!good)
         message_print(NULL, "no memory for %zu slots", engine->n_slots);
@@ -171,8 +200,8 @@ static bool check_tally(const struct tally *tally, size_t n_slots, const struct 
            is_near(promised, expected, chance + 0.2 * expected, modulation->name, "the bit error rate by the LLRs");
 }
 
-/* The second transmission fills places that the first one left, which are more than a fifth of those, and mends errors
- * where both have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
+/* The retransmission fills positions that the first one left, more than a fifth of those, and mends errors where both
+ * have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
 static bool check_both(const struct tally *tally, const struct modulation *modulation)
 {
     const double *information = tally->information, *n_errors = tally->n_both_errors;

@@ -2,8 +2,11 @@
 #include "pace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,12 +25,7 @@ static void wait_until(int64_t nanoseconds, bool spin)
         ;
 }
 
-static void note(struct latency *latency, int64_t nanoseconds)
-{
-    latency->nanoseconds[latency->n++] = nanoseconds;
-}
-
-/* The first slots make the pages, the caches and the device's clocks those of a receiver that has been running. */
+/* The first slots warm pages, caches and the device's clocks. */
 static bool take_slots(struct pace *pace)
 {
     int64_t arrival = clock_nanoseconds() + SLOT_NANOSECONDS;
@@ -43,8 +41,8 @@ static bool take_slots(struct pace *pace)
             return false;
         const int64_t end = clock_nanoseconds();
         if (counts) {
-            note(&pace->service, end - start);
-            note(&pace->response, end - arrival);
+            pace->service.nanoseconds[pace->service.n++] = end - start;
+            pace->response.nanoseconds[pace->response.n++] = end - arrival;
         }
     }
     return true;
@@ -64,6 +62,12 @@ static void *run_thread(void *argument)
     return take_slots(pace) ? pace : NULL;
 }
 
+static int compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 bool pace_run(struct pace *pace)
 {
     pthread_t thread;
@@ -74,5 +78,57 @@ bool pace_run(struct pace *pace)
         return false;
     }
     pthread_join(thread, &result);
+    qsort(pace->service.nanoseconds, pace->service.n, sizeof(int64_t), compare);
+    qsort(pace->response.nanoseconds, pace->response.n, sizeof(int64_t), compare);
     return result != NULL;
+}
+
+size_t times_count_within(const struct times *times, int64_t nanoseconds)
+{
+    size_t low = 0, high = times->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (times->nanoseconds[middle] <= nanoseconds)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void times_print(const struct times *times, const char *what)
+{
+    static const double fractions[] = {0.5, 0.99, 0.999, 1};
+    printf("%-28s", what);
+    for (size_t k = 0; k < sizeof fractions / sizeof *fractions; k++) {
+        const size_t rank = (size_t)ceil(fractions[k] * (double)times->n);
+        printf(" %9.1f", rank > 0 ? 1e-3 * (double)times->nanoseconds[rank - 1] : 0);
+    }
+    putchar('\n');
+}
+
+static void print_bar(const struct times *times, size_t n)
+{
+    static const char bar[] = "##################################################";
+    const int width = sizeof bar - 1, length = (int)ceil((double)n / (double)times->n * width);
+    printf(" %-*.*s %zu\n", width, length, bar, n);
+}
+
+void times_print_histogram(const struct times *times, int64_t budget_nanoseconds)
+{
+    enum { BINS = 20 };
+    size_t before = 0;
+    for (int64_t bin = 0; bin < BINS && before < times->n; bin++) {
+        const int64_t from = bin * budget_nanoseconds / BINS, to = (bin + 1) * budget_nanoseconds / BINS;
+        const size_t within = times_count_within(times, to);
+        if (within > 0) {
+            printf("%5.0f to %3.0f us", 1e-3 * (double)from, 1e-3 * (double)to);
+            print_bar(times, within - before);
+        }
+        before = within;
+    }
+    if (before < times->n) {
+        printf(" more than it ");
+        print_bar(times, times->n - before);
+    }
 }

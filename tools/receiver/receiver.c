@@ -1,49 +1,150 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-receiver: the library where it belongs, in a receiver of four layers of 100 MHz that has half a millisecond
- * for a slot. What comes out is checked before and after it is timed. */
+/* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. Results
+ * are checked before and after they are timed. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <softqam/softqam.h>
-
 #include "check.h"
+#include "common/arguments.h"
 #include "common/message.h"
-#include "engine.h"
-#include "latency.h"
-#include "numerology.h"
-#include "options.h"
+#include "common/modulation.h"
+#include "common/option_table.h"
 #include "pace.h"
 
-/* All that a run holds. */
-struct run {
-    struct layout layout;
-    struct engine engine;
-    struct check check;
+enum { BACKEND_CPU, BACKEND_CUDA, BACKEND_DEVICE };
+static const char *const backends[] = {"cpu", "cuda", "device", NULL};
+
+struct options {
+    int backend;
+    softqam_modulation modulations[MAX_MODULATIONS]; /* codewords cycle through them */
+    size_t n_modulations;
+    uint64_t n_layers; /* of a codeword */
+    uint64_t layer_codewords;
+    uint64_t n_slots;
+    uint64_t n_different;
+    uint64_t seed;
+    unsigned n_threads;
+    double snr_db;
+    double required;
+    bool spin;
+    bool real_time;
 };
 
-static bool report(struct pace *pace, const struct options *options)
+static bool take_modulations(const struct option_call *call)
 {
-    latency_sort(&pace->service);
-    latency_sort(&pace->response);
-    const size_t n_met = latency_count_within(&pace->response, SLOT_NANOSECONDS);
-    printf("counted                      %s\n", pace->engine->counted);
-    printf("slots met                    %zu of %zu, %.4f %%; %zu late, %zu dropped\n", n_met, pace->n_slots,
-           100.0 * (double)n_met / (double)pace->n_slots, pace->response.n - n_met, pace->n_dropped);
-    printf("us                                 p50       p99     p99.9   longest\n");
-    latency_print(&pace->service, "the call");
-    latency_print(&pace->response, "from the slot's arrival");
-    latency_print_histogram(&pace->response, SLOT_NANOSECONDS);
-    if ((double)n_met < options->required * (double)pace->n_slots) {
-        message_print("--require", "only %zu of %zu slots were done in time", n_met, pace->n_slots);
-        return false;
+    struct options *options = call->target;
+    const char *list = call->text;
+    char name[ARGUMENTS_NAME_NBYTES];
+    options->n_modulations = 0;
+    while (arguments_next_name(&list, name)) {
+        if (options->n_modulations == MAX_MODULATIONS) {
+            message_print("--modulation", "more than %d modulations", MAX_MODULATIONS);
+            return false;
+        }
+        if (!modulation_parse(name, &options->modulations[options->n_modulations++]))
+            return false;
     }
     return true;
 }
 
-static bool time_slots(struct run *run, const struct options *options)
+static bool take_snr_db(const struct option_call *call)
+{
+    return arguments_parse_real("--snr-db", call->text, 0, 60, &((struct options *)call->target)->snr_db);
+}
+
+static bool take_required(const struct option_call *call)
+{
+    return arguments_parse_real("--require", call->text, 0, 1, &((struct options *)call->target)->required);
+}
+
+#define TO(member) .offset = offsetof(struct options, member)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {.help = "Usage: softqam-receiver [options]"},
+    {.help = "A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource blocks of 5G NR, each layer through a "
+             "channel with several paths and noise, equalised with one tap a subcarrier, and demodulated to 8-bit LLRs with the "
+             "noise variance of each symbol: all codewords of a slot in one call. The LLRs go to the soft buffers of an LDPC "
+             "decoder. Of four slots the second retransmits the code blocks of the first, which is added. A slot arrives every "
+             "0.5 ms. Only that call is timed: the slots are made before, and come again and again."},
+    {.help = "Options:"},
+    {"--backend", "NAME", "cpu, cuda or device; cpu and cuda: host memory; device: symbols and LLRs in device memory, in a "
+     "stream of the receiver's own; default: cpu", option_take_choice, TO(backend), .names = backends},
+    {"--modulation", "LIST", "modulations of the codewords in turn, some of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam, "
+     "with no space between them; default: 256qam", .take = take_modulations, .letter = 'm'},
+    {"--layers", "N", "layers of a codeword, 1, 2 or 4; default: 4, with pi2-bpsk, which has one, 1", option_take_count,
+     TO(n_layers), 1, LAYERS},
+    {"--codewords", "N", "codewords among which the resource blocks of these layers are divided, 1 to 64; default: as few as give "
+     "every modulation one", option_take_count, TO(layer_codewords), 1, MAX_LAYER_CODEWORDS},
+    {"--slots", "N", "slots that are timed; default: 20000, which are 10 s", option_take_count, TO(n_slots), 1, 100000000},
+    {"--snr-db", "X", "mean Es/N0 before equalisation, 0 to 60; default: 28", .take = take_snr_db},
+    {"--seed", "S", "of bits, channels and noise; default: 1", option_take_count, TO(seed), 0, UINT64_MAX},
+    {"--different", "N", "slots that are made, 1 to 1000; default: 8", option_take_count, TO(n_different), 1, 1000},
+    {"--threads", "N", "CPU threads of the library, 1 to 1024; default: 1", option_take_unsigned, TO(n_threads), 1, 1024},
+    {"--spin", NULL, "wait for a slot by reading the clock, not by sleeping", option_take_true, TO(spin)},
+    {"--real-time", NULL, "the receiver's thread is SCHED_FIFO", option_take_true, TO(real_time)},
+    {"--require", "X", "fail unless this fraction of the slots, 0 to 1, is done within 0.5 ms of its arrival",
+     .take = take_required},
+    {"--help", NULL, "this text", .letter = 'h'},
+    {"--version", NULL, "the version", .letter = 'V'},
+    {.help = "Exit status:"},
+    {.help = "  0  done\n"
+             "  1  something failed, was wrong or too late\n"
+             "  2  the command was wrong"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+static bool choose_layers(struct options *options)
+{
+    bool is_single = false;
+    for (size_t k = 0; k < options->n_modulations; k++)
+        is_single = is_single || options->modulations[k] == SOFTQAM_MODULATION_PI2_BPSK;
+    if (options->n_layers == 0)
+        options->n_layers = is_single ? 1 : LAYERS;
+    if (LAYERS % options->n_layers != 0)
+        message_print("--layers", "%d layers are not in groups of %d", LAYERS, (int)options->n_layers);
+    else if (is_single && options->n_layers > 1)
+        message_print("--layers", "pi2-bpsk has 1 layer, not %d", (int)options->n_layers);
+    else
+        return true;
+    return false;
+}
+
+static bool choose_codewords(struct options *options)
+{
+    const uint64_t n_groups = LAYERS / options->n_layers;
+    const uint64_t fewest = (options->n_modulations + n_groups - 1) / n_groups;
+    if (options->layer_codewords == 0)
+        options->layer_codewords = fewest;
+    if (options->layer_codewords >= fewest)
+        return true;
+    const int n_codewords = (int)(options->layer_codewords * n_groups);
+    message_print("--codewords", "%d codeword%s for %zu modulations: too few", n_codewords, PLURAL(n_codewords),
+                  options->n_modulations);
+    return false;
+}
+
+static bool report(const struct pace *pace, const struct options *options)
+{
+    const size_t n_met = times_count_within(&pace->response, SLOT_NANOSECONDS);
+    printf("counted                      %s\n", pace->engine->counted);
+    printf("slots met                    %zu of %zu, %.4f %%; %zu late, %zu dropped\n", n_met, pace->n_slots,
+           100.0 * (double)n_met / (double)pace->n_slots, pace->response.n - n_met, pace->n_dropped);
+    printf("us                                 p50       p99     p99.9   longest\n");
+    times_print(&pace->service, "the call");
+    times_print(&pace->response, "from the slot's arrival");
+    times_print_histogram(&pace->response, SLOT_NANOSECONDS);
+    if ((double)n_met >= options->required * (double)pace->n_slots)
+        return true;
+    message_print("--require", "only %zu of %zu slots were done in time", n_met, pace->n_slots);
+    return false;
+}
+
+static bool time_slots(struct engine *engine, const struct check *check, const struct options *options)
 {
     const size_t n = (size_t)options->n_slots;
-    struct pace pace = {.engine = &run->engine,
+    struct pace pace = {.engine = engine,
                         .n_slots = n,
                         .n_warm_up = n < 200 ? n : 200,
                         .spin = options->spin,
@@ -53,48 +154,54 @@ static bool time_slots(struct run *run, const struct options *options)
     bool good = pace.service.nanoseconds && pace.response.nanoseconds;
     if (!good)
         message_print(NULL, "no memory for %zu times", n);
-    good = good && pace_run(&pace) && check_values(&run->check, &run->engine, "while timing");
-    good = good && report(&pace, options);
+    good = good && pace_run(&pace) && check_values(check, engine, "while timing") && report(&pace, options);
     free(pace.response.nanoseconds);
     free(pace.service.nanoseconds);
     return good;
 }
 
-static bool open_engine(struct run *run, const struct options *options)
+static bool open_engine(struct engine *engine, const struct layout *layout, const struct options *options)
 {
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.backend = options->backend == BACKEND_CUDA ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
-    config.n_threads = (unsigned)options->n_threads;
-    if (!layout_init(&run->layout, (size_t)options->n_layers, (size_t)options->layer_codewords, options->modulations,
-                     options->n_modulations))
-        return false;
+    config.n_threads = options->n_threads;
     return options->backend == BACKEND_DEVICE
-               ? engine_open_device(&run->engine, &run->layout, options->n_different)
-               : engine_open_host(&run->engine, &run->layout, &config, SOFTQAM_PREPARE_ALL, options->n_different);
+               ? engine_open_device(engine, layout, options->n_different)
+               : engine_open_host(engine, layout, &config, SOFTQAM_PREPARE_ALL, options->n_different);
+}
+
+static void describe(const struct engine *engine, const struct options *options)
+{
+    const struct layout *layout = engine->layout;
+    printf("softqam %s, %s: %s\n", softqam_version(), softqam_backend_name(engine->demodulator),
+           softqam_backend_detail(engine->demodulator));
+    printf("a slot                       %d layers x %d OFDM symbols x %d subcarriers = %d symbols, every %.1f ms\n",
+           LAYERS, OFDM_SYMBOLS, SUBCARRIERS, SLOT_SYMBOLS, 1e-6 * SLOT_NANOSECONDS);
+    printf("                             %zu codeword%s of %d layer%s, %zu code blocks, %zu LLRs\n",
+           layout->n_codewords, PLURAL(layout->n_codewords), (int)options->n_layers, PLURAL(options->n_layers),
+           layout->n_code_blocks, layout->n_llrs);
 }
 
 static int run_receiver(const struct options *options)
 {
-    struct run *run = calloc(1, sizeof *run);
+    struct run {
+        struct layout layout;
+        struct engine engine;
+        struct check check;
+    } *run = calloc(1, sizeof *run);
     if (!run) {
         message_print(NULL, "out of memory");
         return EXIT_FAILED;
     }
-    bool good = open_engine(run, options);
-    if (good) {
-        printf("softqam %s, %s: %s\n", softqam_version(), softqam_backend_name(run->engine.demodulator),
-               softqam_backend_detail(run->engine.demodulator));
-        printf(
-            "a slot                       %d layers x %d OFDM symbols x %d subcarriers = %d symbols, every %.1f ms\n",
-            LAYERS, OFDM_SYMBOLS, SUBCARRIERS, SLOT_SYMBOLS, 1e-6 * SLOT_NANOSECONDS);
-        printf("                             %zu codeword%s of %d layer%s, %zu code blocks, %zu LLRs\n",
-               run->layout.n_codewords, PLURAL(run->layout.n_codewords), (int)options->n_layers,
-               PLURAL(options->n_layers), run->layout.n_code_blocks, run->layout.n_llrs);
-    }
+    bool good = layout_init(&run->layout, options->n_layers, options->layer_codewords, options->modulations,
+                            options->n_modulations) &&
+                open_engine(&run->engine, &run->layout, options);
+    if (good)
+        describe(&run->engine, options);
     good = good && check_make_slots(&run->check, &run->engine, options->seed, options->snr_db) &&
            check_front_end(&run->check, &run->engine) && check_untimed(&run->check, &run->engine) &&
-           time_slots(run, options);
+           time_slots(&run->engine, &run->check, options);
     engine_close(&run->engine);
     check_free(&run->check);
     free(run);
@@ -103,8 +210,25 @@ static int run_receiver(const struct options *options)
 
 int main(int argc, char *argv[])
 {
-    struct options options;
-    int status;
+    struct options options = {.modulations = {SOFTQAM_MODULATION_256QAM},
+                              .n_modulations = 1,
+                              .n_slots = 20000,
+                              .n_different = 8,
+                              .seed = 1,
+                              .n_threads = 1,
+                              .snr_db = 28};
     message_start("softqam-receiver");
-    return options_parse(&options, argc, argv, &status) ? run_receiver(&options) : status;
+    switch (option_table_parse(rows, 0, argc, argv, &options)) {
+    case OPTIONS_HELP:
+        return message_to_stdout(option_table_help(rows, 0));
+    case OPTIONS_VERSION:
+        return message_version_to_stdout();
+    case OPTIONS_WRONG:
+        return EXIT_COMMAND;
+    case OPTIONS_RUN:
+        break;
+    }
+    if (!arguments_count_operands(argc, 0, NULL) || !choose_layers(&options) || !choose_codewords(&options))
+        return EXIT_COMMAND;
+    return run_receiver(&options);
 }

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "front_end.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <liquid/liquid.h>
+
+#include "common/message.h"
+#include "common/modulation.h"
+#include "common/normal.h"
+#include "common/transmitter.h"
+
+enum {
+    FFT_LENGTH = 4096,
+    PREFIX_LENGTH = 288,
+    FIRST_PREFIX_LENGTH = 352, /* of a slot's first OFDM symbol */
+    SLOT_SAMPLES = OFDM_SYMBOLS * (FFT_LENGTH + PREFIX_LENGTH) + FIRST_PREFIX_LENGTH - PREFIX_LENGTH,
+    LAYER_SYMBOLS = OFDM_SYMBOLS * SUBCARRIERS
+};
+
+_Static_assert(SLOT_SAMPLES == 61440, "0.5 ms at 122.88 MHz");
+
+/* The grant of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code blocks are
+ * equally long. TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
+static softqam_ldpc_grant grant_of(const struct codeword *codeword)
+{
+    enum { RATE = 948, OF = 1024, BLOCK_BITS = 8448 - 24, CRC_BITS = 24 };
+    softqam_ldpc_grant grant = {.n_bits = codeword->bits_per_symbol * codeword->n_symbols,
+                                .code_rate = RATE,
+                                .bits_per_symbol = codeword->bits_per_symbol,
+                                .n_layers = codeword->n_layers};
+    const size_t n_bits = grant.n_bits * RATE / OF, n_code_blocks = (n_bits + BLOCK_BITS - 1) / BLOCK_BITS;
+    grant.tb_size = grant.tbs_lbrm = (uint32_t)(n_bits / n_code_blocks * n_code_blocks) - CRC_BITS;
+    return grant;
+}
+
+static bool init_transmissions(struct codeword *codeword)
+{
+    softqam_ldpc_grant grant = grant_of(codeword);
+    for (uint32_t k = 0; k < 2; k++) {
+        softqam_codeword *transmission = &codeword->transmissions[k];
+        grant.rv = 2 * k;
+        if (softqam_codeword_init_ldpc(transmission, &codeword->ldpc, &grant) != SOFTQAM_OK) {
+            message_print(NULL, "%s", softqam_error_message());
+            return false;
+        }
+        transmission->filler_value = INT8_MAX;
+        transmission->combine = k;
+    }
+    codeword->n_values = (size_t)codeword->transmissions[0].n_cb * codeword->ldpc.n_code_blocks;
+    return true;
+}
+
+bool layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
+                 size_t n_modulations)
+{
+    enum { FIRST_RNTI = 0x4601, CELL = 500 }; /* of c_init (3GPP TS 38.211 clause 6.3.1.1); arbitrary */
+    size_t first_symbol = 0;
+    *layout = (struct layout){.n_codewords = LAYERS / n_layers * layer_codewords};
+    for (size_t k = 0; k < layout->n_codewords; k++) {
+        const size_t n = k % layer_codewords, first = n * RESOURCE_BLOCKS / layer_codewords * 12;
+        struct codeword *codeword = &layout->codewords[k];
+        *codeword = (struct codeword){.modulation = modulations[k % n_modulations],
+                                      .bits_per_symbol = softqam_bits_per_symbol(modulations[k % n_modulations]),
+                                      .n_layers = (unsigned)n_layers,
+                                      .first_layer = (unsigned)(k / layer_codewords * n_layers),
+                                      .c_init = (uint32_t)(FIRST_RNTI + k) << 15 | CELL,
+                                      .first_subcarrier = first,
+                                      .n_subcarriers = (n + 1) * RESOURCE_BLOCKS / layer_codewords * 12 - first,
+                                      .first_symbol = first_symbol,
+                                      .first_value = layout->n_values};
+        codeword->n_symbols = n_layers * OFDM_SYMBOLS * codeword->n_subcarriers;
+        if (!init_transmissions(codeword))
+            return false;
+        first_symbol += codeword->n_symbols;
+        layout->n_code_blocks += codeword->ldpc.n_code_blocks;
+        layout->n_llrs += codeword->bits_per_symbol * codeword->n_symbols;
+        layout->n_values += codeword->n_values;
+    }
+    return true;
+}
+
+/* A pseudo-random number of a sequence that a seed starts: splitmix64. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* Seeds of sequences that have nothing to do with each other. */
+static uint64_t seed_of(uint64_t seed, uint64_t a, uint64_t b)
+{
+    uint64_t state = seed ^ a * 0xd6e8feb86659fd93;
+    state = draw(&state) ^ b * 0xa0761d6478bd642f;
+    return draw(&state);
+}
+
+/* A complex Gaussian number of unit variance. */
+static double complex draw_gaussian(uint64_t *state)
+{
+    const double i = normal_quantile(normal_uniform(draw(state))), q = normal_quantile(normal_uniform(draw(state)));
+    return sqrt(0.5) * (i + q * I);
+}
+
+/* The FFT's bin of a subcarrier: the carrier's centre is bin 0. */
+static size_t bin_of(size_t subcarrier)
+{
+    return (subcarrier + FFT_LENGTH - SUBCARRIERS / 2) % FFT_LENGTH;
+}
+
+/* Random paths whose gains fall with the delay, of unit energy together. */
+static void init_paths(struct carrier *carrier, uint64_t layer)
+{
+    uint64_t state = seed_of(carrier->seed, layer, 0);
+    double complex *gains = carrier->gains[layer];
+    double energy = 0;
+    for (size_t k = 0; k < CHANNEL_PATHS; k++) {
+        carrier->delays[k] = 7 * k * (k + 1) / 2; /* 0 to 196 samples: 1.6 us, within the cyclic prefix */
+        gains[k] = draw_gaussian(&state) * pow(10, -0.15 * (double)k);
+        energy += creal(gains[k] * conj(gains[k]));
+    }
+    for (size_t k = 0; k < CHANNEL_PATHS; k++)
+        gains[k] /= sqrt(energy);
+}
+
+void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
+{
+    carrier->seed = seed;
+    carrier->n0 = normal_power_ratio(-snr_db);
+    for (size_t layer = 0; layer < LAYERS; layer++) {
+        init_paths(carrier, layer);
+        for (size_t n = 0; n < SUBCARRIERS; n++) {
+            const double step = -2 * M_PI * (double)bin_of(n) / FFT_LENGTH;
+            double complex h = 0;
+            for (size_t k = 0; k < CHANNEL_PATHS; k++)
+                h += carrier->gains[layer][k] * cexp(I * step * (double)carrier->delays[k]);
+            carrier->response[layer][n] = h;
+            carrier->noise_var[layer][n] = (float)(carrier->n0 / creal(h * conj(h)));
+        }
+    }
+}
+
+/* Passes a layer's slot through its channel. What came before the slot is silence. */
+static void pass_channel(const struct carrier *carrier, size_t layer, uint32_t index, const float complex *sent,
+                         float complex *received)
+{
+    uint64_t state = seed_of(carrier->seed, layer, (uint64_t)index + 1);
+    for (size_t n = 0; n < SLOT_SAMPLES; n++) {
+        double complex sum = sqrt(carrier->n0) * draw_gaussian(&state);
+        for (size_t k = 0; k < CHANNEL_PATHS; k++)
+            if (n >= carrier->delays[k])
+                sum += carrier->gains[layer][k] * sent[n - carrier->delays[k]];
+        received[n] = (float complex)sum;
+    }
+}
+
+/* OFDM by liquid-dsp's FFT, from a layer's grid to samples, or back. Both directions keep energy. */
+static void transform(float complex *grid, float complex *samples, bool modulates)
+{
+    float complex in[FFT_LENGTH], out[FFT_LENGTH];
+    fftplan plan = fft_create_plan(FFT_LENGTH, in, out, modulates ? LIQUID_FFT_BACKWARD : LIQUID_FFT_FORWARD, 0);
+    for (size_t symbol = 0; symbol < OFDM_SYMBOLS; symbol++, grid += SUBCARRIERS, samples += FFT_LENGTH) {
+        const size_t prefix = symbol == 0 ? FIRST_PREFIX_LENGTH : PREFIX_LENGTH;
+        if (modulates) {
+            memset(in, 0, sizeof in);
+            for (size_t k = 0; k < SUBCARRIERS; k++)
+                in[bin_of(k)] = grid[k];
+        } else {
+            memcpy(in, samples + prefix, sizeof in);
+        }
+        fft_execute(plan);
+        for (size_t k = 0; k < FFT_LENGTH; k++)
+            out[k] *= 1 / sqrtf(FFT_LENGTH);
+        for (size_t k = 0; k < SUBCARRIERS && !modulates; k++)
+            grid[k] = out[bin_of(k)];
+        if (modulates) {
+            memcpy(samples, out + FFT_LENGTH - prefix, prefix * sizeof *out);
+            memcpy(samples + prefix, out, sizeof out);
+        }
+        samples += prefix;
+    }
+    fft_destroy_plan(plan);
+}
+
+/* From the grid that all layers send to the equalised one, which has one tap a subcarrier. */
+static void receive(const struct carrier *carrier, uint32_t index, float complex *sent, float complex *samples,
+                    float complex *grid)
+{
+    for (size_t layer = 0; layer < LAYERS; layer++, sent += LAYER_SYMBOLS, grid += LAYER_SYMBOLS) {
+        transform(sent, samples, true);
+        pass_channel(carrier, layer, index, samples, samples + SLOT_SAMPLES);
+        transform(grid, samples + SLOT_SAMPLES, false);
+        for (size_t n = 0; n < LAYER_SYMBOLS; n++)
+            grid[n] /= (float complex)carrier->response[layer][n % SUBCARRIERS];
+    }
+}
+
+/* Where a codeword's symbol i is in the grid: layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211
+ * clauses 6.3.1.3 and 6.3.1.6). */
+static size_t grid_index(const struct codeword *codeword, size_t i)
+{
+    const size_t layer = codeword->first_layer + i % codeword->n_layers, element = i / codeword->n_layers;
+    const size_t row = layer * OFDM_SYMBOLS + element / codeword->n_subcarriers;
+    return row * SUBCARRIERS + codeword->first_subcarrier + element % codeword->n_subcarriers;
+}
+
+static float noise_var_of(const struct carrier *carrier, size_t index)
+{
+    return carrier->noise_var[index / LAYER_SYMBOLS][index % SUBCARRIERS];
+}
+
+void slot_noise_var(const struct carrier *carrier, const struct layout *layout, float *noise_var)
+{
+    for (size_t k = 0; k < layout->n_codewords; k++) {
+        const struct codeword *codeword = &layout->codewords[k];
+        for (size_t i = 0; i < codeword->n_symbols; i++)
+            noise_var[codeword->first_symbol + i] = noise_var_of(carrier, grid_index(codeword, i));
+    }
+}
+
+static void draw_bits(const struct codeword *codeword, uint64_t seed, uint8_t *coded)
+{
+    const softqam_codeword *buffer = &codeword->transmissions[0];
+    for (size_t n = 0; n < codeword->n_values; n++) {
+        const size_t position = n % buffer->n_cb;
+        const bool is_filler = position >= buffer->first_filler && position - buffer->first_filler < buffer->n_fillers;
+        coded[n] = draw(&seed) >> 63 & !is_filler;
+    }
+}
+
+size_t next_position(const softqam_codeword *transmission, size_t position)
+{
+    const size_t end = transmission->first_filler + (size_t)transmission->n_fillers;
+    if (position == transmission->n_cb)
+        position = 0;
+    if (position >= transmission->first_filler && position < end)
+        position = end == transmission->n_cb ? 0 : end;
+    return position;
+}
+
+/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2): the labels of a codeword's symbols, b0 lowest. */
+static void match_rate(const struct codeword *codeword, const softqam_codeword *transmission, const uint8_t *coded,
+                       uint16_t *labels)
+{
+    const unsigned n_bits = codeword->bits_per_symbol;
+    for (size_t r = 0; r < transmission->n_code_blocks; r++, coded += transmission->n_cb) {
+        uint64_t first, e;
+        softqam_codeword_block(transmission, n_bits, codeword->n_layers, r, &first, &e);
+        const size_t n_symbols = e / n_bits;
+        size_t position = next_position(transmission, transmission->k0);
+        for (size_t n = 0; n < e; n++, position = next_position(transmission, position + 1))
+            labels[first / n_bits + n % n_symbols] |= (uint16_t)(coded[position] << n / n_symbols);
+    }
+}
+
+/* Scrambles labels (38.211 clause 6.3.1.1). */
+static bool scramble(const struct codeword *codeword, uint16_t *labels)
+{
+    const size_t n = codeword->bits_per_symbol * codeword->n_symbols;
+    uint8_t *sequence = malloc(n / 8 + 1);
+    const bool done = sequence && softqam_gold_sequence(codeword->c_init, 0, n, sequence) == SOFTQAM_OK;
+    for (size_t k = 0; done && k < n; k++)
+        labels[k / codeword->bits_per_symbol] ^=
+            (uint16_t)((sequence[k / 8] >> k % 8 & 1) << k % codeword->bits_per_symbol);
+    free(sequence);
+    return done;
+}
+
+/* Modulates a codeword into the grid that is sent. False without memory. */
+static bool send_codeword(const struct codeword *codeword, bool again, const uint8_t *coded, float complex *sent)
+{
+    struct transmitter transmitter;
+    uint16_t *labels = calloc(codeword->n_symbols, sizeof *labels);
+    bool done = labels != NULL;
+    transmitter_init(&transmitter, codeword->modulation, 0, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+    if (done)
+        match_rate(codeword, &codeword->transmissions[again], coded, labels);
+    done = done && scramble(codeword, labels);
+    for (size_t i = 0; done && i < codeword->n_symbols; i++) {
+        const double *point = transmitter.points[labels[i]];
+        const double complex symbol = point[0] + point[1] * I;
+        sent[grid_index(codeword, i)] = (float complex)(transmitter.modulation->rotates && i % 2 ? I * symbol : symbol);
+    }
+    free(labels);
+    return done;
+}
+
+bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
+               uint8_t *coded, double errors[MAX_CODEWORDS])
+{
+    float complex *sent = malloc(SLOT_SYMBOLS * sizeof *sent), *grid = malloc(SLOT_SYMBOLS * sizeof *grid);
+    float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
+    bool done = sent && grid && samples;
+    for (size_t k = 0; done && k < layout->n_codewords; k++) {
+        const struct codeword *codeword = &layout->codewords[k];
+        if (!slot_is_again(index))
+            draw_bits(codeword, seed_of(carrier->seed, LAYERS + k, index), coded + codeword->first_value);
+        done = send_codeword(codeword, slot_is_again(index), coded + codeword->first_value, sent);
+    }
+    if (done)
+        receive(carrier, index, sent, samples, grid);
+    for (size_t k = 0; done && k < layout->n_codewords; k++) {
+        const struct codeword *codeword = &layout->codewords[k];
+        for (size_t i = 0; i < codeword->n_symbols; i++) {
+            const size_t n = grid_index(codeword, i);
+            const double complex error = grid[n] - sent[n];
+            errors[k] += creal(error * conj(error)) / (double)noise_var_of(carrier, n);
+            symbols[codeword->first_symbol + i] = grid[n];
+        }
+    }
+    free(samples);
+    free(grid);
+    free(sent);
+    return done;
+}
+
+/* Probability that a Gaussian variable of standard deviation sigma exceeds x. */
+static double tail(double x, double sigma)
+{
+    return 0.5 * erfc(x / (sigma * M_SQRT2));
+}
+
+/* Of one axis with equiprobable levels, odd multiples of `half` with Gray labels: the probability of each decision
+ * times the bits in which the labels differ. */
+static double axis_bit_error_rate(unsigned axis_bits, double half, double sigma)
+{
+    const int n_levels = 1 << axis_bits;
+    double sum = 0;
+    for (int sent = 0; sent < n_levels; sent++) {
+        for (int decided = 0; decided < n_levels; decided++) {
+            const int n_wrong = __builtin_popcount((unsigned)((sent ^ sent >> 1) ^ (decided ^ decided >> 1)));
+            const double from = decided == 0 ? 1 : tail((2 * (decided - sent) - 1) * half, sigma);
+            const double to = decided == n_levels - 1 ? 0 : tail((2 * (decided - sent) + 1) * half, sigma);
+            sum += n_wrong * (from - to);
+        }
+    }
+    return sum / (n_levels * (double)axis_bits);
+}
+
+double carrier_bit_error_rate(const struct carrier *carrier, const struct codeword *codeword)
+{
+    const struct modulation *m = modulation_get(codeword->modulation);
+    /* BPSK's bit lies on the diagonal, where its two points are 1 from the middle. */
+    const double half = m->n_bits == 1 ? 1 : 1 / sqrt(m->energy);
+    const size_t n = codeword->n_layers * codeword->n_subcarriers; /* all OFDM symbols have the same noise */
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum +=
+            axis_bit_error_rate(m->axis_bits, half, sqrt((double)noise_var_of(carrier, grid_index(codeword, i)) / 2));
+    return sum / (double)n;
+}
