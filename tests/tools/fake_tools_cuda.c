@@ -164,7 +164,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 static void run_copy(void *argument)
 {
     const struct bench_copy *copy = argument;
-    memset(copy->out, *(const unsigned char *)copy->in, copy->n_symbols * copy->out_nbytes);
+    memset(copy->out, *(const unsigned char *)copy->in, copy->n_symbols * copy->out_nbytes + copy->n_more);
 }
 
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
@@ -172,7 +172,7 @@ cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream
     static const fake_kernel kernel = {run_copy, sizeof *copy};
     struct bench_copy argument = *copy;
     if (!fake_cuda_reaches(copy->in, copy->n_symbols * copy->in_nbytes) ||
-        !fake_cuda_reaches(copy->out, copy->n_symbols * copy->out_nbytes) ||
+        !fake_cuda_reaches(copy->out, copy->n_symbols * copy->out_nbytes + copy->n_more) ||
         (copy->noise_var && !fake_cuda_reaches(copy->noise_var, copy->n_symbols * sizeof(float))))
         return cudaErrorIllegalAddress;
     return launch_one(&kernel, &argument, stream);

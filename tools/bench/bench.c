@@ -26,9 +26,9 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading", "layers",  "calls",   "buffers", "chain",    "erasures",
-                                       "snr",    "formats", "threads", "objects", "segments", "host",
-                                       "choice", "devices", "all",     NULL};
+static const char *const sections[] = {"fading",   "layers", "calls",   "buffers", "chain",
+                                       "erasures", "snr",    "formats", "threads", "segments",
+                                       "host",     "choice", "devices", "all",     NULL};
 
 static bool take_modulation(const struct option_call *call)
 {
@@ -81,7 +81,7 @@ static const struct option_row rows[] = {
      .take = take_modulation, .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
-     "some of fading, layers, calls, buffers, chain, erasures, snr, formats, threads, objects, segments, host, choice, "
+     "some of fading, layers, calls, buffers, chain, erasures, snr, formats, threads, segments, host, choice, "
      "devices; with no space between them; or all; default: the first six",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
@@ -105,8 +105,9 @@ static const struct option_row rows[] = {
          "  calls     an OFDM symbol or less a call, where the scrambling sequence begins\n"
          "            anywhere or where the last call ended, caches hot and cold; what a\n"
          "            further segment takes; CUDA: from launch to synchronisation\n"
-         "  buffers   CPU: a codeword to the soft buffers of a decoder, new or added, whole\n"
-         "            and an OFDM symbol a call, relative to bit planes alone\n"
+         "  buffers   a codeword to the soft buffers of a decoder, new or added, relative to\n"
+         "            bit planes alone; CPU: an OFDM symbol a call; CUDA: in a graph, and\n"
+         "            from launch to synchronisation\n"
          "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
          "            cache, neighbours that overlap and neighbours that do not\n"
          "  erasures  a slot with erased symbols, relative to the rate without\n"
@@ -114,10 +115,7 @@ static const struct option_row rows[] = {
          "            with one N0\n"
          "  formats   all inputs and outputs, a slot and large; CUDA: one launch, and a\n"
          "            slot in a graph with its data from memory\n"
-         "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all, and\n"
-         "            liquid-dsp's\n"
-         "  objects   time, threads and memory of a context with one and with six\n"
-         "            demodulators; up to 16 threads on one demodulator\n"
+         "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all\n"
          "  segments  CUDA: a slot as segments in a launch\n"
          "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
          "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"

@@ -10,7 +10,6 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "create.h"
-#include "objects.h"
 
 /* The instruction sets that may be in a build, the fastest first; the last two are of processors without the others. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "portable"};
@@ -25,13 +24,6 @@ static bool runs_here(const char *variant)
     const bool runs = softqam_context_create(&context, &config) == SOFTQAM_OK;
     softqam_context_destroy(context);
     return runs;
-}
-
-static void measure_objects(struct cpu_bench *bench)
-{
-    const struct objects_use use = {.name = "cpu", .backend = SOFTQAM_BACKEND_CPU, .prepare = SOFTQAM_PREPARE_ALL};
-    bench_objects(bench->report, &use);
-    bench_sharing(bench->report, &bench->pool);
 }
 
 static bool allocate(struct cpu_bench *bench, const struct bench_options *options)
@@ -74,10 +66,6 @@ void bench_cpu(struct report *report, const struct bench_options *options)
             measure_tables(&bench, options, variants[k], is_fastest);
             is_fastest = false;
         }
-        if (options->is_first && options->sections & 1u << BENCH_THREADS)
-            cpu_measure_liquid(&bench);
-        if (options->is_first && options->sections & 1u << BENCH_OBJECTS)
-            measure_objects(&bench);
     } else {
         message_print("cpu", "out of memory");
         report->failed = true;

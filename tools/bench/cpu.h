@@ -23,9 +23,6 @@ enum {
 /* A bench_backend's: the library's loop, or one that moves the same bytes. */
 void cpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);
 
-/* liquid-dsp's own soft demodulation of a slot by one thread, as the reference calls it; nothing in a build without. */
-void cpu_measure_liquid(struct cpu_bench *bench);
-
 /* The CPU's tables. */
 enum { CPU_N_TABLES = 11 };
 extern const struct bench_table cpu_tables[CPU_N_TABLES];

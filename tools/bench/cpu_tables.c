@@ -97,34 +97,6 @@ static bool segment_row(const struct bench_options *options, size_t k, struct be
     return true;
 }
 
-/* The codeword of a slot. */
-static bool buffers_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    static const struct {
-        softqam_modulation modulation;
-        unsigned n_layers;
-        softqam_output_format output;
-    } codewords[] = {
-        {SOFTQAM_MODULATION_256QAM, 1, SOFTQAM_OUTPUT_S8}, {SOFTQAM_MODULATION_256QAM, 4, SOFTQAM_OUTPUT_S8},
-        {SOFTQAM_MODULATION_64QAM, 1, SOFTQAM_OUTPUT_S8},  {SOFTQAM_MODULATION_64QAM, 4, SOFTQAM_OUTPUT_S8},
-        {SOFTQAM_MODULATION_QPSK, 1, SOFTQAM_OUTPUT_S8},   {SOFTQAM_MODULATION_QPSK, 4, SOFTQAM_OUTPUT_S8},
-        {SOFTQAM_MODULATION_256QAM, 1, SOFTQAM_OUTPUT_F16}};
-    (void)options;
-    if (k >= sizeof codewords / sizeof codewords[0])
-        return false;
-    c->modulation = codewords[k].modulation;
-    c->output = codewords[k].output;
-    c->n_layers = codewords[k].n_layers;
-    c->stride = c->n_layers > 1 ? c->n_layers : 0;
-    c->n_symbols = (size_t)SLOT_SYMBOLS * c->n_layers;
-    c->data = rows_fading(c->modulation);
-    c->how = BENCH_DESCRAMBLE;
-    c->has_soft_buffers = true;
-    snprintf(name, WHAT_NBYTES, "%s to %s, %u layer%s", modulation_get(c->modulation)->name,
-             sample_format_output_name(c->output), c->n_layers, PLURAL(c->n_layers));
-    return true;
-}
-
 /* Every input, and cf32 once more from memory. */
 static bool input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
@@ -181,7 +153,7 @@ const struct bench_table cpu_tables[CPU_N_TABLES] = {
     {BENCH_CALLS, true, "64 segments of 48 symbols in a call to s8", 0, segment_row,
      {ROWS_LIBRARY_OF(0, one_segment), ROWS_LIBRARY(S8)},
      {{"ns", BENCH_NS, 1, 0}, {"ratio to one", BENCH_RATIO, 1, 0}, {"ns a segment", BENCH_A_SEGMENT, 1, 0}}},
-    {BENCH_BUFFERS, false, "a slot to soft buffers, share of moving the bytes", 0, buffers_row,
+    {BENCH_BUFFERS, false, "a slot to soft buffers, share of moving the bytes", 0, rows_of_buffers,
      {ROWS_LIMIT_OF(BENCH_SOFT, NULL), ROWS_LIMIT_OF(BENCH_SOFT | BENCH_COMBINE, NULL),
       ROWS_LIBRARY_OF(BENCH_CODEWORD, NULL), ROWS_LIBRARY_OF(BENCH_SOFT, NULL),
       ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_CALL_EACH, ofdm_symbols), ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_COMBINE, NULL),

@@ -8,7 +8,6 @@
 
 #include "common/message.h"
 #include "create.h"
-#include "objects.h"
 
 static bool is_good(struct gpu_bench *bench, bool good, const char *what, const char *text)
 {
@@ -127,40 +126,6 @@ static void note_facts(struct report *report)
         fclose(file);
 }
 
-/* A call on device memory and its synchronisation, of what objects cost. */
-static softqam_status call_on_device(void *context, softqam_demodulator *demodulator, softqam_output_format format)
-{
-    struct gpu_bench *bench = context;
-    const struct bench_case c = {.modulation = SOFTQAM_MODULATION_256QAM, .n_symbols = SLOT_SYMBOLS};
-    const struct gpu_samples *samples = gpu_samples_get(bench, &c, SLOT_SYMBOLS, SLOT_SYMBOLS);
-    void *d_out = NULL;
-    if (!samples || !gpu_good(bench, cudaMalloc(&d_out, sizeof(float) * 8 * SLOT_SYMBOLS), "cudaMalloc"))
-        return SOFTQAM_ERROR_CUDA;
-    softqam_status status = softqam_cuda_demodulate(demodulator, samples->d_symbols,
-                                                    format == SOFTQAM_OUTPUT_U8 ? NULL : samples->d_noise_var,
-                                                    SLOT_SYMBOLS, d_out, bench->stream);
-    if (!gpu_synchronise(bench) && status == SOFTQAM_OK)
-        status = SOFTQAM_ERROR_CUDA;
-    (void)cudaFree(d_out);
-    return status;
-}
-
-static size_t device_nbytes(void *context)
-{
-    size_t n_free = 0, n_total = 0;
-    return gpu_good(context, cudaMemGetInfo(&n_free, &n_total), "cudaMemGetInfo") ? n_total - n_free : 0;
-}
-
-static void measure_objects(struct gpu_bench *bench)
-{
-    const struct objects_use uses[] = {
-        {"cuda", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_ALL, NULL, device_nbytes, bench},
-        {"cuda, device memory", SOFTQAM_BACKEND_CUDA, SOFTQAM_PREPARE_KERNELS, call_on_device, device_nbytes, bench},
-    };
-    for (size_t k = 0; k < sizeof uses / sizeof uses[0]; k++)
-        bench_objects(bench->report, &uses[k]);
-}
-
 static void measure(struct gpu_bench *bench)
 {
     const struct bench_options *options = bench->options;
@@ -172,9 +137,6 @@ static void measure(struct gpu_bench *bench)
     }
     for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
         release(&bench->samples[k]);
-    /* Last: kernels of graphs take longer in a process that has made many streams (cuda/PERFORMANCE.md). */
-    if (options->is_first && options->sections & 1u << BENCH_OBJECTS)
-        measure_objects(bench);
 }
 
 void bench_cuda(struct report *report, const struct bench_options *options)

@@ -103,6 +103,13 @@ static bool enqueue_library(struct gpu_run *run, size_t k)
     return gpu_softqam_good(bench, status, run->name);
 }
 
+/* Bytes of soft buffers that get no LLR, which a first transmission writes too. */
+static size_t count_more(const struct bench_case *c)
+{
+    const bool is_first = c->how & BENCH_SOFT && !(c->how & BENCH_COMBINE);
+    return is_first ? bench_case_out_nbytes(c) - softqam_output_nbytes(c->output, c->modulation, c->n_symbols) : 0;
+}
+
 static bool enqueue_copy(struct gpu_run *run, size_t k)
 {
     const struct bench_copy copy = {.in = d_symbols(run, k),
@@ -111,6 +118,8 @@ static bool enqueue_copy(struct gpu_run *run, size_t k)
                                     .out = run->d_out + k * run->out_stride,
                                     .out_nbytes = softqam_output_nbytes(run->c.output, run->c.modulation, 1),
                                     .n_symbols = run->c.n_symbols,
+                                    .n_more = count_more(&run->c),
+                                    .adds = run->c.how & BENCH_COMBINE,
                                     .shape = run->shape,
                                     .programmatic = run->programmatic};
     return gpu_good(run->bench, bench_copy_kernel(&copy, run->bench->stream), run->name);
@@ -286,15 +295,24 @@ static bool verify_consumer(struct gpu_run *run)
     return good && all == 0;
 }
 
-/* Runs it once into memory that holds something else, and looks at the first and at the last launch, or of one long
- * launch at its beginning and its end. */
+/* All launches once. */
+static bool run_once(struct gpu_run *run)
+{
+    bool all = true;
+    for (size_t k = 0; k < run->n_launches && all; k++)
+        all = enqueue(run, k);
+    return gpu_synchronise(run->bench) && all;
+}
+
+/* Runs it into memory that holds something else, what adds to that but once, and compares the first and the last
+ * launch, or the beginning and the end of one long launch. */
 static bool verify(struct gpu_run *run)
 {
     struct gpu_bench *bench = run->bench;
     const size_t n = run->c.n_symbols, period = run->samples->period;
     const bool in_parts = bench_case_is_plain(&run->c) && run->n_launches == 1 && n > period;
-    if (!gpu_good(bench, cudaMemset(run->d_out, POISON, out_nbytes(run)), "cudaMemset") || run_case(run) < 0 ||
-        (is_chain(run) && !verify_consumer(run)))
+    if (!gpu_good(bench, cudaMemset(run->d_out, POISON, out_nbytes(run)), "cudaMemset") ||
+        !(run->c.how & BENCH_COMBINE ? run_once(run) : run_case(run) >= 0) || (is_chain(run) && !verify_consumer(run)))
         return false;
     if (in_parts)
         return verify_stretch(run, 0, 0, period) &&
@@ -385,10 +403,13 @@ static void name_run(struct gpu_run *run)
 {
     char name[WHAT_NBYTES];
     if (run->run == BENCH_LIMIT) {
-        snprintf(run->name, sizeof run->name, "cuda: copy kernel, %zu bytes to %zu%s%s",
+        snprintf(run->name, sizeof run->name, "cuda: copy kernel, %zu bytes to %zu%s%s%s",
                  softqam_input_symbol_nbytes(run->c.input) +
                      (has_noise(&run->c) && run->c.noise != BENCH_ONE_N0 ? sizeof(float) : 0),
                  softqam_output_nbytes(run->c.output, run->c.modulation, 1),
+                 run->c.how & BENCH_COMBINE ? " and read them"
+                 : count_more(&run->c) > 0  ? " and the rest of soft buffers"
+                                            : "",
                  run->shape == BENCH_COPY_LONG ? ", long tiles" : ", short tiles",
                  run->programmatic ? ", programmatic" : "");
     } else if (run->run == BENCH_EMPTY) {

@@ -48,6 +48,7 @@ struct copy_arguments {
     size_t n_noise;
     size_t n_out;
     bool overlaps;
+    bool adds;
 };
 
 /* SYMBOLS a thread, of so many bytes. */
@@ -79,6 +80,30 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const copy_argumen
     for (int k = 0; k < out_tile::PER_THREAD; k++)
         if (out_tile::has(k, copy.n_out))
             copy.out[out_tile::place(k)] = all ^ from[0];
+}
+
+/* For soft buffers, whose bytes are no whole number a symbol: THREADS * WORDS words of output a thread block, and as
+ * much of each input as is its proportion. */
+template <int THREADS, int WORDS>
+static __global__ void __launch_bounds__(THREADS) move_kernel(const copy_arguments copy)
+{
+    const size_t step = static_cast<size_t>(gridDim.x) * THREADS;
+    const size_t thread = blockIdx.x * static_cast<size_t>(THREADS) + threadIdx.x;
+    uint4 all = {};
+    uint4 old[WORDS] = {};
+    wait_for_producer(copy.overlaps);
+    for (size_t k = thread; k < copy.n_in; k += step)
+        all = all ^ copy.in[k];
+    for (size_t k = thread; k < copy.n_noise; k += step)
+        all = all ^ copy.noise[k];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++)
+        if (copy.adds && thread + k * step < copy.n_out)
+            old[k] = copy.out[thread + k * step];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++)
+        if (thread + k * step < copy.n_out)
+            copy.out[thread + k * step] = all ^ old[k];
 }
 
 /* Devices before compute capability 9.0 have no programmatic launches: there they are ordinary ones. */
@@ -114,13 +139,31 @@ template <int IN, int OUT> static cudaError_t launch_copy(const bench_copy &copy
                                       copy.n_symbols * IN / 16,
                                       copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
                                       copy.n_symbols * OUT / 16,
-                                      copy.programmatic};
+                                      copy.programmatic,
+                                      false};
     const bool is_long = copy.shape == BENCH_COPY_LONG;
     const int n_threads = is_long ? LONG_THREADS : SHORT_THREADS;
     const size_t n_symbols = is_long ? LONG_THREADS * LONG_SYMBOLS : SHORT_THREADS * SHORT_SYMBOLS;
     return launch(is_long ? copy_kernel<LONG_THREADS, LONG_SYMBOLS, IN, OUT>
                           : copy_kernel<SHORT_THREADS, SHORT_SYMBOLS, IN, OUT>,
                   (copy.n_symbols + n_symbols - 1) / n_symbols, n_threads, copy.programmatic, arguments, stream);
+}
+
+static cudaError_t launch_move(const bench_copy &copy, cudaStream_t stream)
+{
+    enum { THREADS = 256, LONG_WORDS = 8, SHORT_WORDS = 2 };
+    const copy_arguments arguments = {static_cast<const uint4 *>(copy.in),
+                                      reinterpret_cast<const uint4 *>(copy.noise_var),
+                                      static_cast<uint4 *>(copy.out),
+                                      copy.n_symbols * copy.in_nbytes / 16,
+                                      copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
+                                      (copy.n_symbols * copy.out_nbytes + copy.n_more) / 16,
+                                      copy.programmatic,
+                                      copy.adds};
+    const bool is_long = copy.shape == BENCH_COPY_LONG;
+    const size_t n_words = THREADS * (is_long ? LONG_WORDS : SHORT_WORDS);
+    return launch(is_long ? move_kernel<THREADS, LONG_WORDS> : move_kernel<THREADS, SHORT_WORDS>,
+                  (arguments.n_out + n_words - 1) / n_words, THREADS, copy.programmatic, arguments, stream);
 }
 
 template <int IN> static cudaError_t choose_copy(const bench_copy &copy, cudaStream_t stream)
@@ -140,10 +183,11 @@ template <int IN> static cudaError_t choose_copy(const bench_copy &copy, cudaStr
 
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
 {
-    return copy->in_nbytes == 2   ? choose_copy<2>(*copy, stream)
-           : copy->in_nbytes == 4 ? choose_copy<4>(*copy, stream)
-           : copy->in_nbytes == 8 ? choose_copy<8>(*copy, stream)
-                                  : cudaErrorInvalidValue;
+    return copy->n_more > 0 || copy->adds ? launch_move(*copy, stream)
+           : copy->in_nbytes == 2         ? choose_copy<2>(*copy, stream)
+           : copy->in_nbytes == 4         ? choose_copy<4>(*copy, stream)
+           : copy->in_nbytes == 8         ? choose_copy<8>(*copy, stream)
+                                          : cudaErrorInvalidValue;
 }
 
 static __global__ void empty_kernel()

@@ -23,6 +23,8 @@ struct bench_copy {
     void *out;
     size_t out_nbytes; /* of a symbol: those of a modulation and an output format */
     size_t n_symbols;
+    size_t n_more; /* bytes behind the outputs, which are written too */
+    bool adds;     /* the output is read too */
     enum bench_copy_shape shape;
     bool programmatic; /* may begin before the kernel in front of it ends, waits for that, and lets the next begin */
 };

@@ -122,6 +122,26 @@ static bool call_row(const struct bench_options *options, size_t k, struct bench
     return true;
 }
 
+/* A slot to soft buffers: launches of a graph, and a call. */
+static bool buffers_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    c->launch = BENCH_GRAPH;
+    return rows_of_buffers(options, k, c, name);
+}
+
+static bool buffers_call_row(const struct bench_options *options, size_t k, struct bench_case *c,
+                             char name[WHAT_NBYTES])
+{
+    const bool is_row = rows_of_buffers(options, k, c, name);
+    c->launch = BENCH_CALL;
+    return is_row;
+}
+
+static void one_segment(struct bench_case *c)
+{
+    c->n_segments = 1;
+}
+
 /* A slot and four slots, between two kernels. */
 static bool chain_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
@@ -338,6 +358,18 @@ const struct bench_table gpu_tables[GPU_N_TABLES] = {
     {BENCH_CALLS, true, "a call to s8, launch to synchronisation", 0, call_row,
      {ROWS_CELL(BENCH_EMPTY, S8, 0, NULL), ROWS_LIBRARY(S8)},
      {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0}}},
+    {BENCH_BUFFERS, false, "a slot to soft buffers in a graph, share of moving the bytes", 0, buffers_row,
+     {ROWS_LIMIT_OF(BENCH_SOFT, NULL), ROWS_LIMIT_OF(BENCH_SOFT | BENCH_COMBINE, NULL),
+      ROWS_LIBRARY_OF(BENCH_CODEWORD, NULL), ROWS_LIBRARY_OF(BENCH_SOFT, NULL),
+      ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_ON_DEVICE, one_segment), ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_COMBINE, NULL)},
+     {{"us", BENCH_US, 3, 0}, {"share", BENCH_SHARE, 3, 0}, {"over planes", BENCH_RATIO, 3, 2},
+      {"descriptor on device us", BENCH_US, 4, 0}, {"added us", BENCH_US, 5, 0},
+      {"added share", BENCH_SHARE, 5, 1}}},
+    {BENCH_BUFFERS, false, "a slot to soft buffers in a call, beyond an empty kernel", 0, buffers_call_row,
+     {ROWS_CELL(BENCH_EMPTY, S8, 0, NULL), ROWS_LIBRARY_OF(BENCH_SOFT, NULL),
+      ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_COMBINE, NULL)},
+     {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0},
+      {"added: adds us", BENCH_ADDS, 2, 0}}},
     {BENCH_IN_CHAIN, true, "between two kernels, data in the second cache, what it adds", 0, any_chain_row,
      {ROWS_CELL(BENCH_EMPTY, S8, 0, NULL), ROWS_LIBRARY(S8), ROWS_LIMIT(S8),
       ROWS_CELL(BENCH_EMPTY, S8, 0, overlapping), ROWS_LIBRARY_OF(0, overlapping), ROWS_LIMIT_OF(0, overlapping)},

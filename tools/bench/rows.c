@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
+#include "common/message.h"
 #include "common/modulation.h"
+#include "common/sample_format.h"
 #include "create.h"
 
 enum { STEP_DB = 10, USUAL_DB = 28 };
@@ -105,6 +107,27 @@ bool rows_of_erasures(const struct bench_options *options, size_t k, struct benc
     c->data = rows_fading(c->modulation);
     c->data.erasures = (enum bench_erasures)(BENCH_ERASED_61 + k % N_NAMES);
     snprintf(name, WHAT_NBYTES, "%s, %s", modulation_get(c->modulation)->name, names[k % N_NAMES]);
+    return true;
+}
+
+bool rows_of_buffers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    static const softqam_modulation modulations[] = {SOFTQAM_MODULATION_256QAM, SOFTQAM_MODULATION_64QAM,
+                                                     SOFTQAM_MODULATION_QPSK, SOFTQAM_MODULATION_256QAM};
+    enum { N_ROWS = 2 * sizeof modulations / sizeof modulations[0] };
+    (void)options;
+    if (k >= N_ROWS)
+        return false;
+    c->modulation = modulations[k / 2];
+    c->output = k < N_ROWS - 2 ? SOFTQAM_OUTPUT_S8 : SOFTQAM_OUTPUT_F16;
+    c->n_layers = k % 2 ? 4 : 1;
+    c->stride = c->n_layers > 1 ? c->n_layers : 0;
+    c->n_symbols = (size_t)SLOT_SYMBOLS * c->n_layers;
+    c->data = rows_fading(c->modulation);
+    c->how = BENCH_DESCRAMBLE;
+    c->has_soft_buffers = true;
+    snprintf(name, WHAT_NBYTES, "%s to %s, %u layer%s", modulation_get(c->modulation)->name,
+             sample_format_output_name(c->output), c->n_layers, PLURAL(c->n_layers));
     return true;
 }
 

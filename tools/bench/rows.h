@@ -23,6 +23,9 @@ bool rows_of_modulations(const struct bench_options *options, size_t k, struct b
 /* A slot of each modulation: fading, with erased symbols. */
 bool rows_of_erasures(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
 
+/* The codeword of a slot, whose code blocks have room for soft buffers. */
+bool rows_of_buffers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+
 /* What cells change. */
 void rows_one_n0(struct bench_case *c);
 void rows_not_erased(struct bench_case *c);

@@ -21,7 +21,6 @@ enum bench_section {
     BENCH_SNR,
     BENCH_FORMATS,
     BENCH_THREADS,
-    BENCH_OBJECTS,
     BENCH_SEGMENTS,
     BENCH_HOST,
     BENCH_CHOICE,
@@ -32,7 +31,7 @@ enum {
     BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
     BENCH_OF_RECEIVERS = (1 << BENCH_SNR) - 1,
     BENCH_OF_CPU = ((1 << BENCH_SEGMENTS) - 1) & ~(1 << BENCH_IN_CHAIN),
-    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_BUFFERS | 1 << BENCH_THREADS | 1 << BENCH_SNR)
+    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_THREADS | 1 << BENCH_SNR)
 };
 
 struct bench_options {
