@@ -2,7 +2,7 @@
 /**
  * @file softqam.h
  * softqam: the soft demapper of a 5G NR receiver. It turns equalised I/Q symbols into LLRs, with the same bytes from
- * every backend. This header is the whole API; softqam_cuda.h adds the calls for device memory.
+ * every backend. This header includes softqam_ldpc.h; softqam_cuda.h adds the calls for device memory.
  *
  * The shortest program has four calls:
  *
@@ -17,18 +17,17 @@
  *
  * Two objects and two structures:
  *
- * - `softqam_context` says where the work is done: backend, CPU threads, GPUs. One per process is enough. It makes its
+ * - `softqam_context` is where the work is done: backend, CPU threads, GPUs. One per process is enough. It creates
  *   threads, streams and memory when a call first needs them, or in softqam_context_prepare().
- * - `softqam_demodulator` says what comes in and goes out: formats, scales, sign. It is immutable, costs microseconds
- *   and a few KiB, and holds on to its context.
- * - `softqam_segment` says which symbols: a run of one codeword's symbols, with their modulation, layers, noise and
- *   scrambling.
- * - `softqam_codeword`, a member of the segment, says where the LLRs go: to the LDPC decoder's buffers, one for each
- *   code block. Without it they go to segment.out.
+ * - `softqam_demodulator` is what comes in and goes out: formats, scales, sign. It is immutable, takes microseconds to
+ *   create and a few KiB, and keeps its context alive. By default demodulators share a context that the library
+ * creates.
+ * - `softqam_segment` is a run of one codeword's symbols, with modulation, layers, noise and scrambling.
+ * - `softqam_codeword`, a member of the segment, is where the LLRs go: the LDPC decoder's buffers, one for each code
+ *   block. Without it they go to segment.out.
  *
- * Demodulators without a context of their own share a default context, which the library makes.
- *
- * The library never prints, exits or aborts. Every failure is a status; softqam_error_message() has the details.
+ * The library never prints, exits or aborts. Every failure is a status; softqam_error_message() has the details. Any
+ * number of threads may call any function at once, with the same objects too, unless the function says otherwise.
  *
  * ## Bits, sign, noise variance
  *
@@ -38,36 +37,34 @@
  * **A positive LLR means bit 0**, unless config.sign says otherwise. MATLAB's 5G Toolbox, srsRAN Project, OCUDU, OAI,
  * cuPHY and AFF3CT have this sign; Sionna, GNU Radio, CommPy and srsRAN 4G have the opposite one.
  *
- * **The noise variance N0 is that of the complex noise**, E|n|^2 for symbols of unit mean energy, as in MATLAB, srsRAN
- * Project and cuPHY: N0 = 10^(-SNR/10) at an Es/N0 of SNR dB. It is twice the variance of one component. After an MMSE
- * equaliser, first divide each symbol by its bias b, which lies between 0 and 1: then N0 = (1 - b) / b for that symbol.
- * A biased symbol, or a mean N0 for many symbols, costs up to several dB in fading.
+ * **The noise variance N0 is that of the complex noise**, E|n|^2 for symbols of unit mean energy: 10^(-SNR/10) at an
+ * Es/N0 of SNR dB, twice the variance of one component. After an MMSE equaliser divide each symbol by its bias b, which
+ * lies between 0 and 1; its N0 is then (1 - b) / b. A biased symbol, or a mean N0 for many symbols, costs up to several
+ * dB in fading.
  *
- * **Max-log.** The LLRs are exact max-log, which costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to
- * 1024QAM.
+ * **Max-log** is exact, and costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  *
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a float decoder must divide by it. OCUDU and srsRAN
- * Project have 6 steps per nat (5 for BPSK and QPSK) with limit 120; OAI decodes from int16; cuPHY has f16 in nats. One
- * scale for all modulations lets retransmissions with another modulation be added.
+ * Project use 6 steps per nat (5 for BPSK and QPSK) with limit 120, OAI int16, cuPHY f16 in nats. Retransmissions with
+ * another modulation can be added only if both have the same scale.
  *
  * ## In a receiver
  *
  * - A real-time thread uses a context with `n_threads = 1` and calls softqam_context_prepare() before its first slot.
  *   Then a call makes no system call, allocates nothing and waits for nobody.
- * - A call costs some 50 ns on a CPU plus the time of its symbols, a further segment or code block 20 to 40 ns. On a
- * GPU a call is one kernel launch.
- * - Strides are counted in elements, never in bytes: symbols (or components, where I and Q lie apart), noise values,
- *   LLRs.
- * - A symbol of exactly zero is demodulated like any other: LLRs of a real symbol at the origin. srsRAN Project and
- *   OCUDU use zero as an erasure; here an infinite N0 marks one.
+ * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment or code block 20 to 40 ns. On a
+ *   GPU a call is one kernel launch.
+ * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
+ * - A symbol of exactly zero is demodulated like any other. srsRAN Project and OCUDU use zero as an erasure; here an
+ *   infinite N0 marks one.
  * - UCI on PUSCH: pass the runs of symbols between the UCI as segments, with `scrambling_offset`. The placeholder bits
  *   x and y of 38.211 clause 6.3.1.1 are the caller's; softqam_gold_sequence() has their scrambling bits.
  *
  * ## Fork
  *
- * A child of fork() may use and destroy what its parent made, if no other thread of the parent was creating, preparing,
- * destroying or first using a context at that moment. The child has none of the context's threads, so its calls run on
- * the calling thread alone. It must not use a context that has used a GPU: CUDA does not work in such a child.
+ * A child of fork() may use and destroy its parent's objects if no other thread of the parent was creating, preparing,
+ * destroying or first using a context at that moment. The child's calls run on the calling thread alone. It must not
+ * use a context that has used a GPU: CUDA does not work in such a child.
  */
 #ifndef SOFTQAM_SOFTQAM_H
 #define SOFTQAM_SOFTQAM_H
@@ -85,7 +82,7 @@
 #define SOFTQAM_VERSION_MAJOR 0
 /** Raised when something is added. */
 #define SOFTQAM_VERSION_MINOR 4
-/** Raised when neither is the case. */
+/** Raised otherwise. */
 #define SOFTQAM_VERSION_PATCH 0
 /** One number to compare: 10000 * major + 100 * minor + patch. */
 #define SOFTQAM_VERSION (10000 * SOFTQAM_VERSION_MAJOR + 100 * SOFTQAM_VERSION_MINOR + SOFTQAM_VERSION_PATCH)
@@ -139,8 +136,8 @@ typedef enum softqam_modulation {
     SOFTQAM_MODULATION_1024QAM = 7 /**< clause 5.1.7, 10 bits a symbol */
 } softqam_modulation;
 
-/** How a symbol lies in memory: I then Q, in the machine's byte order. A component's value is sample * input_scale,
- * rounded once to binary32. */
+/** A symbol in memory: I then Q, in the machine's byte order. A component's value is sample * input_scale, rounded once
+ * to binary32. */
 typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF32 = 0, /**< two IEEE-754 binary32, 8 bytes */
     SOFTQAM_INPUT_CS16 = 1, /**< two signed 16-bit integers, 4 bytes */
@@ -148,7 +145,7 @@ typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF16 = 3  /**< two IEEE-754 binary16, 4 bytes; widened exactly */
 } softqam_input_format;
 
-/** What comes out for each bit. */
+/** The value of each bit. */
 typedef enum softqam_output_format {
     /** LLRs as int8: the exact max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
      *  +-llr_limit. -128 never appears. */
@@ -161,8 +158,8 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F32 = 3,
     /** Soft bits of 256QAM for liquid-dsp's users, one byte each: the bytes of liquid-dsp 1.5 in 3GPP bit order. They
      *  differ from liquid-dsp's in one byte of two of the 256 decision regions, where liquid-dsp overlooks a neighbour
-     *  (0.9 % of uniform symbols). 255 is a certain 0, 0 is a certain 1, 127 says nothing. The scale is fixed and no
-     *  noise variance is taken, which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
+     *  (0.9 % of uniform symbols). 255 is a certain 0, 0 a certain 1, 127 undecided. There is no noise variance,
+     *  which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -239,13 +236,8 @@ typedef struct softqam_context_config {
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;
 
-/**
- * Fills a context's settings with the defaults.
- *
- * @param config  the structure to fill; NULL is ignored
- *
- * Thread safety: any thread.
- */
+/** Fills a context's settings with the defaults; NULL is ignored.
+ * @param config  the structure */
 SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
 /**
@@ -262,12 +254,10 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
  *         or without one of those named;
  *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory;
  *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
- *
- * Thread safety: any thread.
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
-/** What softqam_context_prepare() makes; values to be or-ed. */
+/** What softqam_context_prepare() creates; values to be or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1, /**< the CPU threads */
     /** CUDA: loads the kernels of the context's demodulators on its devices. Needed before a stream capture. */
@@ -277,8 +267,8 @@ enum {
 };
 
 /**
- * Makes now what calls would otherwise make when they first need it: for real-time threads, and before a CUDA stream is
- * captured. Call it after the demodulators have been created; later ones are not prepared.
+ * Creates what calls would otherwise create when they first need it: for real-time threads, and before a CUDA stream is
+ * captured. Demodulators that are created later are not prepared.
  *
  * After SOFTQAM_PREPARE_ALL, softqam_demodulate() and softqam_demodulate_segments() allocate nothing, start no thread
  * and wait for no other call, with one exception: host-memory calls of CUDA take turns on the devices' staging memory.
@@ -293,19 +283,18 @@ enum {
  *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory, or, SOFTQAM_BACKEND_CUDA, device or page-locked memory;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: this build has no code for a
  *         device; another CUDA call failed. With SOFTQAM_BACKEND_AUTO the CPU takes over from a GPU that fails, and
- *         that is no error. What was made before a failure stays.
+ *         the call returns SOFTQAM_OK. What was created before a failure stays.
  *
- * Thread safety: any thread, any number at once. Threads that are started block all signals.
+ * Threads that are started block all signals.
  */
 SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, unsigned what);
 
 /**
- * Gives up the caller's hold on a context. The context ends with the last of its demodulators, so the order of the
- * destroy calls does not matter.
+ * Releases a context, which ends with the last of its demodulators: the order of the destroy calls does not matter.
  *
  * @param context  the context; NULL is ignored
  *
- * Thread safety: any thread; the caller must not use the context any more.
+ * Thread safety: the caller must not use the context any more.
  */
 SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
@@ -334,13 +323,8 @@ typedef struct softqam_demodulator_config {
     uint64_t reserved[8];   /**< 0 */
 } softqam_demodulator_config;
 
-/**
- * Fills a demodulator's settings with the defaults.
- *
- * @param config  the structure to fill; NULL is ignored
- *
- * Thread safety: any thread.
- */
+/** Fills a demodulator's settings with the defaults; NULL is ignored.
+ * @param config  the structure */
 SOFTQAM_API void softqam_demodulator_config_init(softqam_demodulator_config *config);
 
 /**
@@ -353,8 +337,6 @@ SOFTQAM_API void softqam_demodulator_config_init(softqam_demodulator_config *con
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator is NULL, a field is out of its range, contradicts another or is
  *         not supported by this version, or a reserved field is not 0;
  *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory.
- *
- * Thread safety: any thread, any number at once.
  */
 SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demodulator,
                                                       const softqam_demodulator_config *config);
@@ -375,7 +357,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * **LLRs (s8, s16, f16, f32).** Exact max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
  * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. In nats, before it is rounded to the
- * format, it is within 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| of that, v being the bit's component, while |v| <= 1e38;
+ * format, it is within 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| of that, v being the bit's component, for |v| <= 1e38;
  * BPSK's within 6 * 2^-24 |LLR|. Beyond, an intermediate value may overflow, and the LLR is its format's limit.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, is an erasure: its LLRs are 0.
@@ -391,8 +373,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *   boundaries are next to the sample can be anything but certain.
  *
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
- * (rounding mode, flushing of subnormals, trapping exceptions) does not matter and is restored, but for exception flags
- * that may be raised.
+ * (rounding mode, flushing of subnormals, trapping exceptions) does not matter and is restored; exception flags may be
+ * raised.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
@@ -403,8 +385,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *         lack of memory. The contents of `out` are undefined, nothing writes there any more, and the demodulator may
  *         be used again or destroyed.
  *
- * Thread safety: any thread, any number at once, with one demodulator too. While another call has the context's
- * threads, a call runs on its own thread alone.
+ * While another call has the context's threads, a call runs on its own thread alone.
  * With CUDA, memory from softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
@@ -447,22 +428,21 @@ typedef struct softqam_layer {
  * softqam_codeword_block() computes it.
  *
  * With n_cb > 0 the LLRs go to the soft buffers that an LDPC decoder reads: clause 5.4.2.1's bit selection is undone in
- * the same pass, with HARQ combining. A code block's soft buffer has n_cb positions. Those from first_filler on,
- * n_fillers of them, are fillers. The code block's LLRs e_0, e_1, .. visit the other positions one after the other,
- * from k0 on, round and round.
+ * the same pass, with HARQ combining. A code block's soft buffer has n_cb positions, of which n_fillers from
+ * first_filler on are fillers. The code block's LLRs e_0, e_1, .. visit the other positions in order, from k0 on,
+ * cyclically.
  *
  * - New data (combine 0): each LLR is stored, positions that none visits are 0, fillers are filler_value. Nothing
- * outside the n_cb values is written. Where a code block has more LLRs than positions (repetition), all of them are
- * added to zeros. The segment with a code block's first symbol writes its fillers and zeros.
+ *   outside the n_cb values is written. Where a code block has more LLRs than positions (repetition), they are added to
+ *   zeros. The segment with a code block's first symbol writes its fillers and zeros.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - A sum is rounded once and limited to +-llr_limit (s8, s16, f16) or the largest finite float. A value that was
  *   beyond the limit before, an infinity or a NaN, stays as it is: a filler of 127 with a limit of 120, for example.
  * - An erasure's LLRs are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
- *   bit. So all backends give the same bytes, however a codeword is cut into segments and calls, as long as they come
- * in order. Without repetition any order will do. A receiver that combines a whole code block at once adds by n
- * instead: with repetition, where a sum is limited on the way, its values may differ. Calls with repetition use one CPU
- * thread.
+ *   bit. So all backends give the same bytes, however a codeword is cut into segments and calls that come in order;
+ *   without repetition, in any order. A receiver that adds by n instead may get other values where a repeated sum is
+ *   limited on the way. Calls with repetition use one CPU thread.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -523,92 +503,15 @@ typedef struct softqam_codeword {
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL, a number is out of its range, or the codeword
  *         is one that softqam_demodulate_segments() refuses.
- *
- * Thread safety: any thread.
  */
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
 
-/** What a grant says about a transport block on LDPC: the arguments of softqam_codeword_init_ldpc(). Zero-initialise
- * it.
- */
-typedef struct softqam_ldpc_grant {
-    /** G: bits of the codeword that this transmission has for the transport block, a multiple of n_layers *
-     *  bits_per_symbol, 1 to 2^32 - 1. UCI on PUSCH takes its bits from it: 3GPP TS 38.212 clause 6.2.7. */
-    uint64_t n_bits;
-    /** A: bits of the transport block, without CRC: the transport block size of 38.214 clauses 5.1.3.2 and 6.1.4.2. At
-     *  least 1. */
-    uint32_t tb_size;
-    /** 1 or 2. 0: chosen by tb_size and code_rate, as 38.212 clauses 6.2.2 and 7.2.2 say: base graph 2 if A <= 292, or
-     *  A <= 3824 and R <= 0.67, or R <= 0.25; else base graph 1. */
-    uint32_t base_graph;
-    /** R * 1024 of the first transmission of the transport block: the target code rate in the MCS tables of 38.214,
-     * such as 682.5; above 0 and below 1024. Only with base_graph 0; else 0. */
-    float code_rate;
-    uint32_t rv;              /**< rv_id: redundancy version of this transmission, 0 to 3 */
-    uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
-    uint32_t n_layers;        /**< N_L of this transmission: 1 to SOFTQAM_MAX_LAYERS */
-    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits: I_LBRM is 1, and N_ref = floor(TBS_LBRM / (C * 2/3)). 0: I_LBRM is
-     * 0, or `n_ref` is given. */
-    uint32_t tbs_lbrm;
-    /** N_ref, for callers that have it instead of TBS_LBRM, in bits. 0: tbs_lbrm says whether the buffer is limited. */
-    uint32_t n_ref;
-    uint64_t reserved[4]; /**< 0 */
-} softqam_ldpc_grant;
-
-/** What an LDPC decoder needs besides the codeword: a transport block's code blocks, all of the same size. */
-typedef struct softqam_ldpc {
-    uint32_t base_graph;    /**< 1 or 2 */
-    uint32_t tb_crc_bits;   /**< L of the transport block: 24 (CRC24A) if A > 3824, else 16 (38.212 clause 6.2.1) */
-    uint32_t n_code_blocks; /**< C (clause 5.2.2) */
-    uint32_t cb_crc_bits;   /**< L of each code block: 24 (CRC24B) if C > 1, else 0 (clause 5.2.2) */
-    uint32_t lifting_size;  /**< Zc: 2 to 384 (clause 5.2.2) */
-    uint32_t lifting_set;   /**< i_LS: 0 to 7 (table 5.3.2-1) */
-    uint32_t k_prime;       /**< K' = B'/C: bits of a code block with its CRC, without fillers (clause 5.2.2) */
-    uint32_t k;             /**< K: 22 Zc or 10 Zc, bits into the encoder (clause 5.2.2) */
-    uint32_t n_fillers;     /**< F = K - K'; the codeword's n_fillers are those within its n_cb */
-    uint32_t n;             /**< N: 66 Zc or 50 Zc, bits out of the encoder, without the 2 Zc first (clause 5.3.2) */
-    uint64_t reserved[4];   /**< returned as 0 */
-} softqam_ldpc;
-
-/**
- * Makes a codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH.
- *
- * By 3GPP TS 38.212, with B = A + L (clauses 6.2.1 and 7.2.1):
- *
- *     K_cb = 8448; base graph 2: 3840                                              clause 5.2.2
- *     C    = 1 and B' = B if B <= K_cb, else ceil(B / (K_cb - 24)) and B + 24 C    clause 5.2.2
- *     K_b  = 22; base graph 2: 10 if B > 640, 9 if B > 560, 8 if B > 192, else 6   clause 5.2.2
- *     Zc   = the smallest lifting size with K_b Zc >= K' = B' / C                  clause 5.2.2, table 5.3.2-1
- *     N_cb = N, or min(N, N_ref) where the buffer is limited                       clause 5.4.2.1
- *     k0   = floor(x N_cb / N) Zc, x = 0, 17, 33, 56; base graph 2: 0, 13, 25, 43  table 5.4.2.1-2
- *
- * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb), k0, and the fillers: first_filler is
- * K' - 2 Zc, n_fillers is F. A limited buffer may end before or within the fillers; then n_fillers are those in front
- * of n_cb, and first_filler is 0 where there are none. The other fields are 0: the caller sets the buffers,
- * filler_value and, for a retransmission, combine, n_cbg and cbgti.
- *
- * A retransmission has its own n_bits, rv, bits_per_symbol and n_layers; tb_size, base graph and limit are those of the
- * first transmission.
- *
- * @param codeword  receives the codeword
- * @param ldpc      receives what the decoder needs; NULL if nobody wants it
- * @param grant     the grant
- *
- * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  codeword or grant is NULL; a field of the grant is out of its
- *         range or contradicts another; B is no multiple of C, which holds for all sizes of 38.214; C exceeds 65535;
- *         N_ref is 0. Then nothing is written.
- *
- * Thread safety: any thread.
- */
-SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
-                                                      const softqam_ldpc_grant *grant);
-
 /** A run of one codeword's symbols: the whole codeword, an OFDM symbol's resource elements, or any other part.
  * Zero-initialise it; 0 selects each field's default.
  *
- * The output equals demodulating the symbols, then descrambling, then de-interleaving. u8 has neither layers nor
- * descrambling nor bit planes nor a codeword: liquid-dsp has none. */
+ * The output equals demodulating the symbols, then descrambling, then de-interleaving. SOFTQAM_OUTPUT_U8 takes one
+ * layer in symbol order, without descrambling and codeword. */
 typedef struct softqam_segment {
     /** Symbols of this segment, of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
     size_t n_symbols;
@@ -685,19 +588,16 @@ typedef struct softqam_segment {
  *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
  *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of a segment's
  *         `out`, `buffers` or `block_buffers` with its inputs are found; other overlaps are the caller's to avoid.
- *
- * Thread safety: as softqam_demodulate().
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
 
 /**
- * Ends a demodulator. Its context lives on while anybody else holds it. Memory from softqam_host_alloc() and work under
- * way in the caller's own CUDA streams are not affected.
+ * Destroys a demodulator. Memory from softqam_host_alloc() and work in the caller's CUDA streams are not affected.
  *
  * @param demodulator  the demodulator; NULL is ignored
  *
- * Thread safety: any thread, but no other call on this demodulator may be under way or follow.
+ * Thread safety: no other call on this demodulator may be under way or follow.
  */
 SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);
 
@@ -707,8 +607,6 @@ SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);
  * @param demodulator  the demodulator
  *
  * @return the context, valid as long as the demodulator; the caller destroys it only if it created it. NULL for NULL.
- *
- * Thread safety: any thread.
  */
 SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulator *demodulator);
 
@@ -725,18 +623,11 @@ SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulat
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  context or memory is NULL;
  *         SOFTQAM_ERROR_OUT_OF_MEMORY  there is no such memory left;
  *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
- *
- * Thread safety: any thread.
  */
 SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void **memory);
 
-/**
- * Frees memory from softqam_host_alloc(), and only that.
- *
- * @param memory  the memory; NULL is ignored
- *
- * Thread safety: any thread.
- */
+/** Frees memory from softqam_host_alloc(), and only that; NULL is ignored.
+ * @param memory  the memory */
 SOFTQAM_API void softqam_host_free(void *memory);
 
 /**
@@ -752,114 +643,56 @@ SOFTQAM_API void softqam_host_free(void *memory);
  *                   k / 8; the bits behind the last one are 0. Any alignment
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  c_init is larger than 2^31 - 1, or `bits` is NULL.
- *
- * Thread safety: any thread.
  */
 SOFTQAM_API softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t n_bits, void *bits);
 
-/**
- * Bits of a symbol, Qm of 3GPP TS 38.214.
- *
- * @param modulation  a modulation
- *
- * @return 1, 2, 4, 6, 8 or 10; 8 for SOFTQAM_MODULATION_DEFAULT; 0 for an unknown value.
- *
- * Thread safety: any thread.
- */
+/** @param modulation  a modulation
+ * @return bits of a symbol, Qm of 3GPP TS 38.214: 1, 2, 4, 6, 8 or 10; 8 for SOFTQAM_MODULATION_DEFAULT; 0 for an
+ * unknown value. */
 SOFTQAM_API unsigned softqam_bits_per_symbol(softqam_modulation modulation);
 
-/**
- * Size of a symbol.
- *
- * @param format  an input format
- *
- * @return bytes: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for an unknown value.
- *
- * Thread safety: any thread.
- */
+/** @param format  an input format
+ * @return bytes of a symbol: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for an unknown value. */
 SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 
-/**
- * Size of the values of symbols.
- *
- * @param format      an output format
+/** @param format  an output format
  * @param modulation  a modulation
- * @param n_symbols   number of symbols
- *
- * @return bytes: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for s16 and f16, 4 for f32; 0 for an
- * unknown format or modulation, and where the product exceeds a size_t.
- *
- * Thread safety: any thread.
- */
+ * @param n_symbols  any number
+ * @return bytes of n_symbols symbols' values: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for s16
+ * and f16, 4 for f32; 0 for an unknown value, and where the product exceeds a size_t. */
 SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols);
 
-/**
- * The factor that config.input_scale 0 stands for.
- *
- * @param format  an input format
- *
- * @return 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for an unknown value.
- *
- * Thread safety: any thread.
- */
+/** @param format  an input format
+ * @return the factor that config.input_scale 0 stands for: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for
+ * an unknown value. */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
-/**
- * The backend that serves large host-memory calls.
- *
- * @param demodulator  the demodulator
- *
- * @return "cpu" or "cuda"; "auto" while SOFTQAM_BACKEND_AUTO has not looked for a GPU yet; "none" for NULL. Lives as
- *         long as the library.
- *
- * Thread safety: any thread.
- */
+/** @param demodulator  the demodulator
+ * @return the backend of large host-memory calls: "cpu" or "cuda"; "auto" while SOFTQAM_BACKEND_AUTO has not looked
+ * for a GPU; "none" for NULL. Lives as long as the library. */
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
-/**
- * What runs, for people to read.
- *
- * @param demodulator  the demodulator
- *
- * @return one line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; where the CPU has taken
- *         over from a GPU that failed, with CUDA's error; "" for NULL. Lives as long as the demodulator.
- *
- * Thread safety: any thread.
- */
+/** @param demodulator  the demodulator
+ * @return one line for people, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; with CUDA's
+ * error where the CPU has taken over from a GPU; "" for NULL. Lives as long as the demodulator. */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
-/**
- * A phrase for a status.
- *
- * @param status  what a call returned, or any other number
- *
- * @return such as "invalid argument"; "unknown status" for an unknown number. Lives as long as the library.
- *
- * Thread safety: any thread.
- */
+/** @param status  a status
+ * @return a phrase for a status, such as "invalid argument"; "unknown status" for an unknown number. Lives as long as
+ * the library. */
 SOFTQAM_API const char *softqam_status_string(softqam_status status);
 
-/**
- * What went wrong in the last call of this thread that did not return SOFTQAM_OK.
- *
- * @return one line without a line end, "" if no call has failed. Numbers follow the caller's locale. The text belongs
- *         to the thread and is overwritten by its next failure.
- *
- * Thread safety: any thread.
- */
+/** @return what went wrong in this thread's last call that did not return SOFTQAM_OK: one line without a line end, ""
+ * if none has failed, with numbers in the caller's locale. The thread's next failure overwrites it. */
 SOFTQAM_API const char *softqam_error_message(void);
 
-/**
- * The version of the linked library.
- *
- * @return "major.minor.patch". Lives as long as the library.
- *
- * Thread safety: any thread.
- */
+/** @return the version of the linked library, "major.minor.patch". Lives as long as the library. */
 SOFTQAM_API const char *softqam_version(void);
 
 #ifdef __cplusplus
 }
 #endif
+
+#include <softqam/softqam_ldpc.h>
 
 #endif

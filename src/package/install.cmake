@@ -9,7 +9,7 @@ install(TARGETS ${installed_libraries} EXPORT softqam-targets
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE $<$<BOOL:${have_cuda}>:${PROJECT_SOURCE_DIR}/cuda/NOTICE>
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
-set(headers softqam.h)
+set(headers softqam.h softqam_ldpc.h)
 if(have_cuda)
   list(APPEND headers softqam_cuda.h)
 endif()

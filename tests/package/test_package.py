@@ -78,7 +78,7 @@ class Install(unittest.TestCase):
 
     def test_components(self):
         lib, version = ARGUMENTS.libdir, softqam_version()
-        headers = ["softqam.h"] + (["softqam_cuda.h"] if ARGUMENTS.cuda else [])
+        headers = ["softqam.h", "softqam_ldpc.h"] + (["softqam_cuda.h"] if ARGUMENTS.cuda else [])
         runtime = [f"{lib}/libsoftqam.so.{major_version()}", f"{lib}/libsoftqam.so.{version}", "share/doc/softqam/LICENSE"]
         runtime += ["share/doc/softqam/NOTICE"] if ARGUMENTS.cuda else []
         self.assertEqual(self.installed("--component", "runtime"), sorted(runtime))
