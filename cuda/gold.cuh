@@ -51,7 +51,7 @@ struct gold_multiples {
     }
 };
 
-/* Powers of x for the digits of a place, the lowest first; those of the lowest are further by GOLD_OFFSET. */
+/* Powers of x for the digits of a position, the lowest first; those of the lowest are further by GOLD_OFFSET. */
 struct gold_powers {
     uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: of the first sequence, y: of the second; x^k in bit k */
 
@@ -187,7 +187,7 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
     return at;
 }
 
-/* Writes n words of the sequence from a bit on, the first bit in the lowest place, by a warp. */
+/* Writes n words of the sequence from a bit on, the first bit lowest, by a warp. */
 static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint32_t c_init, uint64_t bit)
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
@@ -202,7 +202,7 @@ static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint
     }
 }
 
-/* The same by a block. The last warp does it: a jump to a place takes as long as some 300 words. All do, a part each,
+/* The same by a block. The last warp does it: a jump takes as long as some 300 words. All do, a part each,
  * where these are more. */
 static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n, bool in_parts, uint32_t c_init,
                                                         uint64_t bit)
@@ -213,7 +213,7 @@ static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n
         write_gold(to + word, min(n - word, of_warp), c_init, bit + 32 * word);
 }
 
-/* How BITS bits of such words are read, whose place is a multiple of BITS: as a byte, as a half, or from two words. */
+/* How BITS bits of such words are read, at a multiple of BITS: as a byte, as a half, or from two words. */
 template <int BITS> struct gold_bits {
     enum { PART_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
     typedef typename unsigned_of<PART_BITS / 8>::type part;

@@ -57,7 +57,7 @@ typedef struct softqam_kernel_soft {
     softqam_soft_buffer buffer; /* n_cb 0: the segment has none; n_data 0: LLRs go nowhere */
     float filler_value;
     uint8_t combines;
-    uint8_t is_repeated; /* some code block has more LLRs than places, so that the order of adding matters */
+    uint8_t is_repeated; /* some code block has more LLRs than positions, so that the order of adding matters */
     /* Of an argument. */
     uint32_t first_block;  /* the first code block's number among those transmitted */
     uint32_t block_parts;  /* thread blocks that share a code block */
@@ -151,14 +151,14 @@ HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft 
                                                             const softqam_kernel_segment *segment)
 {
     const softqam_codeword *codeword = &from->codeword;
-    const bool has_places = codeword->first_filler <= codeword->n_cb &&
-                            codeword->n_fillers <= codeword->n_cb - codeword->first_filler &&
-                            codeword->k0 < codeword->n_cb;
+    const bool has_positions = codeword->first_filler <= codeword->n_cb &&
+                               codeword->n_fillers <= codeword->n_cb - codeword->first_filler &&
+                               codeword->k0 < codeword->n_cb;
     to->buffer.n_cb = 0;
     if (!softqam_segment_has_soft_buffers(from))
         return;
     to->buffer = softqam_soft_buffer_of(codeword);
-    if (!has_places)
+    if (!has_positions)
         to->buffer.n_data = 0;
     to->filler_value = codeword->filler_value;
     to->combines = codeword->combine != 0;

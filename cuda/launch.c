@@ -155,9 +155,9 @@ static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, con
                               : cudaLaunchKernelExC(&config, kernels->addresses[kernel], arguments);
 }
 
-static size_t count_blocks(size_t n, unsigned share)
+static size_t count_blocks(size_t n, unsigned per_block)
 {
-    return (n - 1) / share + 1;
+    return (n - 1) / per_block + 1;
 }
 
 static bool is_aligned(const void *pointer, size_t nbytes)
@@ -210,15 +210,15 @@ static bool is_large(const softqam_kernel_segment *segment, unsigned resident_bl
 }
 
 /* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
- * these are few; then so many that each of its places is taken by several blocks one after the other, which evens out;
+ * these are few; then so many that each slot of a multiprocessor runs several blocks in succession, which evens out;
  * and no more than `most`, so that the device as a whole reads and writes one narrow window of memory. */
-static unsigned plain_share(size_t n_groups, unsigned resident_blocks, unsigned most)
+static unsigned plain_block_groups(size_t n_groups, unsigned resident_blocks, unsigned most)
 {
     enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
     const size_t tiles = ((n_groups - 1) / BLOCK_THREADS + 1 - 1) / resident_blocks + 1;
     const size_t several = tiles / ONE_AFTER_THE_OTHER > AT_ONCE ? tiles / ONE_AFTER_THE_OTHER : AT_ONCE;
-    const size_t share = tiles <= AT_ONCE ? tiles : several < most ? several : most;
-    return (unsigned)share * BLOCK_THREADS;
+    const size_t n_tiles = tiles <= AT_ONCE ? tiles : several < most ? several : most;
+    return (unsigned)n_tiles * BLOCK_THREADS;
 }
 
 static softqam_llr_limit llr_limit_of(const softqam_params *params)
@@ -355,10 +355,10 @@ static cudaError_t launch_plain(softqam_launch *launch)
         return launch_segments(launch);
     const bool is_small = number >= SMALL_PLAIN && number < CODEWORD_PLAIN;
     const size_t n_groups = count_blocks(segment->n_symbols, is_small ? kernel->small_symbols : kernel->group_symbols);
-    const unsigned share = is_small
-                               ? SMALL_BLOCK_THREADS
-                               : plain_share(n_groups, answers.resident_blocks,
-                                             is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
+    const unsigned per_block =
+        is_small ? SMALL_BLOCK_THREADS
+                 : plain_block_groups(n_groups, answers.resident_blocks,
+                                      is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
     /* The kernels of plain calls take the first part of it. */
     softqam_codeword_segment argument = {
         .plain =
@@ -371,7 +371,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
                 .steps_per_nat = segment->steps_per_nat,
                 .limit = llr_limit_of(launch->params),
                 .noise_value = segment->noise_value,
-                .groups_per_block = share,
+                .groups_per_block = per_block,
                 .pi2_sign = pi2_sign,
                 .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,
                 .has_noise_each = segment->layers[0].noise_var && segment->noise_stride != 0,
@@ -392,7 +392,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
     void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
-    return launch_kernel(launch->params->kernels, number, &answers, count_blocks(n_groups, share), arguments,
+    return launch_kernel(launch->params->kernels, number, &answers, count_blocks(n_groups, per_block), arguments,
                          launch->stream);
 }
 
@@ -451,10 +451,10 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
     shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, answers.resident_blocks);
-    const unsigned share = softqam_block_symbols(shared.block_steps, 1, true);
-    shared.per_block = (unsigned)((UINT64_C(1) << 32) / share + 1);
+    const unsigned block_symbols = softqam_block_symbols(shared.block_steps, 1, true);
+    shared.per_block = (unsigned)((UINT64_C(1) << 32) / block_symbols + 1);
     /* Each segment may have a last block that is not full. */
-    const size_t n_blocks = max_symbols / share + max_segments;
+    const size_t n_blocks = max_symbols / block_symbols + max_segments;
     const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
     const softqam_kernel_soft no_soft[FEW_SEGMENTS] = {0};
     const unsigned first_blocks[FEW_SEGMENTS] = {0};

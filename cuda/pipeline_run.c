@@ -76,8 +76,8 @@ static bool is_staged(const run *r)
     return r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED || r->out == ROUTE_STAGED;
 }
 
-/* A chunk's spans, one after the other: each is of one segment, and has its place among the chunk's symbols, among the
- * noise values that symbols have of their own, and among the values. */
+/* A chunk's spans, one after the other: each is of one segment, and has its range of the chunk's symbols, noise
+ * values and outputs. */
 typedef struct span_walk {
     softqam_cursor cursor;
     size_t n_left;

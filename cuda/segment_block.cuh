@@ -7,20 +7,20 @@
 #include "kernel_addresses.h"
 #include "symbol.cuh"
 
-/* A block's place among the segments. */
-struct block_place {
+/* Which segment a block works on, and which of its blocks it is. */
+struct block_index {
     unsigned segment;
     size_t number; /* of the segment's blocks */
 };
 
 /* Positions of a soft buffer that follow each other. */
-struct soft_run_of_places {
+struct position_run {
     uint32_t first;
     uint32_t n;
 };
 
 /* softqam_soft_buffer for threads: the same positions by fewer instructions, of values below n_data. */
-struct soft_places {
+struct soft_positions {
     uint32_t start;
     uint32_t to_end; /* from there */
     uint32_t n_data;
@@ -36,7 +36,7 @@ struct soft_places {
         n_fillers = buffer.n_fillers;
     }
 
-    __device__ __forceinline__ soft_run_of_places run_at(uint32_t n) const
+    __device__ __forceinline__ position_run run_at(uint32_t n) const
     {
         const uint32_t number = n < to_end ? start + n : n - to_end;
         const bool is_before = number < break_at;
@@ -45,8 +45,8 @@ struct soft_places {
 };
 
 /* What a block does of a code block with a soft buffer. */
-struct soft_piece {
-    soft_places places;
+struct soft_work {
+    soft_positions positions;
     unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
     uint32_t n_symbols;    /* of the code block */
     uint32_t first;        /* symbol of the code block */
@@ -65,8 +65,8 @@ enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<SOFTQAM_OUTPUT_F32, MAX_AX
 /* Of the scrambling sequence for a block's symbols, of any modulation. */
 enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_STEPS * 2 * MAX_AXIS_BITS };
 
-/* A tile's values on their way to soft buffers, as bit planes, each aligned as its place is: of any modulation and
- * output format at least one symbol a thread; a word behind. */
+/* A tile's values on their way to soft buffers, as bit planes, each aligned as its destination is: of any modulation
+ * and output format at least one symbol a thread; a word behind. */
 enum { SOFT_STAGE_NBYTES = 2 * MAX_AXIS_BITS * (4 * BLOCK_THREADS + 16) + 16 };
 
 /* What all threads of a block share. */
@@ -83,10 +83,10 @@ struct segment_block {
     unsigned input_format;
     /* Of segments in device memory. */
     unsigned n_blocks[BLOCK_WARPS]; /* of those that a warp's threads have counted */
-    block_place place;
+    block_index index;
     /* Of soft buffers. */
     softqam_kernel_soft soft;
-    soft_piece piece;
+    soft_work work;
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: of each plane the data position of a tile's first */
     unsigned found;                           /* a segment */
 };

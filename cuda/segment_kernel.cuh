@@ -4,7 +4,7 @@
 #ifndef SOFTQAM_SEGMENT_KERNEL_CUH
 #define SOFTQAM_SEGMENT_KERNEL_CUH
 
-#include "segment_place.cuh"
+#include "segment_find.cuh"
 
 template <softqam_output_format FORMAT, int N>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
@@ -16,9 +16,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     let_next_kernel_begin();
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
-    const block_place place = find_place(first_blocks, launch);
-    const softqam_kernel_segment &segment = segments.at[place.segment];
-    const block_span span = block_span_of<FORMAT>(segment, launch, place.number);
+    const block_index index = find_segment(first_blocks, launch);
+    const softqam_kernel_segment &segment = segments.at[index.segment];
+    const block_span span = block_span_of<FORMAT>(segment, launch, index.number);
     open_segment<FORMAT>(segment, span, soft_table);
     demodulate_block<FORMAT>(launch, span, soft_table);
 }

@@ -85,7 +85,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
     typedef packed_values<size::WORDS> values;
 
     /* Where the values go. In symbol order without a codeword: of the warp's next symbol. Else each thread has its own
-     * place, its next symbol's first value, which is NULL where its code block is dropped. */
+     * destination, its next symbol's first value, which is NULL where its code block is dropped. */
     unsigned char *out;
     size_t bit_nbytes; /* from one bit's value to the next one's; 0: the former */
     bool is_stored_at_once;
@@ -158,7 +158,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         const int step = static_cast<int>(softqam_step_symbols(block.segment.n_layers));
         const int stride = static_cast<int>(span.stride) * step;
-        const int place = lane < step ? static_cast<int>(lane) : INT_MAX;
+        const int position = lane < step ? static_cast<int>(lane) : INT_MAX;
         const unsigned input_format = block.input_format;
         const bool has_noise_each =
             FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
@@ -179,7 +179,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
         if (span.waits)
             wait_for_previous_kernel();
         raw_symbol next = {};
-        if (place < span.n)
+        if (position < span.n)
             next = source.load(input_format, has_noise_each);
         __syncthreads(); /* table and sequence are written */
         const auto table = table_of_block<FORMAT, M>().read(soft_table);
@@ -189,7 +189,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
         for (int left = span.n; left > 0; left -= stride) {
             const raw_symbol raw = next;
             source.advance();
-            if (place < left - stride)
+            if (position < left - stride)
                 next = source.load(input_format, has_noise_each);
             symbol_scale scales[] = {scale};
             if (has_noise_each)
@@ -204,7 +204,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
             float components[] = {symbol.x, symbol.y};
             values packed[1];
             values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
-            store(static_cast<unsigned>(min(left, step)), place < left, packed[0]);
+            store(static_cast<unsigned>(min(left, step)), position < left, packed[0]);
             advance(static_cast<unsigned>(stride));
         }
     }

@@ -263,35 +263,35 @@ VEC void load_two(float &a, float &b, uint32_t address)
     asm("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(a), "=f"(b) : "r"(address));
 }
 
-/* A row's place times its size, rounded down: around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's last bits
- * are the place in bytes, and those above a row's own are its offset. A conversion to an integer would take a slower
- * unit. */
-template <int ROWS, int NBYTES> static __device__ __forceinline__ uint32_t row_offset(float place)
+/* A row's index times its size, rounded down: around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's last bits
+ * are the offset in bytes, of which those of a row itself are masked off. A conversion to an integer would take a
+ * slower unit. */
+template <int ROWS, int NBYTES> static __device__ __forceinline__ uint32_t row_offset(float index)
 {
-    const uint32_t bytes = __float_as_uint(__fadd_rz(place, static_cast<float>((1 << 23) / NBYTES)));
+    const uint32_t bytes = __float_as_uint(__fadd_rz(index, static_cast<float>((1 << 23) / NBYTES)));
     return bytes & ((ROWS - 1) * NBYTES);
 }
 
-VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
+VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 index)
 {
     vec_llr_row row;
     if (m <= 2) {
-        const bool is_first = m < 2 || place < 1.0f;
+        const bool is_first = m < 2 || index < 1.0f;
         row.slopes[0] = is_first ? table->slopes[0] : table->slopes[1];
         row.intercepts[0] = is_first ? table->intercepts[0] : table->intercepts[1];
         row.slopes[1] = table->second_slope;
         row.intercepts[1] = table->second_intercept;
     } else if (m == 3) {
-        const uint32_t address = table->rows | row_offset<4, LLR_ROW_NBYTES>(place);
+        const uint32_t address = table->rows | row_offset<4, LLR_ROW_NBYTES>(index);
         load_four(row.slopes[0], row.slopes[1], row.intercepts[0], row.intercepts[1], address);
         load_two(row.slopes[2], row.intercepts[2], address + 4 * LLR_ROW_NBYTES);
     } else if (m == 4) {
-        const uint32_t address = table->rows | row_offset<8, LLR_ROW_NBYTES>(place);
+        const uint32_t address = table->rows | row_offset<8, LLR_ROW_NBYTES>(index);
         load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], address);
         load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
                   address + 8 * LLR_ROW_NBYTES);
     } else {
-        const uint32_t offset = row_offset<MAX_LLR_ROWS, LLR_COPIED_ROW_NBYTES>(place);
+        const uint32_t offset = row_offset<MAX_LLR_ROWS, LLR_COPIED_ROW_NBYTES>(index);
         load_four(row.slopes[0], row.slopes[1], row.slopes[2], row.slopes[3], table->rows + offset);
         load_four(row.intercepts[0], row.intercepts[1], row.intercepts[2], row.intercepts[3],
                   table->rows + offset + LLR_COPIED_INTERCEPTS_OFFSET);
@@ -346,12 +346,12 @@ VEC vec_u32 vec_packed_bytes(vec_u32 first, vec_u32 second, vec_u32 upper)
 }
 
 /* n bits, at most 4, from bit k on as the bytes of a word: all ones where a bit is set, else zero. A product puts each
- * in the highest place of its byte, and prmt repeats it. */
+ * in the highest row of its byte, and prmt repeats it. */
 VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
 {
     const vec_u32 taken = (1u << n) - 1;
-    const vec_u32 highest_places = 0x10204080;
-    const vec_u32 spread = k < 8 ? (bits & taken << k) * (highest_places >> k) : (bits >> k & taken) * highest_places;
+    const vec_u32 highest_bits = 0x10204080;
+    const vec_u32 spread = k < 8 ? (bits & taken << k) * (highest_bits >> k) : (bits >> k & taken) * highest_bits;
     vec_u32 masks;
     asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(masks) : "r"(spread));
     return masks;

@@ -3,7 +3,7 @@
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
-#include "segment_place.cuh"
+#include "segment_find.cuh"
 #include "soft_run.cuh"
 
 /* That a multiprocessor holds at once: one fewer than of the other kernels. With 64 registers a thread would keep many
@@ -42,7 +42,7 @@ static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_bl
     return static_cast<unsigned char *>(segment.out) + first * value_nbytes;
 }
 
-/* By a thread: the block's piece, n symbols of a code block from symbol `first` of that on. The zeros and fillers are
+/* By a thread: the block's work, n symbols of a code block from symbol `first` of that on. The zeros and fillers are
  * shared by all symbols that the segment has of the code block, if it has the first one; with repetition they are
  * written before anything is added. */
 template <softqam_output_format FORMAT>
@@ -51,28 +51,28 @@ static __device__ __forceinline__ void open_piece(const softqam_block &found, ui
     const softqam_kernel_segment &segment = block.segment;
     const softqam_soft_buffer &buffer = block.soft.buffer;
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(segment.modulation));
-    soft_piece &piece = block.piece;
-    piece.places.open(buffer);
-    piece.values = soft_buffer_at(found, symbol_size<FORMAT, 1>::VALUE_NBYTES);
-    piece.n_symbols = found.n_symbols;
-    piece.first = first;
-    piece.is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
-    piece.adds = block.soft.combines || piece.is_repeated;
-    piece.fill_first = piece.fill_end = 0;
-    piece.first_zero = piece.is_repeated ? 0 : found.n_symbols * bits;
-    piece.n_zeros = buffer.n_data - piece.first_zero;
+    soft_work &work = block.work;
+    work.positions.open(buffer);
+    work.values = soft_buffer_at(found, symbol_size<FORMAT, 1>::VALUE_NBYTES);
+    work.n_symbols = found.n_symbols;
+    work.first = first;
+    work.is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
+    work.adds = block.soft.combines || work.is_repeated;
+    work.fill_first = work.fill_end = 0;
+    work.first_zero = work.is_repeated ? 0 : found.n_symbols * bits;
+    work.n_zeros = buffer.n_data - work.first_zero;
     if (block.soft.combines || segment.codeword_symbol > found.first)
         return;
-    if (piece.is_repeated) {
-        piece.fill_end = first == 0 ? buffer.n_data + buffer.n_fillers : 0;
+    if (work.is_repeated) {
+        work.fill_end = first == 0 ? buffer.n_data + buffer.n_fillers : 0;
         return;
     }
     const uint32_t n_shared = static_cast<uint32_t>(
         min(uint64_t{found.n_symbols}, segment.codeword_symbol + segment.n_symbols - found.first));
-    const uint32_t n_values = piece.n_zeros + buffer.n_fillers;
+    const uint32_t n_values = work.n_zeros + buffer.n_fillers;
     const uint64_t each = n_values / n_shared + 1;
-    piece.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
-    piece.fill_end = static_cast<uint32_t>(min((first + uint64_t{n}) * each, uint64_t{n_values}));
+    work.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
+    work.fill_end = static_cast<uint32_t>(min((first + uint64_t{n}) * each, uint64_t{n_values}));
 }
 
 /* A block's way through its symbols, span by span, each of one code block, where these are several. All threads have
@@ -254,7 +254,7 @@ static __device__ __noinline__ soft_span advance_walk(const soft_arguments &argu
 
 /* A segment's code blocks with repetition to the blocks that it has; a first walk, of no symbols. False: this block has
  * none. */
-static __device__ __forceinline__ bool begin_repeated(const block_place &place, const softqam_segment_launch &launch,
+static __device__ __forceinline__ bool begin_repeated(const block_index &index, const softqam_segment_launch &launch,
                                                       softqam_block &found, uint32_t &last_j, uint32_t &stride_j)
 {
     const softqam_kernel_segment &of = block.segment;
@@ -262,7 +262,7 @@ static __device__ __forceinline__ bool begin_repeated(const block_place &place, 
     stride_j = 1;
     if (launch.device_segments) {
         const auto last = static_cast<uint32_t>(of.codeword_symbol + of.n_symbols - 1);
-        found.j = softqam_block_at(&of.blocks, of.codeword_symbol).j + static_cast<uint32_t>(place.number);
+        found.j = softqam_block_at(&of.blocks, of.codeword_symbol).j + static_cast<uint32_t>(index.number);
         last_j = softqam_block_at(&of.blocks, last).j;
         stride_j = blocks_of(of.n_symbols, launch);
     }
@@ -285,7 +285,7 @@ static __device__ __forceinline__ block_span soft_part_of(const softqam_kernel_s
     return span;
 }
 
-/* By thread 0: the piece of a block that has a part of a code block. */
+/* By thread 0: the work of a block that has a part of a code block. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void open_only_piece(const softqam_block &found, const soft_span &span)
 {
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
                 const __grid_constant__ soft_table_argument<FORMAT> soft_table)
 {
     const bool is_in_memory = launch.device_segments;
-    block_place place = {0, blockIdx.x};
+    block_index index = {0, blockIdx.x};
     block_span span;
     softqam_block found = {}; /* the code block, of an argument */
     bool has_soft;
@@ -316,29 +316,29 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
     if (is_in_memory) {
         wait_for_previous_kernel();
         if (launch.n_segments > 1) {
-            if (!find_place(launch))
+            if (!find_segment(launch))
                 return;
-            place = block.place;
+            index = block.index;
         }
         if (threadIdx.x < WARP_THREADS)
-            load_segment<FORMAT>(launch.device_segments[place.segment], launch);
+            load_segment<FORMAT>(launch.device_segments[index.segment], launch);
         __syncthreads();
         has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && has_soft_buffers();
         if (has_soft)
             open_soft_buffers();
-        span = block_span_of<FORMAT>(block.segment, launch, place.number);
+        span = block_span_of<FORMAT>(block.segment, launch, index.number);
         if (span.n_symbols == 0)
             return;
         write_table<FORMAT>(block.segment.modulation, soft_table);
         if (!has_soft || !block.soft.is_repeated)
             write_sequence(block.segment, span);
     } else {
-        place = find_place(first_blocks, launch);
-        const softqam_kernel_segment &segment = segments.at[place.segment];
-        const softqam_kernel_soft &soft = softs.at[place.segment];
+        index = find_segment(first_blocks, launch);
+        const softqam_kernel_segment &segment = segments.at[index.segment];
+        const softqam_kernel_soft &soft = softs.at[index.segment];
         has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.buffer.n_cb != 0;
         if (has_soft) {
-            const auto number = static_cast<uint32_t>(place.number);
+            const auto number = static_cast<uint32_t>(index.number);
             const uint32_t of_segment = number / soft.block_parts;
             found = code_block_of(segment.blocks, soft.first_block + of_segment);
             span = soft_part_of<FORMAT>(segment, soft, launch, number - of_segment * soft.block_parts, found);
@@ -348,7 +348,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
                 span.is_descrambled = span.is_written_by_one = false;
             copy_words(block.soft, soft);
         } else {
-            span = block_span_of<FORMAT>(segment, launch, place.number);
+            span = block_span_of<FORMAT>(segment, launch, index.number);
         }
         open_segment<FORMAT>(segment, span, soft_table);
     }
@@ -361,9 +361,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
         if (is_alone) {
             open_only_piece<FORMAT>(found, own);
         } else {
-            soft_walk walk = {found, span.first, span.first + span.n_symbols, span.first, place.segment, place.segment};
+            soft_walk walk = {found, span.first, span.first + span.n_symbols, span.first, index.segment, index.segment};
             if (block.soft.is_repeated) {
-                if (!begin_repeated(place, launch, walk.found, walk.last_j, walk.stride_j))
+                if (!begin_repeated(index, launch, walk.found, walk.last_j, walk.stride_j))
                     return;
                 /* The code block before the first one, of which nothing is left. */
                 walk.found.j -= walk.stride_j;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A block's work on a code block whose LLRs go to a soft buffer. They are collected in shared memory, a tile of symbols
- * in bit planes, and go from there to their places, each plane a run or a few. */
+ * in bit planes, and go from there to their positions, each plane a run or a few. */
 #ifndef SOFTQAM_SOFT_RUN_CUH
 #define SOFTQAM_SOFT_RUN_CUH
 
 #include "segment_run.cuh"
 #include "soft_stores.cuh"
 
-/* Symbols of the block's segment, all of one code block; block.piece is written before the next barrier. */
+/* Symbols of the block's segment, all of one code block; block.work is written before the next barrier. */
 struct soft_span {
     size_t first;
     int n;
@@ -16,26 +16,26 @@ struct soft_span {
 };
 
 /* A block's zeros and fillers of its code block. */
-template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_piece &piece)
+template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_work &work)
 {
     enum { VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES };
-    const uint32_t fill_end = piece.fill_end, n_zeros = piece.n_zeros;
-    const uint32_t of_warp = (fill_end - piece.fill_first + BLOCK_WARPS - 1) / BLOCK_WARPS;
-    uint32_t at = piece.fill_first + threadIdx.x / WARP_THREADS * of_warp;
+    const uint32_t fill_end = work.fill_end, n_zeros = work.n_zeros;
+    const uint32_t of_warp = (fill_end - work.fill_first + BLOCK_WARPS - 1) / BLOCK_WARPS;
+    uint32_t at = work.fill_first + threadIdx.x / WARP_THREADS * of_warp;
     const uint32_t end = min(at + of_warp, fill_end);
     if (at >= end)
         return;
-    unsigned char *values = piece.values;
-    const uint32_t first_zero = piece.first_zero, zeros_end = min(end, n_zeros);
+    unsigned char *values = work.values;
+    const uint32_t first_zero = work.first_zero, zeros_end = min(end, n_zeros);
 #pragma unroll 1
     while (at < zeros_end) {
-        const soft_run_of_places run = piece.places.run_at(first_zero + at);
+        const position_run run = work.positions.run_at(first_zero + at);
         const uint32_t n = min(run.n, zeros_end - at);
         fill_run<VALUE>(values + size_t{run.first} * VALUE, 0, n * VALUE);
         at += n;
     }
     if (at < end) {
-        const uint32_t position = piece.places.break_at + (at - n_zeros);
+        const uint32_t position = work.positions.break_at + (at - n_zeros);
         const uint32_t value = soft_value_of<FORMAT>(block.soft.filler_value);
         const uint32_t word = VALUE == 4 ? value : __byte_perm(value, 0, VALUE == 2 ? 0x1010 : 0);
         fill_run<VALUE>(values + size_t{position} * VALUE, word, (end - at) * VALUE);
@@ -44,14 +44,14 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void f
 
 /* How a tile's planes, from its first symbol on, are divided among the threads: a plane, or a part of one, to half a
  * warp at a time. */
-template <int BITS> struct plane_share {
+template <int BITS> struct plane_span {
     enum { HALF_WARPS = BLOCK_THREADS / HALF_WARP, PARTS = HALF_WARPS / BITS > 1 ? HALF_WARPS / BITS : 1 };
     unsigned plane; /* and those that are so many further */
     uint32_t first; /* symbols of the tile */
     uint32_t end;
     enum { STEP = HALF_WARPS / PARTS };
 
-    __device__ __forceinline__ explicit plane_share(uint32_t n_symbols)
+    __device__ __forceinline__ explicit plane_span(uint32_t n_symbols)
     {
         const unsigned number = threadIdx.x / HALF_WARP;
         const unsigned part = number / STEP;
@@ -63,46 +63,46 @@ template <int BITS> struct plane_share {
 
 /* Tells memory that a tile's values will be asked for: a line a thread; `first` is the tile's in the code block. */
 template <int BITS, int VALUE>
-static __device__ __forceinline__ void prefetch_tile(const soft_piece &piece, uint32_t first, uint32_t n_symbols)
+static __device__ __forceinline__ void prefetch_tile(const soft_work &work, uint32_t first, uint32_t n_symbols)
 {
     enum { LINE_NBYTES = 128, THREADS = BLOCK_THREADS / BITS };
     const unsigned plane = threadIdx.x / THREADS;
-    const soft_run_of_places run = piece.places.run_at(plane * piece.n_symbols + first);
+    const position_run run = work.positions.run_at(plane * work.n_symbols + first);
     const uint32_t last = (min(run.n, n_symbols) - 1) * VALUE;
     const uint32_t at = threadIdx.x % THREADS * LINE_NBYTES;
     if (plane < BITS && at < last + LINE_NBYTES)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(piece.values + size_t{run.first} * VALUE + min(at, last)));
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
 }
 
-/* A tile's values to their places, none of which is visited twice. A plane begins in shared memory as far behind
- * 16 bytes as its place does in memory. */
+/* A tile's values to their positions, none of which is visited twice. A plane begins in shared memory as far behind
+ * 16 bytes as its destination does in memory. */
 template <softqam_output_format FORMAT, int BITS, bool ADDS>
-static __device__ __forceinline__ void place_tile(const soft_piece &piece, uint32_t first, uint32_t n_symbols,
+static __device__ __forceinline__ void store_tile(const soft_work &work, uint32_t first, uint32_t n_symbols,
                                                   uint32_t stage, uint32_t pitch, const soft_sum<FORMAT> &sum)
 {
     enum { VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES };
-    typedef plane_share<BITS> planes;
-    const planes share(n_symbols);
-    const soft_places places = piece.places;
-    unsigned char *const values = piece.values;
+    typedef plane_span<BITS> planes;
+    const planes span(n_symbols);
+    const soft_positions positions = work.positions;
+    unsigned char *const values = work.values;
 #pragma unroll 1
-    for (unsigned plane = share.plane; plane < BITS; plane += planes::STEP) {
-        const uint32_t of_plane = plane * piece.n_symbols + first;
-        soft_run_of_places run = places.run_at(of_plane);
+    for (unsigned plane = span.plane; plane < BITS; plane += planes::STEP) {
+        const uint32_t of_plane = plane * work.n_symbols + first;
+        position_run run = positions.run_at(of_plane);
         const uint32_t misaligned =
             (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values)) + run.first * VALUE) % UNIT_NBYTES;
         const uint32_t from = stage + plane * pitch + misaligned;
-        uint32_t at = share.first;
+        uint32_t at = span.first;
         if (at > 0)
-            run = places.run_at(of_plane + at);
+            run = positions.run_at(of_plane + at);
         for (;;) {
-            const uint32_t n = min(run.n, share.end - at);
+            const uint32_t n = min(run.n, span.end - at);
             place_run<FORMAT, ADDS>(values + size_t{run.first} * VALUE, from + at * VALUE, n * VALUE,
                                     threadIdx.x % HALF_WARP, sum);
             at += n;
-            if (at >= share.end)
+            if (at >= span.end)
                 break;
-            run = places.run_at(of_plane + at);
+            run = positions.run_at(of_plane + at);
         }
     }
 }
@@ -114,41 +114,41 @@ static __device__ __noinline__ void place_repeated(unsigned bits, uint32_t first
                                                    uint32_t pitch, float limit)
 {
     enum { VALUE_NBYTES = symbol_size<FORMAT, 1>::VALUE_NBYTES };
-    const soft_piece &piece = block.piece;
-    const soft_places &buffer = piece.places;
+    const soft_work &work = block.work;
+    const soft_positions &buffer = work.positions;
     soft_sum<FORMAT> sum;
     sum.open(limit);
     if (threadIdx.x < bits)
         block.plane_starts[threadIdx.x] =
-            static_cast<uint32_t>((buffer.start + uint64_t{threadIdx.x} * piece.n_symbols + first) % buffer.n_data);
+            static_cast<uint32_t>((buffer.start + uint64_t{threadIdx.x} * work.n_symbols + first) % buffer.n_data);
     __syncthreads();
     const uint32_t n_first = min(n_symbols, buffer.n_data);
     /* The symbol of the tile at which a plane comes to a data position. */
-    const auto visit = [&](uint32_t place, unsigned plane) {
+    const auto visit = [&](uint32_t data_position, unsigned plane) {
         const uint32_t begin = block.plane_starts[plane];
-        return place >= begin ? place - begin : buffer.n_data - begin + place;
+        return data_position >= begin ? data_position - begin : buffer.n_data - begin + data_position;
     };
     for (unsigned plane = 0; plane < bits; plane++)
         for (uint32_t symbol = threadIdx.x; symbol < n_first; symbol += BLOCK_THREADS) {
             const uint32_t to_end = buffer.n_data - block.plane_starts[plane];
-            const uint32_t place = symbol < to_end ? block.plane_starts[plane] + symbol : symbol - to_end;
+            const uint32_t data_position = symbol < to_end ? block.plane_starts[plane] + symbol : symbol - to_end;
             bool is_first = true;
             for (unsigned other = 0; other < bits; other++) {
-                const uint32_t at = visit(place, other);
+                const uint32_t at = visit(data_position, other);
                 is_first &= at > symbol || (at == symbol && other >= plane);
             }
             if (!is_first)
                 continue;
-            const uint32_t position = place + (place < buffer.break_at ? 0 : buffer.n_fillers);
-            unsigned char *to = piece.values + size_t{position} * VALUE_NBYTES;
-            uint32_t value = piece.adds ? load_value<VALUE_NBYTES>(to) : 0;
+            const uint32_t position = data_position + (data_position < buffer.break_at ? 0 : buffer.n_fillers);
+            unsigned char *to = work.values + size_t{position} * VALUE_NBYTES;
+            uint32_t value = work.adds ? load_value<VALUE_NBYTES>(to) : 0;
             for (uint64_t round = 0; round < n_symbols; round += buffer.n_data) {
                 const uint32_t n_left = n_symbols - static_cast<uint32_t>(round);
                 uint64_t last = 0; /* symbol and plane of the one before, and one more */
                 for (;;) {
                     uint64_t next = UINT64_MAX;
                     for (unsigned other = 0; other < bits; other++) {
-                        const uint32_t at = visit(place, other);
+                        const uint32_t at = visit(data_position, other);
                         const uint64_t key = uint64_t{at} * 16 + other;
                         if (at < n_left && key >= last && key < next)
                             next = key;
@@ -158,7 +158,7 @@ static __device__ __noinline__ void place_repeated(unsigned bits, uint32_t first
                     const uint32_t llr =
                         load_shared<VALUE_NBYTES>(stage + static_cast<uint32_t>(next % 16) * pitch +
                                                   static_cast<uint32_t>(round + next / 16) * VALUE_NBYTES);
-                    value = piece.adds ? sum.of(value, llr) : llr;
+                    value = work.adds ? sum.of(value, llr) : llr;
                     last = next + 1;
                 }
             }
@@ -186,7 +186,7 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
         const int step = static_cast<int>(softqam_step_symbols(block.segment.n_layers));
         const int row = BLOCK_WARPS * step;
         const unsigned of_thread = threadIdx.x / WARP_THREADS * step + min(static_cast<int>(lane), step - 1);
-        const int place = static_cast<int>(lane) < step ? static_cast<int>(of_thread) : INT_MAX;
+        const int position = static_cast<int>(lane) < step ? static_cast<int>(of_thread) : INT_MAX;
         const unsigned input_format = block.input_format;
         const bool has_noise_each = KIND != ANY_SOURCE || block.segment.noise_stride != 0;
         const bool noise_is_inverse = block.segment.noise_is_inverse;
@@ -201,13 +201,13 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
         if (span.waits)
             wait_for_previous_kernel();
         raw_symbol next = {};
-        if (place < span.n)
+        if (position < span.n)
             next = source.load(input_format, has_noise_each);
-        __syncthreads(); /* table, sequence and piece are written */
-        const soft_piece &piece = block.piece;
-        if (!piece.values)
+        __syncthreads(); /* table, sequence and work are written */
+        const soft_work &work = block.work;
+        if (!work.values)
             return;
-        fill_soft_buffer<FORMAT>(piece);
+        fill_soft_buffer<FORMAT>(work);
         const auto table = table_of_block<FORMAT, M>().read({});
         if (!has_noise_each)
             scale.set_noise(weights, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
@@ -220,16 +220,16 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
 #pragma unroll 1
         for (int done = 0; done < span.n; done += ROWS * row) {
             const int n = min(span.n - done, ROWS * row);
-            const uint32_t first = piece.first + done;
+            const uint32_t first = work.first + done;
             uint32_t plane_at[BITS];
-            open_planes(plane_at, piece, first, stage + of_thread * VALUE);
-            if (piece.adds && !piece.is_repeated)
-                prefetch_tile<BITS, VALUE>(piece, first, n);
+            open_planes(plane_at, work, first, stage + of_thread * VALUE);
+            if (work.adds && !work.is_repeated)
+                prefetch_tile<BITS, VALUE>(work, first, n);
 #pragma unroll 1
             for (int at = 0; at < n; at += row) {
                 const raw_symbol raw = next;
                 source.advance();
-                if (place < span.n - done - at - row)
+                if (position < span.n - done - at - row)
                     next = source.load(input_format, has_noise_each);
                 symbol_scale scales[] = {scale};
                 if (has_noise_each)
@@ -243,7 +243,7 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
                 float components[] = {symbol.x, symbol.y};
                 values packed[1];
                 values_of<FORMAT, M, true, 1>(packed, table, components, scales, limit);
-                if (place < n - at)
+                if (position < n - at)
 #pragma unroll
                     for (int k = 0; k < BITS; k++)
                         store_shared_value<VALUE>(plane_at[k], packed[0], k);
@@ -252,12 +252,12 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
                     plane_at[k] += row * VALUE;
             }
             __syncthreads();
-            if (piece.is_repeated)
+            if (work.is_repeated)
                 place_repeated<FORMAT>(BITS, first, n, stage, PITCH, sum_limit);
-            else if (piece.adds)
-                place_tile<FORMAT, BITS, true>(piece, first, n, stage, PITCH, sum);
+            else if (work.adds)
+                store_tile<FORMAT, BITS, true>(work, first, n, stage, PITCH, sum);
             else
-                place_tile<FORMAT, BITS, false>(piece, first, n, stage, PITCH, sum);
+                store_tile<FORMAT, BITS, false>(work, first, n, stage, PITCH, sum);
             if (done + n < span.n)
                 __syncthreads();
         }
@@ -265,14 +265,14 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
 
     /* Where a thread's values of each plane go in shared memory, `at` being that of a plane that is aligned: thread k
      * of a warp finds out for plane k. */
-    static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], const soft_piece &piece,
+    static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], const soft_work &work,
                                                        uint32_t first, uint32_t at)
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         uint32_t misaligned = 0;
-        if (!piece.is_repeated) {
-            const uint32_t values = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(piece.values));
-            misaligned = (values + piece.places.run_at(lane * piece.n_symbols + first).first * VALUE) % UNIT_NBYTES;
+        if (!work.is_repeated) {
+            const uint32_t values = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(work.values));
+            misaligned = (values + work.positions.run_at(lane * work.n_symbols + first).first * VALUE) % UNIT_NBYTES;
         }
 #pragma unroll
         for (int k = 0; k < BITS; k++)
@@ -291,7 +291,7 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
     }
 };
 
-/* A span's symbols to their soft buffer. The next one's block.piece, sequence and segment may be written behind a
+/* A span's symbols to their soft buffer. The next one's block.work, sequence and segment may be written behind a
  * barrier. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void demodulate_soft_span(const softqam_segment_launch &launch, const soft_span &span)

@@ -41,9 +41,9 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
         const uint32_t within =
             __byte_perm(__vmaxs2(__vmins2(lower, limits), least), __vmaxs2(__vmins2(upper, limits), least), 0x6420);
         const uint32_t other = within ^ values; /* bytes other than zero are beyond the limit, and stay */
-        const uint32_t marks = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;
+        const uint32_t differs = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;
         uint32_t stay;
-        asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(stay) : "r"(marks));
+        asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(stay) : "r"(differs));
         return (values & stay) | (sums & ~stay);
     }
 };
@@ -178,7 +178,7 @@ struct run_parts {
 };
 
 /* Half a warp stores or adds nbytes of staged values, of which this thread is the lane-th. Where these are aligned as
- * their place is, by units. */
+ * their destination is, by units. */
 template <softqam_output_format FORMAT, bool ADDS>
 static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t from, uint32_t nbytes, unsigned lane,
                                                  const soft_sum<FORMAT> &sum)
@@ -204,29 +204,29 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
     if (from % UNIT_NBYTES == 0) {
 #pragma unroll 1
         for (uint32_t at = lane * UNIT_NBYTES; at < parts.units; at += HALF_WARP * UNIT_NBYTES) {
-            uint4 *place = reinterpret_cast<uint4 *>(to + at);
+            uint4 *target = reinterpret_cast<uint4 *>(to + at);
             uint4 unit;
             asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(unit.x), "=r"(unit.y), "=r"(unit.z), "=r"(unit.w)
                          : "r"(from + at)
                          : "memory");
             if (ADDS) {
-                const uint4 before = *place;
+                const uint4 before = *target;
                 unit = make_uint4(sum.of(before.x, unit.x), sum.of(before.y, unit.y), sum.of(before.z, unit.z),
                                   sum.of(before.w, unit.w));
             }
-            *place = unit;
+            *target = unit;
         }
         return;
     }
 #pragma unroll 1
     for (uint32_t at = lane * 4; at < parts.units; at += HALF_WARP * 4) {
-        uint32_t *place = reinterpret_cast<uint32_t *>(to + at);
+        uint32_t *target = reinterpret_cast<uint32_t *>(to + at);
         const uint32_t aligned = (from + at) & ~3u;
         uint32_t word = load_shared<4>(aligned);
         if (VALUE < 4)
             word = __funnelshift_r(word, load_shared<4>(aligned + 4), 8 * (from % 4));
-        *place = ADDS ? sum.of(*place, word) : word;
+        *target = ADDS ? sum.of(*target, word) : word;
     }
 }
 

@@ -137,7 +137,7 @@ template <int M> struct llr_table_memory {
                    : IS_COPIED  ? 2 * MAX_LLR_ROWS
                                 : 2 * ROWS * LLR_ROW_NBYTES / sizeof(float)
     };
-    static_assert(MAX_AXIS_BITS == 5, "more rows need a place");
+    static_assert(MAX_AXIS_BITS == 5, "more rows need a table");
     alignas(IS_COPIED ? 2048 : 128) unsigned char rows[IN_REGISTERS ? 1
                                                        : IS_COPIED  ? LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES
                                                                     : 2 * ROWS * LLR_ROW_NBYTES];
@@ -202,7 +202,7 @@ template <int M> struct llr_table_memory {
 template <softqam_output_format FORMAT, int M>
 using kernel_table = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, soft_table_memory, llr_table_memory<M>>;
 
-/* Values of a symbol, side by side in words, b0 in the lowest place; what is left of a last word is undefined. */
+/* Values of a symbol, side by side in words, b0 lowest; what is left of a last word is undefined. */
 template <int WORDS> struct packed_values {
     uint32_t word[WORDS];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a block finds its place among a launch's segments, and makes its own ready. */
+/* How a block finds its segment of a launch, and prepares it. */
 #ifndef SOFTQAM_SEGMENT_PLACE_CUH
 #define SOFTQAM_SEGMENT_PLACE_CUH
 
@@ -28,10 +28,10 @@ static __device__ __forceinline__ void copy_words(Structure &to, const Structure
             reinterpret_cast<const uint32_t *>(&as_memory(argument))[threadIdx.x];
 }
 
-/* The place of a block among segments that are arguments: in the last one that begins at this block or before. */
+/* The segment of a block among those that are arguments: the last one that begins at this block or before. */
 template <int N>
-static __device__ __forceinline__ block_place find_place(const array_of<unsigned, N> &first_blocks,
-                                                         const softqam_segment_launch &launch)
+static __device__ __forceinline__ block_index find_segment(const array_of<unsigned, N> &first_blocks,
+                                                           const softqam_segment_launch &launch)
 {
     unsigned low = 0;
     unsigned high = launch.n_segments;
@@ -58,7 +58,7 @@ static __device__ __forceinline__ unsigned blocks_of(size_t n_symbols, const sof
 
 /* The same among segments in device memory, by a block: each thread counts the blocks of two segments. False for a
  * block that is not needed. All threads return the same. */
-static __device__ __forceinline__ bool find_place(const softqam_segment_launch &launch)
+static __device__ __forceinline__ bool find_segment(const softqam_segment_launch &launch)
 {
     enum : unsigned { EACH = 2, AT_ONCE = EACH * BLOCK_THREADS };
     const unsigned all = 0xffffffffu;
@@ -96,8 +96,8 @@ static __device__ __forceinline__ bool find_place(const softqam_segment_launch &
         }
         if (number < mine) {
             const bool is_first = number < n_blocks[0];
-            block.place.segment = first + threadIdx.x * EACH + (is_first ? 0 : 1);
-            block.place.number = is_first ? number : number - n_blocks[0];
+            block.index.segment = first + threadIdx.x * EACH + (is_first ? 0 : 1);
+            block.index.number = is_first ? number : number - n_blocks[0];
         }
         __syncthreads();
         if (blockIdx.x < before)
