@@ -30,7 +30,7 @@ LIBRARIES = {
     "cjson/": ("tools/bench/", "tools/common/sigmf", "tests/faults/fault_cjson.c", "tests/fuzz/fuzz_sigmf.c"),
     "openssl/": ("tools/common/sha512.c", "tests/fuzz/fuzz_sigmf.c"),
     "nanobind/": ("tools/python/",),
-    "ocudu/": ("tools/receivers/ocudu/",),
+    "ocudu/": ("tools/receivers/ocudu/", "tests/receivers/"),
     "mpi.h": ("tools/mpi/demod_mpi.c",),
     "nvtx3/": ("cuda/ranges.h",),
 }  # fmt: skip

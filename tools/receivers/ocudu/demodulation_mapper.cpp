@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <iterator>
 
 #include <ocudu/support/ocudu_assert.h>
+
+#include "zero_symbols.h"
 
 using namespace softqam_ocudu;
 
 static_assert(sizeof(ocudu::log_likelihood_ratio) == sizeof(int8_t), "LLRs are written as int8");
-static_assert(sizeof(ocudu::cf_t) == 2 * sizeof(float), "symbols are read as two floats");
 
 std::shared_ptr<const demodulators> demodulators::create()
 {
@@ -53,39 +52,6 @@ std::shared_ptr<const demodulators> demodulators::create()
     return created;
 }
 
-/// Has its highest bit where a symbol is zero, of either sign: without the signs only zero has it, less one.
-static uint64_t zero_mark(const ocudu::cf_t &symbol)
-{
-    uint64_t both;
-    std::memcpy(&both, &symbol, sizeof(both));
-    return (both & 0x7fffffff7fffffff) - 1;
-}
-
-constexpr size_t block = 64;
-
-/// Whether some of a block's symbols are zero: eight sums side by side, of which the compiler makes vectors.
-static bool has_zero(const ocudu::cf_t *symbols)
-{
-    uint64_t marks[8] = {};
-    for (size_t i = 0; i < block; i += std::size(marks))
-        for (size_t j = 0; j < std::size(marks); ++j)
-            marks[j] |= zero_mark(symbols[i + j]);
-    return std::any_of(std::begin(marks), std::end(marks), [](uint64_t mark) { return mark >> 63 != 0; });
-}
-
-/// LLRs of 0 where a symbol is 0: OCUDU's mark of an erasure, where softqam sees a symbol at the origin.
-static void erase_zero_symbols(ocudu::log_likelihood_ratio *llrs, const ocudu::cf_t *symbols, size_t n, unsigned bits)
-{
-    for (size_t first = 0; first < n; first += block) {
-        const size_t end = std::min(n, first + block);
-        if (end - first == block && !has_zero(symbols + first))
-            continue;
-        for (size_t i = first; i < end; ++i)
-            if (zero_mark(symbols[i]) >> 63 != 0)
-                std::fill_n(llrs + i * bits, bits, ocudu::log_likelihood_ratio());
-    }
-}
-
 void demodulation_mapper::demodulate_soft(ocudu::span<ocudu::log_likelihood_ratio> llrs,
                                           ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
                                           ocudu::modulation_scheme mod)
@@ -99,7 +65,9 @@ void demodulation_mapper::demodulate_soft(ocudu::span<ocudu::log_likelihood_rati
     if (status != SOFTQAM_OK)
         std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
     else if (bits > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
-        erase_zero_symbols(llrs.data(), symbols.data(), symbols.size(), bits);
+        for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) {
+            std::fill_n(llrs.begin() + i * bits, bits, ocudu::log_likelihood_ratio());
+        });
 }
 
 namespace

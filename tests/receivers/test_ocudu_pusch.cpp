@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// OCUDU's PUSCH demodulator and decoder against ours, each in a receiver of OCUDU's parts: soft buffers, UCI and
+// statistics are the same. Both demap with softqam, so that no byte may differ.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "demodulation_mapper.h"
+#include "ocudu_receiver.h"
+
+namespace
+{
+
+using namespace ocudu_receiver;
+using scheme = ocudu::modulation_scheme;
+
+constexpr unsigned n_prb = 52;
+unsigned n_failures;
+
+void expect(bool holds, const char *name, const char *what)
+{
+    if (holds)
+        return;
+    ++n_failures;
+    std::printf("%s: %s\n", name, what);
+}
+
+/// OCUDU's rate dematchers, which count their code blocks: those that have not come straight to their soft buffers.
+class counting_dematcher_factory final : public ocudu::ldpc_rate_dematcher_factory
+{
+  public:
+    std::unique_ptr<ocudu::ldpc_rate_dematcher> create() override
+    {
+        return std::make_unique<dematcher>(*this);
+    }
+
+    unsigned n_code_blocks = 0;
+
+  private:
+    class dematcher final : public ocudu::ldpc_rate_dematcher
+    {
+      public:
+        explicit dematcher(counting_dematcher_factory &counts)
+            : counts_(counts), inner_(ocudu::create_ldpc_rate_dematcher_factory_sw("auto")->create())
+        {
+        }
+
+        void rate_dematch(ocudu::span<ocudu::log_likelihood_ratio> output,
+                          ocudu::span<const ocudu::log_likelihood_ratio> input, bool new_data,
+                          const ocudu::codeblock_metadata &config) override
+        {
+            ++counts_.n_code_blocks;
+            inner_->rate_dematch(output, input, new_data, config);
+        }
+
+      private:
+        counting_dematcher_factory &counts_;
+        std::unique_ptr<ocudu::ldpc_rate_dematcher> inner_;
+    };
+};
+
+transmission usual(scheme mod, unsigned n_layers, unsigned tb_size)
+{
+    transmission sent = {};
+    sent.pusch.rnti = ocudu::to_rnti(0x4601);
+    sent.pusch.rb_mask = ocudu::crb_bitmap(n_prb);
+    sent.pusch.rb_mask.fill(0, n_prb);
+    sent.pusch.modulation = mod;
+    sent.pusch.start_symbol_index = 0;
+    sent.pusch.nof_symbols = n_ofdm_symbols;
+    sent.pusch.dmrs_symb_pos = ocudu::symbol_slot_mask(n_ofdm_symbols);
+    sent.pusch.dmrs_symb_pos.set(2);
+    sent.pusch.dmrs_symb_pos.set(11);
+    sent.pusch.dmrs_type = ocudu::dmrs_config_type::type1;
+    sent.pusch.nof_cdm_groups_without_data = 2;
+    sent.pusch.n_id = 77;
+    sent.pusch.nof_tx_layers = n_layers;
+    for (unsigned port = 0; port < n_ports; ++port)
+        sent.pusch.rx_ports.push_back(port);
+    sent.sch.base_graph = ocudu::ldpc_base_graph_type::BG1;
+    sent.sch.mod = mod;
+    sent.sch.nof_layers = n_layers;
+    sent.sch.nof_ldpc_iterations = 1;
+    sent.tb_size = tb_size;
+    return sent;
+}
+
+/// What it is, and up to two transmissions of it.
+struct test_case {
+    const char *name;
+    transmission first, second;
+    bool is_repeated;
+    bool is_direct = true; ///< the first: OCUDU's rate dematcher is not needed
+};
+
+test_case retransmitted(const char *name, const transmission &first, scheme mod, unsigned rv)
+{
+    test_case made = {name, first, first, true};
+    made.second.pusch.modulation = made.second.sch.mod = mod;
+    made.second.sch.rv = rv;
+    made.second.sch.new_data = false;
+    return made;
+}
+
+/// Whether a code block may have more LLRs than positions. Then they are added in the order of symbols here, of
+/// positions there, which is not the same where sums are limited on the way.
+bool repeats(const transmission &sent)
+{
+    const unsigned length = sent.sch.Nref != 0 ? sent.sch.Nref : sent.code_block_length();
+    return 5 * sent.n_sch_bits() > 4 * sent.n_code_blocks() * length;
+}
+
+std::vector<test_case> all_cases()
+{
+    std::vector<test_case> cases;
+    for (unsigned n_layers = 1; n_layers <= n_layers_max; ++n_layers) {
+        cases.push_back(retransmitted("256QAM", usual(scheme::QAM256, n_layers, 43032), scheme::QAM64, 2));
+        cases.push_back(retransmitted("64QAM", usual(scheme::QAM64, n_layers, 26632), scheme::QAM16, 3));
+        cases.push_back(retransmitted("16QAM", usual(scheme::QAM16, n_layers, 16896), scheme::QAM256, 1));
+        cases.push_back(retransmitted("QPSK", usual(scheme::QPSK, n_layers, 8448), scheme::QPSK, 2));
+    }
+
+    test_case part = retransmitted("PRBs apart", usual(scheme::QAM64, 2, 8456), scheme::QAM64, 2);
+    for (transmission *sent : {&part.first, &part.second}) {
+        sent->pusch.rb_mask.fill(0, n_prb, false);
+        sent->pusch.rb_mask.fill(3, 17);
+        sent->pusch.rb_mask.fill(20, 33);
+        sent->pusch.start_symbol_index = 1;
+        sent->pusch.nof_symbols = 12;
+        sent->pusch.nof_cdm_groups_without_data = 1;
+    }
+    cases.push_back(part);
+    part.name = "DC among the elements";
+    part.first.pusch.dc_position = part.second.pusch.dc_position = 25 * 12 + 3;
+    cases.push_back(part);
+
+    test_case precoded = retransmitted("transform precoding", usual(scheme::QAM16, 1, 8456), scheme::PI_2_BPSK, 2);
+    for (transmission *sent : {&precoded.first, &precoded.second}) {
+        sent->pusch.rb_mask.fill(0, n_prb, false);
+        sent->pusch.rb_mask.fill(2, 50);
+        sent->pusch.enable_transform_precoding = true;
+    }
+    cases.push_back(precoded);
+
+    test_case limited = retransmitted("limited buffer", usual(scheme::QAM64, 1, 26632), scheme::QAM64, 2);
+    limited.first.sch.Nref = limited.second.sch.Nref = 11000;
+    cases.push_back(limited);
+    test_case small = retransmitted("base graph 2, repetition", usual(scheme::QPSK, 1, 1224), scheme::QPSK, 1);
+    small.first.sch.base_graph = small.second.sch.base_graph = ocudu::ldpc_base_graph_type::BG2;
+    cases.push_back(small);
+    test_case random_access = {"msgA", usual(scheme::QPSK, 1, 3752), {}, false};
+    random_access.first.pusch.n_rapid = 12;
+    cases.push_back(random_access);
+    test_case no_size = {"a size that 38.214 has not", usual(scheme::QPSK, 1, 25000), {}, false, false};
+    cases.push_back(no_size);
+
+    for (unsigned n_bits : {1u, 2u, 5u}) {
+        test_case uci = retransmitted("HARQ-ACK", usual(scheme::QAM64, 2, 43032), scheme::QAM64, 2);
+        uci.is_direct = false;
+        for (transmission *sent : {&uci.first, &uci.second}) {
+            sent->n_harq_ack_bits = n_bits;
+            sent->n_harq_ack_elements = 700;
+        }
+        uci.second.n_harq_ack_bits = 0;
+        uci.second.n_harq_ack_elements = 0;
+        cases.push_back(uci);
+    }
+    return cases;
+}
+
+bool same(const std::optional<float> &a, const std::optional<float> &b)
+{
+    if (a.has_value() != b.has_value())
+        return false;
+    return !a.has_value() || *a == *b || std::fabs(*a - *b) <= 1e-4F * std::fabs(*b);
+}
+
+void compare(receiver &theirs, receiver &ours, const test_case &each, const transmission &sent, bool has_evm)
+{
+    const unsigned n_code_blocks = sent.n_code_blocks();
+    expect(theirs.heard.n_code_blocks == n_code_blocks && ours.heard.n_code_blocks == n_code_blocks, each.name,
+           "not all code blocks came");
+    const std::vector<int8_t> soft_bits = ours.soft_bits(n_code_blocks);
+    expect(theirs.soft_bits(n_code_blocks) == soft_bits, each.name, "other soft bits");
+    const auto first = soft_bits.begin();
+    expect(std::count(first, first + sent.code_block_length(), 0) < sent.code_block_length(), each.name,
+           "no soft bits");
+    expect(theirs.harq_ack.bytes == ours.harq_ack.bytes, each.name, "other UCI");
+    expect(theirs.harq_ack.bytes.empty() == (sent.n_harq_ack_bits == 0), each.name, "no UCI");
+    bool equal = theirs.heard.all_stats.size() == ours.heard.all_stats.size();
+    for (size_t i = 0; equal && i < ours.heard.all_stats.size(); ++i) {
+        equal = same(ours.heard.all_stats[i].sinr_dB, theirs.heard.all_stats[i].sinr_dB) &&
+                same(ours.heard.all_stats[i].evm, theirs.heard.all_stats[i].evm);
+        expect(ours.heard.all_stats[i].evm.has_value() == has_evm, each.name, "EVM");
+    }
+    expect(equal, each.name, "other statistics");
+}
+
+void test(bool has_evm)
+{
+    const auto equalizer = ocudu::create_channel_equalizer_generic_factory();
+    const auto precoder =
+        ocudu::create_dft_transform_precoder_factory(ocudu::create_dft_processor_factory_generic(), n_prb);
+    const auto evm = has_evm ? ocudu::create_evm_calculator_factory() : nullptr;
+    const auto scrambling = ocudu::create_pseudo_random_generator_sw_factory();
+    const auto theirs_demodulator = ocudu::create_pusch_demodulator_factory_sw(
+        equalizer, precoder, softqam_ocudu::create_demodulation_mapper_factory(), evm, scrambling, n_prb, true);
+    const auto theirs_decoder = ocudu::create_pusch_decoder_factory_sw(decoder_configuration());
+    const auto ours_demodulator =
+        softqam_ocudu::create_pusch_demodulator_factory({equalizer, precoder, evm, scrambling, n_prb, true});
+    const auto dematchers = std::make_shared<counting_dematcher_factory>();
+    ocudu::pusch_decoder_factory_sw_configuration configuration = decoder_configuration();
+    configuration.dematcher_factory = dematchers;
+    const auto ours_decoder = softqam_ocudu::create_pusch_decoder_factory(configuration);
+    receiver theirs(*theirs_demodulator, *theirs_decoder, 64), ours(*ours_demodulator, *ours_decoder, 64);
+    receiver half(*theirs_demodulator, *ours_decoder, 64); // their demodulator does not take the offer
+
+    unsigned seed = 20260;
+    for (const test_case &each : all_cases()) {
+        for (receiver *receives : {&theirs, &ours, &half})
+            receives->fill_soft_bits(each.first.n_code_blocks(), seed);
+        const bool has_sums = repeats(each.first) || (each.is_repeated && repeats(each.second));
+        for (const transmission *sent : {&each.first, &each.second}) {
+            if (sent == &each.second && !each.is_repeated)
+                break;
+            const received_grid grid(n_prb * 12, ++seed);
+            const channel_estimates estimates(has_sums ? 10 : 0.01F, seed);
+            for (receiver *receives : {&theirs, &half})
+                receives->receive(*sent, grid, estimates);
+            dematchers->n_code_blocks = 0;
+            ours.receive(*sent, grid, estimates);
+            const bool is_direct = each.is_direct || sent == &each.second;
+            expect(dematchers->n_code_blocks == (is_direct ? 0 : sent->n_code_blocks()), each.name, "another way");
+            compare(theirs, ours, each, *sent, has_evm);
+            compare(theirs, half, each, *sent, has_evm);
+        }
+    }
+}
+
+} // namespace
+
+int main()
+{
+    test(false);
+    test(true);
+    std::printf("%u failures\n", n_failures);
+    return n_failures != 0;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The shell around OCUDU's PUSCH decoder and around its rate dematcher: pusch_decoder.h says how they go together.
+#include "pusch_decoder.h"
+
+#include <cstring>
+
+#include <ocudu/phy/upper/unique_rx_buffer.h>
+
+using namespace softqam_ocudu;
+
+thread_local soft_buffer_offer::offer soft_buffer_offer::last_ = {};
+
+namespace
+{
+
+using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
+using const_llr_span = ocudu::span<const ocudu::log_likelihood_ratio>;
+
+/// The mark of a code block that is in its soft buffer already. LLRs are -127 to 127.
+constexpr int8_t placed = -128;
+
+/// Rate dematches what is not in its soft buffer yet.
+class rate_dematcher final : public ocudu::ldpc_rate_dematcher
+{
+  public:
+    explicit rate_dematcher(std::unique_ptr<ocudu::ldpc_rate_dematcher> inner) : inner_(std::move(inner))
+    {
+    }
+
+    void rate_dematch(llr_span output, const_llr_span input, bool new_data,
+                      const ocudu::codeblock_metadata &config) override
+    {
+        if (input.empty() || input.front().to_value_type() != placed)
+            inner_->rate_dematch(output, input, new_data, config);
+    }
+
+  private:
+    std::unique_ptr<ocudu::ldpc_rate_dematcher> inner_;
+};
+
+class rate_dematcher_factory final : public ocudu::ldpc_rate_dematcher_factory
+{
+  public:
+    explicit rate_dematcher_factory(std::shared_ptr<ocudu::ldpc_rate_dematcher_factory> inner)
+        : inner_(std::move(inner))
+    {
+    }
+
+    std::unique_ptr<ocudu::ldpc_rate_dematcher> create() override
+    {
+        return std::make_unique<rate_dematcher>(inner_->create());
+    }
+
+  private:
+    std::shared_ptr<ocudu::ldpc_rate_dematcher_factory> inner_;
+};
+
+class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_decoder_buffer
+{
+  public:
+    pusch_decoder(std::unique_ptr<ocudu::pusch_decoder> inner, std::shared_ptr<const demodulators> shared)
+        : inner_(std::move(inner)), soft_buffers_(std::move(shared))
+    {
+    }
+
+    ocudu::pusch_decoder_buffer &new_data(ocudu::span<uint8_t> transport_block, ocudu::unique_rx_buffer buffer,
+                                          ocudu::pusch_decoder_notifier &notifier, const configuration &config) override
+    {
+        config_ = config;
+        tb_size_ = ocudu::units::bits(8 * transport_block.size());
+        rx_buffer_ = &buffer.get(); // the inner decoder keeps it locked until it has decoded
+        n_bits_ = 0;
+        n_marked_ = 0;
+        is_offering_ = false;
+        inner_buffer_ = &inner_->new_data(transport_block, std::move(buffer), notifier, config);
+        return *this;
+    }
+
+    void set_nof_softbits(ocudu::units::bits n_bits) override
+    {
+        if (n_bits_ == 0)
+            is_offering_ = soft_buffers_.begin(config_, tb_size_, n_bits, *rx_buffer_);
+        inner_->set_nof_softbits(n_bits);
+    }
+
+  private:
+    llr_span get_next_block_view(unsigned size) override
+    {
+        view_ = inner_buffer_->get_next_block_view(size);
+        soft_buffer_offer::make(view_, is_offering_ ? &soft_buffers_ : nullptr);
+        return view_;
+    }
+
+    void on_new_softbits(const_llr_span llrs) override
+    {
+        n_bits_ += llrs.size();
+        if (is_offering_ && soft_buffers_.n_bits_written() == n_bits_)
+            mark_code_blocks();
+        else
+            is_offering_ = false;
+        inner_buffer_->on_new_softbits(llrs);
+    }
+
+    void on_end_softbits() override
+    {
+        inner_buffer_->on_end_softbits();
+    }
+
+    /// Puts the mark at the beginning of the code blocks that begin in the last view.
+    void mark_code_blocks()
+    {
+        const uint64_t view_begin = n_bits_ - view_.size();
+        for (; n_marked_ < soft_buffers_.first_bits().size(); ++n_marked_) {
+            const uint64_t first_bit = soft_buffers_.first_bits()[n_marked_];
+            if (first_bit >= n_bits_)
+                break;
+            std::memcpy(static_cast<void *>(view_.data() + (first_bit - view_begin)), &placed, sizeof(placed));
+        }
+    }
+
+    std::unique_ptr<ocudu::pusch_decoder> inner_;
+    ocudu::pusch_decoder_buffer *inner_buffer_ = nullptr;
+    soft_buffers soft_buffers_;
+    configuration config_;
+    ocudu::units::bits tb_size_;
+    ocudu::rx_buffer *rx_buffer_ = nullptr;
+    llr_span view_;
+    uint64_t n_bits_ = 0;      ///< of the codeword that have come
+    size_t n_marked_ = 0;      ///< code blocks
+    bool is_offering_ = false; ///< all bits so far are in the soft buffers
+};
+
+class pusch_decoder_factory final : public ocudu::pusch_decoder_factory
+{
+  public:
+    pusch_decoder_factory(std::shared_ptr<ocudu::pusch_decoder_factory> inner,
+                          std::shared_ptr<const demodulators> shared)
+        : inner_(std::move(inner)), shared_(std::move(shared))
+    {
+    }
+
+    std::unique_ptr<ocudu::pusch_decoder> create() override
+    {
+        return std::make_unique<pusch_decoder>(inner_->create(), shared_);
+    }
+
+  private:
+    std::shared_ptr<ocudu::pusch_decoder_factory> inner_;
+    std::shared_ptr<const demodulators> shared_;
+};
+
+} // namespace
+
+std::shared_ptr<ocudu::pusch_decoder_factory>
+softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config,
+                                            pusch_decoder_factory_function create_inner)
+{
+    std::shared_ptr<const demodulators> shared = demodulators::create();
+    if (!shared)
+        return nullptr;
+    config.dematcher_factory = std::make_shared<rate_dematcher_factory>(std::move(config.dematcher_factory));
+    return std::make_shared<pusch_decoder_factory>(create_inner(std::move(config)), std::move(shared));
+}

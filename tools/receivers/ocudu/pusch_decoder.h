@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/* OCUDU's PUSCH decoder, whose soft buffers our PUSCH demodulator fills itself.
+ *
+ * OCUDU's decoder collects LLRs in a buffer of its own, then rate dematches each code block of them and decodes. It is
+ * the decoder of its own factory here too, in a shell. The shell knows the transport block and its soft buffers before
+ * the first symbol is demodulated, and its length G where CSI part 2 is not expected. Both of us are called in one
+ * thread and a demodulator of ours asks for each block's memory: so the shell offers soft buffers with the memory, and
+ * the demodulator fills these in place of that. The shell then puts a mark at each code block's first LLR, a value that
+ * no LLR has, and our rate dematcher, which otherwise hands on to OCUDU's, leaves such a code block alone.
+ *
+ * A codeword whose first LLRs come otherwise, because UCI has been taken out of them or because another demodulator
+ * made them, takes OCUDU's way to its end. */
+#pragma once
+
+#include <memory>
+
+#include <ocudu/phy/upper/channel_processors/pusch/factories.h>
+#include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_buffer.h>
+
+#include "soft_buffers.h"
+
+namespace softqam_ocudu
+{
+
+/// What a decoder offers to the demodulator that asks it for memory, in their thread.
+class soft_buffer_offer
+{
+  public:
+    static void make(ocudu::span<const ocudu::log_likelihood_ratio> llrs, soft_buffers *buffers)
+    {
+        last_ = {llrs.data(), buffers};
+    }
+
+    /// The soft buffers offered with `llrs`, or null. An offer is taken once.
+    static soft_buffers *take(ocudu::span<const ocudu::log_likelihood_ratio> llrs)
+    {
+        soft_buffers *buffers = last_.llrs == llrs.data() ? last_.buffers : nullptr;
+        last_ = {};
+        return buffers;
+    }
+
+  private:
+    struct offer {
+        const ocudu::log_likelihood_ratio *llrs;
+        soft_buffers *buffers;
+    };
+    static thread_local offer last_;
+};
+
+using pusch_decoder_factory_function =
+    std::shared_ptr<ocudu::pusch_decoder_factory> (*)(ocudu::pusch_decoder_factory_sw_configuration);
+
+/// In the place of `create_inner`, which is ocudu::create_pusch_decoder_factory_sw(). Null where memory is short.
+std::shared_ptr<ocudu::pusch_decoder_factory>
+create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config,
+                             pusch_decoder_factory_function create_inner = ocudu::create_pusch_decoder_factory_sw);
+
+} // namespace softqam_ocudu

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// OFDM symbol by OFDM symbol: extract, equalise, and demap to where the codeword's buffer says. pusch_demodulator.h.
+#include "pusch_demodulator.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <ocudu/phy/support/re_buffer.h>
+#include <ocudu/phy/support/resource_grid_reader.h>
+#include <ocudu/phy/upper/channel_modulation/evm_calculator.h>
+#include <ocudu/phy/upper/channel_processors/pusch/pusch_codeword_buffer.h>
+#include <ocudu/phy/upper/channel_processors/pusch/pusch_demodulator_notifier.h>
+#include <ocudu/phy/upper/dmrs_mapping.h>
+#include <ocudu/phy/upper/equalization/dynamic_ch_est_list.h>
+#include <ocudu/phy/upper/sequence_generators/pseudo_random_generator.h>
+#include <ocudu/phy/upper/sequence_generators/sequence_generator_factories.h>
+#include <ocudu/ran/pusch/pusch_constants.h>
+#include <ocudu/support/math/math_utils.h>
+
+#include "demodulators.h"
+#include "pusch_decoder.h"
+#include "zero_symbols.h"
+
+using namespace softqam_ocudu;
+
+namespace
+{
+
+using configuration = ocudu::pusch_demodulator::configuration;
+using element_mask = ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS>;
+using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Sums of an OFDM symbol or of all.
+struct statistics {
+    double noise_sum = 0;
+    uint64_t n_noise_vars = 0;
+    double evm_sum = 0;
+    uint64_t n_evm_symbols = 0;
+
+    void add_noise(ocudu::span<const float> noise_vars)
+    {
+        for (float noise_var : noise_vars)
+            if (std::isfinite(noise_var)) { // the DC subcarrier's is not
+                noise_sum += noise_var;
+                ++n_noise_vars;
+            }
+    }
+
+    void add(const statistics &other)
+    {
+        noise_sum += other.noise_sum;
+        n_noise_vars += other.n_noise_vars;
+        evm_sum += other.evm_sum;
+        n_evm_symbols += other.n_evm_symbols;
+    }
+
+    ocudu::pusch_demodulator_notifier::demodulation_stats means() const
+    {
+        ocudu::pusch_demodulator_notifier::demodulation_stats means;
+        means.sinr_dB = infinity;
+        if (noise_sum > 0)
+            means.sinr_dB = -ocudu::convert_power_to_dB(float(noise_sum / double(n_noise_vars)));
+        if (n_evm_symbols != 0)
+            means.evm = float(evm_sum / double(n_evm_symbols));
+        return means;
+    }
+};
+
+/// What a call of demodulate() is about.
+struct transmission {
+    ocudu::pusch_codeword_buffer &codeword;
+    const ocudu::resource_grid_reader &grid;
+    const ocudu::dmrs_pusch_estimator_results &estimates;
+    const configuration &config;
+    uint32_t c_init;
+    size_t bits_per_symbol;
+    uint64_t n_symbols_done = 0;
+};
+
+/// TS 38.211 clause 6.3.1.1.
+uint32_t scrambling_init(const configuration &config)
+{
+    const uint32_t rnti = to_value(config.rnti);
+    if (config.n_rapid.has_value())
+        return (rnti << 16) + (*config.n_rapid << 10) + config.n_id;
+    return (rnti << 15) + config.n_id;
+}
+
+class pusch_demodulator final : public ocudu::pusch_demodulator
+{
+  public:
+    pusch_demodulator(const pusch_demodulator_parts &parts, std::shared_ptr<const demodulators> shared)
+        : shared_(std::move(shared)), equalizer_(parts.equalizer->create()), precoder_(parts.precoder->create()),
+          evm_calculator_(parts.evm_calculator ? parts.evm_calculator->create() : nullptr),
+          scrambling_(parts.scrambling->create()), has_sinr_(parts.has_sinr),
+          received_copy_(ocudu::MAX_PORTS, max_n_elements(parts)),
+          channel_(max_n_elements(parts), ocudu::pusch_constants::MAX_NOF_RX_PORTS,
+                   ocudu::pusch_constants::MAX_NOF_LAYERS),
+          symbols_(max_n_elements(parts) * ocudu::pusch_constants::MAX_NOF_LAYERS), noise_vars_(symbols_.size())
+    {
+    }
+
+    void demodulate(ocudu::pusch_codeword_buffer &codeword, ocudu::pusch_demodulator_notifier &notifier,
+                    const ocudu::resource_grid_reader &grid, const ocudu::dmrs_pusch_estimator_results &estimates,
+                    const configuration &config) override
+    {
+        transmission call = {
+            codeword, grid, estimates, config, scrambling_init(config), ocudu::get_bits_per_symbol(config.modulation)};
+        scrambling_->init(call.c_init);
+        const element_mask data_mask =
+            config.rb_mask.kronecker_product<ocudu::NOF_SUBCARRIERS_PER_RB>(~ocudu::re_prb_mask());
+        const element_mask dmrs_mask = config.rb_mask.kronecker_product<ocudu::NOF_SUBCARRIERS_PER_RB>(
+            ~ocudu::get_dmrs_prb_mask(config.dmrs_type, config.nof_cdm_groups_without_data));
+
+        statistics whole;
+        for (unsigned l = config.start_symbol_index; l != config.start_symbol_index + config.nof_symbols; ++l) {
+            const element_mask &mask = config.dmrs_symb_pos.test(l) ? dmrs_mask : data_mask;
+            if (mask.none())
+                continue;
+            const size_t n_symbols = equalize(call, l, mask);
+            whole.add(demap(call, notifier, l, ocudu::span<const ocudu::cf_t>(symbols_).first(n_symbols),
+                            ocudu::span<float>(noise_vars_).first(n_symbols)));
+        }
+        notifier.on_end_stats(whole.means());
+        codeword.on_end_codeword();
+    }
+
+  private:
+    static unsigned max_n_elements(const pusch_demodulator_parts &parts)
+    {
+        return parts.max_n_prb * ocudu::NOF_SUBCARRIERS_PER_RB;
+    }
+
+    /// An OFDM symbol's elements at each port. They need no copy where they lie side by side.
+    const ocudu::re_buffer_reader<ocudu::cbf16_t> &extract(const transmission &call, unsigned l,
+                                                           const element_mask &mask)
+    {
+        const auto &ports = call.config.rx_ports;
+        const unsigned n_elements = mask.count(), first = mask.find_lowest();
+        const bool is_contiguous = n_elements == mask.find_highest() + 1 - first;
+        received_view_.resize(ports.size(), n_elements);
+        received_copy_.resize(ports.size(), n_elements);
+        for (unsigned i = 0; i != ports.size(); ++i)
+            if (is_contiguous)
+                received_view_.set_slice(i, call.grid.get_view(ports[i], l).subspan(first, n_elements));
+            else
+                call.grid.get(received_copy_.get_slice(i), ports[i], l, 0, mask);
+        if (is_contiguous)
+            return received_view_;
+        return received_copy_;
+    }
+
+    /// The channel of an OFDM symbol's elements, of which the DC subcarrier has none.
+    void extract_channel(const transmission &call, unsigned l, const element_mask &mask)
+    {
+        const configuration &config = call.config;
+        const unsigned begin = config.rb_mask.find_lowest() * ocudu::NOF_SUBCARRIERS_PER_RB;
+        const unsigned end = (config.rb_mask.find_highest() + 1) * ocudu::NOF_SUBCARRIERS_PER_RB;
+        const element_mask allocated = mask.slice(begin, end);
+        std::optional<unsigned> dc;
+        if (!config.enable_transform_precoding && config.dc_position.has_value() && *config.dc_position >= begin &&
+            *config.dc_position < end && mask.test(*config.dc_position))
+            dc = *config.dc_position == 0 ? 0 : mask.slice(0, *config.dc_position).count();
+
+        channel_.resize(mask.count(), config.rx_ports.size(), config.nof_tx_layers);
+        for (unsigned layer = 0; layer != config.nof_tx_layers; ++layer)
+            for (unsigned i = 0; i != config.rx_ports.size(); ++i) {
+                const ocudu::span<ocudu::cbf16_t> channel = channel_.get_channel(i, layer);
+                call.estimates.get_symbol_ch_estimate(channel, l, i, layer, allocated);
+                if (dc.has_value())
+                    channel[*dc] = 0;
+            }
+    }
+
+    /// Returns how many symbols there are, all layers counted.
+    size_t equalize(const transmission &call, unsigned l, const element_mask &mask)
+    {
+        const configuration &config = call.config;
+        float noise_vars[ocudu::MAX_PORTS];
+        for (unsigned i = 0; i != config.rx_ports.size(); ++i)
+            noise_vars[i] = call.estimates.get_noise_variance(i);
+        extract_channel(call, l, mask);
+
+        const size_t n_symbols = mask.count() * config.nof_tx_layers;
+        const ocudu::span<ocudu::cf_t> symbols = ocudu::span<ocudu::cf_t>(symbols_).first(n_symbols);
+        const ocudu::span<float> noise = ocudu::span<float>(noise_vars_).first(n_symbols);
+        equalizer_->equalize(symbols, noise, extract(call, l, mask), channel_,
+                             ocudu::span<const float>(noise_vars, config.rx_ports.size()), 1.0F);
+        if (config.enable_transform_precoding) {
+            precoder_->deprecode_ofdm_symbol(symbols, symbols);
+            precoder_->deprecode_ofdm_symbol_noise(noise, noise);
+        }
+        return n_symbols;
+    }
+
+    /// Demaps an OFDM symbol, in as many blocks as the codeword's buffer takes it. Statistics come before the last one.
+    statistics demap(transmission &call, ocudu::pusch_demodulator_notifier &notifier, unsigned l,
+                     ocudu::span<const ocudu::cf_t> symbols, ocudu::span<float> noise_vars)
+    {
+        statistics sums;
+        if (has_sinr_)
+            sums.add_noise(noise_vars);
+        if (call.bits_per_symbol > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+            for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) { noise_vars[i] = infinity; });
+
+        while (!symbols.empty()) {
+            const llr_span llrs = call.codeword.get_next_block_view(symbols.size() * call.bits_per_symbol);
+            const size_t n = llrs.size() / call.bits_per_symbol;
+            demap_block(call, symbols.first(n), noise_vars.first(n), llrs, sums);
+            symbols = symbols.last(symbols.size() - n);
+            noise_vars = noise_vars.last(noise_vars.size() - n);
+            if (symbols.empty())
+                notifier.on_provisional_stats(l, sums.means());
+            call.codeword.on_new_block(llrs, sequence_);
+        }
+        return sums;
+    }
+
+    /// To the soft buffers that came with `llrs`, or to `llrs`, and then with the scrambling sequence.
+    void demap_block(transmission &call, ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
+                     llr_span llrs, statistics &sums)
+    {
+        soft_buffers *buffers = soft_buffer_offer::take(llrs);
+        const ocudu::modulation_scheme modulation = call.config.modulation;
+        if (evm_calculator_) {
+            softqam_demodulate(shared_->of(modulation), symbols.data(), noise_vars.data(), symbols.size(), llrs.data());
+            sums.evm_sum += double(symbols.size()) * evm_calculator_->calculate(llrs, symbols, modulation);
+            sums.n_evm_symbols += symbols.size();
+        }
+        sequence_.resize(llrs.size());
+        if (!buffers || !buffers->write(symbols, noise_vars, call.c_init)) {
+            descramble(call, symbols, noise_vars, llrs);
+            scrambling_->generate(sequence_);
+        }
+        call.n_symbols_done += symbols.size();
+    }
+
+    /// LLRs in symbol order, descrambled.
+    void descramble(const transmission &call, ocudu::span<const ocudu::cf_t> symbols,
+                    ocudu::span<const float> noise_vars, llr_span llrs)
+    {
+        softqam_segment segment = {};
+        segment.n_symbols = symbols.size();
+        segment.first_symbol = call.n_symbols_done;
+        segment.out = llrs.data();
+        segment.noise_stride = 1;
+        segment.layers[0].symbols = symbols.data();
+        segment.layers[0].noise_var = noise_vars.data();
+        segment.descramble = 1;
+        segment.c_init = call.c_init;
+        if (softqam_demodulate_segments(shared_->of(call.config.modulation), &segment, 1) != SOFTQAM_OK)
+            std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
+    }
+
+    std::shared_ptr<const demodulators> shared_;
+    std::unique_ptr<ocudu::channel_equalizer> equalizer_;
+    std::unique_ptr<ocudu::transform_precoder> precoder_;
+    std::unique_ptr<ocudu::evm_calculator> evm_calculator_;
+    std::unique_ptr<ocudu::pseudo_random_generator> scrambling_;
+    bool has_sinr_;
+    ocudu::dynamic_re_buffer<ocudu::cbf16_t> received_copy_;
+    ocudu::modular_re_buffer_reader<ocudu::cbf16_t, ocudu::MAX_PORTS> received_view_;
+    ocudu::dynamic_ch_est_list channel_;
+    std::vector<ocudu::cf_t> symbols_; ///< layers interleaved
+    std::vector<float> noise_vars_;
+    ocudu::static_bit_buffer<ocudu::pusch_constants::MAX_NOF_BITS_PER_OFDM_SYMBOL> sequence_;
+};
+
+class pusch_demodulator_factory final : public ocudu::pusch_demodulator_factory
+{
+  public:
+    pusch_demodulator_factory(pusch_demodulator_parts parts, std::shared_ptr<const demodulators> shared)
+        : parts_(std::move(parts)), shared_(std::move(shared))
+    {
+    }
+
+    std::unique_ptr<ocudu::pusch_demodulator> create() override
+    {
+        return std::make_unique<pusch_demodulator>(parts_, shared_);
+    }
+
+  private:
+    pusch_demodulator_parts parts_;
+    std::shared_ptr<const demodulators> shared_;
+};
+
+} // namespace
+
+std::shared_ptr<ocudu::pusch_demodulator_factory>
+softqam_ocudu::create_pusch_demodulator_factory(pusch_demodulator_parts parts)
+{
+    std::shared_ptr<const demodulators> shared = demodulators::create();
+    return shared ? std::make_shared<pusch_demodulator_factory>(std::move(parts), std::move(shared)) : nullptr;
+}
