@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the vectors of soft buffers, from reference/ alone; README.md beside it says what each is. As generate.c, the
+ * same on every machine.
+ *
+ * A transport block's bits are random, those of a code block without regard to LDPC. Symbols carry them as TS 38.212
+ * and 38.211 say: bit selection, interleaving, scrambling, modulation. A symbol is drawn again where its LLRs would not
+ * be the same integers or half floats wherever in their intervals they lie, so that everybody's soft buffers are. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+#include "max_log.h"
+#include "nr_scrambling.h"
+#include "soft_values.h"
+#include "vector_writer.h"
+
+enum { MAX_BITS = 1 << 13, MAX_BLOCKS = 2, MAX_N_CB = 4096, MAX_TRIES = 10000 };
+
+/* A transmission as a grant and a receiver's conventions have it. */
+static const struct transmission {
+    const char *name;
+    int number; /* 2: a retransmission, into the soft buffers of 1 */
+    const char *modulation;
+    size_t N_L;
+    uint32_t c_init;
+    size_t G, A;
+    int base_graph;
+    unsigned rv_id;
+    size_t N_ref; /* 0: the buffer is not limited */
+    const char *format;
+    double scale, limit, filler;
+    bool is_positive_1;
+    float noise_var; /* about */
+} transmissions[] = {
+    {"srsran", 1, "256qam", 2, 0x2301004D, 1408, 1032, 1, 0, 0, "s8", 6, 120, 127, false, 0.006F},
+    {"srsran", 2, "64qam", 2, 0x2301004D, 1440, 1032, 1, 2, 0, "s8", 6, 120, 127, false, 0.03F},
+    {"srsran-limited", 1, "qpsk", 1, 0x1F4C8005, 1200, 1032, 1, 2, 1500, "s8", 5, 120, 127, false, 0.4F},
+    {"srsran-repeated", 1, "qpsk", 2, 12345, 1440, 40, 2, 0, 0, "s8", 5, 120, 127, false, 4.0F},
+    {"oai", 1, "16qam", 1, 0x7FFFFFFF, 5204, 3904, 2, 0, 4000, "s16", 6, 2047, 0, false, 0.1F},
+    {"cuphy", 1, "64qam", 1, 0, 720, 504, 1, 0, 0, "f16", 1, 10000, 10000, false, 0.03F},
+    {"cuphy", 2, "16qam", 2, 99, 800, 504, 1, 3, 0, "f16", 1, 10000, 10000, false, 0.1F},
+    {"sionna", 1, "1024qam", 2, 0x0B5A8001, 600, 112, 2, 0, 0, "f32", 1, (double)FLT_MAX, -20, true, 0.002F},
+    {"sionna", 2, "256qam", 1, 0x0B5A8001, 480, 112, 2, 2, 0, "f32", 1, (double)FLT_MAX, -20, true, 0.006F},
+};
+
+/* What 38.212 clauses 5.2.2 and 5.4.2.1 make of it. */
+typedef struct code {
+    size_t C, Z_c, K_prime;
+    circular_buffer buffer;
+} code;
+
+static struct state {
+    const struct transmission *sent;
+    uint32_t stream; /* of random numbers */
+    const nr_constellation *constellation;
+    soft_values values;
+    code code;
+    uint8_t bits[MAX_BLOCKS][MAX_N_CB]; /* of the code blocks, by their position in the circular buffer */
+    uint8_t scrambled[MAX_BITS];        /* as sent */
+    float symbols[MAX_BITS][2];
+    float noise_var[MAX_BITS];
+    float llrs[2][MAX_BITS]; /* the ends of each interval in the output's unit, descrambled, with its sign */
+    uint8_t soft[2][MAX_BLOCKS * MAX_N_CB * sizeof(float)];
+} now;
+
+static char list[1 << 13];
+static size_t list_length;
+
+static size_t smallest_lifting_size(size_t at_least)
+{
+    static const size_t factors[] = {2, 3, 5, 7, 9, 11, 13, 15};
+    size_t best = 0;
+    for (size_t a = 0; a < sizeof factors / sizeof *factors; a++)
+        for (size_t Z = factors[a]; Z <= 384; Z *= 2)
+            if (Z >= at_least && (best == 0 || Z < best))
+                best = Z;
+    return best;
+}
+
+static code make_code(const struct transmission *sent)
+{
+    const bool is_1 = sent->base_graph == 1;
+    const size_t B = sent->A + (sent->A > 3824 ? 24 : 16), K_cb = is_1 ? 8448 : 3840;
+    code self = {.C = B <= K_cb ? 1 : (B + K_cb - 25) / (K_cb - 24)};
+    const size_t K_b = is_1 ? 22 : B > 640 ? 10 : B > 560 ? 9 : B > 192 ? 8 : 6;
+    self.K_prime = (self.C == 1 ? B : B + 24 * self.C) / self.C;
+    self.Z_c = smallest_lifting_size((self.K_prime + K_b - 1) / K_b);
+    const size_t N = (is_1 ? 66 : 50) * self.Z_c, K = (is_1 ? 22 : 10) * self.Z_c;
+    circular_buffer *buffer = &self.buffer;
+    buffer->N_cb = sent->N_ref && sent->N_ref < N ? sent->N_ref : N;
+    buffer->k0 = rate_recovery_k0(sent->base_graph, sent->rv_id, buffer->N_cb, self.Z_c);
+    buffer->first_filler = self.K_prime - 2 * self.Z_c;
+    buffer->n_fillers = K - self.K_prime;
+    if (buffer->first_filler + buffer->n_fillers > buffer->N_cb || buffer->N_cb > MAX_N_CB || self.C > MAX_BLOCKS)
+        writer_fail(sent->name, "too large, or fillers beyond the limited buffer");
+    return self;
+}
+
+static void make_lengths(size_t E[])
+{
+    const bool all[MAX_BLOCKS] = {true, true};
+    rate_recovery_lengths(now.sent->G, now.sent->N_L, (size_t)now.constellation->n_bits, now.code.C, all, E);
+}
+
+/* c(n) of bit n. */
+static unsigned scrambling_bit(nr_scrambling *scrambling, size_t n)
+{
+    return nr_scrambling_bits(scrambling, n, 1) & 1;
+}
+
+/* The bits of the codeword as they are sent. */
+static void make_bits(void)
+{
+    static size_t position[MAX_BITS];
+    size_t E[MAX_BLOCKS], n = 0;
+    nr_scrambling scrambling;
+    nr_scrambling_start(&scrambling, now.sent->c_init);
+    make_lengths(E);
+    for (size_t r = 0; r < now.code.C; r++) {
+        rate_recovery_positions(&now.code.buffer, E[r], (size_t)now.constellation->n_bits, position);
+        for (size_t k = 0; k < E[r]; k++, n++)
+            now.scrambled[n] = (uint8_t)(now.bits[r][position[k]] ^ scrambling_bit(&scrambling, n));
+    }
+}
+
+static double quantised(double llr)
+{
+    const double scaled = fmin(fmax(now.sent->scale * llr, -now.sent->limit), now.sent->limit);
+    if (now.values.format == SOFT_S8 || now.values.format == SOFT_S16)
+        return nearbyint(scaled);
+    return now.values.format == SOFT_F16 ? half_to_double(half_from_double(scaled)) : scaled;
+}
+
+static float float_below(double x)
+{
+    const float near = (float)x;
+    return (double)near > x ? nextafterf(near, -INFINITY) : near;
+}
+
+/* generate.c's, for the LLRs of a symbol: README.md derives it. */
+static double tolerance(const float symbol[2], double noise_var, double llr)
+{
+    const double reach = sqrt((double)symbol[0] * (double)symbol[0] + (double)symbol[1] * (double)symbol[1]) + 1.75;
+    return 0x1p-20 * reach * reach / noise_var + 0x1p-22 * fabs(llr);
+}
+
+/* The intervals of a symbol's LLRs, descrambled and in the output's unit. False where they are not one value. */
+static bool make_llrs(size_t n, const unsigned scrambling[])
+{
+    const size_t n_bits = (size_t)now.constellation->n_bits;
+    max_log_llr llrs[NR_MAX_BITS];
+    max_log_llrs(now.constellation, now.symbols[n], nr_noise_var(now.noise_var[n]), 1, n, llrs);
+    for (size_t b = 0; b < n_bits; b++) {
+        const double sign = (scrambling[b] != 0) == now.sent->is_positive_1 ? 1 : -1;
+        const double value = sign * llrs[b].value;
+        const double room = tolerance(now.symbols[n], (double)now.noise_var[n], value);
+        const double low = quantised(value - room), high = quantised(value + room);
+        now.llrs[0][n * n_bits + b] = float_below(low);
+        now.llrs[1][n * n_bits + b] = -float_below(-high);
+        if (now.values.format != SOFT_F32 && low < high)
+            return false;
+    }
+    return true;
+}
+
+/* A point with noise, as often as it takes. */
+static void make_symbol(size_t n, nr_scrambling *sequence)
+{
+    const size_t n_bits = (size_t)now.constellation->n_bits;
+    unsigned scrambling[NR_MAX_BITS];
+    int label = 0;
+    for (size_t b = 0; b < n_bits; b++) {
+        scrambling[b] = scrambling_bit(sequence, n * n_bits + b);
+        label = label << 1 | now.scrambled[n * n_bits + b];
+    }
+    double point[2];
+    nr_point(now.constellation, label, n, point);
+    for (uint32_t tries = 0; tries < MAX_TRIES; tries++) {
+        uint32_t random[16];
+        for (uint32_t k = 0; k < 4; k++)
+            writer_random(now.stream, 1, (uint32_t)n, 4 * tries + k, random + 4 * k);
+        /* Half to twice of what it is about, each its own. */
+        now.noise_var[n] = now.sent->noise_var * (0.5F + 1.5F * (float)(random[12] >> 8) * 0x1p-24F);
+        const double deviation = sqrt((double)now.noise_var[n] / 2);
+        for (unsigned axis = 0; axis < 2; axis++)
+            now.symbols[n][axis] = (float)(point[axis] + deviation * writer_noise(random, axis));
+        if (make_llrs(n, scrambling))
+            return;
+    }
+    writer_fail(now.sent->name, "no symbol has LLRs of one value");
+}
+
+/* Where sums reach the limit on the way, they depend on their order. */
+static void check_sums(const size_t E[])
+{
+    static size_t position[MAX_BITS];
+    const float *llr = now.llrs[0];
+    for (size_t r = 0; r < now.code.C; r++) {
+        static double sums[MAX_N_CB];
+        memset(sums, 0, sizeof sums);
+        rate_recovery_positions(&now.code.buffer, E[r], (size_t)now.constellation->n_bits, position);
+        for (size_t k = 0; k < E[r]; k++)
+            sums[position[k]] += fabs((double)*llr++);
+        for (size_t n = 0; n < now.code.buffer.N_cb && circular_buffer_repeats(&now.code.buffer, E[r]); n++)
+            if (sums[n] > now.sent->limit)
+                writer_fail(now.sent->name, "a sum that depends on its order");
+    }
+}
+
+/* Adds the LLRs at one end of their intervals. Soft buffers lie one behind the other. */
+static void update(const size_t E[], size_t end)
+{
+    static uint8_t packed[MAX_BITS * sizeof(float)];
+    const size_t nbytes = soft_values_nbytes(now.values.format);
+    size_t first = 0;
+    for (size_t r = 0; r < now.code.C; first += E[r], r++) {
+        for (size_t k = 0; k < E[r]; k++)
+            soft_values_write(now.values.format, (double)now.llrs[end][first + k], packed + k * nbytes);
+        soft_buffer_update(&now.values, &now.code.buffer, E[r], (size_t)now.constellation->n_bits, packed,
+                           now.sent->number == 1, now.sent->filler, now.soft[end] + r * now.code.buffer.N_cb * nbytes);
+    }
+}
+
+static void put(const char *suffix, const void *bytes, size_t nbytes)
+{
+    char name[64];
+    snprintf(name, sizeof name, "soft_buffers/%s.%d.%s", now.sent->name, now.sent->number, suffix);
+    writer_put(name, bytes, nbytes);
+}
+
+/* Values of `size` bytes, lowest byte first. */
+static void put_values(const char *suffix, const void *values, size_t n, size_t size)
+{
+    static uint8_t bytes[sizeof now.soft[0] + sizeof now.symbols];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word = 0;
+        uint16_t half = 0;
+        if (size == 4)
+            memcpy(&word, (const uint8_t *)values + i * size, size);
+        else if (size == 2)
+            memcpy(&half, (const uint8_t *)values + i * size, size);
+        else
+            word = ((const uint8_t *)values)[i];
+        word |= half;
+        for (size_t byte = 0; byte < size; byte++)
+            bytes[i * size + byte] = (uint8_t)(word >> 8 * byte);
+    }
+    put(suffix, bytes, n * size);
+}
+
+static void put_all(void)
+{
+    const size_t n_symbols = now.sent->G / (size_t)now.constellation->n_bits;
+    const size_t n_values = now.code.C * now.code.buffer.N_cb, nbytes = soft_values_nbytes(now.values.format);
+    put_values("cf32", now.symbols, 2 * n_symbols, sizeof(float));
+    put_values("noise_var.f32", now.noise_var, n_symbols, sizeof(float));
+    if (now.values.format == SOFT_F32) {
+        put_values("low.f32", now.soft[0], n_values, nbytes);
+        put_values("high.f32", now.soft[1], n_values, nbytes);
+    } else {
+        if (memcmp(now.soft[0], now.soft[1], n_values * nbytes) != 0)
+            writer_fail(now.sent->name, "soft buffers of more than one value");
+        put_values(now.sent->format, now.soft[0], n_values, nbytes);
+    }
+}
+
+static void list_line(void)
+{
+    const struct transmission *sent = now.sent;
+    const circular_buffer *buffer = &now.code.buffer;
+    list_length +=
+        (size_t)snprintf(list + list_length, sizeof list - list_length,
+                         "%s.%d %s %zu %u %zu %zu %d %u %zu %zu %zu %zu %zu %zu %zu %zu %s %.9g %.9g %.9g %d\n",
+                         sent->name, sent->number, sent->modulation, sent->N_L, (unsigned)sent->c_init, sent->G,
+                         sent->A, sent->base_graph, sent->rv_id, sent->N_ref, now.code.C, now.code.Z_c,
+                         now.code.K_prime, buffer->N_cb, buffer->k0, buffer->first_filler, buffer->n_fillers,
+                         sent->format, sent->scale, sent->limit, sent->filler, sent->is_positive_1);
+    if (list_length >= sizeof list)
+        writer_fail("codewords.txt", "too long");
+}
+
+static void set_up(const struct transmission *sent)
+{
+    static const char *const formats[] = {"s8", "s16", "f16", "f32"};
+    static const char *const names[NR_CONSTELLATIONS] = {"pi2-bpsk", "bpsk",   "qpsk",   "16qam",
+                                                         "64qam",    "256qam", "1024qam"};
+    now.sent = sent;
+    now.stream = 1000 + (uint32_t)(sent - transmissions);
+    now.code = make_code(sent);
+    now.values.limit = sent->limit;
+    for (int f = 0; f < 4; f++)
+        if (strcmp(sent->format, formats[f]) == 0)
+            now.values.format = (soft_format)f;
+    for (int m = 0; m < NR_CONSTELLATIONS; m++)
+        if (strcmp(sent->modulation, names[m]) == 0)
+            now.constellation = nr_constellations[m];
+}
+
+static void make_transmission(const struct transmission *sent)
+{
+    size_t E[MAX_BLOCKS];
+    set_up(sent);
+    for (size_t n = 0; n < sizeof now.bits && sent->number == 1; n++) {
+        uint32_t random[4];
+        writer_random(now.stream, 0, (uint32_t)n, 0, random);
+        now.bits[n / MAX_N_CB][n % MAX_N_CB] = (uint8_t)(random[0] >> 31);
+    }
+    make_bits();
+    nr_scrambling sequence;
+    nr_scrambling_start(&sequence, sent->c_init);
+    for (size_t n = 0; n < sent->G / (size_t)now.constellation->n_bits; n++)
+        make_symbol(n, &sequence);
+    make_lengths(E);
+    check_sums(E);
+    for (size_t end = 0; end < 2; end++)
+        update(E, end);
+    put_all();
+    list_line();
+}
+
+int main(int argc, char **argv)
+{
+    writer_open(argc, argv);
+    list_length =
+        (size_t)snprintf(list, sizeof list,
+                         "# name modulation N_L c_init G A base_graph rv_id N_ref C Z_c K' N_cb k0 first_filler "
+                         "n_fillers format scale limit filler positive\n");
+    for (size_t k = 0; k < sizeof transmissions / sizeof *transmissions; k++)
+        make_transmission(&transmissions[k]);
+    writer_put("soft_buffers/codewords.txt", list, list_length);
+    return writer_close();
+}

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The vectors of soft buffers and their checker with another receiver: max-log, descrambling and rate recovery in plain
+Python, from the standard's formulas, pass; the field's usual mistakes do not, nor does any changed value."""
+import contextlib
+import io
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+import check_soft_buffers as checker
+from test_check_llrs import axis_llrs
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+VECTORS = os.path.join(FOLDER, "soft_buffers")
+CODEWORDS = checker.read_codewords(VECTORS)
+
+
+def lifting_size(at_least):
+    return min(a << j for a in (2, 3, 5, 7, 9, 11, 13, 15) for j in range(8) if at_least <= a << j <= 384)
+
+
+def gold(c_init, n_bits):
+    """TS 38.211 clause 5.2.1."""
+    x1, x2 = [1] + 30 * [0], [c_init >> n & 1 for n in range(31)]
+    for n in range(1600 + n_bits):
+        x1.append(x1[n + 3] ^ x1[n])
+        x2.append(x2[n + 3] ^ x2[n + 2] ^ x2[n + 1] ^ x2[n])
+    return [x1[n + 1600] ^ x2[n + 1600] for n in range(n_bits)]
+
+
+def llrs_of(codeword):
+    """All LLRs of a codeword as sent."""
+    stem = os.path.join(VECTORS, codeword.name)
+    components, noise = checker.read(stem + ".cf32", "f"), checker.read(stem + ".noise_var.f32", "f")
+    llrs = []
+    for n, n0 in enumerate(noise):
+        both = (axis_llrs(v, codeword.q_m // 2, n0) for v in components[2 * n : 2 * n + 2])
+        llrs += [llr for pair in zip(*both) for llr in pair]
+    return llrs
+
+
+def stored(codeword, llr):
+    """An LLR as its format has it."""
+    llr = min(max(codeword.scale * llr, -codeword.limit), codeword.limit)
+    if codeword.format in ("s8", "s16"):
+        return round(llr)
+    return struct.unpack("<" + checker.CODES[codeword.format], struct.pack("<" + checker.CODES[codeword.format], llr))[0]
+
+
+def add(codeword, old, llr):
+    return old if abs(old) > codeword.limit else stored_sum(codeword, old + llr)
+
+
+def stored_sum(codeword, total):
+    total = min(max(total, -codeword.limit), codeword.limit)
+    return struct.unpack("<" + checker.CODES[codeword.format], struct.pack("<" + checker.CODES[codeword.format], total))[0]
+
+
+def recover(codeword, soft, mistake=None):
+    """Soft buffers after a transmission, a list for each code block; `soft` is what they were, None at first."""
+    if soft is None:
+        soft = [[codeword.filler if codeword.is_filler(n) else 0 for n in range(codeword.n_cb)] for _ in range(codeword.c)]
+    sequence = gold(codeword.c_init, codeword.g)
+    llrs = llrs_of(codeword)
+    if mistake == "layers apart":
+        order = [i + n * codeword.n_l for i in range(codeword.n_l) for n in range(codeword.g // codeword.q_m // codeword.n_l)]
+        llrs = [llr for n in order for llr in llrs[n * codeword.q_m : (n + 1) * codeword.q_m]]
+    first = 0
+    for r, length in enumerate(codeword.lengths()):
+        selected = codeword.selected(length)
+        for k in range(length):
+            sign = -1 if sequence[first + k] and mistake != "no descrambling" else 1
+            value = stored(codeword, sign * (1 - 2 * codeword.positive) * llrs[first + k])
+            place = k % codeword.q_m * (length // codeword.q_m) + k // codeword.q_m if mistake != "no interleaver" else k
+            soft[r][selected[place]] = add(codeword, soft[r][selected[place]], value)
+        first += length
+    return soft
+
+
+def soft_buffers(name, mistake=None):
+    soft = None
+    for codeword in checker.transmissions(CODEWORDS, name):
+        soft = recover(codeword, soft if mistake != "no combining" else None, mistake)
+    return [value for block in soft for value in block]
+
+
+def pack(codeword, values):
+    code = checker.CODES[codeword.format]
+    return struct.pack(f"<{len(values)}{code}", *(int(v) if code in "bh" else v for v in values))
+
+
+class CheckSoftBuffers(unittest.TestCase):
+    def check(self, name, data, *options, script=None):
+        """The checker's answer, in this process for the sake of time, or of a copy of it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "soft")
+            with open(path, "wb") as file:
+                file.write(data)
+            if script:
+                command = [sys.executable, "-EsB", os.path.join(script, "check_soft_buffers.py"), name, path, *options]
+                return subprocess.run(command, capture_output=True, text=True, check=False)
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), \
+                    unittest.mock.patch.object(sys, "argv", ["check_soft_buffers.py", name, path, *options]):
+                try:
+                    status = int(checker.main())
+                except SystemExit as end:
+                    status = end.code if isinstance(end.code, int) else 1
+                    err.write("" if isinstance(end.code, int) else end.code)
+            return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
+
+    def accept(self, *arguments, **options):
+        result = self.check(*arguments, **options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertTrue(result.stdout.endswith("all soft bits are max-log's\n"))
+
+    def refuse(self, name, values, what, *options):
+        result = self.check(name, pack(CODEWORDS[name], values), *options)
+        with self.subTest(what, name=name):
+            self.assertEqual((result.returncode, result.stderr), (1, ""), result.stdout)
+        return result.stdout
+
+    def test_codewords(self):
+        """What is listed beside the grants is what the standard makes of them."""
+        formats, redundancy_versions = set(), set()
+        for each in CODEWORDS.values():
+            b = each.a + (24 if each.a > 3824 else 16)
+            k_cb = 8448 if each.base_graph == 1 else 3840
+            c = 1 if b <= k_cb else -(-b // (k_cb - 24))
+            k_prime = b // c if c == 1 else (b + 24 * c) // c
+            k_b = 22 if each.base_graph == 1 else 10 if b > 640 else 9 if b > 560 else 8 if b > 192 else 6
+            z_c = lifting_size(-(-k_prime // k_b))
+            n = (66 if each.base_graph == 1 else 50) * z_c
+            n_cb = min(n, each.n_ref or n)
+            factor = ((0, 17, 33, 56), (0, 13, 25, 43))[each.base_graph - 1][each.rv]
+            fillers = (22 if each.base_graph == 1 else 10) * z_c - k_prime
+            self.assertEqual((each.c, each.z_c, each.k_prime, each.n_cb), (c, z_c, k_prime, n_cb))
+            self.assertEqual((each.k0, each.first_filler, each.n_fillers),
+                             (factor * n_cb // n * z_c, k_prime - 2 * z_c, fillers))
+            self.assertEqual(sum(each.lengths()), each.g)
+            formats.add(each.format)
+            redundancy_versions.add(each.rv)
+        self.assertEqual(formats, {"s8", "s16", "f16", "f32"})
+        self.assertLessEqual({0, 2}, redundancy_versions)
+        for what in (lambda e: e.base_graph == 1, lambda e: e.base_graph == 2, lambda e: e.c > 1, lambda e: e.n_l == 2,
+                     lambda e: e.n_ref, lambda e: max(e.lengths()) > e.n_cb - e.n_fillers, lambda e: e.name.endswith(".2")):
+            self.assertTrue(any(what(each) for each in CODEWORDS.values()))
+
+    def test_plain_python_passes(self):
+        for name, codeword in CODEWORDS.items():
+            self.accept(name, pack(codeword, soft_buffers(name)))
+
+    def test_usual_mistakes(self):
+        for name, codeword in CODEWORDS.items():
+            values = soft_buffers(name)
+            self.refuse(name, soft_buffers(name, "no interleaver"), "not de-interleaved")
+            self.refuse(name, soft_buffers(name, "no descrambling"), "not descrambled")
+            self.refuse(name, [-v for v in values], "sign")
+            self.refuse(name, values[1:] + values[:1], "off by one")
+            if codeword.n_l > 1:
+                self.refuse(name, soft_buffers(name, "layers apart"), "a layer behind the other")
+            if name.endswith(".2"):
+                self.refuse(name, soft_buffers(name, "no combining"), "not combined")
+
+    def test_one_value(self):
+        """A single wrong value of each kind, whichever it is, is found and named."""
+        for name, codeword in CODEWORDS.items():
+            low, high = checker.read_bounds(VECTORS, codeword)
+            self.accept(name, pack(codeword, low))
+            self.accept(name, pack(codeword, high))
+            kinds = checker.kinds_of(CODEWORDS, name)
+            for kind in set(kinds):
+                of_kind = [i for i, each in enumerate(kinds) if each == kind]
+                for i in (of_kind[0], of_kind[len(of_kind) // 2], of_kind[-1]):
+                    wrong = list(low)
+                    wrong[i] = 100 if wrong[i] < 50 else 0
+                    output = self.refuse(name, wrong, kind)
+                    self.assertIn(f"  {kind}: code block {i // codeword.n_cb}, position {i % codeword.n_cb}: ", output)
+                    self.assertTrue(output.endswith("\n1 soft bits are not max-log's\n"), output)
+                    result = self.check(name, pack(codeword, wrong), "--skip", kind)
+                    self.assertEqual(result.returncode, 0)
+
+    def test_changed_bytes(self):
+        """Any byte of a file of integers or half floats, changed, is found."""
+        for name in ("srsran-repeated.1", "srsran-limited.1", "cuphy.2"):
+            codeword = CODEWORDS[name]
+            data = pack(codeword, checker.read_bounds(VECTORS, codeword)[0])
+            for i in range(0, len(data), 61):
+                wrong = bytearray(data)
+                wrong[i] ^= 1 << i % 7
+                result = self.check(name, bytes(wrong))
+                self.assertEqual(result.returncode, 1, (name, i))
+
+    def test_layouts(self):
+        """Values in front, strides, other formats."""
+        name = "oai.1"
+        codeword = CODEWORDS[name]
+        values = checker.read_bounds(VECTORS, codeword)[0]
+        blocks = [list(values[r * codeword.n_cb : (r + 1) * codeword.n_cb]) for r in range(codeword.c)]
+        front = 2 * codeword.z_c
+        self.accept(name, pack(codeword, [v for block in blocks for v in front * [0] + block]), "--front", str(front))
+        self.accept(name, pack(codeword, [v for block in blocks for v in front * [0] + block + 10 * [7]]), "--front", str(front),
+                    "--stride", str(front + codeword.n_cb + 10))
+        self.accept(name, struct.pack(f"<{len(values)}f", *values), "--format", "f32")
+        self.accept(name, pack(codeword, [v + 1 for v in values]), "--slack", "1")
+
+    def test_folder_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("check_llrs.py", "check_soft_buffers.py"):
+                shutil.copy(os.path.join(FOLDER, name), folder)
+            shutil.copytree(VECTORS, os.path.join(folder, "soft_buffers"))
+            self.accept("srsran.2", pack(CODEWORDS["srsran.2"], soft_buffers("srsran.2")), script=folder)
+
+    def test_no_soft_buffers(self):
+        data = pack(CODEWORDS["srsran.1"], soft_buffers("srsran.1"))
+        for name, what, message in (("srsran.1", data[:-1], "expected"), ("cuphy.1", data[:-1], "no whole number"),
+                                    ("srsran.3", data, "not one of")):
+            result = self.check(name, what)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+        self.assertEqual(self.check("srsran.1", data, "--skip", "nothing").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
