@@ -70,6 +70,19 @@ struct statistics {
     }
 };
 
+/// Elements of an OFDM symbol that have data.
+struct allocation {
+    explicit allocation(element_mask elements)
+        : mask(std::move(elements)), n(mask.count()), first(n != 0 ? mask.find_lowest() : 0),
+          is_contiguous(n != 0 && n == mask.find_highest() + 1 - first)
+    {
+    }
+
+    element_mask mask;
+    unsigned n, first;
+    bool is_contiguous;
+};
+
 /// What a call of demodulate() is about.
 struct transmission {
     ocudu::pusch_codeword_buffer &codeword;
@@ -111,17 +124,17 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         transmission call = {
             codeword, grid, estimates, config, scrambling_init(config), ocudu::get_bits_per_symbol(config.modulation)};
         scrambling_->init(call.c_init);
-        const element_mask data_mask =
-            config.rb_mask.kronecker_product<ocudu::NOF_SUBCARRIERS_PER_RB>(~ocudu::re_prb_mask());
-        const element_mask dmrs_mask = config.rb_mask.kronecker_product<ocudu::NOF_SUBCARRIERS_PER_RB>(
-            ~ocudu::get_dmrs_prb_mask(config.dmrs_type, config.nof_cdm_groups_without_data));
+        const allocation data(config.rb_mask.kronecker_product<ocudu::NOF_SUBCARRIERS_PER_RB>(~ocudu::re_prb_mask()));
+        const allocation beside_dmrs(config.rb_mask.kronecker_product<ocudu::NOF_SUBCARRIERS_PER_RB>(
+            ~ocudu::get_dmrs_prb_mask(config.dmrs_type, config.nof_cdm_groups_without_data)));
 
         statistics whole;
         for (unsigned l = config.start_symbol_index; l != config.start_symbol_index + config.nof_symbols; ++l) {
-            const element_mask &mask = config.dmrs_symb_pos.test(l) ? dmrs_mask : data_mask;
-            if (mask.none())
+            const allocation &elements = config.dmrs_symb_pos.test(l) ? beside_dmrs : data;
+            if (elements.n == 0)
                 continue;
-            const size_t n_symbols = equalize(call, l, mask);
+            equalize(call, l, elements);
+            const size_t n_symbols = elements.n * config.nof_tx_layers;
             whole.add(demap(call, notifier, l, ocudu::span<const ocudu::cf_t>(symbols_).first(n_symbols),
                             ocudu::span<float>(noise_vars_).first(n_symbols)));
         }
@@ -137,26 +150,25 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
 
     /// An OFDM symbol's elements at each port. They need no copy where they lie side by side.
     const ocudu::re_buffer_reader<ocudu::cbf16_t> &extract(const transmission &call, unsigned l,
-                                                           const element_mask &mask)
+                                                           const allocation &elements)
     {
         const auto &ports = call.config.rx_ports;
-        const unsigned n_elements = mask.count(), first = mask.find_lowest();
-        const bool is_contiguous = n_elements == mask.find_highest() + 1 - first;
-        received_view_.resize(ports.size(), n_elements);
-        received_copy_.resize(ports.size(), n_elements);
-        for (unsigned i = 0; i != ports.size(); ++i)
-            if (is_contiguous)
-                received_view_.set_slice(i, call.grid.get_view(ports[i], l).subspan(first, n_elements));
-            else
-                call.grid.get(received_copy_.get_slice(i), ports[i], l, 0, mask);
-        if (is_contiguous)
+        if (elements.is_contiguous) {
+            received_view_.resize(ports.size(), elements.n);
+            for (unsigned i = 0; i != ports.size(); ++i)
+                received_view_.set_slice(i, call.grid.get_view(ports[i], l).subspan(elements.first, elements.n));
             return received_view_;
+        }
+        received_copy_.resize(ports.size(), elements.n);
+        for (unsigned i = 0; i != ports.size(); ++i)
+            call.grid.get(received_copy_.get_slice(i), ports[i], l, 0, elements.mask);
         return received_copy_;
     }
 
     /// The channel of an OFDM symbol's elements, of which the DC subcarrier has none.
-    void extract_channel(const transmission &call, unsigned l, const element_mask &mask)
+    void extract_channel(const transmission &call, unsigned l, const allocation &elements)
     {
+        const element_mask &mask = elements.mask;
         const configuration &config = call.config;
         const unsigned begin = config.rb_mask.find_lowest() * ocudu::NOF_SUBCARRIERS_PER_RB;
         const unsigned end = (config.rb_mask.find_highest() + 1) * ocudu::NOF_SUBCARRIERS_PER_RB;
@@ -166,7 +178,7 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
             *config.dc_position < end && mask.test(*config.dc_position))
             dc = *config.dc_position == 0 ? 0 : mask.slice(0, *config.dc_position).count();
 
-        channel_.resize(mask.count(), config.rx_ports.size(), config.nof_tx_layers);
+        channel_.resize(elements.n, config.rx_ports.size(), config.nof_tx_layers);
         for (unsigned layer = 0; layer != config.nof_tx_layers; ++layer)
             for (unsigned i = 0; i != config.rx_ports.size(); ++i) {
                 const ocudu::span<ocudu::cbf16_t> channel = channel_.get_channel(i, layer);
@@ -176,25 +188,24 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
             }
     }
 
-    /// Returns how many symbols there are, all layers counted.
-    size_t equalize(const transmission &call, unsigned l, const element_mask &mask)
+    /// Leaves an OFDM symbol's symbols and their noise, layers interleaved.
+    void equalize(const transmission &call, unsigned l, const allocation &elements)
     {
         const configuration &config = call.config;
         float noise_vars[ocudu::MAX_PORTS];
         for (unsigned i = 0; i != config.rx_ports.size(); ++i)
             noise_vars[i] = call.estimates.get_noise_variance(i);
-        extract_channel(call, l, mask);
+        extract_channel(call, l, elements);
 
-        const size_t n_symbols = mask.count() * config.nof_tx_layers;
+        const size_t n_symbols = elements.n * config.nof_tx_layers;
         const ocudu::span<ocudu::cf_t> symbols = ocudu::span<ocudu::cf_t>(symbols_).first(n_symbols);
         const ocudu::span<float> noise = ocudu::span<float>(noise_vars_).first(n_symbols);
-        equalizer_->equalize(symbols, noise, extract(call, l, mask), channel_,
+        equalizer_->equalize(symbols, noise, extract(call, l, elements), channel_,
                              ocudu::span<const float>(noise_vars, config.rx_ports.size()), 1.0F);
         if (config.enable_transform_precoding) {
             precoder_->deprecode_ofdm_symbol(symbols, symbols);
             precoder_->deprecode_ofdm_symbol_noise(noise, noise);
         }
-        return n_symbols;
     }
 
     /// Demaps an OFDM symbol, in as many blocks as the codeword's buffer takes it. Statistics come before the last one.
