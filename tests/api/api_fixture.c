@@ -166,3 +166,15 @@ softqam_demodulator_config api_llr_config(softqam_output_format format)
     config.output_format = format;
     return config;
 }
+
+void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row)
+{
+    const char *message = softqam_error_message();
+    if (strncmp(message, "segment 0 of 2: ", 16) == 0 || strncmp(message, "segment 1 of 2: ", 16) == 0)
+        message += 16;
+    bool printable = true;
+    for (const char *c = message; *c; c++)
+        printable = printable && *c >= ' ' && *c != 0x7f;
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !printable || strncmp(message, expected, strlen(expected)) != 0)
+        fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
+}

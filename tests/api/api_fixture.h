@@ -38,6 +38,10 @@ void api_assert_refused(const softqam_demodulator_config *config, softqam_status
 void api_assert_invalid(const softqam_demodulator_config *config, const char *what);
 void api_assert_accepted(const softqam_demodulator_config *config);
 
+/* A refusal of row number `row` of `what` says one line, of printable characters, that starts as expected; of several
+ * segments it says first which one is meant. */
+void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
+
 /* The same of softqam_context_create(). */
 void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);
 void api_assert_context_invalid(const softqam_context_config *config, const char *what);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api_fixture.h"
-#include "bad_calls.h"
 
 /* 12 symbols of 256QAM, cf32, and their noise; two code blocks of 48 bits. */
 enum { N_SYMBOLS = 12, N_CB = 60, NOISE = 8 * N_SYMBOLS, INPUTS_END = NOISE + 4 * N_SYMBOLS, MEMORY_NBYTES = 2048 };
@@ -57,8 +56,8 @@ static void check_row(const codeword_row *row, size_t number)
             .noise_stride = 1,
             .layers = {{.symbols = memory, .noise_var = (const float *)(const void *)(memory + NOISE)}},
             .codeword = k ? row->codeword : good};
-    check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "codeword", number);
-    check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "codeword", number);
+    api_check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "codeword", number);
+    api_check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "codeword", number);
     assert_memory_equal(memory, expected, sizeof memory);
     if (harness_backend() != SOFTQAM_BACKEND_CUDA) {
         assert_int_equal(softqam_demodulate_segments(demodulator, segments, 1), SOFTQAM_OK);
@@ -67,9 +66,8 @@ static void check_row(const codeword_row *row, size_t number)
     softqam_demodulator_destroy(demodulator);
 }
 
-void test_soft_buffers(void **state)
+HARNESS_TEST(test_soft_buffers)
 {
-    (void)state;
     const codeword_row rows[] = {
         ROW(S8, "codeword.filler_value is 128, which is no value of s8", .buffers = OUT, .filler_value = 128),
         ROW(S8, "codeword.filler_value is -0.5, which is no value of s8", .buffers = OUT, .filler_value = -0.5F),

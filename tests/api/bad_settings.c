@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api_fixture.h"
-#include "bad_calls.h"
 
 /* A demodulator's configuration that is wrong, and a context's. */
 typedef struct config_row {
@@ -117,31 +116,30 @@ static const context_row context_rows[] = {
     WRONG_CONTEXT("config.reserved is not 0", .reserved = {[7] = (uint64_t)1 << 63}, .backend = 3),
 };
 
-void test_configurations(void **state)
+HARNESS_TEST(test_configurations)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(config_rows); k++) {
         softqam_demodulator_config config = config_rows[k].config;
         config.context = api_shared_context();
         const softqam_demodulator_config before = config;
         softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
-        check_refusal(softqam_demodulator_create(&demodulator, &config), config_rows[k].message, "configuration", k);
+        api_check_refusal(softqam_demodulator_create(&demodulator, &config), config_rows[k].message, "configuration",
+                          k);
         assert_null(demodulator);
         assert_memory_equal(&config, &before, sizeof config);
     }
     print_message("%zu rows\n", HARNESS_COUNT(config_rows));
 }
 
-void test_context_configurations(void **state)
+HARNESS_TEST(test_context_configurations)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(context_rows); k++) {
         softqam_context_config config = context_rows[k].config;
         if (config.backend == 0)
             config.backend = harness_backend();
         const softqam_context_config before = config;
         softqam_context *context = (softqam_context *)(void *)&config;
-        check_refusal(softqam_context_create(&context, &config), context_rows[k].message, "context", k);
+        api_check_refusal(softqam_context_create(&context, &config), context_rows[k].message, "context", k);
         assert_null(context);
         assert_memory_equal(&config, &before, sizeof config);
     }
@@ -149,9 +147,8 @@ void test_context_configurations(void **state)
 }
 
 /* A name that is no text of one line. */
-void test_variant_with_control_characters(void **state)
+HARNESS_TEST(test_variant_with_control_characters)
 {
-    (void)state;
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.backend = harness_backend();
@@ -160,8 +157,8 @@ void test_variant_with_control_characters(void **state)
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
     config.cpu_variant = name;
-    check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
+    api_check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"xxxxxxxx", "long variant", 0);
     config.cpu_variant = "a\nb\x1b[2J";
-    check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
-                  "variant with controls", 0);
+    api_check_refusal(softqam_context_create(&context, &config), "config.cpu_variant is \"a?b?[2J\", not one of ",
+                      "variant with controls", 0);
 }

@@ -5,9 +5,8 @@
 
 #include "api_fixture.h"
 
-static void test_null_demodulator(void **state)
+HARNESS_TEST(test_null_demodulator)
 {
-    (void)state;
     softqam_demodulator_config config = api_config();
     assert_int_equal(softqam_demodulator_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
     api_assert_one_line(softqam_error_message());
@@ -31,9 +30,8 @@ static void assert_call_refused(softqam_demodulator *demodulator, const void *in
     api_assert_works(demodulator);
 }
 
-static void test_null_buffers(void **state)
+HARNESS_TEST(test_null_buffers)
 {
-    (void)state;
     softqam_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[sizeof api_soft_bits], untouched[sizeof api_soft_bits];
     memset(untouched, API_OUT_BYTE, sizeof untouched);
@@ -56,9 +54,8 @@ static void assert_llr_call_refused(softqam_demodulator *demodulator, softqam_ou
     api_assert_llrs_work(demodulator, format);
 }
 
-static void test_noise_var_misuse(void **state)
+HARNESS_TEST(test_noise_var_misuse)
 {
-    (void)state;
     const float noise_vars[API_SYMBOLS + 1] = {1, 1, 1, 1, 1};
     const float *misaligned[] = {NULL, (const float *)(const void *)((const uint8_t *)noise_vars + 1),
                                  (const float *)(const void *)((const uint8_t *)noise_vars + 2)};
@@ -84,9 +81,8 @@ static void test_noise_var_misuse(void **state)
 }
 
 /* Noise variances at every multiple of 4 around an output: one value, or one for each symbol. */
-static void test_noise_var_overlap(void **state)
+HARNESS_TEST(test_noise_var_overlap)
 {
-    (void)state;
     for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
         softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
         config.noise = (softqam_noise)noise;
@@ -105,9 +101,8 @@ static void test_noise_var_overlap(void **state)
     }
 }
 
-static void test_no_symbols(void **state)
+HARNESS_TEST(test_no_symbols)
 {
-    (void)state;
     softqam_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[1] = {API_OUT_BYTE};
     assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
@@ -120,9 +115,8 @@ static void test_no_symbols(void **state)
 
 /* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every input and output
  * format. */
-static void test_overflowing_counts(void **state)
+HARNESS_TEST(test_overflowing_counts)
 {
-    (void)state;
     static const size_t counts[] = {
         SIZE_MAX,
         SIZE_MAX - 1,
@@ -172,9 +166,8 @@ static void check_layout(softqam_demodulator *demodulator, size_t in, size_t out
     }
 }
 
-static void test_overlap(void **state)
+HARNESS_TEST(test_overlap)
 {
-    (void)state;
     softqam_demodulator *demodulator = api_create_soft_bits();
     const size_t middle = 48;
     for (size_t out = 0; out <= 2 * middle; out++) {
@@ -185,9 +178,8 @@ static void test_overlap(void **state)
 }
 
 /* With 2 bytes a symbol the input is the shorter one: it may lie anywhere within the output. */
-static void test_overlap_of_unequal_sizes(void **state)
+HARNESS_TEST(test_overlap_of_unequal_sizes)
 {
-    (void)state;
     softqam_demodulator_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
     softqam_demodulator *demodulator = api_create(&config);
@@ -199,15 +191,4 @@ static void test_overlap_of_unequal_sizes(void **state)
         assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
     }
     softqam_demodulator_destroy(demodulator);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null_demodulator), cmocka_unit_test(test_null_buffers),
-        cmocka_unit_test(test_noise_var_misuse), cmocka_unit_test(test_noise_var_overlap),
-        cmocka_unit_test(test_no_symbols),       cmocka_unit_test(test_overflowing_counts),
-        cmocka_unit_test(test_overlap),          cmocka_unit_test(test_overlap_of_unequal_sizes),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -5,9 +5,8 @@
 
 #include "api_fixture.h"
 
-static void test_defaults(void **state)
+HARNESS_TEST(test_defaults)
 {
-    (void)state;
     softqam_demodulator_config config;
     memset(&config, 0xff, sizeof config);
     softqam_demodulator_config_init(&config);
@@ -27,9 +26,8 @@ static void test_defaults(void **state)
     softqam_demodulator_config_init(NULL);
 }
 
-static void test_context_defaults(void **state)
+HARNESS_TEST(test_context_defaults)
 {
-    (void)state;
     softqam_context_config config;
     memset(&config, 0xff, sizeof config);
     softqam_context_config_init(&config);
@@ -50,9 +48,8 @@ static void test_context_defaults(void **state)
     softqam_context_config_init(NULL);
 }
 
-static void test_null_config(void **state)
+HARNESS_TEST(test_null_config)
 {
-    (void)state;
     softqam_demodulator *demodulator;
     assert_int_equal(softqam_demodulator_create(&demodulator, NULL), SOFTQAM_OK);
     api_assert_llrs_work(demodulator, SOFTQAM_OUTPUT_S8);
@@ -66,9 +63,8 @@ static void test_null_config(void **state)
 }
 
 /* One past each end of every enumeration, and far away. */
-static void test_enumerations(void **state)
+HARNESS_TEST(test_enumerations)
 {
-    (void)state;
     static const int far[] = {0, -1, 99, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < HARNESS_COUNT(far); i++) {
         softqam_context_config context_config = api_context_config();
@@ -96,9 +92,8 @@ static void test_enumerations(void **state)
 }
 
 /* 256QAM by name and by zero; the others, but not to u8. */
-static void test_modulations(void **state)
+HARNESS_TEST(test_modulations)
 {
-    (void)state;
     for (int modulation = SOFTQAM_MODULATION_DEFAULT; modulation <= SOFTQAM_MODULATION_1024QAM; modulation++) {
         const bool is_256qam = modulation == SOFTQAM_MODULATION_DEFAULT || modulation == SOFTQAM_MODULATION_256QAM;
         for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
@@ -121,9 +116,8 @@ static void assert_llrs_accepted(const softqam_demodulator_config *config)
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_llr_scales(void **state)
+HARNESS_TEST(test_llr_scales)
 {
-    (void)state;
     static const float refused[] = {-1, -6, 0x1.fffffep-11F, 0x1.000002p20F, 1e-45F, NAN, -NAN, INFINITY, -INFINITY};
     static const float accepted[] = {0, 1, 6, 20, 0x1p-10F, 0x1p20F};
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
@@ -137,9 +131,8 @@ static void test_llr_scales(void **state)
     }
 }
 
-static void test_llr_limits(void **state)
+HARNESS_TEST(test_llr_limits)
 {
-    (void)state;
     static const int refused[] = {-1, -127, 128, 255, INT32_MIN, INT32_MAX};
     static const int accepted[] = {0, 1, 64, 127};
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
@@ -154,9 +147,8 @@ static void test_llr_limits(void **state)
 }
 
 /* Only s8 has steps. */
-static void test_formats_without_steps(void **state)
+HARNESS_TEST(test_formats_without_steps)
 {
-    (void)state;
     static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_U8, SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
     static const float scales[] = {6, 0.5F, 0x1.000002p0F, -1, NAN, INFINITY};
     static const int limits[] = {-1, 1, 127, 128};
@@ -183,9 +175,8 @@ static void test_formats_without_steps(void **state)
     }
 }
 
-static void test_input_scales(void **state)
+HARNESS_TEST(test_input_scales)
 {
-    (void)state;
     static const float refused[] = {-1, -1e-45F, NAN, -NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < HARNESS_COUNT(refused); i++) {
         softqam_demodulator_config config = api_config();
@@ -197,9 +188,8 @@ static void test_input_scales(void **state)
     api_assert_accepted(&config);
 }
 
-static void test_counts(void **state)
+HARNESS_TEST(test_counts)
 {
-    (void)state;
     softqam_context_config config = api_context_config();
     config.n_threads = 1025;
     api_assert_context_invalid(&config, "n_threads");
@@ -227,9 +217,8 @@ static void test_counts(void **state)
     api_assert_context_accepted(&config);
 }
 
-static void test_devices(void **state)
+HARNESS_TEST(test_devices)
 {
-    (void)state;
     softqam_context_config config = api_context_config();
     config.device = -2;
     api_assert_context_invalid(&config, "device");
@@ -259,9 +248,8 @@ static void test_devices(void **state)
 }
 
 /* Of CPUs: both or neither, numbers that there may be, and as many as there may be. */
-static void test_cpus(void **state)
+HARNESS_TEST(test_cpus)
 {
-    (void)state;
     unsigned cpus[1025] = {0};
     softqam_context_config config = api_context_config();
     config.n_cpus = 1;
@@ -292,9 +280,8 @@ static void test_cpus(void **state)
 }
 
 /* Zeros are every default of a demodulator: such a one gives the bytes of one with the defaults. */
-static void test_zeros_are_the_defaults(void **state)
+HARNESS_TEST(test_zeros_are_the_defaults)
 {
-    (void)state;
     enum { STREAM = 1, N = 1000 };
     harness_random random = harness_random_stream(STREAM);
     static float symbols[2 * N], noise_var[N];
@@ -314,9 +301,8 @@ static void test_zeros_are_the_defaults(void **state)
 }
 
 /* Each of the words that later versions may give a meaning. */
-static void test_reserved_fields(void **state)
+HARNESS_TEST(test_reserved_fields)
 {
-    (void)state;
     static const uint64_t values[] = {1, (uint64_t)1 << 32, (uint64_t)1 << 63, UINT64_MAX};
     for (size_t i = 0; i < 8 * HARNESS_COUNT(values); i++) {
         softqam_demodulator_config config = api_config();
@@ -338,18 +324,4 @@ static void test_reserved_fields(void **state)
     context_config.reserved_word = 0x80000000U;
     api_assert_context_invalid(&context_config, "reserved_word");
     assert_string_equal(softqam_error_message(), "config.reserved_word is 2147483648, not 0");
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),        cmocka_unit_test(test_context_defaults),
-        cmocka_unit_test(test_null_config),     cmocka_unit_test(test_enumerations),
-        cmocka_unit_test(test_modulations),     cmocka_unit_test(test_llr_scales),
-        cmocka_unit_test(test_llr_limits),      cmocka_unit_test(test_formats_without_steps),
-        cmocka_unit_test(test_input_scales),    cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_devices),         cmocka_unit_test(test_cpus),
-        cmocka_unit_test(test_reserved_fields), cmocka_unit_test(test_zeros_are_the_defaults),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

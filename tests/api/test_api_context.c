@@ -27,9 +27,8 @@ static void call_large(softqam_demodulator *demodulator)
 }
 
 /* The caller's hold ends before, between or after the demodulators'. */
-static void test_ends_in_any_order(void **state)
+HARNESS_TEST(test_ends_in_any_order)
 {
-    (void)state;
     for (int ends = 0; ends < 3; ends++) {
         for (int first = 0; first < 2; first++) {
             softqam_context_config config = api_context_config();
@@ -57,9 +56,8 @@ static void test_ends_in_any_order(void **state)
 }
 
 /* A context that nothing was ever done with, and one whose demodulators come and go. */
-static void test_unused_and_reused(void **state)
+HARNESS_TEST(test_unused_and_reused)
 {
-    (void)state;
     const softqam_context_config config = api_context_config();
     softqam_context_destroy(api_create_context(&config));
     softqam_context *context = api_create_context(&config);
@@ -72,9 +70,8 @@ static void test_unused_and_reused(void **state)
 }
 
 /* Demodulators without a context of their own share one, whose threads end with the last of them. */
-static void test_default_context(void **state)
+HARNESS_TEST(test_default_context)
 {
-    (void)state;
     const size_t without_threads = tasks_now().n;
     for (int round = 0; round < 2; round++) {
         softqam_demodulator *demodulators[3];
@@ -99,9 +96,8 @@ static void test_default_context(void **state)
 }
 
 /* Of several demodulators any one may go, the first, the last, one between, and those left are still prepared. */
-static void test_prepare_after_some_have_gone(void **state)
+HARNESS_TEST(test_prepare_after_some_have_gone)
 {
-    (void)state;
     for (int gone = 0; gone < 3; gone++) {
         const softqam_context_config config = api_context_config();
         softqam_context *context = api_create_context(&config);
@@ -119,9 +115,8 @@ static void test_prepare_after_some_have_gone(void **state)
     }
 }
 
-static void test_prepare_flags(void **state)
+HARNESS_TEST(test_prepare_flags)
 {
-    (void)state;
     const softqam_context_config config = api_context_config();
     for (unsigned what = 0; what <= SOFTQAM_PREPARE_ALL; what++) {
         softqam_context *context = api_create_context(&config);
@@ -151,9 +146,8 @@ static void test_prepare_flags(void **state)
 }
 
 /* AUTO has not looked for a GPU until it is told to, or until a call is large enough. */
-static void test_backend_names(void **state)
+HARNESS_TEST(test_backend_names)
 {
-    (void)state;
     const bool usable = harness_cuda_is_usable();
     const softqam_backend backend = harness_backend();
     const char *found = backend != SOFTQAM_BACKEND_CPU && usable ? "cuda" : "cpu";
@@ -172,9 +166,8 @@ static void test_backend_names(void **state)
 }
 
 /* Arrays are the caller's again as soon as the context is made. */
-static void test_config_is_copied(void **state)
+HARNESS_TEST(test_config_is_copied)
 {
-    (void)state;
     unsigned *cpus = harness_alloc(2 * sizeof *cpus);
     cpus[0] = cpus[1] = 0;
     char *variant = harness_alloc(16);
@@ -210,9 +203,8 @@ static softqam_demodulator *create_with_variable(const char *value)
 }
 
 /* A name in the environment that is none is no reason to fail, and is said; one in the configuration is refused. */
-static void test_variants(void **state)
+HARNESS_TEST(test_variants)
 {
-    (void)state;
     static const char *const unknown[] = {"sse9", "PORTABLE", "portable ", "%s%n", "a\nb\x1b[2J"};
     const char *given = getenv("SOFTQAM_CPU_VARIANT");
     char *before = given ? strdup(given) : NULL;
@@ -285,9 +277,8 @@ static void *live_in_contexts(void *argument)
     return NULL;
 }
 
-static void test_many_threads(void **state)
+HARNESS_TEST(test_many_threads)
 {
-    (void)state;
     const softqam_context_config config = api_context_config();
     softqam_context *shared = api_create_context(&config);
     pthread_t threads[N_CALLERS];
@@ -299,16 +290,4 @@ static void test_many_threads(void **state)
         assert_null(failed);
     }
     softqam_context_destroy(shared);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends_in_any_order), cmocka_unit_test(test_unused_and_reused),
-        cmocka_unit_test(test_default_context),   cmocka_unit_test(test_prepare_after_some_have_gone),
-        cmocka_unit_test(test_prepare_flags),     cmocka_unit_test(test_backend_names),
-        cmocka_unit_test(test_config_is_copied),  cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_many_threads),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

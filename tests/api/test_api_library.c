@@ -10,9 +10,8 @@
 
 #include "api_fixture.h"
 
-static void test_host_memory(void **state)
+HARNESS_TEST(test_host_memory)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
     const softqam_context_config config = api_context_config();
     softqam_context *context = api_create_context(&config);
@@ -28,9 +27,8 @@ static void test_host_memory(void **state)
     softqam_context_destroy(context);
 }
 
-static void test_host_memory_refused(void **state)
+HARNESS_TEST(test_host_memory_refused)
 {
-    (void)state;
     static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2};
     softqam_demodulator *demodulator = api_create_soft_bits();
     softqam_context *context = softqam_demodulator_context(demodulator);
@@ -50,9 +48,8 @@ static void test_host_memory_refused(void **state)
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_host_memory_outlives_context(void **state)
+HARNESS_TEST(test_host_memory_outlives_context)
 {
-    (void)state;
     const softqam_context_config config = api_context_config();
     softqam_context *first = api_create_context(&config);
     void *in, *out;
@@ -70,9 +67,8 @@ static void test_host_memory_outlives_context(void **state)
     softqam_host_free(in);
 }
 
-static void test_format_sizes(void **state)
+HARNESS_TEST(test_format_sizes)
 {
-    (void)state;
     static const int none[] = {-1, 99, INT32_MIN, INT32_MAX};
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CF32), 8);
     assert_int_equal(softqam_input_symbol_nbytes(SOFTQAM_INPUT_CS16), 4);
@@ -89,9 +85,8 @@ static void test_format_sizes(void **state)
     }
 }
 
-static void test_bits_per_symbol(void **state)
+HARNESS_TEST(test_bits_per_symbol)
 {
-    (void)state;
     static const unsigned bits[HARNESS_N_MODULATIONS + 1] = {8, 1, 1, 2, 4, 6, 8, HARNESS_MAX_SYMBOL_BITS};
     for (size_t k = 0; k < HARNESS_COUNT(bits); k++)
         assert_int_equal(softqam_bits_per_symbol((softqam_modulation)k), bits[k]);
@@ -101,9 +96,8 @@ static void test_bits_per_symbol(void **state)
 }
 
 /* The product, or 0 where a size_t does not hold it: the largest count that it does, and one more. */
-static void test_output_sizes(void **state)
+HARNESS_TEST(test_output_sizes)
 {
-    (void)state;
     static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 1,
                                                                   [SOFTQAM_OUTPUT_S16] = 2,
                                                                   [SOFTQAM_OUTPUT_F16] = 2,
@@ -134,9 +128,8 @@ static void test_output_sizes(void **state)
     assert_int_equal(softqam_output_nbytes((softqam_output_format)-1, SOFTQAM_MODULATION_256QAM, 1), 0);
 }
 
-static void test_status_strings(void **state)
+HARNESS_TEST(test_status_strings)
 {
-    (void)state;
     static const softqam_status statuses[] = {
         SOFTQAM_OK,
         SOFTQAM_ERROR_INVALID_ARGUMENT,
@@ -166,9 +159,8 @@ static void *fail_elsewhere(void *argument)
     return NULL;
 }
 
-static void test_messages_belong_to_threads(void **state)
+HARNESS_TEST(test_messages_belong_to_threads)
 {
-    (void)state;
     softqam_demodulator_config config = api_config();
     config.llr_limit = 128;
     api_assert_invalid(&config, "llr_limit");
@@ -200,9 +192,8 @@ static void assert_works_on_cpu(const softqam_context_config *config)
 }
 
 /* What a machine without a GPU, or a build without CUDA, must do. */
-static void test_cuda_unavailable(void **state)
+HARNESS_TEST(test_cuda_unavailable)
 {
-    (void)state;
     if (harness_cuda_is_usable())
         skip();
     softqam_context_config config = api_context_config();
@@ -214,9 +205,8 @@ static void test_cuda_unavailable(void **state)
 }
 
 /* Of AUTO, a device that there is not is one more GPU that is not usable. */
-static void test_absent_device(void **state)
+HARNESS_TEST(test_absent_device)
 {
-    (void)state;
     softqam_context_config config = api_context_config();
     config.device = 100000;
     if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
@@ -240,9 +230,8 @@ static bool driver_is_loaded(void)
 }
 
 /* The CPU's backend never opens the driver, nor does AUTO for small calls. Before all other tests. */
-static void test_driver_is_not_opened(void **state)
+HARNESS_TEST(test_driver_is_not_opened)
 {
-    (void)state;
     if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
         skip();
     softqam_context_config config = api_context_config();
@@ -259,9 +248,8 @@ static void test_driver_is_not_opened(void **state)
 }
 
 /* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
-static void test_threads_leave_signals_alone(void **state)
+HARNESS_TEST(test_threads_leave_signals_alone)
 {
-    (void)state;
     if (harness_is_under_compute_sanitizer()) {
         print_message("not under compute-sanitizer, whose own thread would be given the signal\n");
         skip();
@@ -285,32 +273,11 @@ static void test_threads_leave_signals_alone(void **state)
     softqam_context_destroy(context);
 }
 
-static void test_version(void **state)
+HARNESS_TEST(test_version)
 {
-    (void)state;
     char version[64];
     snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
     assert_string_equal(softqam_version(), version);
     assert_int_equal(SOFTQAM_VERSION,
                      SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_driver_is_not_opened),
-        cmocka_unit_test(test_host_memory),
-        cmocka_unit_test(test_host_memory_refused),
-        cmocka_unit_test(test_host_memory_outlives_context),
-        cmocka_unit_test(test_format_sizes),
-        cmocka_unit_test(test_bits_per_symbol),
-        cmocka_unit_test(test_output_sizes),
-        cmocka_unit_test(test_status_strings),
-        cmocka_unit_test(test_messages_belong_to_threads),
-        cmocka_unit_test(test_cuda_unavailable),
-        cmocka_unit_test(test_absent_device),
-        cmocka_unit_test(test_threads_leave_signals_alone),
-        cmocka_unit_test(test_version),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -104,9 +104,8 @@ static void check_strides(samples *self, softqam_input_format input, softqam_out
     }
 }
 
-static void test_strides_and_planes(void **state)
+HARNESS_TEST(test_strides_and_planes)
 {
-    (void)state;
     samples *self = harness_alloc(sizeof *self);
     for (int input = SOFTQAM_INPUT_CF32; input < HARNESS_N_INPUT_FORMATS; input++) {
         fill_samples(self, (softqam_input_format)input);
@@ -117,9 +116,8 @@ static void test_strides_and_planes(void **state)
 }
 
 /* A segment's own scales, noise form and modulation count for it alone, and zero stands for the demodulator's. */
-static void test_own_settings(void **state)
+HARNESS_TEST(test_own_settings)
 {
-    (void)state;
     static const float input_scales[] = {0, 1, 0x1p-9F, 0.37F}, llr_scales[] = {0, 1, 3.25F, 100};
     samples *self = harness_alloc(sizeof *self);
     fill_samples(self, SOFTQAM_INPUT_CS16);
@@ -157,9 +155,8 @@ static void test_own_settings(void **state)
 }
 
 /* In one call, segments of different settings: none takes over its neighbour's. */
-static void test_different_settings_in_one_call(void **state)
+HARNESS_TEST(test_different_settings_in_one_call)
 {
-    (void)state;
     enum { N_SEGMENTS = 12 };
     samples *self = harness_alloc(sizeof *self);
     fill_samples(self, SOFTQAM_INPUT_CS16);
@@ -193,9 +190,8 @@ static void test_different_settings_in_one_call(void **state)
 }
 
 /* An empty segment may have NULL pointers wherever it stands, of LLRs too. */
-static void test_empty_segments(void **state)
+HARNESS_TEST(test_empty_segments)
 {
-    (void)state;
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
     config.output_format = SOFTQAM_OUTPUT_S8;
@@ -218,9 +214,8 @@ static void test_empty_segments(void **state)
 }
 
 /* Not a byte behind the last segment is read, nor one written. */
-static void test_segments_are_only_read(void **state)
+HARNESS_TEST(test_segments_are_only_read)
 {
-    (void)state;
     softqam_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[2][sizeof api_soft_bits];
     const softqam_segment segments[2] = {good_segment(SOFTQAM_OUTPUT_U8, out[0]),
@@ -302,9 +297,8 @@ static void check_misuse(softqam_output_format format)
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_misuse(void **state)
+HARNESS_TEST(test_misuse)
 {
-    (void)state;
     const softqam_segment none[1] = {{0}};
     softqam_demodulator *demodulator = api_create_soft_bits();
     assert_int_equal(softqam_demodulate_segments(demodulator, NULL, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
@@ -321,9 +315,8 @@ static void test_misuse(void **state)
 }
 
 /* What only LLRs have: noise in strides. */
-static void test_noise_misuse(void **state)
+HARNESS_TEST(test_noise_misuse)
 {
-    (void)state;
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
     softqam_demodulator *demodulator = api_create(&config);
     float memory[32] = {0};
@@ -347,9 +340,8 @@ static void test_noise_misuse(void **state)
 }
 
 /* What later versions may give a meaning, each alone; of layers, those that the segment has. */
-static void test_reserved_fields(void **state)
+HARNESS_TEST(test_reserved_fields)
 {
-    (void)state;
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
     softqam_demodulator *demodulator = api_create(&config);
     uint8_t out[sizeof api_soft_bits];
@@ -384,19 +376,4 @@ static void test_reserved_fields(void **state)
             assert_int_equal(out[i], API_OUT_BYTE);
     }
     softqam_demodulator_destroy(demodulator);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strides_and_planes),
-        cmocka_unit_test(test_own_settings),
-        cmocka_unit_test(test_different_settings_in_one_call),
-        cmocka_unit_test(test_empty_segments),
-        cmocka_unit_test(test_reserved_fields),
-        cmocka_unit_test(test_segments_are_only_read),
-        cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_noise_misuse),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

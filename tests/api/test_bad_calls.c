@@ -7,19 +7,6 @@
 #include <string.h>
 
 #include "api_fixture.h"
-#include "bad_calls.h"
-
-void check_refusal(softqam_status status, const char *expected, const char *what, size_t row)
-{
-    const char *message = softqam_error_message();
-    if (strncmp(message, "segment 0 of 2: ", 16) == 0 || strncmp(message, "segment 1 of 2: ", 16) == 0)
-        message += 16;
-    bool printable = true;
-    for (const char *c = message; *c; c++)
-        printable = printable && *c >= ' ' && *c != 0x7f;
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || !printable || strncmp(message, expected, strlen(expected)) != 0)
-        fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
-}
 
 /* A field of a segment that is wrong, or that this version does not know what to do with. */
 typedef struct segment_row {
@@ -181,7 +168,7 @@ static void check_call(softqam_status status, const call_row *row, size_t number
     char expected[128];
     snprintf(expected, sizeof expected, row->message == too_large ? "%zu%s" : "%.0zu%s",
              row->message == too_large ? row->n_symbols : 0, row->message);
-    check_refusal(status, expected, "call", number);
+    api_check_refusal(status, expected, "call", number);
 }
 
 static uint8_t memory[MEMORY_NBYTES];
@@ -259,12 +246,12 @@ static void check_segment_row(const segment_row *row, bool always, size_t number
     segments[1].out = at(OUT);
     for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
         segments[1].layers[k] = segments[0].layers[0];
-    check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", number);
-    check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "segment", number);
+    api_check_refusal(softqam_demodulate_segments(demodulator, segments, 2), row->message, "segment", number);
+    api_check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), row->message, "segment", number);
     segments[1].n_symbols = 0;
     const softqam_status status = softqam_demodulate_segments(demodulator, segments + 1, 1);
     if (always)
-        check_refusal(status, row->message, "segment", number);
+        api_check_refusal(status, row->message, "segment", number);
     else if (harness_backend() != SOFTQAM_BACKEND_CUDA)
         assert_int_equal(status, SOFTQAM_OK);
     assert_memory_equal(memory, expected, sizeof memory);
@@ -272,9 +259,8 @@ static void check_segment_row(const segment_row *row, bool always, size_t number
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_segment_fields(void **state)
+HARNESS_TEST(test_segment_fields)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(segment_rows); k++)
         check_segment_row(&segment_rows[k], true, k);
     for (size_t k = 0; k < HARNESS_COUNT(length_rows); k++)
@@ -297,9 +283,8 @@ typedef struct layer_row {
             {.symbols = AT(i), .symbols_q = AT(q), .noise_var = (const float *)(const void *)AT(noise)}, message       \
     }
 
-static void test_layers(void **state)
+HARNESS_TEST(test_layers)
 {
-    (void)state;
     /* 8 symbols of 256QAM are 64 bytes from OUT on; with a plane stride of 20, 7 * 20 + 8. */
     const layer_row rows[] = {
         LAYER_ROW(8, 0, 0, 1, NONE, NONE, NOISE, "layer 1: symbols is NULL"),
@@ -332,7 +317,7 @@ static void test_layers(void **state)
                                    .layers = {good, good, good, good},
                                    .n_layers = 4};
         segment.layers[row->layer] = row->is;
-        check_refusal(softqam_demodulate_segments(demodulator, &segment, 1), row->message, "layer", k);
+        api_check_refusal(softqam_demodulate_segments(demodulator, &segment, 1), row->message, "layer", k);
         assert_memory_equal(memory, expected, sizeof memory);
         assert_works(demodulator, SOFTQAM_OUTPUT_S8);
     }
@@ -349,9 +334,8 @@ static void test_layers(void **state)
     print_message("%zu rows\n", HARNESS_COUNT(rows));
 }
 
-static void test_calls(void **state)
+HARNESS_TEST(test_calls)
 {
-    (void)state;
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         softqam_demodulator *demodulators[2]; /* by their noise stride */
         for (int stride = 0; stride < 2; stride++) {
@@ -373,9 +357,8 @@ static void test_calls(void **state)
 }
 
 /* Counts that are in order one by one and overflow together. */
-static void test_sum_of_counts(void **state)
+HARNESS_TEST(test_sum_of_counts)
 {
-    (void)state;
     softqam_demodulator_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
     softqam_demodulator *demodulator = api_create(&config);
@@ -384,16 +367,15 @@ static void test_sum_of_counts(void **state)
     softqam_segment segments[40];
     for (size_t k = 0; k < HARNESS_COUNT(segments); k++)
         segments[k] = (softqam_segment){.n_symbols = PTRDIFF_MAX / 8, .out = far_away, .layers = {{.symbols = memory}}};
-    check_refusal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments)),
-                  "the call has more symbols than memory can hold", "sum", 0);
-    check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "no segments", 0);
+    api_check_refusal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments)),
+                      "the call has more symbols than memory can hold", "sum", 0);
+    api_check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "no segments", 0);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_host_memory(void **state)
+HARNESS_TEST(test_host_memory)
 {
-    (void)state;
     static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 4095, SIZE_MAX - 8191,
                                    SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
@@ -404,26 +386,10 @@ static void test_host_memory(void **state)
         assert_int_equal(softqam_host_alloc(config.context, sizes[k], &block), SOFTQAM_ERROR_OUT_OF_MEMORY);
         assert_null(block);
     }
-    check_refusal(softqam_host_alloc(config.context, 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
+    api_check_refusal(softqam_host_alloc(config.context, 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
     void *block = memory;
-    check_refusal(softqam_host_alloc(NULL, 1, &block), "context is NULL", "softqam_host_alloc", 1);
+    api_check_refusal(softqam_host_alloc(NULL, 1, &block), "context is NULL", "softqam_host_alloc", 1);
     assert_null(block);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
     softqam_demodulator_destroy(demodulator);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_configurations),
-        cmocka_unit_test(test_context_configurations),
-        cmocka_unit_test(test_variant_with_control_characters),
-        cmocka_unit_test(test_segment_fields),
-        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_soft_buffers),
-        cmocka_unit_test(test_sum_of_counts),
-        cmocka_unit_test(test_host_memory),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -141,9 +141,8 @@ static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size,
 }
 
 /* Every size up to 4,096 bits, whole bytes up to 130,000, some beyond; each with and without a limit. */
-static void test_sizes(void **state)
+HARNESS_TEST(test_sizes)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_GRANTS);
     size_t n_taken = 0, n_refused = 0;
     for (uint32_t tb_size = 1; tb_size < 1600000; tb_size += tb_size < 4096 ? 1 : tb_size < 130000 ? 8 : 1000)
@@ -163,9 +162,8 @@ static void test_sizes(void **state)
 }
 
 /* Buffers that end before, within, at and behind the fillers, bit by bit, for every rv. */
-static void test_limits(void **state)
+HARNESS_TEST(test_limits)
 {
-    (void)state;
     static const uint32_t sizes[] = {1, 24, 293, 504, 3824, 3840, 8456};
     harness_random random = harness_random_stream(STREAM_LIMITS);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
@@ -186,9 +184,8 @@ static void test_limits(void **state)
 }
 
 /* The choice of the base graph: about its three bounds. */
-static void test_base_graphs(void **state)
+HARNESS_TEST(test_base_graphs)
 {
-    (void)state;
     static const struct {
         uint32_t tb_size;
         float code_rate;
@@ -225,9 +222,8 @@ static uint32_t transport_block_size(double n_info, bool is_low_rate)
     return (uint32_t)(8 * n * ceil((quantised + 24) / (8 * n)) - 24);
 }
 
-static void test_transport_block_sizes(void **state)
+HARNESS_TEST(test_transport_block_sizes)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_SIZES);
     uint32_t largest = 0;
     for (double n_info = 3825; n_info < 1600000; n_info *= 1.003)
@@ -298,9 +294,8 @@ static const other_row other_rows[] = {
 };
 /* clang-format on */
 
-static void test_other_programs(void **state)
+HARNESS_TEST(test_other_programs)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(other_rows); k++)
         for (uint32_t rv = 0; rv < 4; rv++) {
             const other_row *row = &other_rows[k];
@@ -328,9 +323,8 @@ static void test_other_programs(void **state)
 }
 
 /* MATLAB's documentation of nrCodeBlockSegmentLDPC: 4000 bits with CRC. */
-static void test_matlab_segmentation(void **state)
+HARNESS_TEST(test_matlab_segmentation)
 {
-    (void)state;
     static const uint32_t n_code_blocks[] = {1, 2}, k[] = {4224, 2080};
     for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
         const softqam_ldpc_grant grant = {
@@ -344,9 +338,8 @@ static void test_matlab_segmentation(void **state)
 }
 
 /* OAI's nr_rate_matching_ldpc_rx(), as of March 2024: N_cb and k0 of limited buffers. */
-static void test_limited_buffers(void **state)
+HARNESS_TEST(test_limited_buffers)
 {
-    (void)state;
     static const struct {
         uint32_t tb_size, base_graph, tbs_lbrm, n_cb, k0[4];
     } rows[] = {
@@ -386,9 +379,8 @@ static void test_limited_buffers(void **state)
         {__VA_ARGS__}, text                                                                                            \
     }
 
-static void test_refusals(void **state)
+HARNESS_TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         softqam_ldpc_grant grant;
         const char *message;
@@ -449,9 +441,8 @@ static void test_refusals(void **state)
 }
 
 /* What is close to a refusal. */
-static void test_accepted(void **state)
+HARNESS_TEST(test_accepted)
 {
-    (void)state;
     static const softqam_ldpc_grant rows[] = {
         {GOOD, .code_rate = -0.0F},
         {GOOD, .n_ref = UINT32_MAX},
@@ -463,16 +454,4 @@ static void test_accepted(void **state)
     };
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
         assert_true(check(&rows[k], rows[k].base_graph));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_base_graphs),     cmocka_unit_test(test_transport_block_sizes),
-        cmocka_unit_test(test_other_programs),  cmocka_unit_test(test_matlab_segmentation),
-        cmocka_unit_test(test_limited_buffers), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_accepted),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

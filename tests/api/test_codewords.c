@@ -93,9 +93,8 @@ static void check_block(const softqam_codeword *codeword, unsigned n_bits, unsig
                  codeword->cbgti, r, (unsigned long long)got_length, (unsigned long long)got_first, length, first);
 }
 
-static void test_blocks(void **state)
+HARNESS_TEST(test_blocks)
 {
-    (void)state;
     enum { N_CODEWORDS = 20000 };
     harness_random random = harness_random_stream(STREAM_BLOCKS);
     for (int i = 0; i < N_CODEWORDS; i++) {
@@ -109,9 +108,8 @@ static void test_blocks(void **state)
 }
 
 /* As many bits and code blocks as there may be. */
-static void test_largest_codewords(void **state)
+HARNESS_TEST(test_largest_codewords)
 {
-    (void)state;
     enum { C = 65535, STEP = 4093 };
     static const struct {
         unsigned n_bits, n_layers;
@@ -425,16 +423,14 @@ static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
     softqam_context_destroy(contexts[1]);
 }
 
-static void test_outputs(void **state)
+HARNESS_TEST(test_outputs)
 {
-    (void)state;
     check_trials(STREAM_OUTPUTS, 3000, 6000);
 }
 
 /* Enough for several threads, whose parts begin in any code block. */
-static void test_large_outputs(void **state)
+HARNESS_TEST(test_large_outputs)
 {
-    (void)state;
     check_trials(STREAM_LARGE, 60, 100000);
 }
 
@@ -607,9 +603,8 @@ static void check_row(softqam_demodulator *demodulator, const bad_row *row, cons
     assert_memory_equal(memory, before, sizeof memory);
 }
 
-static void test_refusals(void **state)
+HARNESS_TEST(test_refusals)
 {
-    (void)state;
     const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
     softqam_demodulator *demodulator = api_create(&config), *u8 = api_create_soft_bits();
     for (size_t k = 0; k < HARNESS_COUNT(block_rows); k++) {
@@ -633,9 +628,8 @@ static void test_refusals(void **state)
 }
 
 /* What is close to a refusal. */
-static void test_accepted(void **state)
+HARNESS_TEST(test_accepted)
 {
-    (void)state;
     static const bad_row rows[] = {
         {{.n_bits = 96, .n_code_blocks = 3}, {0}, NULL},                  /* no symbols, so no buffers */
         {{.n_bits = 96, .n_code_blocks = 3}, {.first_symbol = 12}, NULL}, /* nor behind the last one */
@@ -661,9 +655,8 @@ static void test_accepted(void **state)
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_refusals_of_arguments(void **state)
+HARNESS_TEST(test_refusals_of_arguments)
 {
-    (void)state;
     static const softqam_codeword codeword = {GOOD}, none = {0};
     static const struct {
         unsigned n_bits, n_layers;
@@ -692,18 +685,4 @@ static void test_refusals_of_arguments(void **state)
     assert_refused(softqam_codeword_block(&none, 8, 1, 0, &first, &n), "r is 0, but there are 0 code blocks", "none",
                    0);
     assert_true(first == 77 && n == 88);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_largest_codewords),
-        cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_large_outputs),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_refusals_of_arguments),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -90,9 +90,8 @@ static int last_cpu(const cpu_set_t *set)
 }
 
 /* None by create, by a small call or by what else there is to prepare; then all at once; and none after the end. */
-static void test_started_when_needed(void **state)
+HARNESS_TEST(test_started_when_needed)
 {
-    (void)state;
     const softqam_context_config config = cpu_config();
     for (int prepared = 0; prepared < 2; prepared++) {
         const task_list before = tasks_now();
@@ -118,9 +117,8 @@ static void test_started_when_needed(void **state)
 }
 
 /* A context of one thread has none of its own, whatever is asked of it. */
-static void test_one_thread_has_none(void **state)
+HARNESS_TEST(test_one_thread_has_none)
 {
-    (void)state;
     softqam_context_config config = cpu_config();
     config.n_threads = 1;
     const task_list before = tasks_now();
@@ -134,9 +132,8 @@ static void test_one_thread_has_none(void **state)
 }
 
 /* By default, one thread a CPU of the creating thread, on those CPUs, however few the starting thread has by then. */
-static void test_cpus_of_the_creator(void **state)
+HARNESS_TEST(test_cpus_of_the_creator)
 {
-    (void)state;
     const cpu_set_t usual = affinity_of(0), narrow = one_cpu(last_cpu(&usual));
     softqam_context_config config = cpu_config();
     config.n_threads = 0;
@@ -163,9 +160,8 @@ static void test_cpus_of_the_creator(void **state)
     softqam_context_destroy(context);
 }
 
-static void test_cpus_named(void **state)
+HARNESS_TEST(test_cpus_named)
 {
-    (void)state;
     const cpu_set_t usual = affinity_of(0), wanted = one_cpu(last_cpu(&usual));
     const unsigned cpu = (unsigned)last_cpu(&usual);
     softqam_context_config config = cpu_config();
@@ -199,9 +195,8 @@ static void check_refused(const softqam_context_config *config)
     softqam_context_destroy(context);
 }
 
-static void test_cpu_that_there_is_not(void **state)
+HARNESS_TEST(test_cpu_that_there_is_not)
 {
-    (void)state;
     const unsigned cpu = NO_SUCH_CPU;
     const cpu_set_t usual = affinity_of(0);
     if (CPU_ISSET(NO_SUCH_CPU, &usual))
@@ -234,9 +229,8 @@ static void check_class(const task_list *tasks, int policy, int priority)
 }
 
 /* The usual class, whatever class the thread has that starts them. */
-static void test_usual_class(void **state)
+HARNESS_TEST(test_usual_class)
 {
-    (void)state;
     static const struct {
         int policy, priority;
         const char *name;
@@ -258,9 +252,8 @@ static void test_usual_class(void **state)
 }
 
 /* With the right they have the priority asked for; without it they are not started with another. */
-static void test_real_time_class(void **state)
+HARNESS_TEST(test_real_time_class)
 {
-    (void)state;
     softqam_context_config config = cpu_config();
     config.thread_priority = 2;
     if (!try_class(SCHED_FIFO, 2)) {
@@ -292,9 +285,8 @@ static unsigned long long blocked_signals(pid_t task)
 }
 
 /* All of them in our threads, and in the caller's what was blocked before. */
-static void test_signals_are_blocked(void **state)
+HARNESS_TEST(test_signals_are_blocked)
 {
-    (void)state;
     const softqam_context_config config = cpu_config();
     sigset_t one, usual;
     sigemptyset(&one);
@@ -313,9 +305,8 @@ static void test_signals_are_blocked(void **state)
 
 /* A child that this process forks has none of its threads, and does without: in a context that has started them, and in
  * one that starts some of its own. */
-static void test_child_of_fork(void **state)
+HARNESS_TEST(test_child_of_fork)
 {
-    (void)state;
     if (HARNESS_SANITIZED) {
         print_message("not under a sanitizer: TSan ends a forked child that starts threads\n");
         skip();
@@ -341,16 +332,4 @@ static void test_child_of_fork(void **state)
     call(demodulator, LARGE_SYMBOLS);
     softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(self.context);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_started_when_needed),   cmocka_unit_test(test_one_thread_has_none),
-        cmocka_unit_test(test_cpus_of_the_creator),   cmocka_unit_test(test_cpus_named),
-        cmocka_unit_test(test_cpu_that_there_is_not), cmocka_unit_test(test_usual_class),
-        cmocka_unit_test(test_real_time_class),       cmocka_unit_test(test_signals_are_blocked),
-        cmocka_unit_test(test_child_of_fork),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -88,9 +88,8 @@ static unsigned rounding(void)
     return (up > one) | (unsigned)(down < one) << 1 | (unsigned)(negative < -one) << 2;
 }
 
-static void test_rounding_modes(void **state)
+HARNESS_TEST(test_rounding_modes)
 {
-    (void)state;
     open_usual();
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     for (size_t i = 0; i < HARNESS_COUNT(modes); i++) {
@@ -107,9 +106,8 @@ static void test_rounding_modes(void **state)
 }
 
 /* Flush to zero, and subnormals taken for zero: what -ffast-math sets for a whole process. */
-static void test_flushed_subnormals(void **state)
+HARNESS_TEST(test_flushed_subnormals)
 {
-    (void)state;
 #if defined(__x86_64__)
     const unsigned flushing = 0x8040;
     open_usual();
@@ -127,9 +125,8 @@ static void test_flushed_subnormals(void **state)
 }
 
 /* The same of operands that are subnormal, which only x86 tells. */
-static void test_subnormal_traps(void **state)
+HARNESS_TEST(test_subnormal_traps)
 {
-    (void)state;
 #if defined(__x86_64__)
     const unsigned before = _mm_getcsr();
     softqam_demodulator_config config = api_config();
@@ -149,9 +146,8 @@ static void test_subnormal_traps(void **state)
 }
 
 /* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
-static void test_traps(void **state)
+HARNESS_TEST(test_traps)
 {
-    (void)state;
     const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip();
@@ -188,9 +184,8 @@ static void check_refused_scales(softqam_demodulator *demodulator)
     }
 }
 
-static void test_scales_of_segments(void **state)
+HARNESS_TEST(test_scales_of_segments)
 {
-    (void)state;
     open_usual();
     softqam_demodulator_config config = api_config();
     config.output_format = SOFTQAM_OUTPUT_S8;
@@ -211,9 +206,8 @@ static void test_scales_of_segments(void **state)
 }
 
 /* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
-static void test_locale(void **state)
+HARNESS_TEST(test_locale)
 {
-    (void)state;
     if (!setlocale(LC_ALL, "") || strcmp(localeconv()->decimal_point, ",") != 0) {
         setlocale(LC_ALL, "C");
         skip();
@@ -231,17 +225,4 @@ static void test_locale(void **state)
     assert_non_null(strstr(softqam_error_message(), "-0,5"));
     assert_usual(&got, "a locale with a decimal comma");
     close_usual();
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounding_modes),
-        cmocka_unit_test(test_flushed_subnormals),
-        cmocka_unit_test(test_traps),
-        cmocka_unit_test(test_subnormal_traps),
-        cmocka_unit_test(test_scales_of_segments),
-        cmocka_unit_test(test_locale),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

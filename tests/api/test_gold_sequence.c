@@ -62,9 +62,8 @@ static void check(uint32_t c_init, uint64_t position, size_t n, const uint8_t *e
 }
 
 /* Written out in the specification of the arithmetic. */
-static void test_published(void **state)
+HARNESS_TEST(test_published)
 {
-    (void)state;
     static const char text[] = "11010110010101110111101001111011";
     uint8_t bits[sizeof text - 1];
     for (size_t k = 0; k < sizeof bits; k++)
@@ -73,9 +72,8 @@ static void test_published(void **state)
 }
 
 /* Pieces of the beginnings of sequences: every length about words and blocks of them, from any bit on. */
-static void test_pieces(void **state)
+HARNESS_TEST(test_pieces)
 {
-    (void)state;
     enum { N_BITS = 60000, N_SEQUENCES = 25, N_PIECES = 40 };
     harness_random random = harness_random_stream(STREAM_RANDOM);
     for (int i = 0; i < N_SEQUENCES; i++) {
@@ -91,9 +89,8 @@ static void test_pieces(void **state)
 }
 
 /* Anywhere: pieces that overlap agree, a period further it is the same, and what comes is a sum of both registers'. */
-static void test_far(void **state)
+HARNESS_TEST(test_far)
 {
-    (void)state;
     enum { N_FAR = 1000, N = 200 };
     harness_random random = harness_random_stream(STREAM_LONG);
     for (int i = 0; i < N_FAR; i++) {
@@ -125,9 +122,8 @@ static void test_far(void **state)
 }
 
 /* Places that the definition reaches in seconds. */
-static void test_distant(void **state)
+HARNESS_TEST(test_distant)
 {
-    (void)state;
     enum { N = 100 };
     static const uint64_t places[] = {255, 256, 65535, 1 << 16, (1 << 24) + 12345, 100000007};
     for (size_t i = 0; i < HARNESS_COUNT(places) - (harness_symbol_count(2000) < 2000); i++) {
@@ -141,9 +137,8 @@ static void test_distant(void **state)
     }
 }
 
-static void test_refusals(void **state)
+HARNESS_TEST(test_refusals)
 {
-    (void)state;
     uint8_t byte = 0x5a;
     assert_int_equal(softqam_gold_sequence(PERIOD, 0, 0, NULL), SOFTQAM_OK);
     assert_int_equal(softqam_gold_sequence(0, UINT64_MAX, 0, &byte), SOFTQAM_OK);
@@ -153,13 +148,4 @@ static void test_refusals(void **state)
     assert_int_equal(softqam_gold_sequence(1, 0, 8, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(softqam_error_message(), "bits is NULL"));
     assert_int_equal(byte, 0x5a);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published), cmocka_unit_test(test_pieces),   cmocka_unit_test(test_far),
-        cmocka_unit_test(test_distant),   cmocka_unit_test(test_refusals),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

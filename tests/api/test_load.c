@@ -425,9 +425,8 @@ static usage run(load *self, worker workers[N_THREADS], double time)
     return measure();
 }
 
-static void test_load(void **state)
+HARNESS_TEST(test_load)
 {
-    (void)state;
     static load shared;
     worker workers[N_THREADS];
     const double time = wanted_seconds();
@@ -463,9 +462,8 @@ static void use_device(void)
 }
 
 /* Once all are ended the device has its memory again. */
-static void test_device_memory_comes_back(void **state)
+HARNESS_TEST(test_device_memory_comes_back)
 {
-    (void)state;
     if (!harness_cuda_is_usable())
         skip();
     use_device();
@@ -480,11 +478,5 @@ int main(int argc, char **argv)
 {
     /* A fixed threshold: what is large goes back to the system at once, and does not leave holes. */
     mallopt(M_MMAP_THRESHOLD, 64 << 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load),
-#ifdef LOAD_CUDA
-        cmocka_unit_test(test_device_memory_comes_back),
-#endif
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+    return harness_run(argc, argv);
 }

@@ -266,9 +266,8 @@ static void close_crowd(crowd *self)
 /* Tests. */
 
 /* That what is looked for would be seen: making all this does what calls must not. */
-static void test_counting_counts(void **state)
+HARNESS_TEST(test_counting_counts)
 {
-    (void)state;
     start_counting();
     softqam_context *context = open_context(3);
     work self = open_work(context, SOFTQAM_OUTPUT_U8, LARGE_SYMBOLS);
@@ -283,9 +282,8 @@ static void test_counting_counts(void **state)
 }
 
 /* Sixteen threads on one demodulator of each format, of a context of one thread. */
-static void test_one_thread_takes_no_lock(void **state)
+HARNESS_TEST(test_one_thread_takes_no_lock)
 {
-    (void)state;
     crowd self;
     pthread_t threads[N_CALLERS];
     softqam_context *context = open_context(1);
@@ -301,9 +299,8 @@ static void test_one_thread_takes_no_lock(void **state)
 /* The same where nothing was prepared: with one thread there is nothing to prepare, for calls that no GPU is looked
  * for.
  */
-static void test_small_calls_need_no_preparation(void **state)
+HARNESS_TEST(test_small_calls_need_no_preparation)
 {
-    (void)state;
     crowd self;
     pthread_t threads[N_CALLERS];
     softqam_context *context = open_context(1);
@@ -316,9 +313,8 @@ static void test_small_calls_need_no_preparation(void **state)
 }
 
 /* With threads of the context's: those sleep and are woken, and that is all. */
-static void test_many_threads_take_no_lock(void **state)
+HARNESS_TEST(test_many_threads_take_no_lock)
 {
-    (void)state;
     enum { N_LARGE_CALLERS = 4 };
     crowd self;
     pthread_t threads[N_LARGE_CALLERS];
@@ -425,9 +421,8 @@ static void require_seccomp(void)
     assert_int_equal(status, CALLED_THE_SYSTEM);
 }
 
-static void test_one_thread_makes_no_system_call(void **state)
+HARNESS_TEST(test_one_thread_makes_no_system_call)
 {
-    (void)state;
     require_seccomp();
     crowd self;
     softqam_context *context = open_context(1);
@@ -442,9 +437,8 @@ static void test_one_thread_makes_no_system_call(void **state)
 }
 
 /* Large enough to be stored past the caches. */
-static void test_large_calls_make_no_system_call(void **state)
+HARNESS_TEST(test_large_calls_make_no_system_call)
 {
-    (void)state;
     require_seccomp();
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
@@ -482,9 +476,8 @@ static void *call_on_little_stack(void *argument)
     return NULL;
 }
 
-static void test_calls_need_little_stack(void **state)
+HARNESS_TEST(test_calls_need_little_stack)
 {
-    (void)state;
     if (HARNESS_SANITIZED || harness_backend() != SOFTQAM_BACKEND_CPU) {
         print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
         skip();
@@ -506,15 +499,4 @@ static void test_calls_need_little_stack(void **state)
         close_work(&self);
     }
     softqam_context_destroy(context);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_need_little_stack),         cmocka_unit_test(test_counting_counts),
-        cmocka_unit_test(test_one_thread_takes_no_lock),        cmocka_unit_test(test_small_calls_need_no_preparation),
-        cmocka_unit_test(test_many_threads_take_no_lock),       cmocka_unit_test(test_one_thread_makes_no_system_call),
-        cmocka_unit_test(test_large_calls_make_no_system_call),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

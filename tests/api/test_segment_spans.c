@@ -84,9 +84,8 @@ static void check_spans(harness_random *random, softqam_segment_list *list, cons
     }
 }
 
-static void test_spans(void **state)
+HARNESS_TEST(test_spans)
 {
-    (void)state;
     static layer_memory memory[SOFTQAM_MAX_LAYERS];
     static uint8_t out[1];
     harness_random random = harness_random_stream(STREAM_SPANS);
@@ -105,9 +104,8 @@ static void test_spans(void **state)
 }
 
 /* A cursor that begins at a mark stands where one stands that begins at the first segment. */
-static void test_marks(void **state)
+HARNESS_TEST(test_marks)
 {
-    (void)state;
     enum { MOST_SEGMENTS = 1000 };
     static softqam_segment segments[MOST_SEGMENTS];
     softqam_params params = {0};
@@ -125,10 +123,4 @@ static void test_marks(void **state)
             assert_int_equal(got.offset, expected.offset);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spans), cmocka_unit_test(test_marks)};
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -43,9 +43,8 @@ static bool each_part_once(const job *self, size_t n_parts)
     return true;
 }
 
-static void test_every_part_once(void **state)
+HARNESS_TEST(test_every_part_once)
 {
-    (void)state;
     for (unsigned n_threads = 0; n_threads <= 5; n_threads++) {
         softqam_pool *pool = n_threads ? open_pool(n_threads) : NULL;
         for (size_t n_parts = 0; n_parts <= MAX_PARTS; n_parts++) {
@@ -82,9 +81,8 @@ static void *run_held(void *argument)
 }
 
 /* While all the threads are at work for one caller, another comes to its end, with parts that only it has done. */
-static void test_second_caller_does_not_wait(void **state)
+HARNESS_TEST(test_second_caller_does_not_wait)
 {
-    (void)state;
     held_job held = {.pool = open_pool(3)};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, run_held, &held), 0);
@@ -150,9 +148,8 @@ static void *run_cancelled(void *argument)
 }
 
 /* A caller that is cancelled while it waits for the others ends when they have done with its memory. */
-static void test_cancelled_caller_waits(void **state)
+HARNESS_TEST(test_cancelled_caller_waits)
 {
-    (void)state;
     enum { SOON_US = 50000 };
     cancelled_job held = {.pool = open_pool(2)};
     pthread_t thread;
@@ -182,9 +179,8 @@ static void run_nested(void *context, size_t part)
     softqam_pool_run(self->pool, count_part, &self->jobs[part], MAX_PARTS);
 }
 
-static void test_jobs_within_jobs(void **state)
+HARNESS_TEST(test_jobs_within_jobs)
 {
-    (void)state;
     nested_jobs nested = {.pool = open_pool(3)};
     softqam_pool_run(nested.pool, run_nested, &nested, HARNESS_COUNT(nested.jobs));
     for (size_t k = 0; k < HARNESS_COUNT(nested.jobs); k++) {
@@ -215,9 +211,8 @@ static void *call_often(void *argument)
     return NULL;
 }
 
-static void test_many_callers(void **state)
+HARNESS_TEST(test_many_callers)
 {
-    (void)state;
     softqam_pool *pool = open_pool(4);
     caller callers[N_CALLERS];
     pthread_t threads[N_CALLERS];
@@ -233,14 +228,4 @@ static void test_many_callers(void **state)
     }
     print_message("%d of %d jobs were helped with\n", n_helped, N_CALLERS * N_ROUNDS);
     softqam_pool_destroy(pool);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_part_once),        cmocka_unit_test(test_second_caller_does_not_wait),
-        cmocka_unit_test(test_cancelled_caller_waits), cmocka_unit_test(test_jobs_within_jobs),
-        cmocka_unit_test(test_many_callers),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

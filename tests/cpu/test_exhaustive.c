@@ -266,9 +266,8 @@ static void skip_other_modulations(void)
         skip();
 }
 
-static void test_u8(void **state)
+HARNESS_TEST(test_u8)
 {
-    (void)state;
     skip_other_modulations();
     for (unsigned running = 0; running < 2; running++) {
         for (int fixed = 0; fixed < N_FIXED; fixed++) {
@@ -298,34 +297,29 @@ static void run_llrs(softqam_output_format output)
     run_set(&edges_all, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
 }
 
-static void test_s8(void **state)
+HARNESS_TEST(test_s8)
 {
-    (void)state;
     run_llrs(SOFTQAM_OUTPUT_S8);
 }
 
-static void test_s16(void **state)
+HARNESS_TEST(test_s16)
 {
-    (void)state;
     run_llrs(SOFTQAM_OUTPUT_S16);
 }
 
-static void test_f16(void **state)
+HARNESS_TEST(test_f16)
 {
-    (void)state;
     run_llrs(SOFTQAM_OUTPUT_F16);
 }
 
-static void test_f32(void **state)
+HARNESS_TEST(test_f32)
 {
-    (void)state;
     run_llrs(SOFTQAM_OUTPUT_F32);
 }
 
 /* All pairs of int16. */
-static void test_cs16(void **state)
+HARNESS_TEST(test_cs16)
 {
-    (void)state;
     const symbols set = cs16_set();
     if (harness_modulation() == SOFTQAM_MODULATION_256QAM)
         run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
@@ -333,9 +327,8 @@ static void test_cs16(void **state)
 }
 
 /* 2^-13 to 8, both signs: 16 exponents, 2^28 floats. Nearer zero the level is the same, further out the clamp's. */
-static void test_oracle(void **state)
+HARNESS_TEST(test_oracle)
 {
-    (void)state;
     if (on_cuda())
         skip();
     skip_other_modulations();
@@ -351,9 +344,8 @@ static void test_oracle(void **state)
 }
 
 /* In f32, whose metrics and weights s8 and f16 have too; at the ends of exponents all of them. */
-static void test_specified(void **state)
+HARNESS_TEST(test_specified)
 {
-    (void)state;
     if (on_cuda())
         skip();
     const symbols sets[] = {sparse(running_set(0, 0)), sparse(running_set(1, 0)), sparse(noise_set())};
@@ -361,14 +353,4 @@ static void test_specified(void **state)
         run_set(&sets[k / 2], SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, k % 2 ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0,
                 compare_specified);
     run_set(&edges_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_N0, compare_specified);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_oracle), cmocka_unit_test(test_specified), cmocka_unit_test(test_u8),
-        cmocka_unit_test(test_s8),     cmocka_unit_test(test_s16),       cmocka_unit_test(test_f32),
-        cmocka_unit_test(test_f16),    cmocka_unit_test(test_cs16),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

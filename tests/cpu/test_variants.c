@@ -12,7 +12,6 @@
 #include "float_environment.h"
 #include "simd_scalar.h"
 #include "variants_fixture.h"
-#include "variants_tests.h"
 
 #include "arithmetic_fast.h"
 
@@ -43,9 +42,8 @@ static void check_calls(int first, variants_data *self)
     }
 }
 
-static void test_symbol_sets(void **state)
+HARNESS_TEST(test_symbol_sets)
 {
-    (void)state;
     const size_t max_symbols = harness_symbol_count((size_t)1 << 13);
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
@@ -60,9 +58,8 @@ static void test_symbol_sets(void **state)
     }
 }
 
-static void test_signs_scales_and_limits(void **state)
+HARNESS_TEST(test_signs_scales_and_limits)
 {
-    (void)state;
     static const struct {
         softqam_output_format output;
         float scale;
@@ -96,9 +93,8 @@ static void test_signs_scales_and_limits(void **state)
 }
 
 /* Symbols on which no shortcut may be taken, alone, and one among symbols on which it may. */
-static void test_worst_inputs(void **state)
+HARNESS_TEST(test_worst_inputs)
 {
-    (void)state;
     const float alpha = (float)(1 / sqrt(170.0));
     const float worst[] = {0.0F, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3.0F, -1e30F, INFINITY, NAN};
     harness_random random = harness_random_stream(STREAM_WORST);
@@ -138,9 +134,8 @@ static float far_out(harness_random *random, float from, float to)
 /* Where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
  * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is
  * undecided as a whole or not at all. Far out, a component's square makes the sums coarse. */
-static void test_near_integers(void **state)
+HARNESS_TEST(test_near_integers)
 {
-    (void)state;
     enum { GROUP = 64 };
     static const size_t distances[] = {40, 40, 600, 20000};
     harness_random random = harness_random_stream(STREAM_INTEGERS);
@@ -169,9 +164,8 @@ static void test_near_integers(void **state)
 
 /* Runs of symbols of which most are zero, of either sign, or not finite, among others that are zero on one axis, tiny
  * or large. */
-static void test_zeros_and_not_finite(void **state)
+HARNESS_TEST(test_zeros_and_not_finite)
 {
-    (void)state;
     static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
                                    -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
     enum { N_ZEROS = 4, N_NOT_FINITE = 7, RUN = 4096 };
@@ -195,9 +189,8 @@ static void test_zeros_and_not_finite(void **state)
 }
 
 /* One noise value for all, of every kind, N0 and 1/N0. */
-static void test_noise_of_call(void **state)
+HARNESS_TEST(test_noise_of_call)
 {
-    (void)state;
     static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
                                    FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
     variants_data self = variants_open_mixture(STREAM_NOISES, 3003);
@@ -256,9 +249,8 @@ static double fast_llr_end(softqam_output_format output, size_t kind)
 
 /* Values at the border of the fast path's range: the largest component of some tiles times their largest weight is just
  * within it, that of others just beyond. */
-static void test_fast_range(void **state)
+HARNESS_TEST(test_fast_range)
 {
-    (void)state;
     static const double borders[] = {0.999, 1.001, 0.5, 8};
     enum { RUN = 2048, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
     harness_random random = harness_random_stream(STREAM_FAR);
@@ -299,9 +291,8 @@ static void test_fast_range(void **state)
 }
 
 /* Components within four floats of the end of a row, where the next one's line gives another float. */
-static void test_row_ends(void **state)
+HARNESS_TEST(test_row_ends)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_FAR);
     variants_data self = variants_open_data(harness_symbol_count(4096));
     for (int k = 1; k <= N_MODULATIONS; k++) {
@@ -324,9 +315,8 @@ static void test_row_ends(void **state)
 }
 
 /* The caller's rounding mode does not matter, to the tables neither, and is left alone. */
-static void test_rounding_mode(void **state)
+HARNESS_TEST(test_rounding_mode)
 {
-    (void)state;
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     variants_data self = variants_open_mixture(STREAM_ENVIRONMENT, 20000);
     for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
@@ -358,9 +348,8 @@ static void test_rounding_mode(void **state)
 
 /* Whether the caller's own code flushes subnormal numbers does not matter either: a scale that is one is not taken for
  * the 0 that stands for the default, the demodulator's and a segment's. */
-static void test_flushing_caller(void **state)
+HARNESS_TEST(test_flushing_caller)
 {
-    (void)state;
     const float symbols[] = {3e38F, -2e38F, 1e38F, -0.1F}, noise = 0.5F, scale = 1e-42F;
     const size_t n = HARNESS_COUNT(symbols) / 2;
     uint8_t expected[HARNESS_COUNT(symbols) / 2 * MAX_OUT_NBYTES], got[sizeof expected];
@@ -386,9 +375,8 @@ static void test_flushing_caller(void **state)
     }
 }
 
-static void test_unknown_names(void **state)
+HARNESS_TEST(test_unknown_names)
 {
-    (void)state;
     static const char *const names[] = {"avx", "AVX2", "portable ", "neon2"};
     for (size_t k = 0; k < HARNESS_COUNT(names); k++) {
         softqam_context_config config;
@@ -405,20 +393,9 @@ static void test_unknown_names(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbol_sets),     cmocka_unit_test(test_signs_scales_and_limits),
-        cmocka_unit_test(test_lengths),         cmocka_unit_test(test_misalignment),
-        cmocka_unit_test(test_convert),         cmocka_unit_test(test_worst_inputs),
-        cmocka_unit_test(test_near_integers),   cmocka_unit_test(test_zeros_and_not_finite),
-        cmocka_unit_test(test_noise_of_call),   cmocka_unit_test(test_rounding_mode),
-        cmocka_unit_test(test_flushing_caller), cmocka_unit_test(test_large_calls),
-        cmocka_unit_test(test_large_in_pieces), cmocka_unit_test(test_copy_streaming),
-        cmocka_unit_test(test_fast_range),      cmocka_unit_test(test_row_ends),
-        cmocka_unit_test(test_unknown_names),
-    };
     for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
         printf("%s: %s\n", softqam_cpu_variants[k]->name,
                softqam_cpu_variants[k]->runs_here() ? "runs here" : "skipped, this processor does not run it");
     }
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
+    return harness_run(argc, argv);
 }

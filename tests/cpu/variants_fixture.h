@@ -8,6 +8,23 @@
 #include "cpu/variant.h"
 #include "harness.h"
 
+/* Streams of random numbers: one a test, so that a test gives the same alone as among the others. */
+enum {
+    STREAM_SETS = 1,
+    STREAM_SCALES,
+    STREAM_LENGTHS,
+    STREAM_PLACES,
+    STREAM_CONVERT,
+    STREAM_WORST,
+    STREAM_ENVIRONMENT,
+    STREAM_NOISES,
+    STREAM_INTEGERS,
+    STREAM_LARGE,
+    STREAM_COPY,
+    STREAM_ZEROS,
+    STREAM_FAR,
+};
+
 enum { MAX_OUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float), VARIANTS_MAX = 8 };
 
 /* Those that run here, but for the portable one. Returns how many. */

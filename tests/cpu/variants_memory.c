@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "variants_fixture.h"
-#include "variants_tests.h"
 
 /* Buffers of a call between guard pages. */
 typedef struct buffers {
@@ -87,9 +86,8 @@ static void check_lengths(const softqam_cpu_variant *variant, const variants_cal
     }
 }
 
-void test_lengths(void **state)
+HARNESS_TEST(test_lengths)
 {
-    (void)state;
     for_all_calls(STREAM_LENGTHS, 300, check_lengths);
 }
 
@@ -101,9 +99,8 @@ static void check_places(const softqam_cpu_variant *variant, const variants_call
             check_guarded(variant, call, self, self->n_symbols - other % 3, memory, gap, other, gap % 2);
 }
 
-void test_misalignment(void **state)
+HARNESS_TEST(test_misalignment)
 {
-    (void)state;
     for_all_calls(STREAM_PLACES, 45, check_places);
 }
 
@@ -150,9 +147,8 @@ static void check_convert_lengths(const softqam_cpu_variant *variant, int format
     harness_buffer_close(&in);
 }
 
-void test_convert(void **state)
+HARNESS_TEST(test_convert)
 {
-    (void)state;
     static const float scales[] = {1, 1.0F / 32768, 1.0F / 128, 1.3F / 32768, 0.37F, 1e36F, 1e-42F};
     const size_t n = (size_t)1 << 16;
     const softqam_cpu_variant *variants[VARIANTS_MAX];

@@ -7,7 +7,6 @@
 #include "demodulator.h"
 #include "streaming.h"
 #include "variants_fixture.h"
-#include "variants_tests.h"
 
 /* The library ends what it has stored past the caches with softqam_streaming_fence(), whose calls come by here: the
  * linker wraps it. */
@@ -168,9 +167,8 @@ static size_t list_vector_variants(const softqam_cpu_variant *variants[VARIANTS_
     return n;
 }
 
-void test_large_in_pieces(void **state)
+HARNESS_TEST(test_large_in_pieces)
 {
-    (void)state;
     const softqam_cpu_variant *variants[VARIANTS_MAX];
     const size_t n_variants = list_vector_variants(variants);
     for (int k = 0; k < N_MODULATIONS && n_variants > 0; k++)
@@ -184,9 +182,8 @@ void test_large_in_pieces(void **state)
     }
 }
 
-void test_large_calls(void **state)
+HARNESS_TEST(test_large_calls)
 {
-    (void)state;
     const softqam_cpu_variant *variants[VARIANTS_MAX];
     const size_t n_variants = variants_list(variants);
     for (size_t k = 0; k < n_variants; k++)
@@ -201,9 +198,8 @@ void test_large_calls(void **state)
 }
 
 /* What is staged for the caller of a large call, from any address to any, and not a byte beside it. */
-void test_copy_streaming(void **state)
+HARNESS_TEST(test_copy_streaming)
 {
-    (void)state;
     enum { LARGEST = 700, MARGIN = 64 };
     harness_random random = harness_random_stream(STREAM_COPY);
     for (size_t nbytes = 0; nbytes <= LARGEST; nbytes++) {

@@ -220,9 +220,8 @@ static void load_all_kernels(void)
 /* Tests. */
 
 /* Six demodulators of six formats, all prepared and used, hold what the first of them did. */
-static void test_six_hold_what_one_does(void **state)
+HARNESS_TEST(test_six_hold_what_one_does)
 {
-    (void)state;
     softqam_demodulator *demodulators[N_FORMATS];
     load_all_kernels();
     softqam_context *context = create_context(harness_backend());
@@ -262,9 +261,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* After the first, each is made in less than 100 us, and holds a few KiB. */
-static void test_made_quickly(void **state)
+HARNESS_TEST(test_made_quickly)
 {
-    (void)state;
     static softqam_demodulator *demodulators[N_TIMED];
     double seconds[N_TIMED];
     softqam_context *context = create_context(harness_backend());
@@ -291,9 +289,8 @@ static void test_made_quickly(void **state)
 }
 
 /* A context by itself: nothing of the device's, no threads. */
-static void test_context_holds_nothing(void **state)
+HARNESS_TEST(test_context_holds_nothing)
 {
-    (void)state;
     const holdings before = holdings_now();
     softqam_context *context = create_context(harness_backend());
     softqam_demodulator *demodulator = create_in(context, &all_formats[0]);
@@ -325,9 +322,8 @@ static void use_on_device(softqam_demodulator *demodulator, const formats *of, u
 }
 
 /* Whoever has symbols on the device has no threads, no streams, no pinned memory and no memory of the device. */
-static void test_device_pointers_only(void **state)
+HARNESS_TEST(test_device_pointers_only)
 {
-    (void)state;
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
     void *d_in, *d_out;
@@ -359,9 +355,8 @@ static void test_device_pointers_only(void **state)
 
 #ifdef COSTS_FAKE_CUDA
 /* The CPU's whole life, and as much of AUTO's as calls below SOFTQAM_AUTO_MIN_SYMBOLS: not one call of CUDA. */
-static void test_cpu_calls_no_cuda(void **state)
+HARNESS_TEST(test_cpu_calls_no_cuda)
 {
-    (void)state;
     static const softqam_backend backends[] = {SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_AUTO};
     for (size_t k = 0; k < HARNESS_COUNT(backends); k++) {
         const bool cpu = backends[k] == SOFTQAM_BACKEND_CPU;
@@ -393,9 +388,8 @@ static void test_cpu_calls_no_cuda(void **state)
 }
 
 /* As many launches as the driver's space for arguments makes of a call's segments; empty ones take none of it. */
-static void test_launches(void **state)
+HARNESS_TEST(test_launches)
 {
-    (void)state;
     enum { N_SEGMENTS = 1000, MANY = 140, FEW = 12 };
     static const char *const drivers[] = {"12010", "12000"};
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
@@ -427,15 +421,3 @@ static void test_launches(void **state)
     assert_int_equal(cudaFree(memory), cudaSuccess);
 }
 #endif
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_six_hold_what_one_does), cmocka_unit_test(test_made_quickly),
-        cmocka_unit_test(test_context_holds_nothing),  cmocka_unit_test(test_device_pointers_only),
-#ifdef COSTS_FAKE_CUDA
-        cmocka_unit_test(test_cpu_calls_no_cuda),      cmocka_unit_test(test_launches),
-#endif
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
-}

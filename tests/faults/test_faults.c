@@ -378,16 +378,14 @@ static void fail_in_all_lives(fault_kind kind)
     }
 }
 
-static void test_every_call_fails_once(void **state)
+HARNESS_TEST(test_every_call_fails_once)
 {
-    (void)state;
     fail_in_all_lives(FAULT_ERROR);
 }
 
 /* The first CUDA call that fails is followed by none that works. */
-static void test_device_is_lost(void **state)
+HARNESS_TEST(test_device_is_lost)
 {
-    (void)state;
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
     fail_in_all_lives(FAULT_LASTING);
@@ -395,9 +393,8 @@ static void test_device_is_lost(void **state)
 
 /* The context that demodulators without one of their own share: made by the first, and by the next where that failed.
  */
-static void test_default_context(void **state)
+HARNESS_TEST(test_default_context)
 {
-    (void)state;
     static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, SMALL_SYMBOLS};
     life *self = open_life(&kind);
     const holdings before = count_holdings();
@@ -419,9 +416,8 @@ static void test_default_context(void **state)
 }
 
 /* Where the system does not tell which CPUs there are, one thread is what there is. */
-static void test_no_affinity(void **state)
+HARNESS_TEST(test_no_affinity)
 {
-    (void)state;
     static const kind_of_life kind = {0, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
     life *self = open_life(&kind);
     bool struck = true;
@@ -440,9 +436,8 @@ static void test_no_affinity(void **state)
 
 #ifdef FAULTS_CUDA
 /* The calls on device memory. */
-static void test_device_calls(void **state)
+HARNESS_TEST(test_device_calls)
 {
-    (void)state;
     if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable())
         skip();
     static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
@@ -474,15 +469,3 @@ static void test_device_calls(void **state)
     free(self);
 }
 #endif
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call_fails_once), cmocka_unit_test(test_device_is_lost),
-        cmocka_unit_test(test_default_context),       cmocka_unit_test(test_no_affinity),
-#ifdef FAULTS_CUDA
-        cmocka_unit_test(test_device_calls),
-#endif
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
-}

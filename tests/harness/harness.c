@@ -189,6 +189,22 @@ size_t harness_symbol_bits(void)
     return softqam_bits_per_symbol(harness_modulation());
 }
 
+enum { MAX_TESTS = 40 };
+static struct CMUnitTest registered[MAX_TESTS];
+static size_t n_registered;
+
+void harness_register(struct CMUnitTest test)
+{
+    if (n_registered == MAX_TESTS)
+        die("more tests than MAX_TESTS", test.name);
+    registered[n_registered++] = test;
+}
+
+int harness_run(int argc, char **argv)
+{
+    return harness_main(argc, argv, registered, n_registered);
+}
+
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";

@@ -41,6 +41,21 @@
 #define HARNESS_SANITIZED 0
 #endif
 
+/* A test: the body follows. It registers itself; main.c runs what the files of a program registered, in the order of
+ * linking. The second form has a setup and a teardown as CMocka has them, which are given `state`. */
+#define HARNESS_TEST(name) HARNESS_TEST_WITH(name, NULL, NULL)
+#define HARNESS_TEST_WITH(name, setup, teardown)                                                                       \
+    static void name(void **state);                                                                                    \
+    __attribute__((constructor)) static void register_##name(void)                                                     \
+    {                                                                                                                  \
+        harness_register((struct CMUnitTest)cmocka_unit_test_setup_teardown(name, setup, teardown));                   \
+    }                                                                                                                  \
+    static void name(__attribute__((unused)) void **state)
+
+void harness_register(struct CMUnitTest test);
+/* harness_main() of the registered tests. */
+int harness_run(int argc, char **argv);
+
 /* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
  * exit status. A pattern that matches nothing is a failure. With SOFTQAM_TEST_BACKEND=cuda on a machine without a
  * usable device it ends the program as harness_require_cuda() does; with a SOFTQAM_CPU_VARIANT that this processor does

@@ -10,8 +10,6 @@
 #endif
 
 #include "soft_buffer_fixture.h"
-#include "soft_buffer_tests.h"
-
 enum { N_SYMBOLS = 24 };
 
 /* A codeword's symbols of 256QAM, and demodulators with one thread of the CPU. */
@@ -71,9 +69,8 @@ static void check_largest(softqam_output_format format, softqam_context *context
     munmap(memory, mapped);
 }
 
-void test_largest_buffer(void **state)
+HARNESS_TEST(test_largest_buffer)
 {
-    (void)state;
     soft_contexts on = soft_open_contexts(1);
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
         for (size_t c = 0; c < on.all.n; c++)
@@ -84,9 +81,8 @@ void test_largest_buffer(void **state)
 
 /* Code blocks that are not transmitted have no room where the others lie one behind the other: an input may begin right
  * behind those. */
-void test_input_behind_transmitted_blocks(void **state)
+HARNESS_TEST(test_input_behind_transmitted_blocks)
 {
-    (void)state;
     enum { N_CB = 64, N_SENT = 2 };
     struct {
         int8_t buffers[N_SENT * N_CB];
@@ -153,9 +149,8 @@ static void combine_twice(const softqam_demodulator *demodulator, bool in_modes,
     }
 }
 
-void test_floating_point_modes(void **state)
+HARNESS_TEST(test_floating_point_modes)
 {
-    (void)state;
     enum { NBYTES = 100 * sizeof(float) };
     soft_contexts on = soft_open_contexts(1);
     static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "soft_buffer_fixture.h"
-#include "soft_buffer_tests.h"
-
 enum { STREAM_LAYOUTS = 100 };
 
 /* Base graph 1 with C code blocks of Zc = 24 and F fillers: N = 66 Zc values without the 2 Zc punctured bits. */
@@ -189,9 +187,8 @@ static void check(const layout *of)
 
 /* OCUDU, srsRAN Project: its LLRs end at 120, fillers are its infinity, 127, which stays. Code blocks' buffers come
  * from a pool. */
-void test_ocudu(void **state)
+HARNESS_TEST(test_ocudu)
 {
-    (void)state;
     check(&(layout){.format = SOFTQAM_OUTPUT_S8,
                     .llr_limit = 120,
                     .multiple = 1,
@@ -202,17 +199,15 @@ void test_ocudu(void **state)
 
 /* OAI: a circular buffer of int16 for each code block. OAI writes fillers itself and saturates to 8 bits when it
  * decodes, so that sums may be larger before. */
-void test_oai(void **state)
+HARNESS_TEST(test_oai)
 {
-    (void)state;
     check(
         &(layout){.format = SOFTQAM_OUTPUT_S16, .llr_scale = 6, .llr_limit = 2047, .multiple = 16, .sum_limit = 2047});
 }
 
 /* cuPHY: halves, 2 Zc zeros in front, the distance a multiple of 8, fillers and limit 10000. */
-void test_cuphy(void **state)
+HARNESS_TEST(test_cuphy)
 {
-    (void)state;
     check(&(layout){.format = SOFTQAM_OUTPUT_F16,
                     .llr_limit = 10000,
                     .n_front = (size_t)2 * Z_C,
@@ -224,9 +219,8 @@ void test_cuphy(void **state)
 /* DPDK bbdev where the host combines. The device's input is then all that rv 0 sends: the buffer without its fillers,
  * which a codeword gives whose n_cb and k0 do not count them. Then with fillers, as harq_combined_input has them for a
  * device with RTE_BBDEV_LDPC_INTERNAL_HARQ_MEMORY_FILLERS. LLRs have llr_size 6 and llr_decimals 2. */
-void test_bbdev_harq_of_the_host(void **state)
+HARNESS_TEST(test_bbdev_harq_of_the_host)
 {
-    (void)state;
     layout of = {.format = SOFTQAM_OUTPUT_S8,
                  .llr_scale = 4,
                  .llr_limit = 31,
@@ -241,9 +235,8 @@ void test_bbdev_harq_of_the_host(void **state)
 }
 
 /* Sionna: LLRs of the opposite sign, 2 Zc zeros in front; a filler, which is 0, is -llr_max. */
-void test_sionna(void **state)
+HARNESS_TEST(test_sionna)
 {
-    (void)state;
     check(&(layout){.format = SOFTQAM_OUTPUT_F32,
                     .sign = SOFTQAM_SIGN_POSITIVE_IS_1,
                     .n_front = (size_t)2 * Z_C,
@@ -253,9 +246,8 @@ void test_sionna(void **state)
 }
 
 /* py3gpp, MATLAB: N values a code block. Their own fillers are infinite. */
-void test_py3gpp(void **state)
+HARNESS_TEST(test_py3gpp)
 {
-    (void)state;
     check(&(layout){.format = SOFTQAM_OUTPUT_F32,
                     .multiple = 1,
                     .filler_value = 1000,
@@ -264,9 +256,8 @@ void test_py3gpp(void **state)
 
 /* DPDK bbdev where the device keeps HARQ data and recovers the rate: E_r LLRs, no soft buffer. They are f_0, f_1, ..;
  * with RTE_BBDEV_LDPC_DEINTERLEAVER_BYPASS e_0, e_1, .. */
-void test_bbdev_harq_of_the_device(void **state)
+HARNESS_TEST(test_bbdev_harq_of_the_device)
 {
-    (void)state;
     const layout of = {
         .format = SOFTQAM_OUTPUT_S8, .llr_scale = 4, .llr_limit = 31, .multiple = 1, .has_pointers = true};
     harness_random random = harness_random_stream(STREAM_LAYOUTS);

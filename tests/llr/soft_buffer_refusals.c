@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "soft_buffer_fixture.h"
-#include "soft_buffer_tests.h"
-
 /* 12 symbols of 256QAM: cf32 symbols, one noise value each, then soft buffers. */
 enum { N_SYMBOLS = 12, SYMBOLS_NBYTES = 8 * N_SYMBOLS, NOISE_NBYTES = 4 * N_SYMBOLS, N_CB = 50, MEMORY_NBYTES = 4096 };
 static _Alignas(float) uint8_t memory[MEMORY_NBYTES];
@@ -56,9 +54,8 @@ static void assert_refused(const softqam_demodulator *demodulator, const softqam
 }
 
 /* Whatever the format: softqam_codeword_block() refuses these too. */
-void test_refusals(void **state)
+HARNESS_TEST(test_refusals)
 {
-    (void)state;
     static void *const pointers[3] = {OUT, OUT + N_CB, OUT + 2 * N_CB};
     static const softqam_codeword rows[] = {
         {GOOD, .k0 = N_CB},
@@ -104,9 +101,8 @@ void test_refusals(void **state)
 }
 
 /* What a format does not hold, and u8. */
-void test_refusals_of_formats(void **state)
+HARNESS_TEST(test_refusals_of_formats)
 {
-    (void)state;
     static const struct {
         softqam_output_format format;
         float filler_value;
@@ -137,9 +133,8 @@ void test_refusals_of_formats(void **state)
 }
 
 /* A soft buffer covers n_cb values, though its code block has fewer bits. */
-void test_refused_overlaps(void **state)
+HARNESS_TEST(test_refused_overlaps)
 {
-    (void)state;
     enum { END = SYMBOLS_NBYTES + NOISE_NBYTES };
     softqam_demodulator *demodulator = create(SOFTQAM_OUTPUT_F32);
     const softqam_codeword rows[] = {
@@ -181,9 +176,8 @@ void test_refused_overlaps(void **state)
 }
 
 /* What is close to a refusal. */
-void test_accepted(void **state)
+HARNESS_TEST(test_accepted)
 {
-    (void)state;
     static void *const dropped[3];
     static const softqam_codeword rows[] = {
         {GOOD, .k0 = N_CB - 1},

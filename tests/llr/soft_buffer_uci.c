@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "soft_buffer_fixture.h"
-#include "soft_buffer_tests.h"
-
 enum { STREAM_UCI = 200 };
 
 /* 12 OFDM symbols of 6 resource blocks, the second with DM-RS; two layers of 16QAM. */
@@ -187,16 +185,14 @@ static void check(bool is_punctured, bool has_own_erasures)
 }
 
 /* More than 2 bits of HARQ-ACK: the codeword flows around them. */
-void test_uci_rate_matched(void **state)
+HARNESS_TEST(test_uci_rate_matched)
 {
-    (void)state;
     check(false, false);
 }
 
 /* At most 2 bits, which replace bits of the codeword. */
-void test_uci_punctured(void **state)
+HARNESS_TEST(test_uci_punctured)
 {
-    (void)state;
     check(true, false);
     check(true, true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "specified_calls.h"
-
+/* Tests of test_llr_specified for what a call is made of: where in it unusual values lie, how long it is, segments with
+ * settings of their own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static void check_tiles(tiles *self, const char *what, size_t n)
 }
 
 /* One unusual symbol at every place of a tile, and of the steps after it, of which the last goes back. */
-void test_every_position(void **state)
+TEST(test_every_position)
 {
     enum { N = TILE + 2 * STEP + 5, ROOM = 2 * TILE + STEP };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
@@ -100,7 +100,7 @@ void test_every_position(void **state)
 }
 
 /* Unusual values in some of many tiles, in more and less than are done in full after one. */
-void test_many_tiles(void **state)
+TEST(test_many_tiles)
 {
     enum { N_TILES = 66, N = N_TILES * TILE + 7 };
     static const unsigned every[] = {1, 2, 5, 17, 40};
@@ -153,7 +153,7 @@ static size_t length_at(size_t k)
     return (1 + k / (2 * AROUND)) * TILE + k % (2 * AROUND) - AROUND;
 }
 
-void test_lengths(void **state)
+TEST(test_lengths)
 {
     enum { N_LENGTHS = 70 + 3 * 70, MOST = 4 * TILE };
     harness_random random = harness_random_stream(STREAM_LENGTHS);
@@ -305,7 +305,7 @@ static void check_segments(harness_random *random, const llr_contexts *on, const
     specified_close(&all);
 }
 
-void test_segments(void **state)
+TEST(test_segments)
 {
     harness_random random = harness_random_stream(STREAM_SEGMENTS);
     segment_memory *memory = harness_alloc(sizeof *memory);

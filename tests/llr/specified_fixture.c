@@ -245,3 +245,18 @@ float special_random(harness_random *random, const special_values *from)
 {
     return from->values[harness_random_below(random, from->n)];
 }
+
+int specified_open_contexts(void **state)
+{
+    llr_contexts *self = harness_alloc(sizeof *self);
+    *self = llr_open_contexts(1);
+    *state = self;
+    return 0;
+}
+
+int specified_close_contexts(void **state)
+{
+    llr_close_contexts(*state);
+    free(*state);
+    return 0;
+}

@@ -6,6 +6,11 @@
 
 #include "llr_fixture.h"
 
+/* A test whose *state are the contexts, of type llr_contexts. */
+#define TEST(name) HARNESS_TEST_WITH(name, specified_open_contexts, specified_close_contexts)
+int specified_open_contexts(void **state);
+int specified_close_contexts(void **state);
+
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
 enum {
     STREAM_USUAL = 1,

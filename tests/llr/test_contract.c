@@ -150,9 +150,8 @@ static void check_contract(harness_random *random, const nr_constellation *c, ta
 
 /* The specified arithmetic lies within the bound of brute force, for every constellation, and all kinds of symbols and
  * noise. */
-static void test_within_bound(void **state)
+HARNESS_TEST(test_within_bound)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_BOUND);
     for (int n = 0; n < NR_CONSTELLATIONS; n++) {
         const nr_constellation *c = nr_constellations[n];
@@ -169,9 +168,8 @@ static void test_within_bound(void **state)
 }
 
 /* The opposite sign changes the sign of every LLR, and no erasure. */
-static void test_flipped(void **state)
+HARNESS_TEST(test_flipped)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_FLIPPED);
     for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
         const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
@@ -218,9 +216,8 @@ static int s8_at(const nr_constellation *c, float i, float q, nr_noise noise, fl
 }
 
 /* Tiny components, noise at the ends of what counts, overflow, and int8's rounding, in numbers. */
-static void test_special_values(void **state)
+HARNESS_TEST(test_special_values)
 {
-    (void)state;
     const nr_noise one = nr_noise_var(1);
     const float four_a = (float)(4 / sqrt(2)), below = nextafterf(0x1p-63F, 0);
     assert_f32(&nr_qpsk, 0x1p-63F, -0x1p-63F, one, 0, 0, 0x1p-63F * four_a);
@@ -257,9 +254,8 @@ static void test_special_values(void **state)
 }
 
 /* BPSK's point for bit 0 is (1 + j) / sqrt(2); of pi/2-BPSK, at odd positions, (-1 + j) / sqrt(2). */
-static void test_bpsk(void **state)
+HARNESS_TEST(test_bpsk)
 {
-    (void)state;
     const nr_noise one = nr_noise_var(1);
     const float s = (float)(2 * sqrt(2));
     for (uint64_t position = 0; position < 4; position++)
@@ -271,15 +267,4 @@ static void test_bpsk(void **state)
     assert_f32(&nr_bpsk, -0.0F, -0.0F, one, 0, 0, -0.0F);
     assert_f32(&nr_bpsk, -0.0F, 0, one, 0, 0, 0);
     assert_f32(&nr_pi_2_bpsk, 0, -0.0F, one, 1, 0, -0.0F);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_within_bound),
-        cmocka_unit_test(test_flipped),
-        cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_bpsk),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -191,9 +191,8 @@ static void check(const llr_contexts *on, trial *self)
     free(expected);
 }
 
-static void test_layouts(void **state)
+HARNESS_TEST(test_layouts)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_LAYOUTS);
     llr_contexts on = llr_open_contexts(1);
     trial of;
@@ -209,9 +208,8 @@ static void test_layouts(void **state)
 }
 
 /* Gains of 1 change nothing. */
-static void test_ones(void **state)
+HARNESS_TEST(test_ones)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_ONES);
     llr_contexts on = llr_open_contexts(1);
     trial of;
@@ -259,9 +257,8 @@ static double brute_force(const nr_constellation *constellation, const float y[2
     return nearest[1] - nearest[0];
 }
 
-static void test_truth(void **state)
+HARNESS_TEST(test_truth)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_TRUTH);
     llr_contexts on = llr_open_contexts(1);
     for (size_t n = harness_symbol_count(4000); n > 0; n--) {
@@ -299,9 +296,8 @@ static void expect_refused(softqam_output_format format, softqam_segment segment
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_refusals(void **state)
+HARNESS_TEST(test_refusals)
 {
-    (void)state;
     float symbols[8] = {0}, noise[4] = {1, 1, 1, 1}, gains[4] = {1, 1, 1, 1};
     uint8_t out[64];
     softqam_segment one = {.n_symbols = 4, .noise_stride = 1, .out = out};
@@ -323,15 +319,4 @@ static void test_refusals(void **state)
     of.layers[1].gain = gains;
     of.layers[0].gain = NULL;
     expect_refused(SOFTQAM_OUTPUT_S8, of, "layer 1: gain is given, but layer 0 has none");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_ones),
-        cmocka_unit_test(test_truth),
-        cmocka_unit_test(test_refusals),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -73,9 +73,8 @@ static float complex random_symbol(harness_random *random)
 }
 
 /* Every point of the standard is decided as its bits. */
-static void points_have_their_bits(void **state)
+HARNESS_TEST(points_have_their_bits)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(witnesses); k++) {
         const struct witness *self = &witnesses[k];
         const nr_constellation *constellation = llr_constellation(self->modulation);
@@ -125,9 +124,8 @@ static size_t compare(const struct witness *self, const float complex *symbols, 
     return n_compared;
 }
 
-static void signs_are_hard_decisions(void **state)
+HARNESS_TEST(signs_are_hard_decisions)
 {
-    (void)state;
     harness_random random = harness_random_stream(1);
     float complex *symbols = harness_alloc(N_SYMBOLS * sizeof *symbols);
     for (size_t n = 0; n < N_SYMBOLS; n++)
@@ -141,13 +139,4 @@ static void signs_are_hard_decisions(void **state)
         free(llrs);
     }
     free(symbols);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_have_their_bits),
-        cmocka_unit_test(signs_are_hard_decisions),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

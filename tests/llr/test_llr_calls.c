@@ -58,9 +58,8 @@ static void check_part(softqam_demodulator *demodulator, softqam_output_format f
 }
 
 /* One noise variance for the call gives what the same one for every symbol gives. */
-static void test_noise_per_call(void **state)
+HARNESS_TEST(test_noise_per_call)
 {
-    (void)state;
     static const float noise_vars[] = {0.01F, 0.3F, 7e-4F, 5, 1e-38F, 1e-45F, 3e38F, 0, -1, NAN, INFINITY};
     const size_t n = 30011;
     const sample *all = shared_sample();
@@ -157,9 +156,8 @@ static void check_lengths(softqam_output_format format, unsigned n_streams, size
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_lengths(void **state)
+HARNESS_TEST(test_lengths)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
         check_lengths(harness_llr_formats[k], 0, 0);
         check_lengths(harness_llr_formats[k], 1, 1);
@@ -169,9 +167,8 @@ static void test_lengths(void **state)
 }
 
 /* Every alignment of the symbols with every one of the output; the noise variances move along in steps of 4. */
-static void test_misalignment(void **state)
+HARNESS_TEST(test_misalignment)
 {
-    (void)state;
     guarded buffers = open_guarded(997);
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
         harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
@@ -191,9 +188,8 @@ static void test_misalignment(void **state)
     close_guarded(&buffers);
 }
 
-static void test_threads_and_chunks(void **state)
+HARNESS_TEST(test_threads_and_chunks)
 {
-    (void)state;
     static const struct {
         unsigned n_threads;
         unsigned n_streams;
@@ -214,9 +210,8 @@ static void test_threads_and_chunks(void **state)
     }
 }
 
-static void test_split_calls(void **state)
+HARNESS_TEST(test_split_calls)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_SPLIT);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
@@ -232,9 +227,8 @@ static void test_split_calls(void **state)
 }
 
 /* Memory of softqam_host_alloc() for all three buffers, and for each alone. */
-static void test_memory_kinds(void **state)
+HARNESS_TEST(test_memory_kinds)
 {
-    (void)state;
     const size_t n = 50021;
     const sample *all = shared_sample();
     for (unsigned kinds = 0; kinds < 8 * HARNESS_N_OUTPUT_FORMATS; kinds++) {
@@ -293,9 +287,8 @@ static void check_input(softqam_input_format format, float scale, const void *sa
 
 /* All 16-bit patterns on one axis, random ones on the other, then the axes exchanged. As bytes, all pairs. Default
  * scale, one that is no power of two, one that overflows, one that gives subnormal values. */
-static void test_input_formats(void **state)
+HARNESS_TEST(test_input_formats)
 {
-    (void)state;
     static const float scales[] = {0, 0.7F / 128, 1.3F, 1e37F, 1e-42F};
     const size_t n_symbols = 2 * N_16_BITS;
     uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
@@ -312,14 +305,4 @@ static void test_input_formats(void **state)
         check_input(SOFTQAM_INPUT_CF32, scales[i], shared_sample()->symbols, n_symbols);
     }
     free(samples);
-}
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_noise_per_call), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_misalignment),   cmocka_unit_test(test_threads_and_chunks),
-        cmocka_unit_test(test_split_calls),    cmocka_unit_test(test_memory_kinds),
-        cmocka_unit_test(test_input_formats),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -320,9 +320,8 @@ static combination combination_at(size_t k)
 }
 
 /* Each with each input format: one of any length to 200 resource elements, and one of some thousands. */
-static void test_combinations(void **state)
+HARNESS_TEST(test_combinations)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_COMBINATIONS);
     contexts on = open_contexts(1);
     for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k++) {
@@ -339,9 +338,8 @@ static void test_combinations(void **state)
 }
 
 /* Every length to 200 resource elements, each with some combinations. */
-static void test_lengths(void **state)
+HARNESS_TEST(test_lengths)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_LENGTHS);
     contexts on = open_contexts(1);
     for (size_t n = 0; n <= 200; n++) {
@@ -359,9 +357,8 @@ static void test_lengths(void **state)
 }
 
 /* A codeword cut into segments between any resource elements. */
-static void test_cuts(void **state)
+HARNESS_TEST(test_cuts)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_CUTS);
     contexts on = open_contexts(1);
     for (size_t k = 0; k < N_COMBINATIONS; k++) {
@@ -377,9 +374,8 @@ static void test_cuts(void **state)
 }
 
 /* Enough symbols for several threads, whose parts begin in any layer. */
-static void test_threads(void **state)
+HARNESS_TEST(test_threads)
 {
-    (void)state;
     enum { N_SYMBOLS = 150000 };
     harness_random random = harness_random_stream(STREAM_THREADS);
     contexts on = open_contexts(3);
@@ -400,9 +396,8 @@ static void test_threads(void **state)
 }
 
 /* Segments of a call may begin at any places of the same codeword, in any order. */
-static void test_places(void **state)
+HARNESS_TEST(test_places)
 {
-    (void)state;
     enum { N_SYMBOLS = 48, N_BITS = 2 };
     static const uint64_t places[] = {0, 100, 1000, 0, 500, ((uint64_t)1 << 63) - 2 * N_SYMBOLS, 0, 1024, 8, 5};
     harness_random random = harness_random_stream(STREAM_PLACES);
@@ -436,13 +431,4 @@ static void test_places(void **state)
         softqam_demodulator_destroy(demodulator);
     }
     close_contexts(&on);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places), cmocka_unit_test(test_combinations), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_cuts),   cmocka_unit_test(test_threads),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

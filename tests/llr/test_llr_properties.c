@@ -50,9 +50,8 @@ static void check_spoilt(const harness_setup *setup, const llr_input *whole, con
 }
 
 /* What is no number gives eight zeros and leaves its neighbours alone. */
-static void test_erasures_per_symbol(void **state)
+HARNESS_TEST(test_erasures_per_symbol)
 {
-    (void)state;
     for (size_t round = 0; round < HARNESS_COUNT(not_a_variance); round++) {
         llr_input whole = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
         llr_input spoilt = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_ANY, 701);
@@ -67,9 +66,8 @@ static void test_erasures_per_symbol(void **state)
     }
 }
 
-static void test_erasures_per_call(void **state)
+HARNESS_TEST(test_erasures_per_call)
 {
-    (void)state;
     llr_input in = llr_open_mixture(STREAM_SPECIAL, HARNESS_NOISE_USUAL, 333);
     for (size_t i = 0; i < HARNESS_COUNT(not_a_variance); i++) {
         float noise_var;
@@ -87,9 +85,8 @@ static void test_erasures_per_call(void **state)
 }
 
 /* Below 2^-100 a noise variance counts as that: what is not on a decision boundary saturates or is beyond 2^90. */
-static void test_tiny_noise(void **state)
+HARNESS_TEST(test_tiny_noise)
 {
-    (void)state;
     static const float noise_vars[] = {0x1p-149F, 0x1p-140F, 0x1p-128F, 0x1p-101F, 0x1p-100F};
     const float symbols[] = {0.25F, -1.1F};
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
@@ -125,9 +122,8 @@ static void check_all_finite(softqam_output_format format, const llr_input *in)
 }
 
 /* Whatever the bits of symbols and noise variances: neither NaN, nor infinity, nor -128. */
-static void test_random_bits(void **state)
+HARNESS_TEST(test_random_bits)
 {
-    (void)state;
     llr_input in = llr_open_input(harness_symbol_count((size_t)1 << 20));
     harness_random random = harness_random_stream(STREAM_BITS);
     harness_random_fill(&random, in.symbols, in.n_symbols * 2 * sizeof(float));
@@ -145,9 +141,8 @@ static void test_random_bits(void **state)
 }
 
 /* The opposite sign negates every LLR exactly, and erasures stay what they are. */
-static void test_opposite_sign_of_llrs(void **state)
+HARNESS_TEST(test_opposite_sign_of_llrs)
 {
-    (void)state;
     llr_input in = llr_open_mixture(STREAM_SIGN, HARNESS_NOISE_ANY, harness_symbol_count(50021));
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
         harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
@@ -176,9 +171,8 @@ static void check_opposite_byte(uint8_t plain, uint8_t opposite, bool erased)
     }
 }
 
-static void test_opposite_sign_of_soft_bits(void **state)
+HARNESS_TEST(test_opposite_sign_of_soft_bits)
 {
-    (void)state;
     size_t n_asymmetric = 0;
     llr_input in = llr_open_mixture(STREAM_SIGN, HARNESS_NOISE_USUAL, harness_symbol_count(50021));
     harness_setup setup = harness_soft_bits_setup();
@@ -227,9 +221,8 @@ static void check_symmetry(softqam_output_format format, const llr_input *in, co
     llr_close_input(&image);
 }
 
-static void test_symmetries(void **state)
+HARNESS_TEST(test_symmetries)
 {
-    (void)state;
     static const symmetry symmetries[] = {
         {"b0 is odd in I, all others even", -1, 1, false},
         {"b1 is odd in Q, all others even", 1, -1, false},
@@ -244,9 +237,8 @@ static void test_symmetries(void **state)
 }
 
 /* Twice the noise variance is half the LLR, exactly, as long as no exponent runs out and no limit of N0 is passed. */
-static void test_powers_of_two(void **state)
+HARNESS_TEST(test_powers_of_two)
 {
-    (void)state;
     llr_input in = llr_open_mixture(STREAM_POWERS, HARNESS_NOISE_USUAL, 10007);
     float *usual = harness_alloc(in.n_symbols * sizeof(float));
     memcpy(usual, in.noise_var, in.n_symbols * sizeof(float));
@@ -266,19 +258,4 @@ static void test_powers_of_two(void **state)
     free(before);
     free(usual);
     llr_close_input(&in);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_erasures_per_symbol),
-        cmocka_unit_test(test_erasures_per_call),
-        cmocka_unit_test(test_tiny_noise),
-        cmocka_unit_test(test_random_bits),
-        cmocka_unit_test(test_opposite_sign_of_llrs),
-        cmocka_unit_test(test_opposite_sign_of_soft_bits),
-        cmocka_unit_test(test_symmetries),
-        cmocka_unit_test(test_powers_of_two),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -162,9 +162,8 @@ static void check_segments(const harness_setup *setup, size_t n_cases, harness_r
     free(cases);
 }
 
-static void test_segments(void **state)
+HARNESS_TEST(test_segments)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_SEGMENTS);
     for (int in = 0; in < HARNESS_N_INPUT_FORMATS; in++) {
         for (int out = 0; out < HARNESS_N_OUTPUT_FORMATS; out++) {
@@ -181,9 +180,8 @@ static void test_segments(void **state)
     }
 }
 
-static void test_many_segments(void **state)
+HARNESS_TEST(test_many_segments)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_MANY);
     for (int out = 0; out < HARNESS_N_OUTPUT_FORMATS; out++) {
         harness_setup setup = harness_format_setup((softqam_output_format)out, SOFTQAM_NOISE_PER_CALL);
@@ -196,9 +194,8 @@ static void test_many_segments(void **state)
 
 /* Layers side by side, as an equaliser leaves them: the same memory read by several segments, each with its own output.
  */
-static void test_interleaved_layers(void **state)
+HARNESS_TEST(test_interleaved_layers)
 {
-    (void)state;
     enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
     llr_input all = llr_open_mixture(STREAM_LAYERS, HARNESS_NOISE_ANY, (size_t)N_LAYERS * N_SYMBOLS);
     uint8_t *expected = llr_answer(SOFTQAM_OUTPUT_S8, &all);
@@ -226,9 +223,8 @@ static void test_interleaved_layers(void **state)
     llr_close_input(&all);
 }
 
-static void test_empty_segments(void **state)
+HARNESS_TEST(test_empty_segments)
 {
-    (void)state;
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
     softqam_demodulator *demodulator = harness_create(&setup);
     softqam_segment segments[100] = {{0}};
@@ -247,14 +243,4 @@ static void test_empty_segments(void **state)
     free(expected);
     llr_close_input(&in);
     softqam_demodulator_destroy(demodulator);
-}
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_many_segments),
-        cmocka_unit_test(test_interleaved_layers),
-        cmocka_unit_test(test_empty_segments),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

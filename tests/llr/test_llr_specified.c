@@ -9,25 +9,9 @@
 #include <string.h>
 
 #include "contract.h"
-#include "specified_calls.h"
 #include "specified_fixture.h"
 
-static int open_contexts(void **state)
-{
-    llr_contexts *self = harness_alloc(sizeof *self);
-    *self = llr_open_contexts(1);
-    *state = self;
-    return 0;
-}
-
-static int close_contexts(void **state)
-{
-    llr_close_contexts(*state);
-    free(*state);
-    return 0;
-}
-
-static void test_usual_values(void **state)
+TEST(test_usual_values)
 {
     harness_random random = harness_random_stream(STREAM_USUAL);
     llr_input in = llr_open_input(harness_symbol_count(20011));
@@ -40,7 +24,7 @@ static void test_usual_values(void **state)
 }
 
 /* All sets of symbols and any bits as noise, next to each other. */
-static void test_mixture(void **state)
+TEST(test_mixture)
 {
     llr_input in = llr_open_mixture(STREAM_MIXTURE, HARNESS_NOISE_ANY, harness_symbol_count(30011));
     for (size_t k = 0; k < specified_n_settings; k++) {
@@ -66,7 +50,7 @@ static llr_input open_special(harness_random *random)
 }
 
 /* Every special component with every special noise value, given once for the call. */
-static void test_special_noise_per_call(void **state)
+TEST(test_special_noise_per_call)
 {
     harness_random random = harness_random_stream(STREAM_SPECIAL);
     llr_input in = open_special(&random);
@@ -92,7 +76,7 @@ static void test_special_noise_per_call(void **state)
 }
 
 /* The same with a special value for every symbol, and with a usual one for all. */
-static void test_special_values_per_symbol(void **state)
+TEST(test_special_values_per_symbol)
 {
     harness_random random = harness_random_stream(STREAM_SPECIAL << 8);
     llr_input in = open_special(&random);
@@ -119,7 +103,7 @@ static void test_special_values_per_symbol(void **state)
 
 /* Scales that bring components above and below 2^-63, to overflow and to nothing, some of them subnormal themselves:
  * the demodulator's, then a segment's. */
-static void test_input_scales(void **state)
+TEST(test_input_scales)
 {
     static const float scales[] = {1e-42F, FLT_MIN, 1e-30F, 0.3F, 0x1p62F, 0x1.8p62F, 0x1p63F, 0x1p64F, 0x1p66F, 1e36F};
     harness_random random = harness_random_stream(STREAM_SCALES);
@@ -159,7 +143,7 @@ static void test_input_scales(void **state)
 
 /* Weights of all sizes, 1 % apart, each in calls of its own, since a tile's largest weight decides how it is done: the
  * largest usual components must not pass a limit that small ones keep. */
-static void test_weights_of_all_sizes(void **state)
+TEST(test_weights_of_all_sizes)
 {
     enum { PER_OCTAVE = 64, LEAST = -42 * PER_OCTAVE, MOST = 102 * PER_OCTAVE, N = MOST - LEAST, N_CORNERS = 4 };
     const int step = N / (int)harness_symbol_count(N) | 1;
@@ -191,7 +175,7 @@ static void test_weights_of_all_sizes(void **state)
 
 /* s8: products so near to a half of a step that binary32 rounds them to it; rounded twice, half of them go wrong. With
  * small weights, with usual ones, and with any, since a tile's largest one decides how it is done. */
-static void test_ties(void **state)
+TEST(test_ties)
 {
     harness_random random = harness_random_stream(STREAM_TIES);
     llr_input in = llr_open_input(harness_symbol_count(20011));
@@ -222,30 +206,9 @@ static void test_ties(void **state)
     llr_close_input(&in);
 }
 
-static void test_which_variants(void **state)
+TEST(test_which_variants)
 {
     const llr_contexts *self = *state;
     for (size_t k = 0; k < self->n; k++)
         print_message("compared: %s\n", self->names[k]);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, open_contexts, close_contexts)
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_which_variants),
-        TEST(test_usual_values),
-        TEST(test_mixture),
-        TEST(test_special_noise_per_call),
-        TEST(test_special_values_per_symbol),
-        TEST(test_input_scales),
-        TEST(test_weights_of_all_sizes),
-        TEST(test_ties),
-        TEST(test_every_position),
-        TEST(test_many_tiles),
-        TEST(test_lengths),
-        TEST(test_segments),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -130,27 +130,23 @@ static void check_brute_force(harness_noise noise, const char *what)
         print_tally(what, harness_llr_formats[k], &seen[k]);
 }
 
-static void test_usual_noise(void **state)
+HARNESS_TEST(test_usual_noise)
 {
-    (void)state;
     check_brute_force(HARNESS_NOISE_USUAL, "usual noise");
 }
 
-static void test_positive_noise(void **state)
+HARNESS_TEST(test_positive_noise)
 {
-    (void)state;
     check_brute_force(HARNESS_NOISE_POSITIVE, "any positive noise");
 }
 
-static void test_any_noise(void **state)
+HARNESS_TEST(test_any_noise)
 {
-    (void)state;
     check_brute_force(HARNESS_NOISE_ANY, "any bits as noise");
 }
 
-static void test_scales_and_limits(void **state)
+HARNESS_TEST(test_scales_and_limits)
 {
-    (void)state;
     static const struct {
         float scale;
         int limit;
@@ -171,9 +167,8 @@ static void test_scales_and_limits(void **state)
 
 /* With a scale of 2^k, s8 is the f32 output times 2^k, rounded: the weight differs by its exponent only. But s8 rounds
  * the product once, so where f32's own rounding has just brought it to a half, the next integer may be right. */
-static void test_s8_is_f32_rounded(void **state)
+HARNESS_TEST(test_s8_is_f32_rounded)
 {
-    (void)state;
     llr_input in = llr_open_mixture(STREAM_SCALES, HARNESS_NOISE_USUAL, 20011);
     uint8_t *floats = llr_answer(SOFTQAM_OUTPUT_F32, &in);
     for (int k = -10; k <= 20; k++) {
@@ -195,9 +190,8 @@ static void test_s8_is_f32_rounded(void **state)
 
 /* On symbols as a receiver has them s8 is the exact LLR, rounded, but for one in thousands. Without this, a bound that
  * is far too wide would pass for exactness. */
-static void test_s8_rarely_undecided(void **state)
+HARNESS_TEST(test_s8_rarely_undecided)
 {
-    (void)state;
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
         if (strcmp(set->name, "constellation at 20 dB") != 0 && strcmp(set->name, "constellation at 28 dB") != 0)
@@ -218,9 +212,8 @@ static void test_s8_rarely_undecided(void **state)
 }
 
 /* Four values of MATLAB's nrSymbolDemodulate, published: the definition is the field's. */
-static void test_fixed_point(void **state)
+HARNESS_TEST(test_fixed_point)
 {
-    (void)state;
     static const double expected[] = {-2.352941, -0.988235, -0.447059, -0.211765};
     const float symbols[] = {-2.454288F, -2.454288F}, noise_var = 2;
     float llrs[HARNESS_SYMBOL_BITS];
@@ -234,9 +227,8 @@ static void test_fixed_point(void **state)
 
 /* Without noise in the symbol the signs are the transmitted bits, as long as the least LLR, 4 alpha^2 / N0, does not
  * round to 0: it is 2.35 nats, 14 steps of s8, at the first of these noise variances. */
-static void test_points_have_their_bits(void **state)
+HARNESS_TEST(test_points_have_their_bits)
 {
-    (void)state;
     static const float noise_vars[] = {0.01F, 1e-3F, 1e-6F, 1e-38F, 1e-45F};
     float symbols[2 * N_LABELS * N_LABELS];
     for (size_t i = 0; i < (size_t)N_LABELS * N_LABELS; i++) {
@@ -257,15 +249,4 @@ static void test_points_have_their_bits(void **state)
         }
         free(out);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_usual_noise),       cmocka_unit_test(test_positive_noise),
-        cmocka_unit_test(test_any_noise),         cmocka_unit_test(test_scales_and_limits),
-        cmocka_unit_test(test_s8_is_f32_rounded), cmocka_unit_test(test_s8_rarely_undecided),
-        cmocka_unit_test(test_fixed_point),       cmocka_unit_test(test_points_have_their_bits),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -38,9 +38,8 @@ static double written_out(const nr_constellation *c, int bits, int first)
     }
 }
 
-static void test_points(void **state)
+HARNESS_TEST(test_points)
 {
-    (void)state;
     for (int n = 0; n < NR_CONSTELLATIONS; n++) {
         const nr_constellation *c = nr_constellations[n];
         double energy = 0;
@@ -64,9 +63,8 @@ static void test_points(void **state)
 }
 
 /* The lines of the first row, in units of a and a^2, a = 1/sqrt(energy). */
-static void test_first_rows(void **state)
+HARNESS_TEST(test_first_rows)
 {
-    (void)state;
     static const int slopes[6][5] = {{0}, {4}, {4, -4}, {4, -8, 4}, {4, -16, 8, 4}, {4, -32, 16, 8, 4}};
     static const int intercepts[6][5] = {{0}, {0}, {0, 8}, {0, 24, -8}, {0, 80, -24, -8}, {0, 288, -80, -24, -8}};
     for (int n = 2; n < NR_CONSTELLATIONS; n++) {
@@ -86,9 +84,8 @@ static bool is_far_from_tie(double exact)
     return (float)(exact * (1 + 0x1p-48)) == (float)exact && (float)(exact * (1 - 0x1p-48)) == (float)exact;
 }
 
-static void test_tables_are_certain(void **state)
+HARNESS_TEST(test_tables_are_certain)
 {
-    (void)state;
     for (int n = 2; n < NR_CONSTELLATIONS; n++) {
         const nr_constellation *c = nr_constellations[n];
         assert_true(is_far_from_tie(sqrt(c->energy) / 2));
@@ -113,9 +110,8 @@ static double share_of_bound(const nr_constellation *c, int row, int place, doub
     return error == 0 ? 0 : error / (most.constant + most.slope * u);
 }
 
-static void test_bound_on_every_row(void **state)
+HARNESS_TEST(test_bound_on_every_row)
 {
-    (void)state;
     for (int n = 2; n < NR_CONSTELLATIONS; n++) {
         const nr_constellation *c = nr_constellations[n];
         const int last = max_log_rows(c) - 1, n_lines = (last + 1) * c->axis_bits;
@@ -168,9 +164,8 @@ static void plain_metrics(const nr_constellation *c, const float symbol[2], uint
 }
 
 /* The search of I and Q apart, which max_log_llrs() uses, that of all points, and the plain formula are one. */
-static void test_whole_search(void **state)
+HARNESS_TEST(test_whole_search)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_PLAIN);
     for (size_t n = 0; n < NR_CONSTELLATIONS * harness_symbol_count(3000); n++) {
         const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
@@ -193,9 +188,8 @@ static void test_whole_search(void **state)
 }
 
 /* An axis's LLRs do not depend on the other axis, however far out that is: none of the sums may swallow them. */
-static void test_outliers(void **state)
+HARNESS_TEST(test_outliers)
 {
-    (void)state;
     static const float others[] = {0.3F, 50, 1e5F, 1e10F, 1e20F, 1e30F, FLT_MAX, -FLT_MAX};
     harness_random random = harness_random_stream(STREAM_OUTLIERS);
     for (size_t n = 0; n < 2000; n++) {
@@ -215,9 +209,8 @@ static void test_outliers(void **state)
 }
 
 /* log-MAP differs from max-log by less than the log of the number of points on a side, with little noise by nothing. */
-static void test_log_map(void **state)
+HARNESS_TEST(test_log_map)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_LOG_MAP);
     for (size_t n = 0; n < 60 * NR_CONSTELLATIONS; n++) {
         static const float noise_vars[] = {10, 0.1F, 1e-6F};
@@ -235,9 +228,8 @@ static void test_log_map(void **state)
     }
 }
 
-static void test_half_round_trip(void **state)
+HARNESS_TEST(test_half_round_trip)
 {
-    (void)state;
     for (unsigned bits = 0; bits <= UINT16_MAX; bits++) {
         double value = half_to_double((uint16_t)bits);
         if (isfinite(value)) {
@@ -251,9 +243,8 @@ static void test_half_round_trip(void **state)
 }
 
 /* Half-way between neighbours to the even one, a little off it to the nearer. */
-static void test_half_rounding(void **state)
+HARNESS_TEST(test_half_rounding)
 {
-    (void)state;
     for (unsigned bits = 0; bits < 0x7bff; bits++) {
         double low = half_to_double((uint16_t)bits), high = half_to_double((uint16_t)(bits + 1));
         double middle = (low + high) / 2;
@@ -268,20 +259,4 @@ static void test_half_rounding(void **state)
         assert_int_equal(half_from_double(large[i]), 0x7bff);
         assert_int_equal(half_from_double(-large[i]), 0xfbff);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_first_rows),
-        cmocka_unit_test(test_tables_are_certain),
-        cmocka_unit_test(test_bound_on_every_row),
-        cmocka_unit_test(test_whole_search),
-        cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_log_map),
-        cmocka_unit_test(test_half_round_trip),
-        cmocka_unit_test(test_half_rounding),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

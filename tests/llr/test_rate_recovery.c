@@ -83,9 +83,8 @@ static void check_block(harness_random *random)
     assert_int_equal(repeats, circular_buffer_repeats(&buffer, E));
 }
 
-static void test_inverse(void **state)
+HARNESS_TEST(test_inverse)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_BLOCKS);
     const size_t n = harness_symbol_count(20000);
     for (size_t k = 0; k < n; k++)
@@ -93,9 +92,8 @@ static void test_inverse(void **state)
 }
 
 /* A block small enough to be written down. */
-static void test_written_out(void **state)
+HARNESS_TEST(test_written_out)
 {
-    (void)state;
     /* d_0 .. d_8 with fillers at 3, 4; from 4 on: e = d_5 d_6 d_7 d_8 d_0 d_1 d_2 | d_5 d_6 d_7. With Q_m = 2, f_0 =
      * e_0, f_1 = e_5, f_2 = e_1, .. */
     static const size_t expected[10] = {5, 1, 6, 2, 7, 5, 8, 6, 0, 7};
@@ -122,9 +120,8 @@ static void test_written_out(void **state)
 }
 
 /* What is not sent is +0; a -0 that is sent once stays -0, and becomes +0 where it is added to a zero. */
-static void test_zeros(void **state)
+HARNESS_TEST(test_zeros)
 {
-    (void)state;
     static const circular_buffer buffer = {.N_cb = 3};
     const soft_values f32 = {SOFT_F32, FLT_MAX};
     const float minus[4] = {-0.0F, -0.0F, -0.0F, -0.0F};
@@ -136,9 +133,8 @@ static void test_zeros(void **state)
 }
 
 /* Table 5.4.2.1-2, by hand: 38.212's floors with full and limited buffers. */
-static void test_k0(void **state)
+HARNESS_TEST(test_k0)
 {
-    (void)state;
     static const struct {
         int base_graph;
         size_t N_cb, Z_c, k0[4];
@@ -155,9 +151,8 @@ static void test_k0(void **state)
             assert_int_equal(rate_recovery_k0(rows[k].base_graph, rv, rows[k].N_cb, rows[k].Z_c), rows[k].k0[rv]);
 }
 
-static void test_lengths(void **state)
+HARNESS_TEST(test_lengths)
 {
-    (void)state;
     /* 7 code blocks in 3 groups: 0 to 2, 3 and 4, 5 and 6. */
     static const bool first_and_last[7] = {1, 1, 1, 0, 0, 1, 1}, all[7] = {1, 1, 1, 1, 1, 1, 1};
     bool transmitted[40];
@@ -193,9 +188,8 @@ static void test_lengths(void **state)
 }
 
 /* Sums of integers, all of s8. */
-static void test_integer_sums(void **state)
+HARNESS_TEST(test_integer_sums)
 {
-    (void)state;
     static const int limits[] = {1, 31, 120, 127};
     for (size_t k = 0; k < HARNESS_COUNT(limits); k++) {
         const soft_values s8 = {SOFT_S8, limits[k]};
@@ -240,9 +234,8 @@ static void check_half_sum(uint16_t x, uint16_t e)
         assert_true(signbit(exact) == signbit(got));
 }
 
-static void test_half_sums(void **state)
+HARNESS_TEST(test_half_sums)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_SUMS);
     for (int i = 0; i < 1000000; i++) {
         const uint32_t bits = harness_random_u32(&random);
@@ -263,9 +256,8 @@ static void test_half_sums(void **state)
 }
 
 /* Against the machine's own additions of binary32, which round once. */
-static void test_float_sums(void **state)
+HARNESS_TEST(test_float_sums)
 {
-    (void)state;
     harness_random random = harness_random_stream(STREAM_SUMS);
     const soft_values f32 = {SOFT_F32, FLT_MAX};
     for (int i = 0; i < 1000000; i++) {
@@ -283,14 +275,4 @@ static void test_float_sums(void **state)
         soft_values_add(&f32, &got, &e);
         assert_memory_equal(&got, &expected, sizeof got);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inverse),   cmocka_unit_test(test_written_out), cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_k0),        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_integer_sums),
-        cmocka_unit_test(test_half_sums), cmocka_unit_test(test_float_sums),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

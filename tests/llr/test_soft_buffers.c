@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "soft_buffer_fixture.h"
-#include "soft_buffer_tests.h"
-
 /* Streams of random numbers, one a test. */
 enum { STREAM_RANDOM = 1, STREAM_TINY, STREAM_THREADS, STREAM_SLOTS, STREAM_POSITIONS };
 
@@ -401,17 +399,15 @@ static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads
     soft_close_contexts(&on);
 }
 
-static void test_random(void **state)
+HARNESS_TEST(test_random)
 {
-    (void)state;
     check_trials(STREAM_RANDOM, &(bounds){.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000}, 1,
                  harness_symbol_count(60000));
 }
 
 /* Buffers of some values, each of which is sent many times. */
-static void test_tiny(void **state)
+HARNESS_TEST(test_tiny)
 {
-    (void)state;
     check_trials(STREAM_TINY, &(bounds){.max_n_cb = 8, .max_blocks = SOFT_MAX_BLOCKS, .max_bits = 2000}, 1,
                  harness_symbol_count(60000));
 }
@@ -434,9 +430,8 @@ static void check_position(const soft_contexts *on, harness_random *random, soft
 }
 
 /* Every k0, every run of fillers and every number of bits to three times the buffer, of small buffers. */
-static void test_every_position(void **state)
+HARNESS_TEST(test_every_position)
 {
-    (void)state;
     enum { MAX_N_CB = HARNESS_SANITIZED ? 4 : 7 };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
     soft_contexts on = soft_open_contexts(1);
@@ -458,9 +453,8 @@ static void test_every_position(void **state)
 }
 
 /* Enough symbols for several threads, whose parts begin in any code block. */
-static void test_threads(void **state)
+HARNESS_TEST(test_threads)
 {
-    (void)state;
     check_trials(STREAM_THREADS, &(bounds){.max_n_cb = 66 * 384, .max_blocks = 20, .max_bits = 400000}, 3,
                  HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 200);
 }
@@ -491,9 +485,8 @@ static void check_slot(const soft_contexts *on, harness_random *random, trial *c
     }
 }
 
-static void test_slots(void **state)
+HARNESS_TEST(test_slots)
 {
-    (void)state;
     const bounds most = {.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
     harness_random random = harness_random_stream(STREAM_SLOTS);
     soft_contexts on = soft_open_contexts(2);
@@ -509,32 +502,4 @@ static void test_slots(void **state)
             close_trial(trials[i]);
     }
     soft_close_contexts(&on);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ocudu),
-        cmocka_unit_test(test_oai),
-        cmocka_unit_test(test_cuphy),
-        cmocka_unit_test(test_bbdev_harq_of_the_host),
-        cmocka_unit_test(test_bbdev_harq_of_the_device),
-        cmocka_unit_test(test_sionna),
-        cmocka_unit_test(test_py3gpp),
-        cmocka_unit_test(test_uci_rate_matched),
-        cmocka_unit_test(test_uci_punctured),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_refusals_of_formats),
-        cmocka_unit_test(test_refused_overlaps),
-        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_largest_buffer),
-        cmocka_unit_test(test_input_behind_transmitted_blocks),
-        cmocka_unit_test(test_floating_point_modes),
-        cmocka_unit_test(test_every_position),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_tiny),
-        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_threads),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -87,9 +87,8 @@ static void check_length(softqam_demodulator *demodulator, size_t n_symbols)
     harness_buffer_close(&in);
 }
 
-static void test_lengths(void **state)
+HARNESS_TEST(test_lengths)
 {
-    (void)state;
     static const struct {
         unsigned n_streams;
         size_t chunk_symbols;
@@ -115,9 +114,8 @@ static void test_lengths(void **state)
 }
 
 /* Lengths about the default chunk, and about the parts that threads get of a large call. */
-static void test_large_lengths(void **state)
+HARNESS_TEST(test_large_lengths)
 {
-    (void)state;
     static const size_t lengths[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
     harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 3;
@@ -128,9 +126,8 @@ static void test_large_lengths(void **state)
 }
 
 /* Every pair of misalignments of a short call, then every one of a call of several chunks. */
-static void test_misalignment(void **state)
+HARNESS_TEST(test_misalignment)
 {
-    (void)state;
     const size_t n_short = 37, n_long = 997;
     harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 2;
@@ -154,9 +151,8 @@ static void test_misalignment(void **state)
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_thread_counts(void **state)
+HARNESS_TEST(test_thread_counts)
 {
-    (void)state;
     static const unsigned n_threads[] = {1, 2, 3, 4, 7, 16};
     for (size_t i = 0; i < HARNESS_COUNT(n_threads); i++) {
         harness_setup setup = harness_soft_bits_setup();
@@ -184,9 +180,8 @@ static void check_placed(softqam_demodulator *demodulator, const char *what, uin
 
 /* Memory of softqam_host_alloc() and of malloc, each for input and output, for calls of one chunk and of several,
  * aligned and not: page-locked memory need not be aligned either. */
-static void test_memory_kinds(void **state)
+HARNESS_TEST(test_memory_kinds)
 {
-    (void)state;
     static const char *const what[] = {"malloc to malloc", "host_alloc to malloc", "malloc to host_alloc",
                                        "host_alloc to host_alloc"};
     static const size_t lengths[] = {777, 20000, 70001}, gaps[] = {0, 1, 2, 4, 8, 13, 16, 24};
@@ -215,9 +210,8 @@ static void test_memory_kinds(void **state)
     softqam_demodulator_destroy(demodulator);
 }
 
-static void test_split_calls(void **state)
+HARNESS_TEST(test_split_calls)
 {
-    (void)state;
     sample part = part_of_sample(77, 300007);
     uint8_t *out = harness_alloc(part.n_symbols * HARNESS_SYMBOL_BITS);
     harness_random random = harness_random_stream(STREAM_SPLIT);
@@ -295,30 +289,17 @@ static void run_workers(softqam_demodulator *shared)
     assert_true(all_passed);
 }
 
-static void test_own_demodulators(void **state)
+HARNESS_TEST(test_own_demodulators)
 {
-    (void)state;
     run_workers(NULL);
 }
 
-static void test_shared_demodulator(void **state)
+HARNESS_TEST(test_shared_demodulator)
 {
-    (void)state;
     harness_setup setup = harness_soft_bits_setup();
     setup.context.n_threads = 3;
     setup.context.chunk_symbols = 30000;
     softqam_demodulator *demodulator = harness_create(&setup);
     run_workers(demodulator);
     softqam_demodulator_destroy(demodulator);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),          cmocka_unit_test(test_large_lengths),
-        cmocka_unit_test(test_misalignment),     cmocka_unit_test(test_thread_counts),
-        cmocka_unit_test(test_memory_kinds),     cmocka_unit_test(test_split_calls),
-        cmocka_unit_test(test_own_demodulators), cmocka_unit_test(test_shared_demodulator),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -33,9 +33,8 @@ static void check_set(softqam_demodulator *demodulator, const harness_symbol_set
     print_message("%zu symbols: %s\n", n_symbols, set->name);
 }
 
-static void test_symbol_sets(void **state)
+HARNESS_TEST(test_symbol_sets)
 {
-    (void)state;
     harness_setup setup = harness_soft_bits_setup();
     softqam_demodulator *demodulator = harness_create(&setup);
     for (size_t i = 0; i < harness_n_symbol_sets; i++)
@@ -70,9 +69,8 @@ static const float cs8_scales[] = {0, 1.0F / 128, 1.4F / 128, 0.07669650F, 0.038
 #define N_INT16 ((size_t)1 << 16)
 
 /* All values of one axis with random ones on the other, then the axes exchanged. */
-static void test_cs16(void **state)
+HARNESS_TEST(test_cs16)
 {
-    (void)state;
     size_t n_symbols = 2 * N_INT16;
     int16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
     harness_random random = harness_random_stream(STREAM_INTEGERS);
@@ -88,9 +86,8 @@ static void test_cs16(void **state)
 }
 
 /* There are only 65536 symbols. */
-static void test_cs8(void **state)
+HARNESS_TEST(test_cs8)
 {
-    (void)state;
     size_t n_symbols = (size_t)256 * 256;
     int8_t *samples = harness_alloc(2 * n_symbols);
     for (size_t i = 0; i < n_symbols; i++) {
@@ -102,9 +99,8 @@ static void test_cs8(void **state)
     free(samples);
 }
 
-static void test_cf32_scale(void **state)
+HARNESS_TEST(test_cf32_scale)
 {
-    (void)state;
     static const float scales[] = {1, 0.37F, 1.0F / 3, 2, 1e30F, 1e-30F, 1e-42F};
     size_t n_symbols = 200003;
     float *symbols = harness_alloc(n_symbols * CF32_NBYTES);
@@ -154,21 +150,8 @@ static void check_misaligned_integers(softqam_input_format format)
     free(samples);
 }
 
-static void test_misaligned_integers(void **state)
+HARNESS_TEST(test_misaligned_integers)
 {
-    (void)state;
     check_misaligned_integers(SOFTQAM_INPUT_CS16);
     check_misaligned_integers(SOFTQAM_INPUT_CS8);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbol_sets),
-        cmocka_unit_test(test_cs16),
-        cmocka_unit_test(test_cs8),
-        cmocka_unit_test(test_cf32_scale),
-        cmocka_unit_test(test_misaligned_integers),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -24,6 +24,8 @@ static int close_oracle(void **state)
     return 0;
 }
 
+#define TEST(name) HARNESS_TEST_WITH(name, open_oracle, close_oracle)
+
 /* Half the distance of neighbouring levels. */
 static float alpha(void)
 {
@@ -54,7 +56,7 @@ static void formula_point(const uint8_t bits[N_BITS], float point[2])
     point[1] = (float)(a * odd_multiple(bits[1], bits[3], bits[5], bits[7]));
 }
 
-static void modulates_by_the_standard(void **state)
+TEST(modulates_by_the_standard)
 {
     double energy = 0;
     for (unsigned int n = 0; n < N_POINTS; n++) {
@@ -76,7 +78,7 @@ static void assert_signs(const uint8_t soft_bits[N_BITS], const uint8_t bits[N_B
         assert_int_equal(soft_bits[b] > MIDPOINT, bits[b] == 0);
 }
 
-static void above_the_midpoint_is_bit_0(void **state)
+TEST(above_the_midpoint_is_bit_0)
 {
     for (unsigned int n = 0; n < N_POINTS; n++) {
         uint8_t bits[N_BITS];
@@ -95,7 +97,7 @@ static float uniform(harness_random *random)
     return (float)((int32_t)(harness_random_u32(random) >> 8) - (1 << 23)) / (float)(1 << 23);
 }
 
-static void round_trip_survives_noise_within_the_cell(void **state)
+TEST(round_trip_survives_noise_within_the_cell)
 {
     /* A sure step of one byte needs 0.009 alpha from the boundary: a bit 0 closer to it is 127 too. */
     const float reach = 0.98f * alpha();
@@ -165,7 +167,7 @@ static void assert_defects_seen(const defects *seen)
     }
 }
 
-static void raw_differs_only_next_to_symbol_0(void **state)
+TEST(raw_differs_only_next_to_symbol_0)
 {
     enum { N = 1 << 19 };
     /* Centre and reach of uniform squares: the clamp, the constellation, and the corner of symbols 0, 1, 16, 17. */
@@ -182,7 +184,7 @@ static void raw_differs_only_next_to_symbol_0(void **state)
     free(symbols);
 }
 
-static void raw_differs_only_next_to_symbol_0_on_boundaries(void **state)
+TEST(raw_differs_only_next_to_symbol_0_on_boundaries)
 {
     enum { REACH = 2, N_OFFSETS = 2 * REACH + 1, N_AXIS = 33 * N_OFFSETS };
     float values[N_AXIS];
@@ -242,7 +244,7 @@ static void follow_way_out(oracle *self, const way_out *way, double squared_dist
 
 /* liquid's smallest distances start at 8.0: beyond it signs flip. From 7.974 on saturated bits lose weight, no more.
  * (Beyond 4e5 its conversion to int overflows as well, and anything comes out.) */
-static void far_outliers_keep_their_signs(void **state)
+TEST(far_outliers_keep_their_signs)
 {
     static const way_out ways[] = {
         {{0, 0, 1, 1, 1, 1, 1, 1}, {1, 1}},  {{1, 1, 1, 1, 1, 1, 1, 1}, {-1, -1}}, {{0, 1, 1, 1, 1, 1, 1, 1}, {1, -1}},
@@ -259,7 +261,7 @@ static void far_outliers_keep_their_signs(void **state)
     }
 }
 
-static void components_are_clamped(void **state)
+TEST(components_are_clamped)
 {
     harness_random random = harness_random_stream(3);
     for (size_t n = 0; n < 1000; n++) {
@@ -281,7 +283,7 @@ static void components_are_clamped(void **state)
     }
 }
 
-static void not_finite_is_an_erasure(void **state)
+TEST(not_finite_is_an_erasure)
 {
     const float strange[] = {NAN, -NAN, INFINITY, -INFINITY};
     const float other[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 0.3f, 3.5f, -FLT_MAX};
@@ -297,7 +299,7 @@ static void not_finite_is_an_erasure(void **state)
     }
 }
 
-static void both_zeros_are_one(void **state)
+TEST(both_zeros_are_one)
 {
     harness_random random = harness_random_stream(4);
     for (size_t n = 0; n < 100; n++) {
@@ -308,22 +310,4 @@ static void both_zeros_are_one(void **state)
         assert_memory_equal(soft_bits[0], soft_bits[1], N_BITS);
         assert_memory_equal(soft_bits[2], soft_bits[3], N_BITS);
     }
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, open_oracle, close_oracle)
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(modulates_by_the_standard),
-        TEST(above_the_midpoint_is_bit_0),
-        TEST(round_trip_survives_noise_within_the_cell),
-        TEST(raw_differs_only_next_to_symbol_0),
-        TEST(raw_differs_only_next_to_symbol_0_on_boundaries),
-        TEST(far_outliers_keep_their_signs),
-        TEST(components_are_clamped),
-        TEST(not_finite_is_an_erasure),
-        TEST(both_zeros_are_one),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }
