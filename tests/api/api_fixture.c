@@ -117,11 +117,9 @@ void api_assert_context_invalid(const softqam_context_config *config, const char
 
 void api_assert_context_accepted(const softqam_context_config *config)
 {
-    softqam_context *context = api_create_context(config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(config);
+    scoped_demodulator *demodulator = api_create_in(context);
     api_assert_works(demodulator);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 void api_assert_refused(const softqam_demodulator_config *config, softqam_status expected, const char *what)
@@ -142,9 +140,8 @@ void api_assert_invalid(const softqam_demodulator_config *config, const char *wh
 
 void api_assert_accepted(const softqam_demodulator_config *config)
 {
-    softqam_demodulator *demodulator = api_create(config);
+    scoped_demodulator *demodulator = api_create(config);
     api_assert_works(demodulator);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* The LLRs of the symbols above have the signs of their soft bits. */

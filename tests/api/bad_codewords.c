@@ -41,7 +41,7 @@ static void check_row(const codeword_row *row, size_t number)
 {
     softqam_demodulator_config config = api_config();
     config.output_format = row->format;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     const float one = 1;
     uint8_t expected[MEMORY_NBYTES];
     for (size_t i = 0; i < sizeof memory; i += sizeof one)
@@ -63,7 +63,6 @@ static void check_row(const codeword_row *row, size_t number)
         assert_int_equal(softqam_demodulate_segments(demodulator, segments, 1), SOFTQAM_OK);
         assert_memory_not_equal(memory, expected, sizeof memory);
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_soft_buffers)

@@ -32,7 +32,7 @@ static void assert_call_refused(softqam_demodulator *demodulator, const void *in
 
 HARNESS_TEST(test_null_buffers)
 {
-    softqam_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[sizeof api_soft_bits], untouched[sizeof api_soft_bits];
     memset(untouched, API_OUT_BYTE, sizeof untouched);
     memset(out, API_OUT_BYTE, sizeof out);
@@ -42,7 +42,6 @@ HARNESS_TEST(test_null_buffers)
     assert_call_refused(demodulator, NULL, NULL, API_SYMBOLS, NULL);
     assert_call_refused(demodulator, api_symbols, noise_var, API_SYMBOLS, out);
     assert_memory_equal(out, untouched, sizeof out);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* Of a plan for LLRs: each is refused, writes nothing and leaves the plan usable. */
@@ -63,7 +62,7 @@ HARNESS_TEST(test_noise_var_misuse)
         for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
             softqam_demodulator_config config = api_llr_config(harness_llr_formats[k]);
             config.noise = (softqam_noise)noise;
-            softqam_demodulator *demodulator = api_create(&config);
+            scoped_demodulator *demodulator = api_create(&config);
             uint8_t out[sizeof api_soft_bits * sizeof(float)], untouched[sizeof out];
             memset(out, API_OUT_BYTE, sizeof out);
             memset(untouched, API_OUT_BYTE, sizeof untouched);
@@ -75,7 +74,6 @@ HARNESS_TEST(test_noise_var_misuse)
             assert_llr_call_refused(demodulator, config.output_format, api_symbols, noise_vars, API_SYMBOLS, NULL);
             assert_memory_equal(out, untouched, sizeof out);
             assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
-            softqam_demodulator_destroy(demodulator);
         }
     }
 }
@@ -86,7 +84,7 @@ HARNESS_TEST(test_noise_var_overlap)
     for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
         softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
         config.noise = (softqam_noise)noise;
-        softqam_demodulator *demodulator = api_create(&config);
+        scoped_demodulator *demodulator = api_create(&config);
         const size_t noise_nbytes = sizeof(float) * (noise == SOFTQAM_NOISE_PER_SYMBOL ? API_SYMBOLS : 1), out = 32;
         for (size_t at = 0; at <= 96; at += sizeof(float)) {
             float block[32];
@@ -97,20 +95,18 @@ HARNESS_TEST(test_noise_var_overlap)
                                                        API_SYMBOLS, (uint8_t *)block + out);
             assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
         }
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
 HARNESS_TEST(test_no_symbols)
 {
-    softqam_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[1] = {API_OUT_BYTE};
     assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
     assert_int_equal(softqam_demodulate(demodulator, api_symbols, NULL, 0, out), SOFTQAM_OK);
     assert_int_equal(softqam_demodulate(demodulator, out, NULL, 0, out), SOFTQAM_OK);
     assert_int_equal(out[0], API_OUT_BYTE);
     api_assert_works(demodulator);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every input and output
@@ -137,7 +133,7 @@ HARNESS_TEST(test_overflowing_counts)
         config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
         config.output_format = (softqam_output_format)(k / HARNESS_N_INPUT_FORMATS);
         const float *noise_var = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : &api_low_noise;
-        softqam_demodulator *demodulator = api_create(&config);
+        scoped_demodulator *demodulator = api_create(&config);
         for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
             uint8_t out[8] = {0};
             assert_int_equal(softqam_demodulate(demodulator, api_symbols, noise_var, counts[i], out),
@@ -145,7 +141,6 @@ HARNESS_TEST(test_overflowing_counts)
             api_assert_one_line(softqam_error_message());
             assert_memory_equal(out, "\0\0\0\0\0\0\0", sizeof out);
         }
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -168,13 +163,12 @@ static void check_layout(softqam_demodulator *demodulator, size_t in, size_t out
 
 HARNESS_TEST(test_overlap)
 {
-    softqam_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_soft_bits();
     const size_t middle = 48;
     for (size_t out = 0; out <= 2 * middle; out++) {
         bool overlap = out + sizeof api_soft_bits > middle && out < middle + sizeof api_symbols;
         check_layout(demodulator, middle, out, overlap);
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* With 2 bytes a symbol the input is the shorter one: it may lie anywhere within the output. */
@@ -182,7 +176,7 @@ HARNESS_TEST(test_overlap_of_unequal_sizes)
 {
     softqam_demodulator_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     uint8_t block[64];
     memset(block, API_OUT_BYTE, sizeof block);
     for (size_t in = 0; in <= 56; in++) {
@@ -190,5 +184,4 @@ HARNESS_TEST(test_overlap_of_unequal_sizes)
         softqam_status status = softqam_demodulate(demodulator, block + in, NULL, API_SYMBOLS, block + 16);
         assert_int_equal(status, overlap ? SOFTQAM_ERROR_INVALID_ARGUMENT : SOFTQAM_OK);
     }
-    softqam_demodulator_destroy(demodulator);
 }

@@ -54,12 +54,11 @@ HARNESS_TEST(test_null_config)
     assert_int_equal(softqam_demodulator_create(&demodulator, NULL), SOFTQAM_OK);
     api_assert_llrs_work(demodulator, SOFTQAM_OUTPUT_S8);
     softqam_demodulator_destroy(demodulator);
-    softqam_context *context;
+    scoped_context *context;
     assert_int_equal(softqam_context_create(&context, NULL), SOFTQAM_OK);
     demodulator = api_create_in(context);
     api_assert_works(demodulator);
     softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* One past each end of every enumeration, and far away. */
@@ -111,9 +110,8 @@ HARNESS_TEST(test_modulations)
 
 static void assert_llrs_accepted(const softqam_demodulator_config *config)
 {
-    softqam_demodulator *demodulator = api_create(config);
+    scoped_demodulator *demodulator = api_create(config);
     api_assert_llrs_work(demodulator, config->output_format);
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_llr_scales)
@@ -272,11 +270,9 @@ HARNESS_TEST(test_cpus)
     /* As many threads as CPUs in the list, which may have one twice. */
     config.n_threads = 0;
     config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_context *context = api_create_context(&config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
     assert_non_null(strstr(softqam_backend_detail(demodulator), ", 3 threads"));
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* Zeros are every default of a demodulator: such a one gives the bytes of one with the defaults. */
@@ -292,10 +288,9 @@ HARNESS_TEST(test_zeros_are_the_defaults)
     softqam_demodulator_config_init(&configs[1]);
     for (int k = 0; k < 2; k++) {
         configs[k].context = api_shared_context();
-        softqam_demodulator *demodulator = api_create(&configs[k]);
+        scoped_demodulator *demodulator = api_create(&configs[k]);
         memset(out[k], k ? 0x7f : 0x80, sizeof out[k]); /* -128 never appears */
         harness_demodulate_llrs(demodulator, symbols, noise_var, N, out[k]);
-        softqam_demodulator_destroy(demodulator);
     }
     assert_memory_equal(out[0], out[1], sizeof out[0]);
 }

@@ -14,16 +14,14 @@ enum { LARGE_SYMBOLS = 60000, N_CALLERS = 4 };
 
 static void call_large(softqam_demodulator *demodulator)
 {
-    float *symbols = harness_alloc(LARGE_SYMBOLS * 2 * sizeof *symbols);
-    uint8_t *out = harness_alloc(LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
+    scoped_memory float *symbols = harness_alloc(LARGE_SYMBOLS * 2 * sizeof *symbols);
+    scoped_memory uint8_t *out = harness_alloc(LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
     for (size_t k = 0; k < 2 * LARGE_SYMBOLS; k++)
         symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
     memset(out, API_OUT_BYTE, LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
     harness_demodulate(demodulator, symbols, LARGE_SYMBOLS, out);
     for (size_t k = 0; k < LARGE_SYMBOLS; k += API_SYMBOLS)
         assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
-    free(out);
-    free(symbols);
 }
 
 /* The caller's hold ends before, between or after the demodulators'. */
@@ -60,13 +58,11 @@ HARNESS_TEST(test_unused_and_reused)
 {
     const softqam_context_config config = api_context_config();
     softqam_context_destroy(api_create_context(&config));
-    softqam_context *context = api_create_context(&config);
+    scoped_context *context = api_create_context(&config);
     for (int k = 0; k < 3; k++) {
-        softqam_demodulator *demodulator = api_create_in(context);
+        scoped_demodulator *demodulator = api_create_in(context);
         api_assert_works(demodulator);
-        softqam_demodulator_destroy(demodulator);
     }
-    softqam_context_destroy(context);
 }
 
 /* Demodulators without a context of their own share one, whose threads end with the last of them. */
@@ -100,7 +96,7 @@ HARNESS_TEST(test_prepare_after_some_have_gone)
 {
     for (int gone = 0; gone < 3; gone++) {
         const softqam_context_config config = api_context_config();
-        softqam_context *context = api_create_context(&config);
+        scoped_context *context = api_create_context(&config);
         softqam_demodulator *demodulators[3];
         for (int k = 0; k < 3; k++)
             demodulators[k] = api_create_in(context);
@@ -111,7 +107,6 @@ HARNESS_TEST(test_prepare_after_some_have_gone)
             softqam_demodulator_destroy(demodulators[next]);
         }
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-        softqam_context_destroy(context);
     }
 }
 
@@ -119,13 +114,11 @@ HARNESS_TEST(test_prepare_flags)
 {
     const softqam_context_config config = api_context_config();
     for (unsigned what = 0; what <= SOFTQAM_PREPARE_ALL; what++) {
-        softqam_context *context = api_create_context(&config);
-        softqam_demodulator *demodulator = api_create_in(context);
+        scoped_context *context = api_create_context(&config);
+        scoped_demodulator *demodulator = api_create_in(context);
         for (int round = 0; round < 2; round++)
             assert_int_equal(softqam_context_prepare(context, what), SOFTQAM_OK);
         api_assert_works(demodulator);
-        softqam_demodulator_destroy(demodulator);
-        softqam_context_destroy(context);
     }
     static const struct {
         unsigned what;
@@ -152,8 +145,8 @@ HARNESS_TEST(test_backend_names)
     const softqam_backend backend = harness_backend();
     const char *found = backend != SOFTQAM_BACKEND_CPU && usable ? "cuda" : "cpu";
     const softqam_context_config config = api_context_config();
-    softqam_context *context = api_create_context(&config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
     assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
     api_assert_one_line(softqam_backend_detail(demodulator));
     api_assert_works(demodulator);
@@ -161,8 +154,6 @@ HARNESS_TEST(test_backend_names)
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
     assert_string_equal(softqam_backend_name(demodulator), found);
     print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* Arrays are the caller's again as soon as the context is made. */
@@ -176,17 +167,15 @@ HARNESS_TEST(test_config_is_copied)
     config.cpus = cpus;
     config.n_cpus = 2;
     config.cpu_variant = variant;
-    softqam_context *context = api_create_context(&config);
+    scoped_context *context = api_create_context(&config);
     memset(cpus, 0xff, 2 * sizeof *cpus);
     memset(variant, 'x', 16);
     free(cpus);
     free(variant);
     memset(&config, 0xff, sizeof config);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_demodulator *demodulator = api_create_in(context);
     call_large(demodulator);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* A demodulator on the CPU made while SOFTQAM_CPU_VARIANT has a value. */
@@ -196,9 +185,8 @@ static softqam_demodulator *create_with_variable(const char *value)
     softqam_context_config config = api_context_config();
     config.backend = SOFTQAM_BACKEND_CPU;
     config.n_threads = 1;
-    softqam_context *context = api_create_context(&config);
+    scoped_context *context = api_create_context(&config);
     softqam_demodulator *demodulator = api_create_in(context);
-    softqam_context_destroy(context);
     return demodulator;
 }
 
@@ -207,7 +195,7 @@ HARNESS_TEST(test_variants)
 {
     static const char *const unknown[] = {"sse9", "PORTABLE", "portable ", "%s%n", "a\nb\x1b[2J"};
     const char *given = getenv("SOFTQAM_CPU_VARIANT");
-    char *before = given ? strdup(given) : NULL;
+    scoped_memory char *before = given ? strdup(given) : NULL;
     softqam_demodulator *demodulator = create_with_variable("portable");
     assert_string_equal(softqam_backend_detail(demodulator), "portable, 1 thread");
     softqam_demodulator_destroy(demodulator);
@@ -250,7 +238,6 @@ HARNESS_TEST(test_variants)
         setenv("SOFTQAM_CPU_VARIANT", before, 1);
     else
         unsetenv("SOFTQAM_CPU_VARIANT");
-    free(before);
 }
 
 /* Everything at once: the default context made and freed, one that is shared prepared and used. */
@@ -280,7 +267,7 @@ static void *live_in_contexts(void *argument)
 HARNESS_TEST(test_many_threads)
 {
     const softqam_context_config config = api_context_config();
-    softqam_context *shared = api_create_context(&config);
+    scoped_context *shared = api_create_context(&config);
     pthread_t threads[N_CALLERS];
     for (int k = 0; k < N_CALLERS; k++)
         assert_int_equal(pthread_create(&threads[k], NULL, live_in_contexts, shared), 0);
@@ -289,5 +276,4 @@ HARNESS_TEST(test_many_threads)
         assert_int_equal(pthread_join(threads[k], &failed), 0);
         assert_null(failed);
     }
-    softqam_context_destroy(shared);
 }

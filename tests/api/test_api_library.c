@@ -14,7 +14,7 @@ HARNESS_TEST(test_host_memory)
 {
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
     const softqam_context_config config = api_context_config();
-    softqam_context *context = api_create_context(&config);
+    scoped_context *context = api_create_context(&config);
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
         void *memory = NULL;
         assert_int_equal(softqam_host_alloc(context, sizes[i], &memory), SOFTQAM_OK);
@@ -24,13 +24,12 @@ HARNESS_TEST(test_host_memory)
         softqam_host_free(memory);
     }
     softqam_host_free(NULL);
-    softqam_context_destroy(context);
 }
 
 HARNESS_TEST(test_host_memory_refused)
 {
     static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2};
-    softqam_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_soft_bits();
     softqam_context *context = softqam_demodulator_context(demodulator);
     int anything;
     void *memory = &anything;
@@ -45,7 +44,6 @@ HARNESS_TEST(test_host_memory_refused)
         api_assert_one_line(softqam_error_message());
         api_assert_works(demodulator);
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_host_memory_outlives_context)
@@ -174,21 +172,18 @@ HARNESS_TEST(test_messages_belong_to_threads)
     assert_string_not_equal(theirs[1], mine);
     assert_string_equal(softqam_error_message(), mine);
     /* It is the last failure's, so a success leaves it alone. */
-    softqam_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_soft_bits();
     api_assert_works(demodulator);
     assert_string_equal(softqam_error_message(), mine);
-    softqam_demodulator_destroy(demodulator);
 }
 
 static void assert_works_on_cpu(const softqam_context_config *config)
 {
-    softqam_context *context = api_create_context(config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(config);
+    scoped_demodulator *demodulator = api_create_in(context);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     assert_string_equal(softqam_backend_name(demodulator), "cpu");
     api_assert_works(demodulator);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* What a machine without a GPU, or a build without CUDA, must do. */
@@ -256,8 +251,8 @@ HARNESS_TEST(test_threads_leave_signals_alone)
     }
     softqam_context_config config = api_context_config();
     config.n_threads = 4;
-    softqam_context *context = api_create_context(&config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     sigset_t one, before, pending;
     sigemptyset(&one);
@@ -269,8 +264,6 @@ HARNESS_TEST(test_threads_leave_signals_alone)
     assert_int_equal(sigismember(&pending, SIGUSR1), 1);
     assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 HARNESS_TEST(test_version)

@@ -65,7 +65,7 @@ static void check_values(const softqam_demodulator_config *config, const softqam
     softqam_demodulator *definition = api_create(&alone);
     harness_demodulate_llrs(definition, symbols, noise_var, segment->n_symbols, expected);
     softqam_demodulator_destroy(definition);
-    softqam_demodulator *demodulator = api_create(config);
+    scoped_demodulator *demodulator = api_create(config);
     harness_poison(out, expected, nbytes);
     softqam_segment placed = *segment;
     placed.out = out;
@@ -73,7 +73,6 @@ static void check_values(const softqam_demodulator_config *config, const softqam
     if (status != SOFTQAM_OK || memcmp(out, expected, nbytes) != 0)
         fail_msg("%s, input %d, output %d: %s", what, (int)config->input_format, (int)config->output_format,
                  status == SOFTQAM_OK ? "other bytes" : softqam_error_message());
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* I and Q together or apart, symbols and noise in strides. */
@@ -106,20 +105,19 @@ static void check_strides(samples *self, softqam_input_format input, softqam_out
 
 HARNESS_TEST(test_strides_and_planes)
 {
-    samples *self = harness_alloc(sizeof *self);
+    scoped_memory samples *self = harness_alloc(sizeof *self);
     for (int input = SOFTQAM_INPUT_CF32; input < HARNESS_N_INPUT_FORMATS; input++) {
         fill_samples(self, (softqam_input_format)input);
         for (int output = 0; output < HARNESS_N_OUTPUT_FORMATS; output++)
             check_strides(self, (softqam_input_format)input, (softqam_output_format)output);
     }
-    free(self);
 }
 
 /* A segment's own scales, noise form and modulation count for it alone, and zero stands for the demodulator's. */
 HARNESS_TEST(test_own_settings)
 {
     static const float input_scales[] = {0, 1, 0x1p-9F, 0.37F}, llr_scales[] = {0, 1, 3.25F, 100};
-    samples *self = harness_alloc(sizeof *self);
+    scoped_memory samples *self = harness_alloc(sizeof *self);
     fill_samples(self, SOFTQAM_INPUT_CS16);
     for (unsigned shape = 0; shape < 4 * 4 * 3 * HARNESS_N_OUTPUT_FORMATS * 2; shape++) {
         const softqam_output_format output = (softqam_output_format)(shape % HARNESS_N_OUTPUT_FORMATS);
@@ -151,18 +149,17 @@ HARNESS_TEST(test_own_settings)
             same.noise_form = segment.noise_form;
         check_values(&config, &same, &segment, self->pairs, noise_var, "own settings");
     }
-    free(self);
 }
 
 /* In one call, segments of different settings: none takes over its neighbour's. */
 HARNESS_TEST(test_different_settings_in_one_call)
 {
     enum { N_SEGMENTS = 12 };
-    samples *self = harness_alloc(sizeof *self);
+    scoped_memory samples *self = harness_alloc(sizeof *self);
     fill_samples(self, SOFTQAM_INPUT_CS16);
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
     config.input_format = SOFTQAM_INPUT_CS16;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     static uint8_t expected[N_SEGMENTS * N_SYMBOLS * HARNESS_SYMBOL_BITS], out[sizeof expected];
     softqam_segment segments[N_SEGMENTS];
     for (unsigned k = 0; k < N_SEGMENTS; k++) {
@@ -185,8 +182,6 @@ HARNESS_TEST(test_different_settings_in_one_call)
                        segments[k].n_symbols * HARNESS_SYMBOL_BITS);
     assert_int_equal(softqam_demodulate_segments(demodulator, segments, N_SEGMENTS), SOFTQAM_OK);
     assert_memory_equal(out, expected, sizeof out);
-    softqam_demodulator_destroy(demodulator);
-    free(self);
 }
 
 /* An empty segment may have NULL pointers wherever it stands, of LLRs too. */
@@ -196,7 +191,7 @@ HARNESS_TEST(test_empty_segments)
     softqam_demodulator_config_init(&config);
     config.output_format = SOFTQAM_OUTPUT_S8;
     config.context = api_shared_context();
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     static const float symbols[] = {0.5F, -0.5F};
     static const float noise_var = 0.01F;
     int8_t out[2][8] = {{0}};
@@ -210,17 +205,16 @@ HARNESS_TEST(test_empty_segments)
     assert_int_equal(softqam_demodulate_segments(demodulator, segments, 5), SOFTQAM_OK);
     assert_int_equal(out[0][0], 127);
     assert_memory_equal(out[0], out[1], sizeof out[0]);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* Not a byte behind the last segment is read, nor one written. */
 HARNESS_TEST(test_segments_are_only_read)
 {
-    softqam_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_soft_bits();
     uint8_t out[2][sizeof api_soft_bits];
     const softqam_segment segments[2] = {good_segment(SOFTQAM_OUTPUT_U8, out[0]),
                                          good_segment(SOFTQAM_OUTPUT_U8, out[1])};
-    harness_buffer buffer;
+    SCOPED(harness_buffer_close) harness_buffer buffer;
     harness_buffer_open(&buffer, sizeof segments);
     harness_buffer_place_at_end(&buffer, sizeof segments, 0);
     memcpy(buffer.data, segments, sizeof segments);
@@ -229,8 +223,6 @@ HARNESS_TEST(test_segments_are_only_read)
     assert_memory_equal(out[1], api_soft_bits, sizeof api_soft_bits);
     assert_memory_equal(placed, segments, sizeof segments);
     harness_buffer_check(&buffer);
-    harness_buffer_close(&buffer);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* Misuse. */
@@ -259,7 +251,7 @@ static void check_misuse(softqam_output_format format)
 {
     uint8_t memory[64 + sizeof api_soft_bits * MAX_VALUE_NBYTES], *out = memory + 64;
     softqam_demodulator_config config = api_llr_config(format);
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     const softqam_segment good = good_segment(format, out);
     softqam_segment bad = good;
     bad.layers[0].symbols = NULL;
@@ -294,7 +286,6 @@ static void check_misuse(softqam_output_format format)
         bad.symbol_stride = counts[i];
         assert_segment_refused(demodulator, format, bad, "a stride over the end of memory");
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_misuse)
@@ -318,7 +309,7 @@ HARNESS_TEST(test_misuse)
 HARNESS_TEST(test_noise_misuse)
 {
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     float memory[32] = {0};
     const softqam_segment good = {.n_symbols = API_SYMBOLS,
                                   .out = memory + 16,
@@ -336,14 +327,13 @@ HARNESS_TEST(test_noise_misuse)
     bad.layers[0].noise_var = (const float *)(const void *)((const uint8_t *)memory + 1);
     assert_segment_refused(demodulator, config.output_format, bad, "misaligned noise");
     api_assert_llrs_work(demodulator, config.output_format);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* What later versions may give a meaning, each alone; of layers, those that the segment has. */
 HARNESS_TEST(test_reserved_fields)
 {
     softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     uint8_t out[sizeof api_soft_bits];
     softqam_segment good = good_segment(SOFTQAM_OUTPUT_S8, out);
     good.n_layers = 2;
@@ -375,5 +365,4 @@ HARNESS_TEST(test_reserved_fields)
         for (size_t i = 0; i < sizeof out; i++)
             assert_int_equal(out[i], API_OUT_BYTE);
     }
-    softqam_demodulator_destroy(demodulator);
 }

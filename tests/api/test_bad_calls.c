@@ -239,7 +239,7 @@ static void check_segment_row(const segment_row *row, bool always, size_t number
 {
     softqam_demodulator_config config = api_config();
     config.output_format = row->format;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     uint8_t expected[sizeof memory];
     fill_memory(expected);
     softqam_segment segments[2] = {good_segment(row->format), row->segment};
@@ -256,7 +256,6 @@ static void check_segment_row(const segment_row *row, bool always, size_t number
         assert_int_equal(status, SOFTQAM_OK);
     assert_memory_equal(memory, expected, sizeof memory);
     assert_works(demodulator, row->format);
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_segment_fields)
@@ -361,7 +360,7 @@ HARNESS_TEST(test_sum_of_counts)
 {
     softqam_demodulator_config config = api_config();
     config.input_format = SOFTQAM_INPUT_CS8;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     /* Never touched. */
     void *far_away = (void *)((uintptr_t)memory + (size_t)PTRDIFF_MAX / 4 + MEMORY_NBYTES);
     softqam_segment segments[40];
@@ -371,7 +370,6 @@ HARNESS_TEST(test_sum_of_counts)
                       "the call has more symbols than memory can hold", "sum", 0);
     api_check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "no segments", 0);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_host_memory)
@@ -380,7 +378,7 @@ HARNESS_TEST(test_host_memory)
                                    SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
     softqam_demodulator_config config = api_config();
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
         void *block = memory;
         assert_int_equal(softqam_host_alloc(config.context, sizes[k], &block), SOFTQAM_ERROR_OUT_OF_MEMORY);
@@ -391,5 +389,4 @@ HARNESS_TEST(test_host_memory)
     api_check_refusal(softqam_host_alloc(NULL, 1, &block), "context is NULL", "softqam_host_alloc", 1);
     assert_null(block);
     assert_works(demodulator, SOFTQAM_OUTPUT_U8);
-    softqam_demodulator_destroy(demodulator);
 }

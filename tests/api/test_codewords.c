@@ -121,8 +121,8 @@ HARNESS_TEST(test_largest_codewords)
                 {2, 2, 31, 0x2aaaaaaaU},
                 {1, 1, 32, 0x80000000U},
                 {4, 1, 1, 1}};
-    uint8_t *transmitted = harness_alloc(C);
-    size_t *lengths = harness_alloc(C * sizeof *lengths);
+    scoped_memory uint8_t *transmitted = harness_alloc(C);
+    scoped_memory size_t *lengths = harness_alloc(C * sizeof *lengths);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         const unsigned step = rows[k].n_bits * rows[k].n_layers;
         const softqam_codeword codeword = {
@@ -135,8 +135,6 @@ HARNESS_TEST(test_largest_codewords)
                 check_block(&codeword, rows[k].n_bits, rows[k].n_layers, r, first, lengths[r]);
         assert_int_equal(first, codeword.n_bits);
     }
-    free(lengths);
-    free(transmitted);
 }
 
 /* What is demodulated. */
@@ -377,12 +375,12 @@ static void check(harness_random *random, const trial *of, softqam_context *cont
 {
     softqam_segment parts[MOST_PARTS];
     void *pointers[MOST_BLOCKS];
-    harness_buffer out;
+    SCOPED(harness_buffer_close) harness_buffer out;
     const size_t n_parts = 1 + harness_random_below(random, MOST_PARTS);
-    places self = open_places(random, of);
+    SCOPED(close_places) places self = open_places(random, of);
     softqam_demodulator_config config = of->config;
     config.context = context;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     harness_buffer_open(&out, self.nbytes);
     (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(
         &out, self.nbytes, harness_random_below(random, 64));
@@ -397,9 +395,6 @@ static void check(harness_random *random, const trial *of, softqam_context *cont
     }
     harness_buffer_check(&out);
     compare(of, &self, out.data, n_parts, softqam_backend_detail(demodulator));
-    harness_buffer_close(&out);
-    softqam_demodulator_destroy(demodulator);
-    close_places(&self);
 }
 
 static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
@@ -414,10 +409,10 @@ static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
     }
     for (size_t k = 0; k < n_trials; k++) {
         const size_t most_blocks = harness_random_below(&random, 3) ? 12 : MOST_BLOCKS;
+        SCOPED(close_trial)
         trial self = open_trial(&random, k, k % 8 ? most_elements / 15 : most_elements, most_blocks);
         check(&random, &self, contexts[0]);
         check(&random, &self, contexts[1]);
-        close_trial(&self);
     }
     softqam_context_destroy(contexts[0]);
     softqam_context_destroy(contexts[1]);
@@ -606,7 +601,7 @@ static void check_row(softqam_demodulator *demodulator, const bad_row *row, cons
 HARNESS_TEST(test_refusals)
 {
     const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
-    softqam_demodulator *demodulator = api_create(&config), *u8 = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create(&config), *u8 = api_create_soft_bits();
     for (size_t k = 0; k < HARNESS_COUNT(block_rows); k++) {
         uint64_t first = 77, n = 88;
         check_row(demodulator, &block_rows[k], "code blocks", k);
@@ -623,8 +618,6 @@ HARNESS_TEST(test_refusals)
     assert_refused(softqam_demodulate_segments(u8, &segment, 1),
                    "codeword.n_code_blocks is 3: u8 soft bits are liquid-dsp's, which has no code blocks", "u8", 0);
     print_message("%zu rows\n", HARNESS_COUNT(block_rows) + HARNESS_COUNT(segment_rows));
-    softqam_demodulator_destroy(u8);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* What is close to a refusal. */
@@ -639,7 +632,7 @@ HARNESS_TEST(test_accepted)
         {{GOOD, .filler_value = -0.0F, .n_cbg = 32, .cbgti = 7}, {.n_symbols = 12}, NULL},
     };
     const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         uint8_t before[MEMORY_NBYTES];
         const softqam_segment segment = segment_of(&rows[k]);
@@ -652,7 +645,6 @@ HARNESS_TEST(test_accepted)
         }
         assert_memory_equal(memory, before, sizeof memory);
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_refusals_of_arguments)

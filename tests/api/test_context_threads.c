@@ -30,16 +30,14 @@ static softqam_context_config cpu_config(void)
 
 static void call(softqam_demodulator *demodulator, size_t n_symbols)
 {
-    float *symbols = harness_alloc(n_symbols * 2 * sizeof *symbols);
-    uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
+    scoped_memory float *symbols = harness_alloc(n_symbols * 2 * sizeof *symbols);
+    scoped_memory uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
     for (size_t k = 0; k < 2 * n_symbols; k++)
         symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
     memset(out, API_OUT_BYTE, n_symbols * HARNESS_SYMBOL_BITS);
     harness_demodulate(demodulator, symbols, n_symbols, out);
     for (size_t k = 0; k + API_SYMBOLS <= n_symbols; k += API_SYMBOLS)
         assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
-    free(out);
-    free(symbols);
 }
 
 /* The threads that a context has started, by settings. */
@@ -122,13 +120,11 @@ HARNESS_TEST(test_one_thread_has_none)
     softqam_context_config config = cpu_config();
     config.n_threads = 1;
     const task_list before = tasks_now();
-    softqam_context *context = api_create_context(&config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     call(demodulator, LARGE_SYMBOLS);
     assert_int_equal(tasks_count(before.n), before.n);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* By default, one thread a CPU of the creating thread, on those CPUs, however few the starting thread has by then. */
@@ -154,9 +150,8 @@ HARNESS_TEST(test_cpus_of_the_creator)
     set_affinity(&narrow);
     context = api_create_context(&config);
     set_affinity(&usual);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_demodulator *demodulator = api_create_in(context);
     assert_non_null(strstr(softqam_backend_detail(demodulator), ", 1 thread"));
-    softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
 }
 
@@ -182,8 +177,8 @@ HARNESS_TEST(test_cpus_named)
 static void check_refused(const softqam_context_config *config)
 {
     const task_list before = tasks_now();
-    softqam_context *context = api_create_context(config);
-    softqam_demodulator *demodulator = api_create_in(context);
+    scoped_context *context = api_create_context(config);
+    scoped_demodulator *demodulator = api_create_in(context);
     call(demodulator, LARGE_SYMBOLS);
     assert_int_equal(tasks_count(before.n), before.n);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_ERROR_SYSTEM);
@@ -191,8 +186,6 @@ static void check_refused(const softqam_context_config *config)
     assert_non_null(strstr(softqam_error_message(), "thread 2 of 4 could not be started: "));
     assert_int_equal(tasks_count(before.n), before.n);
     call(demodulator, LARGE_SYMBOLS);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 HARNESS_TEST(test_cpu_that_there_is_not)

@@ -28,19 +28,17 @@ static answers answer(void)
     /* Whose threads begin in whatever this one is set to. */
     softqam_context_config context_config = api_context_config();
     context_config.n_threads = 2;
-    softqam_context *context = api_create_context(&context_config);
+    scoped_context *context = api_create_context(&context_config);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
         softqam_demodulator_config config = api_config();
         config.output_format = (softqam_output_format)format;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
         config.context = context;
-        softqam_demodulator *demodulator = api_create(&config);
+        scoped_demodulator *demodulator = api_create(&config);
         const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
-        softqam_demodulator_destroy(demodulator);
     }
-    softqam_context_destroy(context);
     return self;
 }
 

@@ -47,7 +47,7 @@ static uint8_t *make_bits(uint32_t c_init, size_t n)
 static void check(uint32_t c_init, uint64_t position, size_t n, const uint8_t *expected)
 {
     const size_t nbytes = (n + 7) / 8;
-    harness_buffer out;
+    SCOPED(harness_buffer_close) harness_buffer out;
     harness_buffer_open(&out, nbytes + 1);
     harness_buffer_place_at_end(&out, nbytes, 0);
     memset(out.data, 0xa5, nbytes);
@@ -58,7 +58,6 @@ static void check(uint32_t c_init, uint64_t position, size_t n, const uint8_t *e
             fail_msg("c_init 0x%x: bit %zu of %zu from %llu on is %d", c_init, k, n, (unsigned long long)position, got);
     }
     harness_buffer_check(&out);
-    harness_buffer_close(&out);
 }
 
 /* Written out in the specification of the arithmetic. */
@@ -78,13 +77,12 @@ HARNESS_TEST(test_pieces)
     harness_random random = harness_random_stream(STREAM_RANDOM);
     for (int i = 0; i < N_SEQUENCES; i++) {
         const uint32_t c_init = i == 0 ? 0 : i == 1 ? PERIOD : harness_random_u32(&random) >> 1;
-        uint8_t *bits = make_bits(c_init, N_BITS);
+        scoped_memory uint8_t *bits = make_bits(c_init, N_BITS);
         for (int k = 0; k < N_PIECES; k++) {
             const size_t n = k % 8 ? harness_random_below(&random, 1200) : harness_random_below(&random, N_BITS);
             const size_t first = harness_random_below(&random, N_BITS - n + 1);
             check(c_init, first, n, bits + first);
         }
-        free(bits);
     }
 }
 

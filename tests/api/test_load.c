@@ -455,10 +455,9 @@ static void use_device(void)
     static const float symbol[2] = {2, -2};
     harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    softqam_demodulator *demodulator = harness_create(&setup);
+    scoped_demodulator *demodulator = harness_create(&setup);
     uint8_t out[HARNESS_SYMBOL_BITS];
     harness_demodulate(demodulator, symbol, 1, out);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* Once all are ended the device has its memory again. */

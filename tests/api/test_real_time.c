@@ -209,7 +209,7 @@ static void *call_in_crowd(void *argument)
     crowd *self = argument;
     const unsigned number = atomic_fetch_add(&self->n_ready, 1);
     const work *mine = &self->works[number % HARNESS_N_OUTPUT_FORMATS];
-    uint8_t *out = harness_alloc(mine->out_nbytes);
+    scoped_memory uint8_t *out = harness_alloc(mine->out_nbytes);
     memset(out, 0x80, mine->out_nbytes);
     while (!atomic_load(&self->go))
         sched_yield();
@@ -223,7 +223,6 @@ static void *call_in_crowd(void *argument)
         syscall(SYS_exit, 0);
     while (!atomic_load(&self->over))
         sched_yield();
-    free(out);
     return NULL;
 }
 
@@ -269,31 +268,26 @@ static void close_crowd(crowd *self)
 HARNESS_TEST(test_counting_counts)
 {
     start_counting();
-    softqam_context *context = open_context(3);
-    work self = open_work(context, SOFTQAM_OUTPUT_U8, LARGE_SYMBOLS);
-    uint8_t *out = harness_alloc(self.out_nbytes);
+    scoped_context *context = open_context(3);
+    SCOPED(close_work) work self = open_work(context, SOFTQAM_OUTPUT_U8, LARGE_SYMBOLS);
+    scoped_memory uint8_t *out = harness_alloc(self.out_nbytes);
     harness_demodulate(self.demodulator, self.symbols, self.n_symbols, out);
     stop_counting();
     assert_true(counts[LOCK] > 0 && counts[SLEEP] > 0 && counts[ALLOCATION] > 0);
     assert_true(counts[THREAD] >= 2);
-    free(out);
-    close_work(&self);
-    softqam_context_destroy(context);
 }
 
 /* Sixteen threads on one demodulator of each format, of a context of one thread. */
 HARNESS_TEST(test_one_thread_takes_no_lock)
 {
-    crowd self;
+    SCOPED(close_crowd) crowd self;
     pthread_t threads[N_CALLERS];
-    softqam_context *context = open_context(1);
+    scoped_context *context = open_context(1);
     open_crowd(&self, context, N_SYMBOLS, N_CALLS / 4);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     run_crowd(&self, N_CALLERS, threads);
     assert_none_but(0, "calls on one thread");
     join_crowd(&self, N_CALLERS, threads);
-    close_crowd(&self);
-    softqam_context_destroy(context);
 }
 
 /* The same where nothing was prepared: with one thread there is nothing to prepare, for calls that no GPU is looked
@@ -301,33 +295,29 @@ HARNESS_TEST(test_one_thread_takes_no_lock)
  */
 HARNESS_TEST(test_small_calls_need_no_preparation)
 {
-    crowd self;
+    SCOPED(close_crowd) crowd self;
     pthread_t threads[N_CALLERS];
-    softqam_context *context = open_context(1);
+    scoped_context *context = open_context(1);
     open_crowd(&self, context, N_SYMBOLS, 3);
     run_crowd(&self, N_CALLERS, threads);
     assert_none_but(0, "calls on one thread, unprepared");
     join_crowd(&self, N_CALLERS, threads);
-    close_crowd(&self);
-    softqam_context_destroy(context);
 }
 
 /* With threads of the context's: those sleep and are woken, and that is all. */
 HARNESS_TEST(test_many_threads_take_no_lock)
 {
     enum { N_LARGE_CALLERS = 4 };
-    crowd self;
+    SCOPED(close_crowd) crowd self;
     pthread_t threads[N_LARGE_CALLERS];
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    softqam_context *context = open_context(4);
+    scoped_context *context = open_context(4);
     open_crowd(&self, context, LARGE_SYMBOLS, 4);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     run_crowd(&self, N_LARGE_CALLERS, threads);
     assert_none_but(1U << SLEEP, "calls on four threads");
     join_crowd(&self, N_LARGE_CALLERS, threads);
-    close_crowd(&self);
-    softqam_context_destroy(context);
 }
 
 /* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
@@ -424,16 +414,14 @@ static void require_seccomp(void)
 HARNESS_TEST(test_one_thread_makes_no_system_call)
 {
     require_seccomp();
-    crowd self;
-    softqam_context *context = open_context(1);
+    SCOPED(close_crowd) crowd self;
+    scoped_context *context = open_context(1);
     open_crowd(&self, context, N_SYMBOLS, N_CALLS / 10);
     self.without_system_calls = true;
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         assert_int_equal(status_without_system_calls(call_alone, &self.works[format]), QUIET);
     assert_int_equal(status_without_system_calls(call_in_many_threads, &self), QUIET);
-    close_crowd(&self);
-    softqam_context_destroy(context);
 }
 
 /* Large enough to be stored past the caches. */
@@ -442,13 +430,11 @@ HARNESS_TEST(test_large_calls_make_no_system_call)
     require_seccomp();
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    softqam_context *context = open_context(1);
-    work self = open_work(context, SOFTQAM_OUTPUT_F32, LARGE_SYMBOLS * 4);
+    scoped_context *context = open_context(1);
+    SCOPED(close_work) work self = open_work(context, SOFTQAM_OUTPUT_F32, LARGE_SYMBOLS * 4);
     expect(&self);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     assert_int_equal(status_without_system_calls(call_alone, &self), QUIET);
-    close_work(&self);
-    softqam_context_destroy(context);
 }
 
 /* Little stack. */
@@ -482,9 +468,9 @@ HARNESS_TEST(test_calls_need_little_stack)
         print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
         skip();
     }
-    softqam_context *context = open_context(1);
+    scoped_context *context = open_context(1);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        work self = open_work(context, (softqam_output_format)format, N_SYMBOLS);
+        SCOPED(close_work) work self = open_work(context, (softqam_output_format)format, N_SYMBOLS);
         expect(&self);
         little_call call = {.work = &self, .out = harness_alloc(self.out_nbytes)};
         pthread_attr_t attributes;
@@ -496,7 +482,5 @@ HARNESS_TEST(test_calls_need_little_stack)
         assert_true(call.good);
         pthread_attr_destroy(&attributes);
         free(call.out);
-        close_work(&self);
     }
-    softqam_context_destroy(context);
 }

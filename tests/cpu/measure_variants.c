@@ -153,7 +153,7 @@ static void measure_convert(const softqam_cpu_variant *variant, int format, vari
 
 int main(void)
 {
-    variants_data self = variants_open_data(N_SYMBOLS);
+    SCOPED(variants_close_data) variants_data self = variants_open_data(N_SYMBOLS);
     memset(self.got, 1, N_SYMBOLS * MAX_OUT_NBYTES);
     printf("%d symbols, one thread, Msym/s: median, best, stream limit; share of the limit\n", N_SYMBOLS);
     for (size_t i = 0; i < softqam_n_cpu_variants; i++) {
@@ -173,6 +173,5 @@ int main(void)
         for (int format = SOFTQAM_INPUT_CS16; variant->runs_here() && format < N_INPUT_FORMATS; format++)
             measure_convert(variant, format, &self);
     }
-    variants_close_data(&self);
     return EXIT_SUCCESS;
 }

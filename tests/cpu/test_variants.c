@@ -48,13 +48,13 @@ HARNESS_TEST(test_symbol_sets)
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
         harness_random random = harness_random_stream((uint32_t)i << 8 | STREAM_SETS);
+        SCOPED(variants_close_data)
         variants_data self = variants_open_data(set->n_fixed ? harness_symbol_count(set->n_fixed) : max_symbols);
         set->fill(&random, set->parameter, 0, self.n_symbols, self.components);
         for (int kind = HARNESS_NOISE_USUAL; kind <= HARNESS_NOISE_ANY; kind++) {
             harness_fill_noise(&random, (harness_noise)kind, self.n_symbols, self.noise);
             check_calls(kind != HARNESS_NOISE_USUAL, &self);
         }
-        variants_close_data(&self);
     }
 }
 
@@ -70,7 +70,7 @@ HARNESS_TEST(test_signs_scales_and_limits)
         {SOFTQAM_OUTPUT_S8, 20, 31}, {SOFTQAM_OUTPUT_S16, 0, 0},          {SOFTQAM_OUTPUT_S16, 0x1p14F, 32767},
         {SOFTQAM_OUTPUT_S16, 6, 1},  {SOFTQAM_OUTPUT_S16, 0x1p-10F, 300},
     };
-    variants_data self = variants_open_mixture(STREAM_SCALES, harness_symbol_count(20011));
+    SCOPED(variants_close_data) variants_data self = variants_open_mixture(STREAM_SCALES, harness_symbol_count(20011));
     for (size_t k = 0; k < HARNESS_COUNT(scales) * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
         softqam_demodulator_config config;
@@ -89,7 +89,6 @@ HARNESS_TEST(test_signs_scales_and_limits)
             check_data(&call, &self);
         }
     }
-    variants_close_data(&self);
 }
 
 /* Symbols on which no shortcut may be taken, alone, and one among symbols on which it may. */
@@ -98,7 +97,7 @@ HARNESS_TEST(test_worst_inputs)
     const float alpha = (float)(1 / sqrt(170.0));
     const float worst[] = {0.0F, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3.0F, -1e30F, INFINITY, NAN};
     harness_random random = harness_random_stream(STREAM_WORST);
-    variants_data self = variants_open_data(1000);
+    SCOPED(variants_close_data) variants_data self = variants_open_data(1000);
     for (size_t k = 0; k < HARNESS_COUNT(worst); k++) {
         for (size_t i = 0; i < 2 * self.n_symbols; i++)
             self.components[i] = worst[k];
@@ -111,7 +110,6 @@ HARNESS_TEST(test_worst_inputs)
             harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i]);
         check_calls(0, &self);
     }
-    variants_close_data(&self);
 }
 
 /* A component whose soft value is so many units of 2^-16, and up to 8 more, from an integer. */
@@ -139,7 +137,7 @@ HARNESS_TEST(test_near_integers)
     enum { GROUP = 64 };
     static const size_t distances[] = {40, 40, 600, 20000};
     harness_random random = harness_random_stream(STREAM_INTEGERS);
-    variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 20));
+    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 20));
     double n_units = 0;
     bool is_far = false;
     for (size_t i = 0; i < self.n_symbols; i++) {
@@ -159,7 +157,6 @@ HARNESS_TEST(test_near_integers)
         const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
         check_data(&call, &self);
     }
-    variants_close_data(&self);
 }
 
 /* Runs of symbols of which most are zero, of either sign, or not finite, among others that are zero on one axis, tiny
@@ -170,7 +167,7 @@ HARNESS_TEST(test_zeros_and_not_finite)
                                    -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
     enum { N_ZEROS = 4, N_NOT_FINITE = 7, RUN = 4096 };
     harness_random random = harness_random_stream(STREAM_ZEROS);
-    variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 16));
+    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 16));
     for (size_t i = 0; i < self.n_symbols; i++) {
         const bool is_other = harness_random_below(&random, 64) == 0;
         const size_t n = is_other ? HARNESS_COUNT(values) : i / RUN % 2 ? N_ZEROS : N_NOT_FINITE;
@@ -185,7 +182,6 @@ HARNESS_TEST(test_zeros_and_not_finite)
     config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
     const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
     check_data(&call, &self);
-    variants_close_data(&self);
 }
 
 /* One noise value for all, of every kind, N0 and 1/N0. */
@@ -193,7 +189,7 @@ HARNESS_TEST(test_noise_of_call)
 {
     static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
                                    FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
-    variants_data self = variants_open_mixture(STREAM_NOISES, 3003);
+    SCOPED(variants_close_data) variants_data self = variants_open_mixture(STREAM_NOISES, 3003);
     for (size_t k = 0; k < HARNESS_COUNT(noises) * HARNESS_N_LLR_FORMATS * 2; k++) {
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
@@ -203,7 +199,6 @@ HARNESS_TEST(test_noise_of_call)
         self.noise[0] = noises[k / 2 / HARNESS_N_LLR_FORMATS];
         check_data(&call, &self);
     }
-    variants_close_data(&self);
 }
 
 static double random_between(harness_random *random, double from, double to)
@@ -254,7 +249,7 @@ HARNESS_TEST(test_fast_range)
     static const double borders[] = {0.999, 1.001, 0.5, 8};
     enum { RUN = 2048, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
     harness_random random = harness_random_stream(STREAM_FAR);
-    variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
+    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
     for (size_t k = 0; k < N_FORMATS * N_MODULATIONS * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
         softqam_demodulator_config config;
@@ -287,14 +282,13 @@ HARNESS_TEST(test_fast_range)
         const variants_call call = variants_call_of(&config, noise);
         check_data(&call, &self);
     }
-    variants_close_data(&self);
 }
 
 /* Components within four floats of the end of a row, where the next one's line gives another float. */
 HARNESS_TEST(test_row_ends)
 {
     harness_random random = harness_random_stream(STREAM_FAR);
-    variants_data self = variants_open_data(harness_symbol_count(4096));
+    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count(4096));
     for (int k = 1; k <= N_MODULATIONS; k++) {
         const softqam_modulation modulation = (softqam_modulation)k;
         const softqam_llr_table *table = softqam_llr_table_of(softqam_axis_bits(modulation));
@@ -311,14 +305,13 @@ HARNESS_TEST(test_row_ends)
         }
         check_data(&call, &self);
     }
-    variants_close_data(&self);
 }
 
 /* The caller's rounding mode does not matter, to the tables neither, and is left alone. */
 HARNESS_TEST(test_rounding_mode)
 {
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    variants_data self = variants_open_mixture(STREAM_ENVIRONMENT, 20000);
+    SCOPED(variants_close_data) variants_data self = variants_open_mixture(STREAM_ENVIRONMENT, 20000);
     for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
         const variants_call call =
             variants_default_call(SOFTQAM_MODULATION_256QAM, (softqam_output_format)output, SOFTQAM_NOISE_N0);
@@ -330,8 +323,8 @@ HARNESS_TEST(test_rounding_mode)
                 continue;
             const int mode = modes[k / softqam_n_cpu_variants];
             fesetround(mode);
-            softqam_demodulator *demodulator = variants_create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32,
-                                                               (softqam_output_format)output, 2);
+            scoped_demodulator *demodulator = variants_create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32,
+                                                              (softqam_output_format)output, 2);
             harness_poison(self.got, self.expected, self.n_symbols * call.nbytes);
             harness_demodulate_llrs(demodulator, self.components, output == SOFTQAM_OUTPUT_U8 ? NULL : self.noise,
                                     self.n_symbols, self.got);
@@ -340,10 +333,8 @@ HARNESS_TEST(test_rounding_mode)
             assert_int_equal(mode_after, mode);
             assert_non_null(strstr(softqam_backend_detail(demodulator), variant->name));
             assert_true(variants_equal(variant->name, &call, self.components, self.expected, self.got, self.n_symbols));
-            softqam_demodulator_destroy(demodulator);
         }
     }
-    variants_close_data(&self);
 }
 
 /* Whether the caller's own code flushes subnormal numbers does not matter either: a scale that is one is not taken for

@@ -79,7 +79,8 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
         weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
         noise = &weight;
     }
-    float *weights = takes_noise && call->noise == SOFTQAM_WEIGHTS ? harness_alloc(n * sizeof *weights) : NULL;
+    scoped_memory float *weights =
+        takes_noise && call->noise == SOFTQAM_WEIGHTS ? harness_alloc(n * sizeof *weights) : NULL;
     for (size_t k = 0; weights && k < n; k++)
         weights[k] = llr_weight(scale.steps_per_nat, noise[k], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
     const int axis_bits = softqam_axis_bits(params->modulation);
@@ -95,7 +96,6 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
     if (params->modulation == SOFTQAM_MODULATION_PI2_BPSK)
         loop_call.i_flips[1] = 0x80000000u;
     loops.by_layout[axis_bits][SOFTQAM_LLRS_AS_SENT](&loop_call);
-    free(weights);
 }
 
 void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,

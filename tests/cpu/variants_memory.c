@@ -63,7 +63,7 @@ static void for_all_calls(uint32_t stream, size_t max_symbols,
 {
     const softqam_cpu_variant *variants[VARIANTS_MAX];
     const size_t n_variants = variants_list(variants);
-    variants_data self = variants_open_mixture(stream, max_symbols);
+    SCOPED(variants_close_data) variants_data self = variants_open_mixture(stream, max_symbols);
     buffers memory = open_buffers(max_symbols);
     for (int k = 0; k < VARIANTS_CALLS; k++) {
         const variants_call call = variants_call_at(k);
@@ -73,7 +73,6 @@ static void for_all_calls(uint32_t stream, size_t max_symbols,
             check(variants[i], &call, &self, &memory);
     }
     close_buffers(&memory);
-    variants_close_data(&self);
 }
 
 static void check_lengths(const softqam_cpu_variant *variant, const variants_call *call, const variants_data *self,
@@ -108,7 +107,7 @@ HARNESS_TEST(test_misalignment)
 static void check_convert(const softqam_cpu_variant *variant, int format, float scale, const uint8_t *samples, size_t n)
 {
     const size_t nbytes = softqam_input_symbol_nbytes((softqam_input_format)format) / 2;
-    float *expected = harness_alloc(n * sizeof(float)), *got = harness_alloc(n * sizeof(float));
+    scoped_memory float *expected = harness_alloc(n * sizeof(float)), *got = harness_alloc(n * sizeof(float));
     softqam_cpu_portable.convert[format](samples, scale, n, expected);
     harness_poison((uint8_t *)got, (const uint8_t *)expected, n * sizeof(float));
     variant->convert[format](samples, scale, n, got);
@@ -118,8 +117,6 @@ static void check_convert(const softqam_cpu_variant *variant, int format, float 
             fail_msg("%s: component %zu of %zu in %s of %zu bytes, scale %a: %a, not %a", variant->name, i, n,
                      harness_input_names[format], nbytes, (double)scale, (double)got[i], (double)expected[i]);
     }
-    free(got);
-    free(expected);
 }
 
 static void check_convert_lengths(const softqam_cpu_variant *variant, int format, const uint8_t *samples)
@@ -127,7 +124,7 @@ static void check_convert_lengths(const softqam_cpu_variant *variant, int format
     enum { MOST = 150 };
     const size_t nbytes = softqam_input_symbol_nbytes((softqam_input_format)format) / 2;
     const float scale = softqam_input_default_scale((softqam_input_format)format);
-    harness_buffer in, out;
+    SCOPED(harness_buffer_close) harness_buffer in, out;
     harness_buffer_open(&in, MOST * nbytes);
     harness_buffer_open(&out, MOST * sizeof(float));
     for (size_t n = 0; n <= MOST; n++) {
@@ -143,8 +140,6 @@ static void check_convert_lengths(const softqam_cpu_variant *variant, int format
             harness_buffer_check(&out);
         }
     }
-    harness_buffer_close(&out);
-    harness_buffer_close(&in);
 }
 
 HARNESS_TEST(test_convert)

@@ -93,12 +93,12 @@ static void check_large_call(const softqam_cpu_variant *variant, softqam_modulat
     static const size_t gaps[] = {0, 1, 8, 13, 32, 40, 63};
     const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
     const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes;
-    variants_data self = variants_open_data(n + 64);
+    SCOPED(variants_close_data) variants_data self = variants_open_data(n + 64);
     harness_random random = harness_random_stream(STREAM_LARGE);
     harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, n, self.components);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, n, self.noise);
     variants_run(variant, VARIANTS_FLUSHED, &call, self.components, self.noise, n, self.expected);
-    softqam_demodulator *demodulator = variants_create(variant, modulation, SOFTQAM_INPUT_CF32, output, n_threads);
+    scoped_demodulator *demodulator = variants_create(variant, modulation, SOFTQAM_INPUT_CF32, output, n_threads);
     for (size_t k = 0; k < HARNESS_COUNT(gaps); k++) {
         const size_t n_streamed = streamed_by(demodulator, &call, &self, n, gaps[k], 1 + k % 2);
         bool begins_line = output != SOFTQAM_OUTPUT_U8;
@@ -108,8 +108,6 @@ static void check_large_call(const softqam_cpu_variant *variant, softqam_modulat
     }
     assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 1), 0);
     assert_int_equal(streamed_by(demodulator, &call, &self, n - 1, 0, 2), 0);
-    softqam_demodulator_destroy(demodulator);
-    variants_close_data(&self);
 }
 
 /* A large call that is descrambled, or whose samples are converted, gives what small ones give, which are not stored
@@ -121,7 +119,7 @@ static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_mo
     const variants_call call = variants_default_call(modulation, output, SOFTQAM_NOISE_N0);
     const size_t n = (softqam_streaming_nbytes() + call.nbytes - 1) / call.nbytes + 77;
     const size_t input_nbytes = softqam_input_symbol_nbytes(input);
-    variants_data self = variants_open_data(n + 64);
+    SCOPED(variants_close_data) variants_data self = variants_open_data(n + 64);
     uint8_t *samples = (uint8_t *)self.components;
     harness_random random = harness_random_stream(STREAM_LARGE);
     harness_random_fill(&random, samples, n * input_nbytes);
@@ -130,7 +128,7 @@ static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_mo
             samples[k] = (uint8_t)((input == SOFTQAM_INPUT_CF32 ? 0x38 : 0x20) + samples[k] % 8);
     harness_fill_noise(&random, HARNESS_NOISE_USUAL, n / 2, self.noise);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, n - n / 2, self.noise + n / 2);
-    softqam_demodulator *demodulator = variants_create(variant, modulation, input, output, 2);
+    scoped_demodulator *demodulator = variants_create(variant, modulation, input, output, 2);
     softqam_segment segment = harness_segment(samples, self.noise, 1, 0, self.expected);
     segment.input_scale = 1.3F * softqam_input_default_scale(input);
     segment.descramble = descramble;
@@ -153,8 +151,6 @@ static void check_large_in_pieces(const softqam_cpu_variant *variant, softqam_mo
         assert_true(n_fences > 0);
         assert_memory_equal(segment.out, self.expected, n * call.nbytes);
     }
-    softqam_demodulator_destroy(demodulator);
-    variants_close_data(&self);
 }
 
 /* The vector loops, of which each machine runs one at least: the others would take long. */

@@ -196,25 +196,22 @@ static void use(softqam_demodulator *demodulator, const formats *of, size_t n_sy
 {
     static const float noise_var = 0.01F;
     const float *noise = of->output == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
-    uint8_t *in = calloc(n_symbols, 8), *out = harness_alloc(harness_output_nbytes(of->output, n_symbols));
+    scoped_memory uint8_t *in = calloc(n_symbols, 8),
+                          *out = harness_alloc(harness_output_nbytes(of->output, n_symbols));
     assert_non_null(in);
     harness_demodulate_llrs(demodulator, in, noise, n_symbols, out);
     harness_demodulate_llrs(demodulator, in, noise, SMALL_SYMBOLS < n_symbols ? SMALL_SYMBOLS : n_symbols, out);
-    free(out);
-    free(in);
 }
 
 /* What the driver keeps of kernels, once they are loaded, is none of ours. */
 static void load_all_kernels(void)
 {
-    softqam_context *context = create_context(harness_backend());
+    scoped_context *context = create_context(harness_backend());
     for (int k = 0; k < N_FORMATS; k++) {
-        softqam_demodulator *demodulator = create_in(context, &all_formats[k]);
+        scoped_demodulator *demodulator = create_in(context, &all_formats[k]);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
         use(demodulator, &all_formats[k], SMALL_SYMBOLS);
-        softqam_demodulator_destroy(demodulator);
     }
-    softqam_context_destroy(context);
 }
 
 /* Tests. */
@@ -265,8 +262,8 @@ HARNESS_TEST(test_made_quickly)
 {
     static softqam_demodulator *demodulators[N_TIMED];
     double seconds[N_TIMED];
-    softqam_context *context = create_context(harness_backend());
-    softqam_demodulator *first = create_in(context, &all_formats[0]);
+    scoped_context *context = create_context(harness_backend());
+    scoped_demodulator *first = create_in(context, &all_formats[0]);
     const holdings before = holdings_now();
     for (int k = 0; k < N_TIMED; k++) {
         const double start = harness_seconds();
@@ -284,31 +281,27 @@ HARNESS_TEST(test_made_quickly)
     assert_true(HARNESS_SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
     for (int k = 0; k < N_TIMED; k++)
         softqam_demodulator_destroy(demodulators[k]);
-    softqam_demodulator_destroy(first);
-    softqam_context_destroy(context);
 }
 
 /* A context by itself: nothing of the device's, no threads. */
 HARNESS_TEST(test_context_holds_nothing)
 {
     const holdings before = holdings_now();
-    softqam_context *context = create_context(harness_backend());
-    softqam_demodulator *demodulator = create_in(context, &all_formats[0]);
+    scoped_context *context = create_context(harness_backend());
+    scoped_demodulator *demodulator = create_in(context, &all_formats[0]);
     const holdings after = holdings_now();
     assert_int_equal(after.threads, before.threads);
     assert_int_equal(after.streams, before.streams);
     assert_int_equal(after.device, before.device);
     assert_int_equal(after.pinned, before.pinned);
     assert_int_equal(after.device_in_use, before.device_in_use);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(context);
 }
 
 /* Calls on device memory, one large one and one of many segments. */
 static void use_on_device(softqam_demodulator *demodulator, const formats *of, uint8_t *d_in, uint8_t *d_out)
 {
     enum { N_SEGMENTS = 1000, N_SYMBOLS = 16 };
-    softqam_segment *segments = calloc(N_SEGMENTS, sizeof *segments);
+    scoped_memory softqam_segment *segments = calloc(N_SEGMENTS, sizeof *segments);
     assert_non_null(segments);
     const float *noise = of->output == SOFTQAM_OUTPUT_U8 ? NULL : (const float *)(void *)d_in; /* whatever is there */
     const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(of->input);
@@ -318,7 +311,6 @@ static void use_on_device(softqam_demodulator *demodulator, const formats *of, u
     assert_int_equal(softqam_cuda_demodulate(demodulator, d_in, noise, LARGE_SYMBOLS, d_out, 0), SOFTQAM_OK);
     assert_int_equal(softqam_cuda_demodulate_segments(demodulator, segments, N_SEGMENTS, 0), SOFTQAM_OK);
     assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
-    free(segments);
 }
 
 /* Whoever has symbols on the device has no threads, no streams, no pinned memory and no memory of the device. */
@@ -361,15 +353,14 @@ HARNESS_TEST(test_cpu_calls_no_cuda)
     for (size_t k = 0; k < HARNESS_COUNT(backends); k++) {
         const bool cpu = backends[k] == SOFTQAM_BACKEND_CPU;
         const size_t before = fake_cuda_calls();
-        softqam_context *context = create_context(backends[k]);
+        scoped_context *context = create_context(backends[k]);
         for (int i = 0; i < N_FORMATS; i++) {
-            softqam_demodulator *demodulator = create_in(context, &all_formats[i]);
+            scoped_demodulator *demodulator = create_in(context, &all_formats[i]);
             assert_string_equal(softqam_backend_name(demodulator), cpu ? "cpu" : "auto");
             assert_non_null(strstr(softqam_backend_detail(demodulator), "4 threads"));
             use(demodulator, &all_formats[i], cpu ? LARGE_SYMBOLS : SOFTQAM_AUTO_MIN_SYMBOLS - 1);
             assert_int_equal(softqam_context_prepare(context, cpu ? SOFTQAM_PREPARE_ALL : SOFTQAM_PREPARE_THREADS),
                              SOFTQAM_OK);
-            softqam_demodulator_destroy(demodulator);
         }
         if (cpu) {
             void *memory;
@@ -383,7 +374,6 @@ HARNESS_TEST(test_cpu_calls_no_cuda)
         assert_int_equal(fake_cuda_calls() > before, !cpu);
         assert_string_equal(softqam_backend_name(demodulator), cpu ? "cpu" : "cuda");
         softqam_demodulator_destroy(demodulator);
-        softqam_context_destroy(context);
     }
 }
 

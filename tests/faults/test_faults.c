@@ -289,7 +289,7 @@ static void live(life *self, fault_kind kind)
     softqam_context *context = make_context(self, kind);
     if (!context)
         return;
-    softqam_demodulator *demodulator = make_demodulator(self, context);
+    scoped_demodulator *demodulator = make_demodulator(self, context);
     if (self->prepares)
         prepare(context, self, kind);
     softqam_context_destroy(context);
@@ -302,7 +302,6 @@ static void live(life *self, fault_kind kind)
     if (self->config.output_format != SOFTQAM_OUTPUT_U8 && self->context_config.backend == SOFTQAM_BACKEND_CPU)
         try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
     use_host_memory(demodulator, self, kind);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* What a life may leave behind: nothing. */
@@ -372,9 +371,8 @@ static void fail_in_all_lives(fault_kind kind)
         kind_of_life of = lives[k];
         if (harness_backend() == SOFTQAM_BACKEND_AUTO)
             of.n_symbols = N_SYMBOLS; /* fewer are the CPU's */
-        life *self = open_life(&of);
+        scoped_memory life *self = open_life(&of);
         fail_every_call(self, kind, k + HARNESS_COUNT(lives) * (kind == FAULT_LASTING));
-        free(self);
     }
 }
 
@@ -396,7 +394,7 @@ HARNESS_TEST(test_device_is_lost)
 HARNESS_TEST(test_default_context)
 {
     static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, SMALL_SYMBOLS};
-    life *self = open_life(&kind);
+    scoped_memory life *self = open_life(&kind);
     const holdings before = count_holdings();
     unsigned long n_points = 0;
     for (bool struck = true; struck; n_points += struck) {
@@ -412,7 +410,6 @@ HARNESS_TEST(test_default_context)
     }
     print_message("%lu points of failure\n", n_points);
     assert_true(n_points >= 4);
-    free(self);
 }
 
 /* Where the system does not tell which CPUs there are, one thread is what there is. */
@@ -441,9 +438,9 @@ HARNESS_TEST(test_device_calls)
     if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable())
         skip();
     static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
-    life *self = open_life(&kind);
+    scoped_memory life *self = open_life(&kind);
     softqam_context *context = make_context(self, FAULT_ERROR);
-    softqam_demodulator *demodulator = make_demodulator(self, context);
+    scoped_demodulator *demodulator = make_demodulator(self, context);
     softqam_context_destroy(context);
     void *d_in, *d_out;
     const size_t n = self->n_symbols, in_nbytes = 2 * sizeof(float) * n;
@@ -465,7 +462,5 @@ HARNESS_TEST(test_device_calls)
     print_message("%lu points of failure\n", n_points);
     assert_int_equal(cudaFree(d_out), cudaSuccess);
     assert_int_equal(cudaFree(d_in), cudaSuccess);
-    softqam_demodulator_destroy(demodulator);
-    free(self);
 }
 #endif

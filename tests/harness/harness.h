@@ -151,6 +151,16 @@ void harness_buffer_close(harness_buffer *self);
 /* malloc that fails the test instead of returning NULL. */
 void *harness_alloc(size_t nbytes);
 
+/* Variables whose contents are released where their scope ends: `close` is given their address. */
+#define SCOPED(close)      __attribute__((cleanup(close)))
+#define scoped_memory      SCOPED(harness_free)
+#define scoped_demodulator SCOPED(harness_destroy_demodulator) softqam_demodulator
+#define scoped_context     SCOPED(harness_destroy_context) softqam_context
+
+void harness_free(void *variable); /* any pointer to memory of malloc */
+void harness_destroy_demodulator(softqam_demodulator **variable);
+void harness_destroy_context(softqam_context **variable);
+
 /* Poisons an output: every byte becomes one that must change, so that none passes which was not written. */
 void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);
 

@@ -67,6 +67,23 @@ void harness_buffer_check(const harness_buffer *self)
     check_canaries(self, self->data + self->nbytes, self->room + self->room_nbytes);
 }
 
+void harness_free(void *variable)
+{
+    void *memory;
+    memcpy(&memory, variable, sizeof memory);
+    free(memory);
+}
+
+void harness_destroy_demodulator(softqam_demodulator **variable)
+{
+    softqam_demodulator_destroy(*variable);
+}
+
+void harness_destroy_context(softqam_context **variable)
+{
+    softqam_context_destroy(*variable);
+}
+
 void *harness_alloc(size_t nbytes)
 {
     void *memory = malloc(nbytes ? nbytes : 1);

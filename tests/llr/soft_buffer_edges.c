@@ -71,12 +71,11 @@ static void check_largest(softqam_output_format format, softqam_context *context
 
 HARNESS_TEST(test_largest_buffer)
 {
-    soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
         for (size_t c = 0; c < on.all.n; c++)
             check_largest(harness_llr_formats[k],
                           harness_backend() == SOFTQAM_BACKEND_CPU ? on.all.items[c] : on.plain);
-    soft_close_contexts(&on);
 }
 
 /* Code blocks that are not transmitted have no room where the others lie one behind the other: an input may begin right
@@ -89,8 +88,8 @@ HARNESS_TEST(test_input_behind_transmitted_blocks)
         float symbols[N_SYMBOLS][2];
         float noise_var;
     } memory;
-    soft_contexts on = soft_open_contexts(1);
-    softqam_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8, on.all.items[0]);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    scoped_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8, on.all.items[0]);
     softqam_codeword codeword = {.n_bits = 8 * N_SYMBOLS,
                                  .n_code_blocks = 8,
                                  .n_cbg = 4,
@@ -108,8 +107,6 @@ HARNESS_TEST(test_input_behind_transmitted_blocks)
     assert_memory_equal(memory.symbols, symbols, sizeof symbols);
     segment.codeword.cbgti = 6; /* two code blocks more, whose buffers the inputs lie in */
     assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    softqam_demodulator_destroy(demodulator);
-    soft_close_contexts(&on);
 }
 
 /* Sums of tiny numbers, which a caller's modes would round elsewhere or flush; fillers that are subnormal. */
@@ -152,16 +149,14 @@ static void combine_twice(const softqam_demodulator *demodulator, bool in_modes,
 HARNESS_TEST(test_floating_point_modes)
 {
     enum { NBYTES = 100 * sizeof(float) };
-    soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
     static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
     for (size_t k = 0; k < HARNESS_COUNT(formats); k++)
         for (size_t c = 0; c < on.all.n; c++) {
             uint8_t expected[NBYTES], got[NBYTES];
-            softqam_demodulator *demodulator = create(formats[k], on.all.items[c]);
+            scoped_demodulator *demodulator = create(formats[k], on.all.items[c]);
             combine_twice(demodulator, false, expected, NBYTES);
             combine_twice(demodulator, true, got, NBYTES);
             assert_memory_equal(got, expected, NBYTES);
-            softqam_demodulator_destroy(demodulator);
         }
-    soft_close_contexts(&on);
 }

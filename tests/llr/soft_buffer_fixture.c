@@ -85,13 +85,12 @@ void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_ra
     for (size_t r = 0, first = 0; r < codeword->n_code_blocks; first += self->lengths[r], r++)
         self->first_values[r] = first;
     place_layers(self, random);
-    softqam_demodulator *demodulator = soft_create(&self->config, on->plain);
+    scoped_demodulator *demodulator = soft_create(&self->config, on->plain);
     self->llrs = harness_alloc(codeword->n_bits * soft_values_nbytes(soft_values_of(&self->config).format));
     softqam_segment plain = self->whole;
     plain.codeword = (softqam_codeword){0};
     plain.out = self->llrs;
     harness_demodulate_segments(demodulator, &plain, 1);
-    softqam_demodulator_destroy(demodulator);
 }
 
 void soft_codeword_close(soft_codeword *self)

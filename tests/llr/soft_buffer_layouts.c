@@ -148,7 +148,7 @@ static void compare(const char *name, const layout *of, const uint8_t *got, cons
 static void check(const layout *of)
 {
     harness_random random = harness_random_stream(STREAM_LAYOUTS);
-    soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
     soft_codeword sent[2];
     uint8_t *images[3];
     for (size_t k = 0; k < 2; k++)
@@ -165,8 +165,8 @@ static void check(const layout *of)
         expect(of, &sent[k], k == 0, images[k + 1]);
     }
     for (size_t c = 0; c < on.all.n; c++) {
-        harness_buffer memory;
-        softqam_demodulator *demodulator = soft_create(&sent[0].config, on.all.items[c]);
+        SCOPED(harness_buffer_close) harness_buffer memory;
+        scoped_demodulator *demodulator = soft_create(&sent[0].config, on.all.items[c]);
         harness_buffer_open(&memory, size);
         harness_buffer_place_at_end(&memory, size, 0);
         memcpy(memory.data, images[0], size);
@@ -175,14 +175,11 @@ static void check(const layout *of)
             compare(on.all.names[c], of, memory.data, images[k + 1], nbytes);
         }
         harness_buffer_check(&memory);
-        harness_buffer_close(&memory);
-        softqam_demodulator_destroy(demodulator);
     }
     for (size_t k = 0; k < 3; k++)
         free(images[k]);
     soft_codeword_close(&sent[0]);
     soft_codeword_close(&sent[1]);
-    soft_close_contexts(&on);
 }
 
 /* OCUDU, srsRAN Project: its LLRs end at 120, fillers are its infinity, 127, which stays. Code blocks' buffers come
@@ -261,8 +258,8 @@ HARNESS_TEST(test_bbdev_harq_of_the_device)
     const layout of = {
         .format = SOFTQAM_OUTPUT_S8, .llr_scale = 4, .llr_limit = 31, .multiple = 1, .has_pointers = true};
     harness_random random = harness_random_stream(STREAM_LAYOUTS);
-    soft_contexts on = soft_open_contexts(1);
-    soft_codeword sent;
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_codeword_close) soft_codeword sent;
     open_transmission(&of, &on, &random, false, &sent);
     sent.whole.codeword = (softqam_codeword){.n_bits = sent.whole.codeword.n_bits,
                                              .n_code_blocks = C,
@@ -289,6 +286,4 @@ HARNESS_TEST(test_bbdev_harq_of_the_device)
         softqam_demodulator_destroy(demodulator);
         assert_memory_equal(got, expected, sizeof got);
     }
-    soft_codeword_close(&sent);
-    soft_close_contexts(&on);
 }

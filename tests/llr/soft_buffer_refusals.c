@@ -80,7 +80,7 @@ HARNESS_TEST(test_refusals)
         {.n_bits = 96, .n_code_blocks = 3, .buffers = OUT, .deinterleave = 1, .filler_value = 1},
         {.n_bits = 96, .n_code_blocks = 3, .buffers = OUT, .deinterleave = 1, .combine = 1},
     };
-    softqam_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8);
+    scoped_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         uint64_t first = 77, n = 88;
         assert_refused(demodulator, &rows[k], k);
@@ -97,7 +97,6 @@ HARNESS_TEST(test_refusals)
     stride.block_buffers = pointers;
     stride.block_stride = N_CB;
     assert_refused(demodulator, &stride, 102);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* What a format does not hold, and u8. */
@@ -115,13 +114,12 @@ HARNESS_TEST(test_refusals_of_formats)
         {SOFTQAM_OUTPUT_F16, INFINITY},  {SOFTQAM_OUTPUT_F32, NAN},    {SOFTQAM_OUTPUT_F32, -INFINITY},
     };
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_demodulator *demodulator = create(rows[k].format);
+        scoped_demodulator *demodulator = create(rows[k].format);
         const softqam_codeword codeword = {GOOD, .n_fillers = 3, .filler_value = rows[k].filler_value};
         assert_refused(demodulator, &codeword, k);
-        softqam_demodulator_destroy(demodulator);
     }
     const softqam_codeword codeword = {GOOD};
-    softqam_demodulator *u8 = create(SOFTQAM_OUTPUT_U8);
+    scoped_demodulator *u8 = create(SOFTQAM_OUTPUT_U8);
     softqam_segment segment = segment_of(&codeword);
     uint8_t before[MEMORY_NBYTES];
     fill_memory(before);
@@ -129,14 +127,13 @@ HARNESS_TEST(test_refusals_of_formats)
     segment.noise_stride = 0;
     assert_int_equal(softqam_demodulate_segments(u8, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_memory_equal(memory, before, sizeof memory);
-    softqam_demodulator_destroy(u8);
 }
 
 /* A soft buffer covers n_cb values, though its code block has fewer bits. */
 HARNESS_TEST(test_refused_overlaps)
 {
     enum { END = SYMBOLS_NBYTES + NOISE_NBYTES };
-    softqam_demodulator *demodulator = create(SOFTQAM_OUTPUT_F32);
+    scoped_demodulator *demodulator = create(SOFTQAM_OUTPUT_F32);
     const softqam_codeword rows[] = {
         {.n_bits = 96, .n_code_blocks = 3, .n_cb = N_CB, .deinterleave = 1, .buffers = memory},
         {.n_bits = 96, .n_code_blocks = 3, .n_cb = N_CB, .deinterleave = 1, .buffers = memory + SYMBOLS_NBYTES},
@@ -172,7 +169,6 @@ HARNESS_TEST(test_refused_overlaps)
         assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
         assert_memory_equal(memory, before, sizeof memory);
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* What is close to a refusal. */
@@ -192,7 +188,7 @@ HARNESS_TEST(test_accepted)
         {.n_bits = 96, .n_code_blocks = 3, .buffers = OUT, .n_cb = 1, .deinterleave = 1},
         {.n_bits = 96, .n_code_blocks = 3, .block_buffers = dropped, .n_cb = N_CB, .deinterleave = 1},
     };
-    softqam_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8);
+    scoped_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         uint8_t before[MEMORY_NBYTES];
         const softqam_segment segment = segment_of(&rows[k]);
@@ -205,5 +201,4 @@ HARNESS_TEST(test_accepted)
     softqam_segment segment = segment_of(&nothing);
     segment.n_symbols = 0;
     harness_demodulate_segments(demodulator, &segment, 1);
-    softqam_demodulator_destroy(demodulator);
 }

@@ -162,7 +162,7 @@ static void check(bool is_punctured, bool has_own_erasures)
     static softqam_segment segments[MAX_SEGMENTS];
     static slot self;
     harness_random random = harness_random_stream(STREAM_UCI + is_punctured);
-    soft_contexts on = soft_open_contexts(2);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2);
     open_slot(&self, &on, &random, is_punctured);
     const softqam_codeword codeword = codeword_of(&self, got);
     memset(expected, 0x55, sizeof expected);
@@ -181,7 +181,6 @@ static void check(bool is_punctured, bool has_own_erasures)
         assert_memory_equal(got, expected, sizeof expected);
     }
     soft_codeword_close(&self.all);
-    soft_close_contexts(&on);
 }
 
 /* More than 2 bits of HARQ-ACK: the codeword flows around them. */

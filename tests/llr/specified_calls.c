@@ -89,13 +89,12 @@ TEST(test_every_position)
     enum { N = TILE + 2 * STEP + 5, ROOM = 2 * TILE + STEP };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
     for (size_t k = 0; k < N_KINDS; k++) {
-        tiles self = open_tiles(*state, &random, k, ROOM);
+        SCOPED(close_tiles) tiles self = open_tiles(*state, &random, k, ROOM);
         for (size_t i = 0; i < N; i++) {
             spoil(&random, i, &self);
             check_tiles(&self, "one unusual value", N);
             repair(i, &self);
         }
-        close_tiles(&self);
     }
 }
 
@@ -106,12 +105,11 @@ TEST(test_many_tiles)
     static const unsigned every[] = {1, 2, 5, 17, 40};
     harness_random random = harness_random_stream(STREAM_TILES);
     for (size_t k = 0; k < N_KINDS * HARNESS_COUNT(every); k++) {
-        tiles self = open_tiles(*state, &random, k / HARNESS_COUNT(every), N);
+        SCOPED(close_tiles) tiles self = open_tiles(*state, &random, k / HARNESS_COUNT(every), N);
         for (size_t tile = 0; tile < N_TILES; tile++)
             if (harness_random_below(&random, every[k % HARNESS_COUNT(every)]) == 0)
                 spoil(&random, tile * TILE + harness_random_below(&random, TILE), &self);
         check_tiles(&self, "many tiles", N);
-        close_tiles(&self);
     }
 }
 
@@ -162,7 +160,7 @@ TEST(test_lengths)
     harness_buffer_open(&memory.noise, MOST * sizeof(float));
     harness_buffer_open(&memory.out, MOST * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     for (size_t k = 0; k < N_KINDS; k++) {
-        tiles self = open_tiles(*state, &random, k, MOST);
+        SCOPED(close_tiles) tiles self = open_tiles(*state, &random, k, MOST);
         for (size_t i = 0; i < N_LENGTHS; i++) {
             const size_t n = length_at(i);
             const size_t at = i % 3 == 1 ? n - 1 : harness_random_below(&random, n);
@@ -171,7 +169,6 @@ TEST(test_lengths)
             check_guarded(&memory, &self, n, (i * 5 + k) % 64);
             repair(at, &self);
         }
-        close_tiles(&self);
     }
     harness_buffer_close(&memory.out);
     harness_buffer_close(&memory.noise);
@@ -278,7 +275,7 @@ static void check_segments(harness_random *random, const llr_contexts *on, const
                            const specified_settings *of, segment_memory *memory)
 {
     softqam_segment segments[N_SEGMENTS];
-    specified_demodulators all = specified_open(on, setup, of);
+    SCOPED(specified_close) specified_demodulators all = specified_open(on, setup, of);
     fill_segment_memory(random, setup->demodulator.input_format, memory);
     for (size_t k = 0; k < N_SEGMENTS; k++)
         segments[k] = make_segment(random, setup, *of, k ? &segments[k - 1] : NULL, memory, k);
@@ -302,13 +299,12 @@ static void check_segments(harness_random *random, const llr_contexts *on, const
                         one->symbol_stride, one->noise_stride, one->layers[0].symbols_q ? ", planes" : "");
         }
     }
-    specified_close(&all);
 }
 
 TEST(test_segments)
 {
     harness_random random = harness_random_stream(STREAM_SEGMENTS);
-    segment_memory *memory = harness_alloc(sizeof *memory);
+    scoped_memory segment_memory *memory = harness_alloc(sizeof *memory);
     for (size_t k = 0; k < specified_n_settings * HARNESS_N_INPUT_FORMATS; k++) {
         const specified_settings of = specified_settings_at(k / HARNESS_N_INPUT_FORMATS);
         harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
@@ -316,5 +312,4 @@ TEST(test_segments)
         setup.demodulator.input_scale = k % 5 ? 0 : 0.3F;
         check_segments(&random, *state, &setup, &of, memory);
     }
-    free(memory);
 }

@@ -161,13 +161,10 @@ void specified_check_settings(const llr_contexts *on, const char *what, const sp
 {
     const size_t nbytes = in->n_symbols * harness_output_nbytes(of->format, 1);
     const harness_setup setup = specified_setup(of, SOFTQAM_NOISE_PER_SYMBOL);
-    specified_demodulators all = specified_open(on, &setup, of);
-    uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
+    SCOPED(specified_close) specified_demodulators all = specified_open(on, &setup, of);
+    scoped_memory uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
     specify(of, in->symbols, in->noise_var, 1, in->n_symbols, expected);
     specified_check(&all, what, in->symbols, in->noise_var, 1, in->n_symbols, expected, got);
-    free(got);
-    free(expected);
-    specified_close(&all);
 }
 
 void specified_fill_usual(harness_random *random, softqam_noise_form form, llr_input *to)

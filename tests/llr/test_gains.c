@@ -167,14 +167,14 @@ static void check(const llr_contexts *on, trial *self)
 {
     const size_t nbytes = softqam_output_nbytes(self->config.output_format, self->config.modulation, 1);
     const size_t n = self->segment.n_symbols;
-    uint8_t *expected = malloc(n * nbytes);
-    harness_buffer out;
+    scoped_memory uint8_t *expected = malloc(n * nbytes);
+    SCOPED(harness_buffer_close) harness_buffer out;
     harness_buffer_open(&out, n * nbytes);
     assert_non_null(expected);
     for (size_t i = 0; i < n; i++)
         specify(self, i, expected + i * nbytes);
     for (size_t c = 0; c < on->n; c++) {
-        softqam_demodulator *demodulator = create(self, on->items[c]);
+        scoped_demodulator *demodulator = create(self, on->items[c]);
         harness_buffer_place_at_end(&out, n * nbytes, 0);
         memset(out.data, 0x5a, n * nbytes);
         self->segment.out = out.data;
@@ -185,16 +185,13 @@ static void check(const llr_contexts *on, trial *self)
                          softqam_bits_per_symbol(self->config.modulation), (int)self->config.output_format, i / nbytes,
                          n, i % nbytes, out.data[i], expected[i]);
         harness_buffer_check(&out);
-        softqam_demodulator_destroy(demodulator);
     }
-    harness_buffer_close(&out);
-    free(expected);
 }
 
 HARNESS_TEST(test_layouts)
 {
     harness_random random = harness_random_stream(STREAM_LAYOUTS);
-    llr_contexts on = llr_open_contexts(1);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
     trial of;
     trial_open(&of);
     for (size_t n = harness_symbol_count(HARNESS_SANITIZED ? 1000 : 6000); n > 0; n--) {
@@ -204,14 +201,13 @@ HARNESS_TEST(test_layouts)
         check(&on, &of);
     }
     trial_close(&of);
-    llr_close_contexts(&on);
 }
 
 /* Gains of 1 change nothing. */
 HARNESS_TEST(test_ones)
 {
     harness_random random = harness_random_stream(STREAM_ONES);
-    llr_contexts on = llr_open_contexts(1);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
     trial of;
     trial_open(&of);
     for (int n = 0; n < 200; n++) {
@@ -222,10 +218,10 @@ HARNESS_TEST(test_ones)
             of.gains[i] = 1;
         const size_t nbytes =
             softqam_output_nbytes(of.config.output_format, of.config.modulation, of.segment.n_symbols);
-        uint8_t *with = malloc(nbytes), *without = malloc(nbytes);
+        scoped_memory uint8_t *with = malloc(nbytes), *without = malloc(nbytes);
         assert_true(with && without);
         for (size_t c = 0; c < on.n; c++) {
-            softqam_demodulator *demodulator = create(&of, on.items[c]);
+            scoped_demodulator *demodulator = create(&of, on.items[c]);
             softqam_segment segment = of.segment;
             segment.out = with;
             assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_OK);
@@ -234,13 +230,9 @@ HARNESS_TEST(test_ones)
                 segment.layers[k].gain = NULL;
             assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_OK);
             assert_memory_equal(with, without, nbytes);
-            softqam_demodulator_destroy(demodulator);
         }
-        free(with);
-        free(without);
     }
     trial_close(&of);
-    llr_close_contexts(&on);
 }
 
 /* N0 LLR(b) = min over points with b = 1 of |y - g x|^2 - min over points with b = 0, in double. */
@@ -260,7 +252,7 @@ static double brute_force(const nr_constellation *constellation, const float y[2
 HARNESS_TEST(test_truth)
 {
     harness_random random = harness_random_stream(STREAM_TRUTH);
-    llr_contexts on = llr_open_contexts(1);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
     for (size_t n = harness_symbol_count(4000); n > 0; n--) {
         const softqam_modulation modulation = modulations[harness_random_below(&random, HARNESS_COUNT(modulations))];
         const nr_constellation *constellation = llr_constellation(modulation);
@@ -274,26 +266,23 @@ HARNESS_TEST(test_truth)
         of.segment = (softqam_segment){.n_symbols = 1, .out = llrs};
         of.segment.layers[0] = (softqam_layer){.symbols = y, .noise_var = &noise, .gain = &gain};
         for (size_t c = 0; c < on.n; c++) {
-            softqam_demodulator *demodulator = create(&of, on.items[c]);
+            scoped_demodulator *demodulator = create(&of, on.items[c]);
             assert_int_equal(softqam_demodulate_segments(demodulator, &of.segment, 1), SOFTQAM_OK);
             for (int b = 0; b < constellation->n_bits; b++) {
                 const double exact = brute_force(constellation, y, (double)gain, 0, b) / (double)noise;
                 assert_true(fabs((double)llrs[b] - exact) <= 1e-3); /* of up to some 2,000 */
             }
-            softqam_demodulator_destroy(demodulator);
         }
     }
-    llr_close_contexts(&on);
 }
 
 static void expect_refused(softqam_output_format format, softqam_segment segment, const char *text)
 {
     softqam_demodulator_config config = {.modulation = SOFTQAM_MODULATION_256QAM, .output_format = format};
-    softqam_demodulator *demodulator = NULL;
+    scoped_demodulator *demodulator = NULL;
     assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
     assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_string_equal(softqam_error_message(), text);
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_refusals)

@@ -94,10 +94,9 @@ static float *demodulate(const struct witness *self, const float complex *symbol
 {
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
     setup.demodulator.modulation = self->modulation;
-    softqam_demodulator *demodulator = harness_create(&setup);
+    scoped_demodulator *demodulator = harness_create(&setup);
     float *llrs = harness_alloc(softqam_output_nbytes(SOFTQAM_OUTPUT_F32, self->modulation, N_SYMBOLS));
     harness_demodulate_llrs(demodulator, symbols, &noise_var, N_SYMBOLS, llrs);
-    softqam_demodulator_destroy(demodulator);
     return llrs;
 }
 
@@ -131,12 +130,11 @@ HARNESS_TEST(signs_are_hard_decisions)
     for (size_t n = 0; n < N_SYMBOLS; n++)
         symbols[n] = random_symbol(&random);
     for (size_t k = 0; k < HARNESS_COUNT(witnesses); k++) {
-        float *llrs = demodulate(&witnesses[k], symbols, 1);
+        scoped_memory float *llrs = demodulate(&witnesses[k], symbols, 1);
         const size_t n_llrs = N_SYMBOLS * softqam_bits_per_symbol(witnesses[k].modulation);
         const size_t n_compared = compare(&witnesses[k], symbols, llrs);
         print_message("modulation %d: %zu of %zu signs compared\n", (int)witnesses[k].modulation, n_compared, n_llrs);
         assert_true(n_compared > n_llrs - n_llrs / 100);
-        free(llrs);
     }
     free(symbols);
 }

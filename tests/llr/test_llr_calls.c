@@ -48,13 +48,12 @@ static void check_part(softqam_demodulator *demodulator, softqam_output_format f
     const sample *all = shared_sample();
     size_t nbytes = harness_output_nbytes(format, 1);
     const uint8_t *expected = all->expected[format] + first * nbytes;
-    uint8_t *out = harness_alloc(n * nbytes);
+    scoped_memory uint8_t *out = harness_alloc(n * nbytes);
     harness_poison(out, expected, n * nbytes);
     harness_demodulate_llrs(demodulator, all->symbols + 2 * first,
                             format == SOFTQAM_OUTPUT_U8 ? NULL : all->noise_var + first, n, out);
     assert_true(
         harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n));
-    free(out);
 }
 
 /* One noise variance for the call gives what the same one for every symbol gives. */
@@ -63,22 +62,19 @@ HARNESS_TEST(test_noise_per_call)
     static const float noise_vars[] = {0.01F, 0.3F, 7e-4F, 5, 1e-38F, 1e-45F, 3e38F, 0, -1, NAN, INFINITY};
     const size_t n = 30011;
     const sample *all = shared_sample();
-    float *constant = harness_alloc(n * sizeof(float));
+    scoped_memory float *constant = harness_alloc(n * sizeof(float));
     for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
         for (size_t k = 0; k < n; k++)
             constant[k] = noise_vars[i];
         for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
             harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
-            uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
+            scoped_memory uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
             setup.demodulator.noise = SOFTQAM_NOISE_PER_CALL;
-            uint8_t *got = harness_answer(&setup, all->symbols, &noise_vars[i], n);
+            scoped_memory uint8_t *got = harness_answer(&setup, all->symbols, &noise_vars[i], n);
             assert_true(harness_outputs_equal("noise per call", setup.demodulator.output_format, all->symbols, expected,
                                               got, n));
-            free(got);
-            free(expected);
         }
     }
-    free(constant);
 }
 
 /* The three buffers of a call, each between guard pages. */
@@ -144,16 +140,14 @@ static void check_lengths(softqam_output_format format, unsigned n_streams, size
     harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.n_streams = n_streams;
     setup.context.chunk_symbols = chunk_symbols;
-    softqam_demodulator *demodulator = harness_create(&setup);
-    guarded buffers = open_guarded(max_symbols);
+    scoped_demodulator *demodulator = harness_create(&setup);
+    SCOPED(close_guarded) guarded buffers = open_guarded(max_symbols);
     for (size_t n = 0; n <= 70 + HARNESS_COUNT(others); n++) {
         size_t n_symbols = n <= 70 ? n : others[n - 71];
         assert_true(n_symbols <= max_symbols);
         check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, n_symbols);
         check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1002, n_symbols);
     }
-    close_guarded(&buffers);
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_lengths)
@@ -169,12 +163,12 @@ HARNESS_TEST(test_lengths)
 /* Every alignment of the symbols with every one of the output; the noise variances move along in steps of 4. */
 HARNESS_TEST(test_misalignment)
 {
-    guarded buffers = open_guarded(997);
+    SCOPED(close_guarded) guarded buffers = open_guarded(997);
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
         harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.n_threads = 2;
         setup.context.chunk_symbols = 256;
-        softqam_demodulator *demodulator = harness_create(&setup);
+        scoped_demodulator *demodulator = harness_create(&setup);
         for (size_t gap = 0; gap < 64; gap++) {
             for (size_t out_gap = 0; out_gap < 64; out_gap++) {
                 gaps at = {gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap, (gap + out_gap) % 2};
@@ -183,9 +177,7 @@ HARNESS_TEST(test_misalignment)
             gaps at = {gap, 60 - gap / 4 * 4, 63 - gap, gap % 2};
             check_guarded(&buffers, demodulator, setup.demodulator.output_format, at, gap, 997);
         }
-        softqam_demodulator_destroy(demodulator);
     }
-    close_guarded(&buffers);
 }
 
 HARNESS_TEST(test_threads_and_chunks)
@@ -201,11 +193,10 @@ HARNESS_TEST(test_threads_and_chunks)
             setup.context.n_threads = pipelines[i].n_threads;
             setup.context.n_streams = pipelines[i].n_streams;
             setup.context.chunk_symbols = pipelines[i].chunk_symbols;
-            softqam_demodulator *demodulator = harness_create(&setup);
+            scoped_demodulator *demodulator = harness_create(&setup);
             check_part(demodulator, setup.demodulator.output_format, 0, SAMPLE_SYMBOLS);
             check_part(demodulator, setup.demodulator.output_format, 12345, 65537);
             check_part(demodulator, setup.demodulator.output_format, 3, 16384 + 1);
-            softqam_demodulator_destroy(demodulator);
         }
     }
 }
@@ -216,13 +207,12 @@ HARNESS_TEST(test_split_calls)
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.chunk_symbols = 1000;
-        softqam_demodulator *demodulator = harness_create(&setup);
+        scoped_demodulator *demodulator = harness_create(&setup);
         for (size_t first = 0, n; first < SAMPLE_SYMBOLS; first += n) {
             n = harness_random_below(&random, 5000);
             n = SAMPLE_SYMBOLS - first < n ? SAMPLE_SYMBOLS - first : n;
             check_part(demodulator, setup.demodulator.output_format, first, n);
         }
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -238,7 +228,7 @@ HARNESS_TEST(test_memory_kinds)
         size_t sizes[] = {n * 2 * sizeof(float), n * sizeof(float),
                           n * harness_output_nbytes(setup.demodulator.output_format, 1)};
         setup.context.chunk_symbols = 10000;
-        softqam_demodulator *demodulator = harness_create(&setup);
+        scoped_demodulator *demodulator = harness_create(&setup);
         void *memory[3];
         for (unsigned k = 0; k < 3; k++) {
             memory[k] = harness_alloc(sizes[k]);
@@ -257,7 +247,6 @@ HARNESS_TEST(test_memory_kinds)
                                           memory[2], n));
         for (unsigned k = 0; k < 3; k++)
             (kinds >> k & 1 ? softqam_host_free : free)(memory[k]);
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -265,22 +254,19 @@ HARNESS_TEST(test_memory_kinds)
 static void check_input(softqam_input_format format, float scale, const void *samples, size_t n_symbols)
 {
     const float *noise_var = shared_sample()->noise_var;
-    float *values = harness_alloc(n_symbols * 2 * sizeof(float));
+    scoped_memory float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_widen(format, scale, samples, n_symbols, values);
     for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
-        uint8_t *expected = harness_answer(&setup, values, noise, n_symbols);
+        scoped_memory uint8_t *expected = harness_answer(&setup, values, noise, n_symbols);
         setup.demodulator.input_format = format;
         setup.demodulator.input_scale = scale;
         setup.context.chunk_symbols = 30011;
-        uint8_t *got = harness_answer(&setup, samples, noise, n_symbols);
+        scoped_memory uint8_t *got = harness_answer(&setup, samples, noise, n_symbols);
         if (!harness_outputs_equal("input format", setup.demodulator.output_format, values, expected, got, n_symbols))
             fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, harness_output_names[k]);
-        free(got);
-        free(expected);
     }
-    free(values);
 }
 
 #define N_16_BITS ((size_t)1 << 16)
@@ -291,7 +277,7 @@ HARNESS_TEST(test_input_formats)
 {
     static const float scales[] = {0, 0.7F / 128, 1.3F, 1e37F, 1e-42F};
     const size_t n_symbols = 2 * N_16_BITS;
-    uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
+    scoped_memory uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
     harness_random random = harness_random_stream(STREAM_INPUTS);
     harness_random_fill(&random, samples, 2 * n_symbols * sizeof *samples);
     for (size_t i = 0; i < N_16_BITS; i++) {
@@ -304,5 +290,4 @@ HARNESS_TEST(test_input_formats)
         check_input(SOFTQAM_INPUT_CS8, scales[i], samples, n_symbols);
         check_input(SOFTQAM_INPUT_CF32, scales[i], shared_sample()->symbols, n_symbols);
     }
-    free(samples);
 }

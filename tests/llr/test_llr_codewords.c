@@ -140,7 +140,7 @@ static void expect(const contexts *on, codeword *self)
     const softqam_segment *segment = &self->segment;
     const size_t n = segment->n_symbols, n_bits = softqam_bits_per_symbol(self->of.modulation);
     const size_t nbytes = value_nbytes(self->of.format), stride = self->of.planes ? segment->plane_stride : 0;
-    uint8_t *llrs = harness_alloc(n * n_bits * nbytes);
+    scoped_memory uint8_t *llrs = harness_alloc(n * n_bits * nbytes);
     softqam_demodulator *portable = NULL;
     softqam_demodulator_config config = self->config;
     config.context = on->portable;
@@ -174,7 +174,6 @@ static void expect(const contexts *on, codeword *self)
                 self->before[at + byte] = (uint8_t)~llr[byte];
         }
     }
-    free(llrs);
 }
 
 static codeword open_codeword(const contexts *on, harness_random *random, combination of, size_t n_elements)
@@ -252,7 +251,7 @@ static softqam_segment part_of(const codeword *self, size_t first_element, size_
 static void check_segments(const contexts *on, const codeword *self, size_t gap, softqam_segment *segments, size_t n)
 {
     uint8_t *const base = segments[0].out;
-    harness_buffer out;
+    SCOPED(harness_buffer_close) harness_buffer out;
     harness_buffer_open(&out, self->out_nbytes);
     for (size_t c = 0; c < 2 * on->all.n; c++) {
         softqam_demodulator *demodulator = NULL;
@@ -282,7 +281,6 @@ static void check_segments(const contexts *on, const codeword *self, size_t gap,
                     self->of.descrambled ? ", descrambled" : "", i, self->out_nbytes, out.data[i], self->expected[i],
                     self->segment.n_symbols, n, self->segment.symbol_stride, self->segment.noise_stride);
     }
-    harness_buffer_close(&out);
 }
 
 static void check(const contexts *on, harness_random *random, const codeword *self, size_t n_parts)
@@ -323,54 +321,49 @@ static combination combination_at(size_t k)
 HARNESS_TEST(test_combinations)
 {
     harness_random random = harness_random_stream(STREAM_COMBINATIONS);
-    contexts on = open_contexts(1);
+    SCOPED(close_contexts) contexts on = open_contexts(1);
     for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k++) {
         combination of = combination_at(k / 4);
         of.input = (softqam_input_format)(k % 4);
         if (!is_sensible(&of))
             continue;
         const size_t most = k % 4 == k / 4 % 4 ? 3000 : 200;
-        codeword self = open_codeword(&on, &random, of, harness_random_below(&random, most + 1));
+        SCOPED(close_codeword) codeword self = open_codeword(&on, &random, of, harness_random_below(&random, most + 1));
         check(&on, &random, &self, 1);
-        close_codeword(&self);
     }
-    close_contexts(&on);
 }
 
 /* Every length to 200 resource elements, each with some combinations. */
 HARNESS_TEST(test_lengths)
 {
     harness_random random = harness_random_stream(STREAM_LENGTHS);
-    contexts on = open_contexts(1);
+    SCOPED(close_contexts) contexts on = open_contexts(1);
     for (size_t n = 0; n <= 200; n++) {
         for (size_t k = 0; k < 12; k++) {
             combination of = combination_at(harness_random_below(&random, N_COMBINATIONS));
             of.input = (softqam_input_format)harness_random_below(&random, 4);
             if (!is_sensible(&of))
                 continue;
-            codeword self = open_codeword(&on, &random, of, n);
+            SCOPED(close_codeword) codeword self = open_codeword(&on, &random, of, n);
             check(&on, &random, &self, 1);
-            close_codeword(&self);
         }
     }
-    close_contexts(&on);
 }
 
 /* A codeword cut into segments between any resource elements. */
 HARNESS_TEST(test_cuts)
 {
     harness_random random = harness_random_stream(STREAM_CUTS);
-    contexts on = open_contexts(1);
+    SCOPED(close_contexts) contexts on = open_contexts(1);
     for (size_t k = 0; k < N_COMBINATIONS; k++) {
         combination of = combination_at(k);
         of.input = (softqam_input_format)harness_random_below(&random, 4);
         if (!is_sensible(&of))
             continue;
+        SCOPED(close_codeword)
         codeword self = open_codeword(&on, &random, of, harness_random_below(&random, k % 8 ? 300 : 4000));
         check(&on, &random, &self, 2 + harness_random_below(&random, 14));
-        close_codeword(&self);
     }
-    close_contexts(&on);
 }
 
 /* Enough symbols for several threads, whose parts begin in any layer. */
@@ -378,7 +371,7 @@ HARNESS_TEST(test_threads)
 {
     enum { N_SYMBOLS = 150000 };
     harness_random random = harness_random_stream(STREAM_THREADS);
-    contexts on = open_contexts(3);
+    SCOPED(close_contexts) contexts on = open_contexts(3);
     for (size_t k = 0; k < 16; k++) {
         combination of = {
             .modulation = (softqam_modulation)(SOFTQAM_MODULATION_QPSK + k % (HARNESS_N_MODULATIONS - 2)),
@@ -388,11 +381,9 @@ HARNESS_TEST(test_threads)
             .planes = k / 4 % 2,
             .descrambled = k / 8 % 2,
         };
-        codeword self = open_codeword(&on, &random, of, N_SYMBOLS / of.n_layers);
+        SCOPED(close_codeword) codeword self = open_codeword(&on, &random, of, N_SYMBOLS / of.n_layers);
         check(&on, &random, &self, 1 + k % 3);
-        close_codeword(&self);
     }
-    close_contexts(&on);
 }
 
 /* Segments of a call may begin at any places of the same codeword, in any order. */
@@ -401,7 +392,7 @@ HARNESS_TEST(test_places)
     enum { N_SYMBOLS = 48, N_BITS = 2 };
     static const uint64_t places[] = {0, 100, 1000, 0, 500, ((uint64_t)1 << 63) - 2 * N_SYMBOLS, 0, 1024, 8, 5};
     harness_random random = harness_random_stream(STREAM_PLACES);
-    contexts on = open_contexts(1);
+    SCOPED(close_contexts) contexts on = open_contexts(1);
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
     config.modulation = SOFTQAM_MODULATION_QPSK;
@@ -413,7 +404,7 @@ HARNESS_TEST(test_places)
         softqam_segment segments[HARNESS_COUNT(places)];
         int8_t out[HARNESS_COUNT(places)][N_SYMBOLS * N_BITS], alone[N_SYMBOLS * N_BITS];
         config.context = on.all.items[k];
-        softqam_demodulator *demodulator;
+        scoped_demodulator *demodulator;
         assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
         for (size_t s = 0; s < HARNESS_COUNT(places); s++)
             segments[s] = (softqam_segment){.n_symbols = N_SYMBOLS,
@@ -428,7 +419,5 @@ HARNESS_TEST(test_places)
             assert_int_equal(softqam_demodulate_segments(demodulator, &segments[s], 1), SOFTQAM_OK);
             assert_memory_equal(out[s], alone, sizeof alone);
         }
-        softqam_demodulator_destroy(demodulator);
     }
-    close_contexts(&on);
 }

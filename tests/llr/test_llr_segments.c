@@ -72,8 +72,8 @@ static segment_case make_case(harness_random *random, harness_setup setup)
                                      .symbol_stride = harness_random_below(random, 5),
                                      .noise_stride = harness_random_below(random, 4)}};
     size_t n = self.segment.n_symbols, nbytes = n * softqam_input_symbol_nbytes(setup.demodulator.input_format);
-    uint8_t *samples = harness_alloc(nbytes);
-    float *noise_var = harness_alloc(n * sizeof(float));
+    scoped_memory uint8_t *samples = harness_alloc(nbytes);
+    scoped_memory float *noise_var = harness_alloc(n * sizeof(float));
     self.values = harness_alloc(n * 2 * sizeof(float));
     harness_fill_mixture(random, n, self.values);
     memcpy(samples, self.values, nbytes < n * 2 * sizeof(float) ? nbytes : n * 2 * sizeof(float));
@@ -91,8 +91,6 @@ static segment_case make_case(harness_random *random, harness_setup setup)
     setup.demodulator.noise = SOFTQAM_NOISE_PER_SYMBOL;
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     self.expected = harness_answer(&setup, samples, takes_noise ? noise_var : NULL, n);
-    free(noise_var);
-    free(samples);
     return self;
 }
 
@@ -112,7 +110,7 @@ static void run_segments(softqam_demodulator *demodulator, softqam_output_format
                          size_t n_cases, const harness_buffer *out)
 {
     size_t symbol_nbytes = harness_output_nbytes(format, 1);
-    softqam_segment *segments = harness_alloc(n_cases * sizeof *segments);
+    scoped_memory softqam_segment *segments = harness_alloc(n_cases * sizeof *segments);
     memset(out->data, CANARY, out->nbytes);
     for (size_t k = 0; k < n_cases; k++) {
         cases[k].segment.out = out->data + cases[k].out_at;
@@ -135,12 +133,11 @@ static void run_segments(softqam_demodulator *demodulator, softqam_output_format
     }
     assert_int_equal(end, out->nbytes);
     harness_buffer_check(out);
-    free(segments);
 }
 
 static void check_segments(const harness_setup *setup, size_t n_cases, harness_random *random)
 {
-    segment_case *cases = harness_alloc(n_cases * sizeof *cases);
+    scoped_memory segment_case *cases = harness_alloc(n_cases * sizeof *cases);
     size_t end = 0;
     for (size_t k = 0; k < n_cases; k++) {
         cases[k] = make_case(random, *setup);
@@ -159,7 +156,6 @@ static void check_segments(const harness_setup *setup, size_t n_cases, harness_r
     harness_buffer_close(&out);
     for (size_t k = 0; k < n_cases; k++)
         free_case(&cases[k]);
-    free(cases);
 }
 
 HARNESS_TEST(test_segments)
@@ -197,11 +193,12 @@ HARNESS_TEST(test_many_segments)
 HARNESS_TEST(test_interleaved_layers)
 {
     enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
+    SCOPED(llr_close_input)
     llr_input all = llr_open_mixture(STREAM_LAYERS, HARNESS_NOISE_ANY, (size_t)N_LAYERS * N_SYMBOLS);
-    uint8_t *expected = llr_answer(SOFTQAM_OUTPUT_S8, &all);
+    scoped_memory uint8_t *expected = llr_answer(SOFTQAM_OUTPUT_S8, &all);
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    softqam_demodulator *demodulator = harness_create(&setup);
-    uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
+    scoped_demodulator *demodulator = harness_create(&setup);
+    scoped_memory uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
     softqam_segment segments[N_LAYERS];
     for (size_t layer = 0; layer < N_LAYERS; layer++) {
         segments[layer] = (softqam_segment){
@@ -217,30 +214,23 @@ HARNESS_TEST(test_interleaved_layers)
         assert_memory_equal(out + (i % N_LAYERS * N_SYMBOLS + i / N_LAYERS) * HARNESS_SYMBOL_BITS,
                             expected + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
     }
-    free(out);
-    softqam_demodulator_destroy(demodulator);
-    free(expected);
-    llr_close_input(&all);
 }
 
 HARNESS_TEST(test_empty_segments)
 {
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F16, SOFTQAM_NOISE_PER_SYMBOL);
-    softqam_demodulator *demodulator = harness_create(&setup);
+    scoped_demodulator *demodulator = harness_create(&setup);
     softqam_segment segments[100] = {{0}};
     harness_demodulate_segments(demodulator, NULL, 0);
     harness_demodulate_segments(demodulator, segments, 0);
     harness_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments));
     /* And the demodulator still works. */
-    llr_input in = llr_open_mixture(STREAM_EMPTY, HARNESS_NOISE_ANY, 100);
-    uint8_t *expected = llr_answer(setup.demodulator.output_format, &in);
-    uint8_t *out = harness_alloc(in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
+    SCOPED(llr_close_input) llr_input in = llr_open_mixture(STREAM_EMPTY, HARNESS_NOISE_ANY, 100);
+    scoped_memory uint8_t *expected = llr_answer(setup.demodulator.output_format, &in);
+    scoped_memory uint8_t *out =
+        harness_alloc(in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
     harness_poison(out, expected, in.n_symbols * harness_output_nbytes(setup.demodulator.output_format, 1));
     harness_demodulate_llrs(demodulator, in.symbols, in.noise_var, in.n_symbols, out);
     assert_true(harness_outputs_equal("empty segments", setup.demodulator.output_format, in.symbols, expected, out,
                                       in.n_symbols));
-    free(out);
-    free(expected);
-    llr_close_input(&in);
-    softqam_demodulator_destroy(demodulator);
 }

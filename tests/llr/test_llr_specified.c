@@ -14,24 +14,23 @@
 TEST(test_usual_values)
 {
     harness_random random = harness_random_stream(STREAM_USUAL);
-    llr_input in = llr_open_input(harness_symbol_count(20011));
+    SCOPED(llr_close_input) llr_input in = llr_open_input(harness_symbol_count(20011));
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
         specified_fill_usual(&random, of.form, &in);
         specified_check_settings(*state, "usual values", &of, &in);
     }
-    llr_close_input(&in);
 }
 
 /* All sets of symbols and any bits as noise, next to each other. */
 TEST(test_mixture)
 {
+    SCOPED(llr_close_input)
     llr_input in = llr_open_mixture(STREAM_MIXTURE, HARNESS_NOISE_ANY, harness_symbol_count(30011));
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
         specified_check_settings(*state, "mixture", &of, &in);
     }
-    llr_close_input(&in);
 }
 
 /* One component special, the other one usual, and both special. */
@@ -53,13 +52,14 @@ static llr_input open_special(harness_random *random)
 TEST(test_special_noise_per_call)
 {
     harness_random random = harness_random_stream(STREAM_SPECIAL);
-    llr_input in = open_special(&random);
+    SCOPED(llr_close_input) llr_input in = open_special(&random);
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
         const special_values noise = special_noise(of.scale);
         const harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
-        specified_demodulators all = specified_open(*state, &setup, &of);
-        uint8_t *expected = harness_alloc(in.n_symbols * all.nbytes), *got = harness_alloc(in.n_symbols * all.nbytes);
+        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &setup, &of);
+        scoped_memory uint8_t *expected = harness_alloc(in.n_symbols * all.nbytes),
+                              *got = harness_alloc(in.n_symbols * all.nbytes);
         for (size_t i = 0; i < noise.n; i++) {
             /* All of a few components, then all components: with an unusual weight nothing is usual. */
             const size_t n = in.n_symbols / 3 / (1 + i % 3) + 1;
@@ -68,18 +68,14 @@ TEST(test_special_noise_per_call)
             specified_check(&all, "special noise of a call", in.symbols + 2 * first, &noise.values[i], 0, n, expected,
                             got);
         }
-        free(got);
-        free(expected);
-        specified_close(&all);
     }
-    llr_close_input(&in);
 }
 
 /* The same with a special value for every symbol, and with a usual one for all. */
 TEST(test_special_values_per_symbol)
 {
     harness_random random = harness_random_stream(STREAM_SPECIAL << 8);
-    llr_input in = open_special(&random);
+    SCOPED(llr_close_input) llr_input in = open_special(&random);
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
         const special_values noise = special_noise(of.scale);
@@ -89,16 +85,14 @@ TEST(test_special_values_per_symbol)
             specified_check_settings(*state, "special values", &of, &in);
         }
         /* Usual symbols, so that the weight alone decides how they are done. */
-        llr_input usual = llr_open_input(noise.n * STEP);
+        SCOPED(llr_close_input) llr_input usual = llr_open_input(noise.n * STEP);
         specified_fill_usual(&random, of.form, &usual);
         for (size_t i = 0; i < noise.n; i++) {
             usual.noise_var[i * STEP + i % STEP] = noise.values[i];
             const llr_input step = {usual.symbols + 2 * i * STEP, usual.noise_var + i * STEP, STEP};
             specified_check_settings(*state, "one special noise value", &of, &step);
         }
-        llr_close_input(&usual);
     }
-    llr_close_input(&in);
 }
 
 /* Scales that bring components above and below 2^-63, to overflow and to nothing, some of them subnormal themselves:
@@ -107,11 +101,11 @@ TEST(test_input_scales)
 {
     static const float scales[] = {1e-42F, FLT_MIN, 1e-30F, 0.3F, 0x1p62F, 0x1.8p62F, 0x1p63F, 0x1p64F, 0x1p66F, 1e36F};
     harness_random random = harness_random_stream(STREAM_SCALES);
-    llr_input in = open_special(&random);
+    SCOPED(llr_close_input) llr_input in = open_special(&random);
     const size_t n = in.n_symbols;
-    float *values = harness_alloc(n * 2 * sizeof *values);
-    uint8_t *expected = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
-    uint8_t *got = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
+    scoped_memory float *values = harness_alloc(n * 2 * sizeof *values);
+    scoped_memory uint8_t *expected = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
+    scoped_memory uint8_t *got = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     in.noise_var[0] = 0.25F;
     for (size_t k = 0; k < HARNESS_COUNT(scales) * HARNESS_N_LLR_FORMATS; k++) {
         const specified_settings of =
@@ -135,10 +129,6 @@ TEST(test_input_scales)
         }
         specified_close(&all);
     }
-    free(got);
-    free(expected);
-    free(values);
-    llr_close_input(&in);
 }
 
 /* Weights of all sizes, 1 % apart, each in calls of its own, since a tile's largest weight decides how it is done: the
@@ -159,7 +149,7 @@ TEST(test_weights_of_all_sizes)
         of.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
         const softqam_noise noise_of = (softqam_noise)(k / 2 % 2);
         const harness_setup setup = specified_setup(&of, noise_of);
-        specified_demodulators all = specified_open(*state, &setup, &of);
+        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &setup, &of);
         for (int size = LEAST; size <= MOST; size += step) {
             const float weight = exp2f((float)size / PER_OCTAVE);
             for (size_t i = 0; i < STEP; i++)
@@ -169,7 +159,6 @@ TEST(test_weights_of_all_sizes)
                 memcpy(expected + i * all.nbytes, expected + (i - N_CORNERS) * all.nbytes, all.nbytes);
             specified_check(&all, "weights", symbols, noise, noise_of == SOFTQAM_NOISE_PER_SYMBOL, STEP, expected, got);
         }
-        specified_close(&all);
     }
 }
 
@@ -178,7 +167,7 @@ TEST(test_weights_of_all_sizes)
 TEST(test_ties)
 {
     harness_random random = harness_random_stream(STREAM_TIES);
-    llr_input in = llr_open_input(harness_symbol_count(20011));
+    SCOPED(llr_close_input) llr_input in = llr_open_input(harness_symbol_count(20011));
     size_t n_told_apart = 0;
     specified_settings of = specified_plain_settings(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_FORM_INVERSE);
     of.scale = 1;
@@ -203,7 +192,6 @@ TEST(test_ties)
     for (size_t i = 0; i < in.n_symbols; i++)
         in.noise_var[i] = 1 / in.noise_var[i];
     specified_check_settings(*state, "ties", &of, &in);
-    llr_close_input(&in);
 }
 
 TEST(test_which_variants)

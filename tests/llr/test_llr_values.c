@@ -70,7 +70,7 @@ static void check_reference(const harness_setup *setup, const llr_input *in, tal
     float scale = setup->demodulator.llr_scale != 0 ? setup->demodulator.llr_scale : defaults.scale;
     int limit = setup->demodulator.llr_limit ? setup->demodulator.llr_limit : defaults.limit;
     size_t nbytes = harness_output_nbytes(setup->demodulator.output_format, 1);
-    uint8_t *out = harness_answer(setup, in->symbols, in->noise_var, in->n_symbols);
+    scoped_memory uint8_t *out = harness_answer(setup, in->symbols, in->noise_var, in->n_symbols);
     for (size_t i = 0; i < in->n_symbols; i++) {
         float noise_var = in->noise_var[setup->demodulator.noise == SOFTQAM_NOISE_PER_SYMBOL ? i : 0];
         max_log_llr llrs[HARNESS_SYMBOL_BITS];
@@ -78,20 +78,17 @@ static void check_reference(const harness_setup *setup, const llr_input *in, tal
         check_symbol(setup->demodulator.output_format, limit, in->symbols + 2 * i, noise_var, llrs, out + i * nbytes,
                      seen);
     }
-    free(out);
 }
 
 /* binary16 is the binary32 output, rounded: to the last bit, since both come from one number. */
 static void check_halves(const llr_input *in)
 {
-    uint8_t *floats = llr_answer(SOFTQAM_OUTPUT_F32, in), *halves = llr_answer(SOFTQAM_OUTPUT_F16, in);
+    scoped_memory uint8_t *floats = llr_answer(SOFTQAM_OUTPUT_F32, in), *halves = llr_answer(SOFTQAM_OUTPUT_F16, in);
     for (size_t i = 0; i < in->n_symbols * HARNESS_SYMBOL_BITS; i++) {
         uint16_t expected = half_from_double(llr_at(SOFTQAM_OUTPUT_F32, floats, i)), got;
         memcpy(&got, halves + i * sizeof got, sizeof got);
         assert_int_equal(got, expected);
     }
-    free(halves);
-    free(floats);
 }
 
 static void check_set(const harness_symbol_set *set, harness_noise noise, harness_random *random,
@@ -99,7 +96,7 @@ static void check_set(const harness_symbol_set *set, harness_noise noise, harnes
 {
     size_t n_symbols = harness_symbol_count(3000);
     n_symbols = set->n_fixed && set->n_fixed < n_symbols ? set->n_fixed : n_symbols;
-    llr_input in = llr_open_input(n_symbols);
+    SCOPED(llr_close_input) llr_input in = llr_open_input(n_symbols);
     size_t start = set->n_fixed ? harness_random_below(random, set->n_fixed - n_symbols + 1) : 0;
     set->fill(random, set->parameter, start, n_symbols, in.symbols);
     harness_fill_noise(random, noise, n_symbols, in.noise_var);
@@ -108,7 +105,6 @@ static void check_set(const harness_symbol_set *set, harness_noise noise, harnes
         check_reference(&setup, &in, &seen[k]);
     }
     check_halves(&in);
-    llr_close_input(&in);
 }
 
 static void print_tally(const char *what, softqam_output_format format, const tally *seen)
@@ -152,7 +148,7 @@ HARNESS_TEST(test_scales_and_limits)
         int limit;
     } scales[] = {{0, 0},   {0, 1},      {0, 2},        {6, 120},      {1, 63},        {0x1p-10F, 127},
                   {20, 31}, {0.37F, 10}, {1000.0F, 90}, {0x1p20F, 64}, {0x1.fp-10F, 3}};
-    llr_input in = llr_open_mixture(STREAM_SCALES, HARNESS_NOISE_ANY, 3001);
+    SCOPED(llr_close_input) llr_input in = llr_open_mixture(STREAM_SCALES, HARNESS_NOISE_ANY, 3001);
     for (size_t i = 0; i < HARNESS_COUNT(scales); i++) {
         for (int noise = SOFTQAM_NOISE_PER_SYMBOL; noise <= SOFTQAM_NOISE_PER_CALL; noise++) {
             harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, (softqam_noise)noise);
@@ -162,30 +158,26 @@ HARNESS_TEST(test_scales_and_limits)
             check_reference(&setup, &in, &seen);
         }
     }
-    llr_close_input(&in);
 }
 
 /* With a scale of 2^k, s8 is the f32 output times 2^k, rounded: the weight differs by its exponent only. But s8 rounds
  * the product once, so where f32's own rounding has just brought it to a half, the next integer may be right. */
 HARNESS_TEST(test_s8_is_f32_rounded)
 {
-    llr_input in = llr_open_mixture(STREAM_SCALES, HARNESS_NOISE_USUAL, 20011);
-    uint8_t *floats = llr_answer(SOFTQAM_OUTPUT_F32, &in);
+    SCOPED(llr_close_input) llr_input in = llr_open_mixture(STREAM_SCALES, HARNESS_NOISE_USUAL, 20011);
+    scoped_memory uint8_t *floats = llr_answer(SOFTQAM_OUTPUT_F32, &in);
     for (int k = -10; k <= 20; k++) {
         harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
         setup.demodulator.llr_scale = ldexpf(1, k);
         setup.demodulator.llr_limit = 100 + k;
-        uint8_t *steps = harness_answer(&setup, in.symbols, in.noise_var, in.n_symbols);
+        scoped_memory uint8_t *steps = harness_answer(&setup, in.symbols, in.noise_var, in.n_symbols);
         for (size_t i = 0; i < in.n_symbols * HARNESS_SYMBOL_BITS; i++) {
             double llr = ldexp(llr_at(SOFTQAM_OUTPUT_F32, floats, i), k);
             const int rounded = max_log_to_s8(llr, setup.demodulator.llr_limit);
             if ((int8_t)steps[i] != rounded)
                 assert_true(fabs((int8_t)steps[i] - llr) == 0.5);
         }
-        free(steps);
     }
-    free(floats);
-    llr_close_input(&in);
 }
 
 /* On symbols as a receiver has them s8 is the exact LLR, rounded, but for one in thousands. Without this, a bound that
@@ -196,7 +188,7 @@ HARNESS_TEST(test_s8_rarely_undecided)
         const harness_symbol_set *set = &harness_symbol_sets[i];
         if (strcmp(set->name, "constellation at 20 dB") != 0 && strcmp(set->name, "constellation at 28 dB") != 0)
             continue;
-        llr_input in = llr_open_input(20000);
+        SCOPED(llr_close_input) llr_input in = llr_open_input(20000);
         harness_random random = harness_random_stream(STREAM_RARE);
         set->fill(&random, set->parameter, 0, in.n_symbols, in.symbols);
         in.noise_var[0] = powf(10, -set->parameter / 10);
@@ -207,7 +199,6 @@ HARNESS_TEST(test_s8_rarely_undecided)
         assert_true(seen.n_llrs == in.n_symbols * HARNESS_SYMBOL_BITS);
         assert_true((double)seen.n_undecided < 2e-3 * (double)seen.n_llrs);
         assert_true((double)seen.n_not_nearest < 2e-4 * (double)seen.n_llrs);
-        llr_close_input(&in);
     }
 }
 
@@ -218,11 +209,10 @@ HARNESS_TEST(test_fixed_point)
     const float symbols[] = {-2.454288F, -2.454288F}, noise_var = 2;
     float llrs[HARNESS_SYMBOL_BITS];
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
-    uint8_t *out = harness_answer(&setup, symbols, &noise_var, 1);
+    scoped_memory uint8_t *out = harness_answer(&setup, symbols, &noise_var, 1);
     memcpy(llrs, out, sizeof llrs);
     for (int b = 0; b < HARNESS_SYMBOL_BITS; b++)
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
-    free(out);
 }
 
 /* Without noise in the symbol the signs are the transmitted bits, as long as the least LLR, 4 alpha^2 / N0, does not
@@ -238,7 +228,7 @@ HARNESS_TEST(test_points_have_their_bits)
     for (size_t n = 0; n < HARNESS_COUNT(noise_vars) * HARNESS_N_LLR_FORMATS; n++) {
         softqam_output_format format = harness_llr_formats[n % HARNESS_N_LLR_FORMATS];
         harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_CALL);
-        uint8_t *out =
+        scoped_memory uint8_t *out =
             harness_answer(&setup, symbols, &noise_vars[n / HARNESS_N_LLR_FORMATS], (size_t)N_LABELS * N_LABELS);
         for (size_t i = 0; i < HARNESS_COUNT(symbols) / 2 * HARNESS_SYMBOL_BITS; i++) {
             size_t point = i / HARNESS_SYMBOL_BITS, b = i % HARNESS_SYMBOL_BITS;
@@ -247,6 +237,5 @@ HARNESS_TEST(test_points_have_their_bits)
             double llr = llr_at(format, out, i);
             assert_true(bit ? llr < 0 : llr > 0);
         }
-        free(out);
     }
 }

@@ -369,23 +369,21 @@ static size_t demodulate(harness_random *random, const trial *self, size_t k, co
 static void check_trial(const soft_contexts *on, harness_random *random, const trial *self)
 {
     for (size_t c = 0; c < on->all.n; c++) {
-        harness_buffer memory;
-        softqam_demodulator *demodulator = soft_create(&self->config, on->all.items[c]);
+        SCOPED(harness_buffer_close) harness_buffer memory;
+        scoped_demodulator *demodulator = soft_create(&self->config, on->all.items[c]);
         open_memory(random, self, &memory);
         for (size_t k = 0; k < self->n_sent; k++) {
             const size_t n_parts = demodulate(random, self, k, demodulator, memory.data);
             compare(self, k, memory.data, n_parts, on->all.names[c]);
         }
         harness_buffer_check(&memory);
-        harness_buffer_close(&memory);
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
 static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads, size_t n_codewords)
 {
     harness_random random = harness_random_stream(stream);
-    soft_contexts on = soft_open_contexts(n_threads);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(n_threads);
     size_t n = 0;
     for (size_t k = 0; n < n_codewords; k++) {
         const softqam_demodulator_config config =
@@ -396,7 +394,6 @@ static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads
         close_trial(self);
     }
     print_message("%zu codewords\n", n);
-    soft_close_contexts(&on);
 }
 
 HARNESS_TEST(test_random)
@@ -434,7 +431,7 @@ HARNESS_TEST(test_every_position)
 {
     enum { MAX_N_CB = HARNESS_SANITIZED ? 4 : 7 };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
-    soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
     softqam_codeword codeword = {.n_code_blocks = 1, .deinterleave = 1};
     size_t n = 0;
     for (codeword.n_cb = 1; codeword.n_cb <= MAX_N_CB; codeword.n_cb++)
@@ -449,7 +446,6 @@ HARNESS_TEST(test_every_position)
                         check_position(&on, &random, format, &codeword);
                     }
     print_message("%zu buffers\n", n);
-    soft_close_contexts(&on);
 }
 
 /* Enough symbols for several threads, whose parts begin in any code block. */
@@ -466,7 +462,7 @@ static void check_slot(const soft_contexts *on, harness_random *random, trial *c
         harness_buffer memory[MAX_CODEWORDS];
         void *pointers[MAX_CODEWORDS][SOFT_MAX_BLOCKS];
         softqam_segment parts[SOFT_MAX_PARTS], segments[MAX_CODEWORDS * SOFT_MAX_PARTS];
-        softqam_demodulator *demodulator = soft_create(&trials[0]->config, on->all.items[c]);
+        scoped_demodulator *demodulator = soft_create(&trials[0]->config, on->all.items[c]);
         for (size_t i = 0; i < MAX_CODEWORDS; i++) {
             open_memory(random, trials[i], &memory[i]);
             soft_codeword_cut(&trials[i]->sent[0], random, true, SOFT_MAX_PARTS, parts);
@@ -481,7 +477,6 @@ static void check_slot(const soft_contexts *on, harness_random *random, trial *c
             harness_buffer_check(&memory[i]);
             harness_buffer_close(&memory[i]);
         }
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -489,7 +484,7 @@ HARNESS_TEST(test_slots)
 {
     const bounds most = {.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
     harness_random random = harness_random_stream(STREAM_SLOTS);
-    soft_contexts on = soft_open_contexts(2);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2);
     const size_t n = harness_symbol_count(2000) / 2;
     for (size_t k = 0; k < n; k++) {
         trial *trials[MAX_CODEWORDS];
@@ -501,5 +496,4 @@ HARNESS_TEST(test_slots)
         for (size_t i = 0; i < MAX_CODEWORDS; i++)
             close_trial(trials[i]);
     }
-    soft_close_contexts(&on);
 }
