@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How calls for LLRs are made must not show in a byte: noise variances given once or for each symbol, lengths,
- * alignments, splits, threads, chunks, memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names.
- * test_llr_values.c tests the LLRs themselves, test_llr_segments.c segments. */
+/* How a call is made must not show in a byte, in any output format: noise variances given once or for each symbol,
+ * lengths, alignments, splits, threads, chunks, kinds of memory, input formats, several callers. On the backend that
+ * SOFTQAM_TEST_BACKEND names. What is expected is what one plain call gives: test_demodulate_symbols.c and
+ * test_llr_specified.c prove that one, test_llr_segments.c tests segments. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +14,14 @@ enum {
     STREAM_SAMPLE = 1,
     STREAM_SPLIT,
     STREAM_INPUTS,
+    STREAM_MISALIGNED,
+    STREAM_WORKERS,
 };
 
-#define SAMPLE_SYMBOLS ((size_t)200003)
+/* Of u8 more than a Mi, so that every thread of the largest number of threads has work, and several default chunks of
+ * CUDA. */
+#define LLR_SYMBOLS       ((size_t)200003)
+#define SOFT_BITS_SYMBOLS (3 * ((size_t)1 << 20) / 2 + 12345)
 
 /* Symbols of every kind, noise variances of every kind, and what one plain call makes of them in each output format. */
 typedef struct sample {
@@ -23,37 +30,67 @@ typedef struct sample {
     uint8_t *expected[HARNESS_N_OUTPUT_FORMATS];
 } sample;
 
+static size_t sample_size(softqam_output_format format)
+{
+    return format == SOFTQAM_OUTPUT_U8 ? SOFT_BITS_SYMBOLS : LLR_SYMBOLS;
+}
+
 static const sample *shared_sample(void)
 {
     static sample made;
     if (!made.symbols) {
-        made.symbols = harness_alloc(SAMPLE_SYMBOLS * 2 * sizeof(float));
-        made.noise_var = harness_alloc(SAMPLE_SYMBOLS * sizeof(float));
+        made.symbols = harness_alloc(SOFT_BITS_SYMBOLS * 2 * sizeof(float));
+        made.noise_var = harness_alloc(SOFT_BITS_SYMBOLS * sizeof(float));
         harness_random random = harness_random_stream(STREAM_SAMPLE);
-        harness_fill_mixture(&random, SAMPLE_SYMBOLS, made.symbols);
-        harness_fill_noise(&random, HARNESS_NOISE_ANY, SAMPLE_SYMBOLS, made.noise_var);
+        harness_fill_mixture(&random, SOFT_BITS_SYMBOLS, made.symbols);
+        harness_fill_noise(&random, HARNESS_NOISE_ANY, SOFT_BITS_SYMBOLS, made.noise_var);
         for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
-            harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
+            const softqam_output_format format = (softqam_output_format)k;
+            harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
             setup.context.n_threads = 1;
-            made.expected[k] =
-                harness_answer(&setup, made.symbols, k == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var, SAMPLE_SYMBOLS);
+            made.expected[k] = harness_answer(&setup, made.symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var,
+                                              sample_size(format));
         }
     }
     return &made;
 }
 
-/* A call for n symbols of the sample from `first` on, on memory of malloc. */
-static void check_part(softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
+/* A demodulator of a format with noise per symbol. */
+static softqam_demodulator *create(softqam_output_format format, unsigned n_threads, unsigned n_streams,
+                                   size_t chunk_symbols)
+{
+    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.n_threads = n_threads;
+    setup.context.n_streams = n_streams;
+    setup.context.chunk_symbols = chunk_symbols;
+    return harness_create(&setup);
+}
+
+/* A call for n symbols of the sample from `first` on, on these copies of them. Safe in any thread. */
+static bool gives_expected(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n,
+                           const void *symbols, const float *noise_var, uint8_t *out)
 {
     const sample *all = shared_sample();
-    size_t nbytes = harness_output_nbytes(format, 1);
+    const size_t nbytes = harness_output_nbytes(format, 1);
     const uint8_t *expected = all->expected[format] + first * nbytes;
-    scoped_memory uint8_t *out = harness_alloc(n * nbytes);
     harness_poison(out, expected, n * nbytes);
-    harness_demodulate_llrs(demodulator, all->symbols + 2 * first,
-                            format == SOFTQAM_OUTPUT_U8 ? NULL : all->noise_var + first, n, out);
-    assert_true(
-        harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n));
+    return softqam_demodulate(demodulator, symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var, n, out) ==
+               SOFTQAM_OK &&
+           harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n);
+}
+
+/* On the sample itself, and memory of malloc. */
+static bool part_is_right(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
+{
+    scoped_memory uint8_t *out = malloc(n * harness_output_nbytes(format, 1) + 1);
+    return out && gives_expected(demodulator, format, first, n, shared_sample()->symbols + 2 * first,
+                                 shared_sample()->noise_var + first, out);
+}
+
+static void check_part(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
+{
+    assert_true(first + n <= sample_size(format));
+    assert_true(part_is_right(demodulator, format, first, n));
 }
 
 /* One noise variance for the call gives what the same one for every symbol gives. */
@@ -89,7 +126,7 @@ static guarded open_guarded(size_t max_symbols)
     guarded self;
     harness_buffer_open(&self.symbols, max_symbols * 2 * sizeof(float));
     harness_buffer_open(&self.noise_var, max_symbols * sizeof(float));
-    harness_buffer_open(&self.out, max_symbols * HARNESS_SYMBOL_BITS * sizeof(float));
+    harness_buffer_open(&self.out, max_symbols * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     return self;
 }
 
@@ -108,74 +145,83 @@ typedef struct gaps {
     bool at_end;
 } gaps;
 
-static void check_guarded(guarded *self, softqam_demodulator *demodulator, softqam_output_format format, gaps at,
+static void check_guarded(guarded *self, const softqam_demodulator *demodulator, softqam_output_format format, gaps at,
                           size_t first, size_t n)
 {
     void (*place)(harness_buffer *, size_t, size_t) =
         at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start;
     const sample *all = shared_sample();
-    size_t nbytes = harness_output_nbytes(format, 1);
-    const uint8_t *expected = all->expected[format] + first * nbytes;
-    place(&self->symbols, n * 2 * sizeof(float), at.symbols);
-    place(&self->noise_var, n * sizeof(float), at.noise_var);
-    place(&self->out, n * nbytes, at.out);
-    memcpy(self->symbols.data, all->symbols + 2 * first, n * 2 * sizeof(float));
-    memcpy(self->noise_var.data, all->noise_var + first, n * sizeof(float));
-    harness_poison(self->out.data, expected, n * nbytes);
-    harness_demodulate_llrs(demodulator, self->symbols.data, (const float *)(void *)self->noise_var.data, n,
-                            self->out.data);
-    if (!harness_outputs_equal("between guard pages", format, all->symbols + 2 * first, expected, self->out.data, n)) {
+    const size_t symbols_nbytes = n * 2 * sizeof(float), noise_nbytes = n * sizeof(float);
+    place(&self->symbols, symbols_nbytes, at.symbols);
+    place(&self->noise_var, noise_nbytes, at.noise_var);
+    place(&self->out, n * harness_output_nbytes(format, 1), at.out);
+    memcpy(self->symbols.data, all->symbols + 2 * first, symbols_nbytes);
+    memcpy(self->noise_var.data, all->noise_var + first, noise_nbytes);
+    if (!gives_expected(demodulator, format, first, n, self->symbols.data, (const float *)(void *)self->noise_var.data,
+                        self->out.data))
         fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_output_names[format], n, at.symbols,
                  at.noise_var, at.out, at.at_end ? "end" : "start");
-    }
     harness_buffer_check(&self->symbols);
     harness_buffer_check(&self->noise_var);
     harness_buffer_check(&self->out);
+    assert_memory_equal(self->symbols.data, all->symbols + 2 * first, symbols_nbytes);
+    assert_memory_equal(self->noise_var.data, all->noise_var + first, noise_nbytes);
 }
 
-static void check_lengths(softqam_output_format format, unsigned n_streams, size_t chunk_symbols)
-{
-    const size_t others[] = {257, 997, 4096, chunk_symbols + 1, 3 * chunk_symbols + 5, n_streams * chunk_symbols + 1};
-    const size_t max_symbols = 5000;
-    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.context.n_streams = n_streams;
-    setup.context.chunk_symbols = chunk_symbols;
-    scoped_demodulator *demodulator = harness_create(&setup);
-    SCOPED(close_guarded) guarded buffers = open_guarded(max_symbols);
-    for (size_t n = 0; n <= 70 + HARNESS_COUNT(others); n++) {
-        size_t n_symbols = n <= 70 ? n : others[n - 71];
-        assert_true(n_symbols <= max_symbols);
-        check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, n_symbols);
-        check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1002, n_symbols);
-    }
-}
-
+/* To 70, and around chunks and rings of them. */
 HARNESS_TEST(test_lengths)
 {
-    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
-        check_lengths(harness_llr_formats[k], 0, 0);
-        check_lengths(harness_llr_formats[k], 1, 1);
-        check_lengths(harness_llr_formats[k], 2, 37);
-        check_lengths(harness_llr_formats[k], 3, 1000);
+    static const struct {
+        unsigned n_streams;
+        size_t chunk_symbols;
+    } pipelines[] = {{0, 0}, {1, 1}, {1, 64}, {2, 37}, {3, 100}, {3, 1000}, {4, 256}, {7, 1000}, {64, 5}};
+    SCOPED(close_guarded) guarded buffers = open_guarded(14003);
+    for (size_t k = 0; k < HARNESS_COUNT(pipelines) * HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
+        const size_t i = k / HARNESS_N_OUTPUT_FORMATS, chunk = pipelines[i].chunk_symbols;
+        const size_t ring = pipelines[i].n_streams * chunk;
+        const size_t others[] = {257,           997,  4096,     chunk ? chunk - 1 : 0, chunk, chunk + 1,
+                                 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
+        scoped_demodulator *demodulator = create(format, (unsigned)i % 4, pipelines[i].n_streams, chunk);
+        for (size_t n = 0; n <= 70 + HARNESS_COUNT(others); n++) {
+            const size_t n_symbols = n <= 70 ? n : others[n - 71];
+            check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, n_symbols);
+            check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1002, n_symbols);
+        }
     }
 }
 
-/* Every alignment of the symbols with every one of the output; the noise variances move along in steps of 4. */
+/* About the default chunk, and about the parts that threads get of a large call. */
+HARNESS_TEST(test_large_lengths)
+{
+    static const size_t lengths[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)k;
+        scoped_demodulator *demodulator = create(format, 3, 0, 0);
+        for (size_t i = 0; i < HARNESS_COUNT(lengths) && lengths[i] < sample_size(format); i++) {
+            SCOPED(close_guarded) guarded buffers = open_guarded(lengths[i]);
+            check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, lengths[i]);
+            check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1001, lengths[i]);
+        }
+    }
+}
+
+/* Every alignment of the symbols with every one of the output; the noise variances move along in steps of 4. Then every
+ * one of a call of several chunks. */
 HARNESS_TEST(test_misalignment)
 {
     SCOPED(close_guarded) guarded buffers = open_guarded(997);
-    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
-        harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
-        setup.context.n_threads = 2;
-        setup.context.chunk_symbols = 256;
-        scoped_demodulator *demodulator = harness_create(&setup);
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)k;
+        scoped_demodulator *demodulator = create(format, 2, 3, 256);
         for (size_t gap = 0; gap < 64; gap++) {
+            const gaps of_chunks[] = {{gap, 60 - gap / 4 * 4, 63 - gap, gap % 2}, {gap, 0, 0, true}, {0, 0, gap, true}};
             for (size_t out_gap = 0; out_gap < 64; out_gap++) {
                 gaps at = {gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap, (gap + out_gap) % 2};
-                check_guarded(&buffers, demodulator, setup.demodulator.output_format, at, gap, 37);
+                check_guarded(&buffers, demodulator, format, at, gap, 37);
             }
-            gaps at = {gap, 60 - gap / 4 * 4, 63 - gap, gap % 2};
-            check_guarded(&buffers, demodulator, setup.demodulator.output_format, at, gap, 997);
+            for (size_t i = 0; i < HARNESS_COUNT(of_chunks); i++)
+                check_guarded(&buffers, demodulator, format, of_chunks[i], gap, 997);
         }
     }
 }
@@ -186,67 +232,72 @@ HARNESS_TEST(test_threads_and_chunks)
         unsigned n_threads;
         unsigned n_streams;
         size_t chunk_symbols;
-    } pipelines[] = {{0, 0, 0}, {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000}, {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
-    for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
-        for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-            harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-            setup.context.n_threads = pipelines[i].n_threads;
-            setup.context.n_streams = pipelines[i].n_streams;
-            setup.context.chunk_symbols = pipelines[i].chunk_symbols;
-            scoped_demodulator *demodulator = harness_create(&setup);
-            check_part(demodulator, setup.demodulator.output_format, 0, SAMPLE_SYMBOLS);
-            check_part(demodulator, setup.demodulator.output_format, 12345, 65537);
-            check_part(demodulator, setup.demodulator.output_format, 3, 16384 + 1);
-        }
+    } pipelines[] = {{0, 0, 0},     {1, 0, 0},    {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000},  {4, 0, 0},
+                     {4, 3, 16384}, {7, 64, 333}, {7, 0, 0},    {16, 0, 0},    {16, 5, 99991}};
+    for (size_t k = 0; k < HARNESS_COUNT(pipelines) * HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
+        const size_t i = k / HARNESS_N_OUTPUT_FORMATS;
+        scoped_demodulator *demodulator =
+            create(format, pipelines[i].n_threads, pipelines[i].n_streams, pipelines[i].chunk_symbols);
+        check_part(demodulator, format, 0, sample_size(format));
+        check_part(demodulator, format, 12345, 65537);
+        for (size_t n = 1; n <= 70; n++)
+            check_part(demodulator, format, n, n);
+        for (size_t n = 16381; n + 100 < sample_size(format); n = 2 * n + 1)
+            check_part(demodulator, format, n % 100, n);
     }
 }
 
 HARNESS_TEST(test_split_calls)
 {
     harness_random random = harness_random_stream(STREAM_SPLIT);
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
-        setup.context.chunk_symbols = 1000;
-        scoped_demodulator *demodulator = harness_create(&setup);
-        for (size_t first = 0, n; first < SAMPLE_SYMBOLS; first += n) {
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)k;
+        scoped_demodulator *demodulator = create(format, 0, 0, 1000);
+        for (size_t first = 0, n; first < LLR_SYMBOLS; first += n) {
             n = harness_random_below(&random, 5000);
-            n = SAMPLE_SYMBOLS - first < n ? SAMPLE_SYMBOLS - first : n;
-            check_part(demodulator, setup.demodulator.output_format, first, n);
+            n = LLR_SYMBOLS - first < n ? LLR_SYMBOLS - first : n;
+            check_part(demodulator, format, first, n);
         }
     }
 }
 
-/* Memory of softqam_host_alloc() for all three buffers, and for each alone. */
+/* Memory of softqam_host_alloc() for all three buffers, and for each alone, for calls of one chunk and of several,
+ * aligned and not: page-locked memory need not be aligned either. */
 HARNESS_TEST(test_memory_kinds)
 {
-    const size_t n = 50021;
+    enum { MAX_SYMBOLS = 70001, MAX_GAP = 24 };
+    static const size_t lengths[] = {777, 20000, MAX_SYMBOLS}, distances[] = {0, 1, 2, 4, 8, 13, 16, MAX_GAP};
     const sample *all = shared_sample();
-    for (unsigned kinds = 0; kinds < 8 * HARNESS_N_OUTPUT_FORMATS; kinds++) {
-        harness_setup setup = harness_format_setup((softqam_output_format)(kinds / 8), SOFTQAM_NOISE_PER_SYMBOL);
-        if (setup.demodulator.output_format == SOFTQAM_OUTPUT_U8)
-            continue;
-        size_t sizes[] = {n * 2 * sizeof(float), n * sizeof(float),
-                          n * harness_output_nbytes(setup.demodulator.output_format, 1)};
-        setup.context.chunk_symbols = 10000;
-        scoped_demodulator *demodulator = harness_create(&setup);
-        void *memory[3];
-        for (unsigned k = 0; k < 3; k++) {
-            memory[k] = harness_alloc(sizes[k]);
-            if (kinds >> k & 1) {
-                free(memory[k]);
-                assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), sizes[k], &memory[k]),
-                                 SOFTQAM_OK);
-            }
+    for (int f = 0; f < HARNESS_N_OUTPUT_FORMATS; f++) {
+        const softqam_output_format format = (softqam_output_format)f;
+        const size_t sizes[3] = {MAX_SYMBOLS * 2 * sizeof(float), MAX_SYMBOLS * sizeof(float),
+                                 harness_output_nbytes(format, MAX_SYMBOLS)};
+        scoped_demodulator *demodulator = create(format, 0, 0, 20000);
+        void *memory[3][2]; /* symbols, noise and output, of malloc and of host_alloc */
+        for (size_t k = 0; k < 3; k++) {
+            memory[k][0] = harness_alloc(sizes[k] + MAX_GAP);
+            assert_int_equal(
+                softqam_host_alloc(softqam_demodulator_context(demodulator), sizes[k] + MAX_GAP, &memory[k][1]),
+                SOFTQAM_OK);
         }
-        memcpy(memory[0], all->symbols, sizes[0]);
-        memcpy(memory[1], all->noise_var, sizes[1]);
-        const uint8_t *expected = all->expected[setup.demodulator.output_format];
-        harness_poison(memory[2], expected, sizes[2]);
-        harness_demodulate_llrs(demodulator, memory[0], memory[1], n, memory[2]);
-        assert_true(harness_outputs_equal("kinds of memory", setup.demodulator.output_format, all->symbols, expected,
-                                          memory[2], n));
-        for (unsigned k = 0; k < 3; k++)
-            (kinds >> k & 1 ? softqam_host_free : free)(memory[k]);
+        for (size_t k = 0; k < 8 * HARNESS_COUNT(distances) * HARNESS_COUNT(lengths) * 2; k++) {
+            const size_t kinds = k % 8, gap = distances[k / 8 % HARNESS_COUNT(distances)],
+                         rest = k / 8 / HARNESS_COUNT(distances);
+            const size_t n = lengths[rest % HARNESS_COUNT(lengths)], first = kinds + gap;
+            const bool is_input = rest / HARNESS_COUNT(lengths) % 2;
+            uint8_t *symbols = (uint8_t *)memory[0][kinds & 1] + (is_input ? gap : 0);
+            float *noise_var = memory[1][kinds >> 1 & 1];
+            uint8_t *out = (uint8_t *)memory[2][kinds >> 2 & 1] + (is_input ? 0 : gap);
+            memcpy(symbols, all->symbols + 2 * first, n * 2 * sizeof(float));
+            memcpy(noise_var, all->noise_var + first, n * sizeof(float));
+            if (!gives_expected(demodulator, format, first, n, symbols, noise_var, out))
+                fail_msg("kinds of memory %zu, %zu symbols, a gap of %zu", kinds, n, gap);
+        }
+        for (size_t k = 0; k < 3; k++) {
+            softqam_host_free(memory[k][1]);
+            free(memory[k][0]);
+        }
     }
 }
 
@@ -272,10 +323,10 @@ static void check_input(softqam_input_format format, float scale, const void *sa
 #define N_16_BITS ((size_t)1 << 16)
 
 /* All 16-bit patterns on one axis, random ones on the other, then the axes exchanged. As bytes, all pairs. Default
- * scale, one that is no power of two, one that overflows, one that gives subnormal values. */
+ * scale, full ranges, one that puts samples on levels, one that overflows, one that gives subnormal values. */
 HARNESS_TEST(test_input_formats)
 {
-    static const float scales[] = {0, 0.7F / 128, 1.3F, 1e37F, 1e-42F};
+    static const float scales[] = {0, 0.7F / 128, 1.4F / 32768, 0.00239617F, 0.37F, 1.3F, 1e37F, 1e-42F};
     const size_t n_symbols = 2 * N_16_BITS;
     scoped_memory uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
     harness_random random = harness_random_stream(STREAM_INPUTS);
@@ -289,5 +340,92 @@ HARNESS_TEST(test_input_formats)
         check_input(SOFTQAM_INPUT_CS16, scales[i], samples, n_symbols);
         check_input(SOFTQAM_INPUT_CS8, scales[i], samples, n_symbols);
         check_input(SOFTQAM_INPUT_CF32, scales[i], shared_sample()->symbols, n_symbols);
+    }
+}
+
+/* Samples of every input format at any address. */
+HARNESS_TEST(test_misaligned_samples)
+{
+    enum { N = 333 };
+    uint8_t samples[N * 8];
+    SCOPED(harness_buffer_close) harness_buffer in;
+    harness_buffer_open(&in, sizeof samples);
+    harness_random random = harness_random_stream(STREAM_MISALIGNED);
+    harness_random_fill(&random, samples, sizeof samples);
+    for (int k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
+        const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : shared_sample()->noise_var;
+        harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
+        setup.demodulator.input_format = (softqam_input_format)(k / HARNESS_N_OUTPUT_FORMATS);
+        const size_t nbytes = N * softqam_input_symbol_nbytes(setup.demodulator.input_format);
+        scoped_memory uint8_t *expected = harness_answer(&setup, samples, noise, N);
+        scoped_memory uint8_t *got = harness_alloc(harness_output_nbytes(format, N));
+        setup.context.chunk_symbols = 50;
+        scoped_demodulator *demodulator = harness_create(&setup);
+        for (size_t gap = 0; gap < 64; gap++) {
+            harness_buffer_place_at_end(&in, nbytes, gap);
+            memcpy(in.data, samples, nbytes);
+            harness_poison(got, expected, harness_output_nbytes(format, N));
+            harness_demodulate_llrs(demodulator, in.data, noise, N, got);
+            assert_memory_equal(got, expected, harness_output_nbytes(format, N));
+        }
+    }
+}
+
+/* A thread that demodulates parts of the sample, with a demodulator of its own unless it is given one. CMocka's
+ * assertions belong to the main thread, so it only notes how it went. */
+typedef struct worker {
+    pthread_t thread;
+    uint32_t number;
+    softqam_output_format format;
+    softqam_demodulator *shared;
+    bool passed;
+} worker;
+
+static void *work(void *argument)
+{
+    worker *self = argument;
+    harness_setup setup = harness_format_setup(self->format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.n_threads = 1 + self->number % 3;
+    setup.context.chunk_symbols = 30000;
+    scoped_demodulator *own = NULL;
+    self->passed = self->shared || harness_try_create(&own, &setup) == SOFTQAM_OK;
+    harness_random random = harness_random_stream((self->number << 8) | STREAM_WORKERS);
+    for (int i = 0; self->passed && i < 20; i++) {
+        const size_t n = harness_random_below(&random, i % 2 ? 300 : LLR_SYMBOLS);
+        const size_t first = harness_random_below(&random, sample_size(self->format) - n);
+        self->passed = part_is_right(self->shared ? self->shared : own, self->format, first, n);
+    }
+    return NULL;
+}
+
+static void run_workers(const worker *of)
+{
+    worker workers[6];
+    bool all_passed = true;
+    shared_sample(); /* made before there is more than one thread */
+    for (size_t i = 0; i < HARNESS_COUNT(workers); i++) {
+        workers[i] = *of;
+        workers[i].number = (uint32_t)i;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(workers); i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        all_passed = all_passed && workers[i].passed;
+    }
+    assert_true(all_passed);
+}
+
+HARNESS_TEST(test_own_demodulators)
+{
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++)
+        run_workers(&(worker){.format = (softqam_output_format)k});
+}
+
+HARNESS_TEST(test_shared_demodulator)
+{
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
+        scoped_demodulator *demodulator = create((softqam_output_format)k, 3, 0, 30000);
+        run_workers(&(worker){.format = (softqam_output_format)k, .shared = demodulator});
     }
 }

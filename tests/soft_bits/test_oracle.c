@@ -133,7 +133,7 @@ static int in_cell(float v, int cell)
 
 static void compare_with_raw(oracle *self, const float *symbols, size_t n_symbols, defects *seen)
 {
-    uint8_t *soft_bits = harness_alloc(2 * N_BITS * n_symbols);
+    scoped_memory uint8_t *soft_bits = harness_alloc(2 * N_BITS * n_symbols);
     uint8_t *raw = soft_bits + N_BITS * n_symbols;
     oracle_soft_bits(self, symbols, n_symbols, soft_bits);
     oracle_raw_soft_bits(self, symbols, n_symbols, raw);
@@ -153,7 +153,6 @@ static void compare_with_raw(oracle *self, const float *symbols, size_t n_symbol
             }
         }
     }
-    free(soft_bits);
 }
 
 static void assert_defects_seen(const defects *seen)
@@ -173,7 +172,7 @@ TEST(raw_differs_only_next_to_symbol_0)
     /* Centre and reach of uniform squares: the clamp, the constellation, and the corner of symbols 0, 1, 16, 17. */
     static const float squares[][2] = {{0.0f, 3.0f}, {0.0f, 1.4f}, {-1.0f, 0.4f}};
     harness_random random = harness_random_stream(2);
-    float *symbols = harness_alloc(N * 2 * sizeof *symbols);
+    scoped_memory float *symbols = harness_alloc(N * 2 * sizeof *symbols);
     for (size_t s = 0; s < HARNESS_COUNT(squares); s++) {
         for (size_t c = 0; c < (size_t)2 * N; c++)
             symbols[c] = squares[s][0] + squares[s][1] * uniform(&random);
@@ -181,7 +180,6 @@ TEST(raw_differs_only_next_to_symbol_0)
         compare_with_raw(*state, symbols, N, &seen);
         assert_defects_seen(&seen);
     }
-    free(symbols);
 }
 
 TEST(raw_differs_only_next_to_symbol_0_on_boundaries)
