@@ -26,6 +26,8 @@ typedef struct context_row {
     }
 #define S8  .output_format = SOFTQAM_OUTPUT_S8
 #define S16 .output_format = SOFTQAM_OUTPUT_S16
+#define F16 .output_format = SOFTQAM_OUTPUT_F16
+#define F32 .output_format = SOFTQAM_OUTPUT_F32
 #define U8  .output_format = SOFTQAM_OUTPUT_U8
 
 static const config_row config_rows[] = {
@@ -37,6 +39,7 @@ static const config_row config_rows[] = {
     WRONG("config.input_format is -1", .input_format = (softqam_input_format)-1),
     WRONG("config.output_format is -1", .output_format = (softqam_output_format)-1),
     WRONG("config.output_format is 256", .output_format = 256),
+    WRONG("config.output_format is 5", .output_format = HARNESS_N_OUTPUT_FORMATS),
     WRONG("config.sign is 2", .sign = 2),
     WRONG("config.sign is -1", .sign = (softqam_sign)-1),
     WRONG("config.noise is 2", .noise = 2),
@@ -54,9 +57,16 @@ static const config_row config_rows[] = {
     WRONG("config.llr_scale is nan, not 2^-10 to 2^20", S8, .llr_scale = NAN),
     WRONG("config.llr_scale is inf, not 2^-10 to 2^20", S8, .llr_scale = INFINITY),
     WRONG("config.llr_scale is 1.4013e-45, not 2^-10 to 2^20", S8, .llr_scale = 0x1p-149F),
+    WRONG("config.llr_scale is 0.000976562, not 2^-10 to 2^20", S8, .llr_scale = 0x1.fffffep-11F),
+    WRONG("config.llr_scale is 1.04858e+06, not 2^-10 to 2^20", S8, .llr_scale = 0x1.000002p20F),
+    WRONG("config.llr_scale is -inf, not 2^-10 to 2^20", S8, .llr_scale = -INFINITY),
+    WRONG("config.llr_scale is 0.5, not 1", U8, .llr_scale = 0.5F),
+    WRONG("config.llr_scale is 1, not 1", F32, .llr_scale = 0x1.000002p0F),
+    WRONG("config.llr_scale is -1, not 1", F16, .llr_scale = -1),
+    WRONG("config.llr_scale is inf, not 1", F32, .llr_scale = INFINITY),
     WRONG("config.llr_scale is 6, not 1, the only scale of this output format", U8, .llr_scale = 6),
-    WRONG("config.llr_scale is 6, not 1", .output_format = SOFTQAM_OUTPUT_F16, .llr_scale = 6),
-    WRONG("config.llr_scale is nan, not 1", .output_format = SOFTQAM_OUTPUT_F32, .llr_scale = NAN),
+    WRONG("config.llr_scale is 6, not 1", F16, .llr_scale = 6),
+    WRONG("config.llr_scale is nan, not 1", F32, .llr_scale = NAN),
     WRONG("config.llr_scale is 32768, not 2^-10 to 2^14", S16, .llr_scale = 0x1p15F),
     WRONG("config.llr_scale is 0.000488281, not 2^-10 to 2^14", S16, .llr_scale = 0x1p-11F),
     WRONG("config.llr_scale is nan, not 2^-10 to 2^14", S16, .llr_scale = NAN),
@@ -66,14 +76,24 @@ static const config_row config_rows[] = {
     WRONG("config.llr_limit is -1, not 1 to 127", S8, .llr_limit = -1),
     WRONG("config.llr_limit is -2147483648, not 1 to 127", S8, .llr_limit = INT32_MIN),
     WRONG("config.llr_limit is 127, not 0, as this output format has none", U8, .llr_limit = 127),
-    WRONG("config.llr_limit is 1, not 0", .output_format = SOFTQAM_OUTPUT_F32, .llr_limit = 1),
+    WRONG("config.llr_limit is 1, not 0", F32, .llr_limit = 1),
+    WRONG("config.llr_limit is -1, not 0", F32, .llr_limit = -1),
+    WRONG("config.llr_limit is 255, not 1 to 127", S8, .llr_limit = 255),
+    WRONG("config.llr_limit is 2147483647, not 1 to 127", S8, .llr_limit = INT32_MAX),
+    WRONG("config.llr_limit is -1,", F16, .llr_limit = -1),
+    WRONG("config.llr_limit is 2049,", F16, .llr_limit = 2049), /* of sums in soft buffers: no binary16 */
+    WRONG("config.llr_limit is 10001,", F16, .llr_limit = 10001),
+    WRONG("config.llr_limit is 65503,", F16, .llr_limit = 65503),
+    WRONG("config.llr_limit is 65505,", F16, .llr_limit = 65505),
+    WRONG("config.llr_limit is 65536,", F16, .llr_limit = 65536),
+    WRONG("config.llr_limit is 2147483647,", F16, .llr_limit = INT32_MAX),
     WRONG("config.reserved_word is 1, not 0", .reserved_word = 1),
     WRONG("config.reserved_word is 4294967295, not 0", .reserved_word = UINT32_MAX, .modulation = 8),
     WRONG("config.reserved is not 0", .reserved = {1}),
     WRONG("config.reserved is not 0", .reserved = {[7] = (uint64_t)1 << 63}, .modulation = 8),
 };
 
-static const unsigned too_far[] = {0, 1, 1024};
+static const unsigned too_far[] = {0, 1, 1024}, no_cpu = UINT32_MAX;
 static const int twice[] = {5, 3, 5}, negative[] = {0, -1};
 
 static const context_row context_rows[] = {
@@ -88,6 +108,7 @@ static const context_row context_rows[] = {
     WRONG_CONTEXT("config.n_cpus is 1025, more than 1024", .cpus = too_far, .n_cpus = 1025),
     WRONG_CONTEXT("config.n_cpus is 4294967295, more than 1024", .cpus = too_far, .n_cpus = UINT32_MAX),
     WRONG_CONTEXT("config.cpus[2] is 1024, not 0 to 1023", .cpus = too_far, .n_cpus = 3),
+    WRONG_CONTEXT("config.cpus[0] is 4294967295, not 0 to 1023", .cpus = &no_cpu, .n_cpus = 1),
     WRONG_CONTEXT("config.thread_priority is -1, not 0 to 99", .thread_priority = -1),
     WRONG_CONTEXT("config.thread_priority is 100, not 0 to 99", .thread_priority = 100),
     WRONG_CONTEXT("config.thread_priority is -2147483648, not 0 to 99", .thread_priority = INT32_MIN),
@@ -144,6 +165,24 @@ HARNESS_TEST(test_context_configurations)
         assert_memory_equal(&config, &before, sizeof config);
     }
     print_message("%zu rows\n", HARNESS_COUNT(context_rows));
+}
+
+/* Each of the words that later versions may give a meaning. */
+HARNESS_TEST(test_reserved_words)
+{
+    static const uint64_t values[] = {1, (uint64_t)1 << 32, (uint64_t)1 << 63, UINT64_MAX};
+    softqam_demodulator_config config = api_config();
+    softqam_context_config context_config = api_context_config();
+    assert_true(HARNESS_COUNT(config.reserved) == 8 && HARNESS_COUNT(context_config.reserved) == 8);
+    for (size_t k = 0; k < 8 * HARNESS_COUNT(values); k++) {
+        uint64_t *word = &config.reserved[k % 8], *context_word = &context_config.reserved[k % 8];
+        *word = *context_word = values[k / 8];
+        api_assert_invalid(&config, "reserved");
+        assert_string_equal(softqam_error_message(), "config.reserved is not 0");
+        api_assert_context_invalid(&context_config, "reserved");
+        assert_string_equal(softqam_error_message(), "config.reserved is not 0");
+        *word = *context_word = 0;
+    }
 }
 
 /* A name that is no text of one line. */

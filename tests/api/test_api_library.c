@@ -26,26 +26,6 @@ HARNESS_TEST(test_host_memory)
     softqam_host_free(NULL);
 }
 
-HARNESS_TEST(test_host_memory_refused)
-{
-    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2};
-    scoped_demodulator *demodulator = api_create_soft_bits();
-    softqam_context *context = softqam_demodulator_context(demodulator);
-    int anything;
-    void *memory = &anything;
-    assert_int_equal(softqam_host_alloc(NULL, 64, &memory), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_null(memory);
-    assert_int_equal(softqam_host_alloc(context, 64, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    api_assert_one_line(softqam_error_message());
-    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
-        memory = &anything;
-        assert_int_equal(softqam_host_alloc(context, sizes[i], &memory), SOFTQAM_ERROR_OUT_OF_MEMORY);
-        assert_null(memory);
-        api_assert_one_line(softqam_error_message());
-        api_assert_works(demodulator);
-    }
-}
-
 HARNESS_TEST(test_host_memory_outlives_context)
 {
     const softqam_context_config config = api_context_config();

@@ -136,6 +136,11 @@ static const call_row call_rows[] = {
     {SOFTQAM_OUTPUT_U8, 4, NONE, NONE, 0, NOISE, 0, NONE, "noise_var is given, which u8 soft bits do not take"},
     S8_ROW(4, IN, NONE, 0, OUT, "noise_var is NULL, which LLRs need"),
     S8_ROW(4, IN, NONE, 1, OUT, "noise_var is NULL, which LLRs need"),
+    {SOFTQAM_OUTPUT_S16, 4, IN, NONE, 0, NONE, 1, OUT, "noise_var is NULL, which LLRs need"},
+    {SOFTQAM_OUTPUT_F16, 4, IN, NONE, 0, NONE, 0, OUT, "noise_var is NULL, which LLRs need"},
+    {SOFTQAM_OUTPUT_F32, 4, IN, NONE, 0, NONE, 1, OUT, "noise_var is NULL, which LLRs need"},
+    {SOFTQAM_OUTPUT_S16, 4, IN, NONE, 0, NOISE + 2, 0, OUT, "noise_var is not aligned to 4 bytes"},
+    {SOFTQAM_OUTPUT_F32, 4, IN, NONE, 0, NOISE + 1, 1, OUT, "noise_var is not aligned to 4 bytes"},
     S8_ROW(4, NONE, NOISE, 1, OUT, "symbols is NULL"),
     S8_ROW(4, IN, NOISE, 1, NONE, "out is NULL"),
     S8_ROW(4, IN, NOISE + 1, 1, OUT, "noise_var is not aligned to 4 bytes"),
@@ -353,6 +358,141 @@ HARNESS_TEST(test_calls)
         softqam_demodulator_destroy(demodulators[1]);
     }
     print_message("%zu rows\n", HARNESS_COUNT(call_rows));
+}
+
+/* An input at every address about the output, in every format: of symbols, which may have any alignment, then of noise.
+ * Refused just where they overlap; else nothing but the output changes. */
+HARNESS_TEST(test_every_overlap)
+{
+    enum { N = API_SYMBOLS, ROOM = 8 };
+    for (size_t k = 0; k < 2 * HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
+        softqam_demodulator_config config = api_llr_config((softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS));
+        config.input_format = (softqam_input_format)(k / HARNESS_N_OUTPUT_FORMATS % HARNESS_N_INPUT_FORMATS);
+        config.noise = (softqam_noise)(k % 2);
+        const bool moves_noise = k >= HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS;
+        const bool is_u8 = config.output_format == SOFTQAM_OUTPUT_U8;
+        const size_t noise_nbytes = sizeof(float) * (config.noise == SOFTQAM_NOISE_PER_SYMBOL ? N : 1);
+        const size_t nbytes = moves_noise ? noise_nbytes : N * softqam_input_symbol_nbytes(config.input_format);
+        const size_t out_nbytes = harness_output_nbytes(config.output_format, N);
+        if (moves_noise && is_u8)
+            continue;
+        scoped_demodulator *demodulator = api_create(&config);
+        for (size_t place = OUT - nbytes - ROOM; place <= OUT + out_nbytes + ROOM; place += moves_noise ? 4 : 1) {
+            uint8_t expected[sizeof memory];
+            fill_memory(expected);
+            const bool overlaps = place + nbytes > OUT && place < OUT + out_nbytes;
+            const softqam_status status = softqam_demodulate(demodulator, at(moves_noise ? IN : place),
+                                                             at(is_u8         ? NONE
+                                                                : moves_noise ? place
+                                                                              : NOISE),
+                                                             N, at(OUT));
+            if (overlaps)
+                api_check_refusal(status, overlap, "a place", place);
+            else
+                assert_int_equal(status, SOFTQAM_OK);
+            if (!overlaps)
+                memcpy(expected + OUT, memory + OUT, out_nbytes);
+            assert_memory_equal(memory, expected, sizeof memory);
+        }
+    }
+}
+
+/* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every format. */
+HARNESS_TEST(test_overflowing_counts)
+{
+    static const size_t counts[] = {
+        SIZE_MAX,
+        SIZE_MAX - 1,
+        SIZE_MAX / 2 + 1,
+        SIZE_MAX / 4 + 1,
+        SIZE_MAX / 8,
+        SIZE_MAX / 8 + 1,
+        SIZE_MAX / 8 + 5,
+        SIZE_MAX / 16 + 1,
+        (size_t)PTRDIFF_MAX,
+        (size_t)PTRDIFF_MAX + 1,
+        PTRDIFF_MAX / 2 + 1,
+        PTRDIFF_MAX / 4 + 1,
+        PTRDIFF_MAX / 8 + 1,
+    };
+    uint8_t expected[sizeof memory];
+    fill_memory(expected);
+    for (unsigned k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
+        softqam_demodulator_config config = api_llr_config((softqam_output_format)(k / HARNESS_N_INPUT_FORMATS));
+        config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
+        const bool is_u8 = config.output_format == SOFTQAM_OUTPUT_U8;
+        scoped_demodulator *demodulator = api_create(&config);
+        for (size_t i = 0; i < HARNESS_COUNT(counts); i++)
+            api_check_refusal(softqam_demodulate(demodulator, at(IN), at(is_u8 ? NONE : NOISE), counts[i], at(OUT)), "",
+                              "a count", i);
+        assert_memory_equal(memory, expected, sizeof memory);
+    }
+}
+
+/* Whatever is NULL, and calls for nothing. */
+HARNESS_TEST(test_null)
+{
+    const softqam_segment none[1] = {{0}};
+    const softqam_demodulator_config config = api_config();
+    api_check_refusal(softqam_demodulator_create(NULL, &config), "demodulator is NULL", "create", 0);
+    api_check_refusal(softqam_demodulate(NULL, at(IN), NULL, 1, at(OUT)), "demodulator is NULL", "demodulate", 0);
+    api_check_refusal(softqam_demodulate_segments(NULL, none, 1), "demodulator is NULL", "segments", 0);
+    api_check_refusal(softqam_demodulate_segments(NULL, NULL, 0), "demodulator is NULL", "segments", 1);
+    softqam_demodulator_destroy(NULL);
+    softqam_context_destroy(NULL);
+    assert_null(softqam_demodulator_context(NULL));
+    assert_string_equal(softqam_backend_name(NULL), "none");
+    assert_string_equal(softqam_backend_detail(NULL), "");
+    uint8_t expected[sizeof memory];
+    fill_memory(expected);
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        const softqam_demodulator_config of_format = api_llr_config((softqam_output_format)format);
+        scoped_demodulator *demodulator = api_create(&of_format);
+        assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulate_segments(demodulator, NULL, 0), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulate_segments(demodulator, none, 1), SOFTQAM_OK);
+        if (format == SOFTQAM_OUTPUT_U8)
+            assert_int_equal(softqam_demodulate(demodulator, at(OUT), NULL, 0, at(OUT)), SOFTQAM_OK);
+    }
+    assert_memory_equal(memory, expected, sizeof memory);
+}
+
+/* What later versions may give a meaning, each alone; of layers, those that the segment has. */
+HARNESS_TEST(test_reserved_fields_of_segments)
+{
+    enum { N_WORDS = 8, N_LAYER_WORDS = 2, N_LAYERS = 2 };
+    const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+    scoped_demodulator *demodulator = api_create(&config);
+    softqam_segment good = good_segment(SOFTQAM_OUTPUT_S8);
+    good.n_symbols = good.n_layers = N_LAYERS;
+    for (size_t k = 1; k < SOFTQAM_MAX_LAYERS; k++)
+        good.layers[k] = good.layers[0];
+    assert_int_equal(HARNESS_COUNT(good.reserved), N_WORDS);
+    assert_int_equal(HARNESS_COUNT(good.layers[0].reserved), N_LAYER_WORDS);
+    for (size_t k = 0; k <= N_WORDS + SOFTQAM_MAX_LAYERS * N_LAYER_WORDS; k++) {
+        softqam_segment segments[2] = {good, good};
+        uint8_t before[sizeof memory];
+        const uint64_t value = k % 2 ? 1 : (uint64_t)1 << 63;
+        const size_t layer = (k - N_WORDS - 1) / N_LAYER_WORDS;
+        char message[80] = "segment.reserved is not 0";
+        if (k < N_WORDS) {
+            segments[1].reserved[k] = value;
+        } else if (k == N_WORDS) {
+            segments[1].reserved_word = 0x80000000U;
+            snprintf(message, sizeof message, "segment.reserved_word is not 0");
+        } else {
+            segments[1].layers[layer].reserved[k % N_LAYER_WORDS] = value;
+            snprintf(message, sizeof message, "segment.layers[%zu].reserved is not 0", layer);
+        }
+        if (k > N_WORDS && layer >= N_LAYERS) {
+            harness_demodulate_segments(demodulator, segments, 2);
+            continue;
+        }
+        fill_memory(before);
+        api_check_refusal(softqam_demodulate_segments(demodulator, segments, 2), message, "reserved", k);
+        api_check_refusal(softqam_demodulate_segments(demodulator, segments + 1, 1), message, "reserved", k);
+        assert_memory_equal(memory, before, sizeof memory);
+    }
 }
 
 /* Counts that are in order one by one and overflow together. */
