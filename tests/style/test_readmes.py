@@ -5,6 +5,7 @@ links and paths in READMEs lead somewhere, and their lines are short; every valu
 
     test_readmes.py SOURCE_DIR           exit status 1 where something is wrong
     test_readmes.py SOURCE_DIR --wrap    wraps the lines of paragraphs that are too long
+    test_readmes.py SOURCE_DIR --tests   prints what each test proves: the comment at the head of its file
 """
 import fnmatch
 import os
@@ -145,13 +146,23 @@ def wrap(text):
     return "\n".join(lines)
 
 
+def print_tests(source_dir, paths):
+    for path in sorted(paths):
+        if re.match(r"tests/.*/test_\w+\.\w+$", path):
+            text = re.split(r'"""|\*/|\n(?![/#* ])', read(source_dir, path).split("MIT", 1)[1].lstrip('*/\n "'))[0]
+            print(f"{path}\n    " + re.sub(r"\n[ *#/]*", "\n    ", text.lstrip("/*# ").strip()))
+
+
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--wrap"]):
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--wrap"], ["--tests"]):
         print(__doc__, file=sys.stderr)
         return 2
     source_dir = sys.argv[1]
     paths = set(walk(source_dir))
     pages = sorted(p for p in paths if p.endswith(".md"))
+    if sys.argv[2:] == ["--tests"]:
+        print_tests(source_dir, paths)
+        return 0
     if sys.argv[2:]:
         for page in pages:
             text = wrap(read(source_dir, page))
