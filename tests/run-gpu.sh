@@ -14,7 +14,7 @@ mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
 device_programs=(test_cuda_device_{calls,streams,memory,pointers,llrs,segments,codewords} test_cuda_soft_buffers)
-value_programs=(test_vectors test_demodulate_symbols test_llr_{specified,calls,segments,properties,codewords} test_soft_buffers)
+value_programs=(test_vectors test_demodulate_symbols test_llr_{specified,calls,segments,codewords} test_soft_buffers)
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -42,7 +42,7 @@ run_step() {
         sanitize "$1" test_vectors
         sanitize "$1" test_demodulate_symbols test_symbol_sets
         sanitize "$1" test_llr_segments
-        sanitize "$1" test_llr_properties 'test_s*'
+        sanitize "$1" test_llr_calls test_noise_per_call
         sanitize "$1" test_cuda_device_calls test_misuse
         sanitize "$1" test_cuda_device_segments test_arguments
         sanitize "$1" test_cuda_device_codewords test_halves

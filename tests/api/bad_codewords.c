@@ -8,6 +8,8 @@
 
 /* 12 symbols of 256QAM, cf32, and their noise; then room for what comes out. */
 enum { N_SYMBOLS = 12, N_CB = 60, NOISE = 8 * N_SYMBOLS, INPUTS_END = NOISE + 4 * N_SYMBOLS, MEMORY_NBYTES = 2048 };
+/* A little behind the beginning, so that a buffer can end there. */
+#define IN  (memory + 64)
 #define OUT (memory + 512)
 
 static _Alignas(float) uint8_t memory[MEMORY_NBYTES];
@@ -77,9 +79,14 @@ static const bad_row block_rows[] = {
     BLOCKS("0 fillers from 41 on are not all within n_cb, 40", SOFT, .first_filler = 41),
     BLOCKS("4294967295 fillers from 1 on are not all within n_cb, 40", SOFT, .first_filler = 1,
            .n_fillers = UINT32_MAX),
+    BLOCKS("2 fillers from 4294967295 on are not all within n_cb, 40", SOFT, .first_filler = UINT32_MAX,
+           .n_fillers = 2),
+    BLOCKS("41 fillers from 0 on are not all within n_cb, 40", SOFT, .n_fillers = 41),
     BLOCKS("codeword.n_fillers is 40, all of n_cb: there is no place for LLRs", SOFT, .n_fillers = 40),
     BLOCKS("codeword.combine is 2, not 0 or 1", SOFT, .combine = 2),
+    BLOCKS("codeword.combine is 4294967295, not 0 or 1", SOFT, .combine = UINT32_MAX),
     BLOCKS("codeword.block_stride is 39, less than the 40 values of a code block", SOFT, .block_stride = 39),
+    BLOCKS("codeword.block_stride is 1, less than the 40 values of a code block", SOFT, .block_stride = 1),
     BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {1}),
     BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, (uint64_t)1 << 63}),
     BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, 0, (uint64_t)1 << 32}),
@@ -121,12 +128,11 @@ static const bad_row segment_rows[] = {
     BLOCKS("4 symbols are more than memory can hold", .n_bits = 96, .n_code_blocks = 65535, .buffers = OUT,
            .block_stride = (uint64_t)1 << 48),
     /* Of 96 bytes from `out` on; with a stride of 40, of 2 * 40 + 40. */
-    CODEWORD(4, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = memory),
-    CODEWORD(4, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = memory + 31),
-    CODEWORD(12, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = memory + 143),
-    CODEWORD(1, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = memory + 33),
-    CODEWORD(1, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = memory + 12,
-             .block_stride = 60),
+    CODEWORD(4, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = IN),
+    CODEWORD(4, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = IN + 31),
+    CODEWORD(12, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = IN + 143),
+    CODEWORD(1, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = IN + 33),
+    CODEWORD(1, "an input and out overlap", .n_bits = 96, .n_code_blocks = 3, .buffers = IN + 12, .block_stride = 60),
     ALONE(.n_bits = 96),
     ALONE(.buffers = OUT),
     ALONE(.block_stride = 1),
@@ -151,8 +157,7 @@ static softqam_segment segment_of(const bad_row *row)
     segment.codeword = row->codeword;
     segment.noise_stride = 1;
     for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
-        segment.layers[k] =
-            (softqam_layer){.symbols = memory, .noise_var = (const float *)(const void *)(memory + NOISE)};
+        segment.layers[k] = (softqam_layer){.symbols = IN, .noise_var = (const float *)(const void *)(IN + NOISE)};
     return segment;
 }
 
@@ -220,6 +225,26 @@ HARNESS_TEST(test_soft_buffers)
         BUFFERS(S8, N_CB, "codeword.filler_value is nan, which is no value of s8", .buffers = OUT, .filler_value = NAN),
         BUFFERS(S8, N_CB, "codeword.filler_value is 1.4013e-45, which is no value of s8", .buffers = OUT,
                 .filler_value = 0x1p-149F),
+        BUFFERS(S8, N_CB, "codeword.filler_value is -129, which is no value of s8", .buffers = OUT,
+                .filler_value = -129),
+        BUFFERS(S8, N_CB, "codeword.filler_value is inf, which is no value of s8", .buffers = OUT,
+                .filler_value = INFINITY),
+        BUFFERS(S8, N_CB, "codeword.filler_value is 3e+09, which is no value of s8", .buffers = OUT,
+                .filler_value = 3e9F),
+        BUFFERS(S8, N_CB, "codeword.filler_value is 1e+30, which is no value of s8", .buffers = OUT,
+                .filler_value = 1e30F),
+        BUFFERS(S16, N_CB, "codeword.filler_value is 32768, which is no value of s16", .buffers = OUT,
+                .filler_value = 32768),
+        BUFFERS(S16, N_CB, "codeword.filler_value is 126.5, which is no value of s16", .buffers = OUT,
+                .filler_value = 126.5F),
+        BUFFERS(S16, N_CB, "codeword.filler_value is nan, which is no value of s16", .buffers = OUT,
+                .filler_value = NAN),
+        BUFFERS(S16, N_CB, "codeword.filler_value is -inf, which is no value of s16", .buffers = OUT,
+                .filler_value = -INFINITY),
+        BUFFERS(S16, N_CB, "codeword.filler_value is 65536, which is no value of s16", .buffers = OUT,
+                .filler_value = 65536),
+        BUFFERS(F16, N_CB, "codeword.filler_value is nan, which is no value of f16", .buffers = OUT,
+                .filler_value = NAN),
         BUFFERS(S16, N_CB, "codeword.filler_value is -32769, which is no value of s16", .buffers = OUT,
                 .filler_value = -32769),
         BUFFERS(F16, N_CB, "codeword.filler_value is 65520, which is no value of f16", .buffers = OUT,
@@ -232,22 +257,27 @@ HARNESS_TEST(test_soft_buffers)
                 .filler_value = NAN),
         BUFFERS(S8, N_CB, "codeword.buffers is NULL", .buffers = NULL),
         BUFFERS(S8, N_CB, "codeword.buffers is NULL", .combine = 1),
-        BUFFERS(S8, N_CB, overlap, .buffers = memory),
-        BUFFERS(S8, N_CB, overlap, .buffers = memory + INPUTS_END - 1),
-        BUFFERS(S8, N_CB, overlap, .buffers = memory + NOISE - 1),
-        BUFFERS(F32, N_CB, overlap, .buffers = memory, .combine = 1),
-        BUFFERS(S8, N_CB, overlap, .buffers = memory, .block_stride = 400), /* all inputs between two code blocks */
+        BUFFERS(S8, N_CB, overlap, .buffers = IN),
+        BUFFERS(S8, N_CB, overlap, .buffers = IN + INPUTS_END - 1),
+        BUFFERS(S8, N_CB, overlap, .buffers = IN + NOISE - 1),
+        BUFFERS(F32, N_CB, overlap, .buffers = IN, .combine = 1),
+        BUFFERS(S8, N_CB, overlap, .buffers = IN, .block_stride = 400), /* all inputs between two code blocks */
+        /* Inputs behind the 48 values of a code block but within its soft buffer. */
+        BUFFERS(S8, N_CB, overlap, .buffers = IN - (N_CB - 1), .block_stride = 512),
+        BUFFERS(F16, N_CB, overlap, .buffers = IN - 2 * (N_CB - 1) + 64, .block_stride = 512),
+        BUFFERS(S8, N_CB, first_overlaps, POINTERS(IN - (N_CB - 1), OUT)),
+        BUFFERS(S8, N_CB, second_overlaps, POINTERS(OUT, IN - (N_CB - 1))),
         BUFFERS(S8, N_CB, too_large, .buffers = OUT, .block_stride = UINT64_MAX),
         BUFFERS(F16, N_CB, too_large, .buffers = OUT, .block_stride = UINT64_MAX / 4),
         BUFFERS(F32, N_CB, too_large, .buffers = OUT, .block_stride = UINT64_MAX / 8, .combine = 1),
         BUFFERS(S8, N_CB, too_large, .buffers = BEFORE_END(2 * N_CB - 1)),
         BUFFERS(F16, N_CB, too_large, .buffers = BEFORE_END(4 * N_CB - 1)),
         BUFFERS(S8, UINT32_MAX, too_large, .buffers = BEFORE_END(UINT32_MAX)),
-        BUFFERS(S8, N_CB, first_overlaps, POINTERS(memory, OUT)),
-        BUFFERS(S8, N_CB, first_overlaps, POINTERS(memory + INPUTS_END - 1, OUT)),
-        BUFFERS(S8, N_CB, second_overlaps, POINTERS(OUT, memory)),
-        BUFFERS(S8, N_CB, second_overlaps, POINTERS(NULL, memory + NOISE)),
-        BUFFERS(F32, N_CB, second_overlaps, POINTERS(OUT, memory + NOISE), .combine = 1),
+        BUFFERS(S8, N_CB, first_overlaps, POINTERS(IN, OUT)),
+        BUFFERS(S8, N_CB, first_overlaps, POINTERS(IN + INPUTS_END - 1, OUT)),
+        BUFFERS(S8, N_CB, second_overlaps, POINTERS(OUT, IN)),
+        BUFFERS(S8, N_CB, second_overlaps, POINTERS(NULL, IN + NOISE)),
+        BUFFERS(F32, N_CB, second_overlaps, POINTERS(OUT, IN + NOISE), .combine = 1),
         BUFFERS(S8, N_CB, "codeword.block_buffers[1] is too near memory's end", POINTERS(OUT, BEFORE_END(N_CB - 1))),
         BUFFERS(F32, N_CB, "codeword.block_buffers[0] is too near memory's end",
                 POINTERS(BEFORE_END(4 * N_CB - 1), OUT)),
@@ -266,9 +296,19 @@ HARNESS_TEST(test_accepted_codewords)
         ROW(S8, NULL, 0, .n_bits = 96, .n_code_blocks = 3), /* no symbols, so no buffers */
         {.codeword = {.n_bits = 96, .n_code_blocks = 3}, .segment = {.first_symbol = 12}}, /* nor behind the last one */
         ROW(S8, NULL, 0, .n_code_blocks = 3, .n_cbg = 3),                                  /* no code block, no bits */
-        ROW(S8, NULL, 12, .n_bits = 96, .n_code_blocks = 3, .buffers = memory + INPUTS_END), /* beside the noise */
+        ROW(S8, NULL, 12, .n_bits = 96, .n_code_blocks = 3, .buffers = IN + INPUTS_END),   /* beside the noise */
         ROW(S8, NULL, 12, .n_bits = 96, .n_code_blocks = 3, .block_buffers = some_pointers), /* all dropped */
         ROW(S8, NULL, 12, GOOD, .filler_value = -0.0F, .n_cbg = 32, .cbgti = 7),
+        ROW(S8, NULL, 12, SOFT, .k0 = 39),
+        ROW(S8, NULL, 12, SOFT, .first_filler = 36, .n_fillers = 4),
+        ROW(S8, NULL, 12, SOFT, .first_filler = 40),
+        ROW(S8, NULL, 12, SOFT, .n_fillers = 39, .filler_value = -128),
+        ROW(S8, NULL, 12, SOFT, .n_fillers = 1, .filler_value = 127, .block_stride = 40),
+        ROW(S8, NULL, 12, SOFT, .filler_value = 127, .n_cbg = 32, .cbgti = 2),
+        ROW(S8, NULL, 12, GOOD, .deinterleave = 1, .n_cb = 1),
+        ROW(S8, NULL, 12, .n_bits = 96, .n_code_blocks = 3, .block_buffers = some_pointers, .deinterleave = 1,
+            .n_cb = 40),
+        ROW(S8, NULL, 0, .n_code_blocks = 3, .deinterleave = 1, .n_cb = 40, .n_fillers = 40), /* all are fillers */
     };
     const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
     scoped_demodulator *demodulator = api_create(&config);
@@ -280,7 +320,7 @@ HARNESS_TEST(test_accepted_codewords)
         const uint8_t *from = rows[k].codeword.buffers;
         if (from) {
             assert_memory_not_equal(memory, before, sizeof memory);
-            memcpy(before + (from - memory), from, NOISE);
+            memcpy(before + (from - memory), from, N_SYMBOLS * 8 + 3 * rows[k].codeword.n_cb);
         }
         assert_memory_equal(memory, before, sizeof memory);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly, floats
- * compared to the last bit: symbols, noise and settings of all kinds here; lengths and misalignments in
- * variants_memory.c, stores past the caches in variants_streaming.c. That the portable loop is right is for
- * test_llr_specified.c and the oracle to say; measure_variants.c says how fast the loops are. */
+ * compared to the last bit: symbols, noise and settings of all kinds here, stores past the caches in
+ * variants_streaming.c; llr/test_llr_calls.c has lengths, misalignments and input formats. That the portable loop is
+ * right is for test_llr_specified.c and the oracle to say; measure_variants.c says how fast the loops are. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
@@ -363,22 +363,6 @@ HARNESS_TEST(test_flushing_caller)
                 memcpy(expected, got, nbytes);
             assert_memory_equal(got, expected, nbytes);
         }
-    }
-}
-
-HARNESS_TEST(test_unknown_names)
-{
-    static const char *const names[] = {"avx", "AVX2", "portable ", "neon2"};
-    for (size_t k = 0; k < HARNESS_COUNT(names); k++) {
-        softqam_context_config config;
-        softqam_context_config_init(&config);
-        config.backend = SOFTQAM_BACKEND_CPU;
-        config.cpu_variant = names[k];
-        softqam_context *context;
-        assert_int_equal(softqam_context_create(&context, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
-        assert_null(context);
-        assert_non_null(strstr(softqam_error_message(), names[k]));
-        assert_non_null(strstr(softqam_error_message(), "portable"));
     }
 }
 

@@ -2,12 +2,13 @@
 /* Soft bits of all kinds of cf32 symbols through the public API, on the backend that SOFTQAM_TEST_BACKEND names: no
  * byte may differ from the oracle's. llr/test_llr_calls.c proves that the other input formats give the bytes of cf32.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "harness.h"
 #include "oracle.h"
 
-enum { STREAM_SETS = 1, STREAM_SCALES };
+enum { STREAM_SETS = 1, STREAM_SCALES, STREAM_SIGN };
 
 /* `values` is what the symbols stand for. */
 static void check(const softqam_demodulator *demodulator, const char *what, const float *symbols, const float *values,
@@ -59,4 +60,37 @@ HARNESS_TEST(test_scales)
         scoped_demodulator *demodulator = harness_create(&setup);
         check(demodulator, "cf32 with a scale", symbols, values, n_symbols);
     }
+}
+
+/* A soft byte is trunc(127 + x), so with the opposite sign it is trunc(127 - x): 254 less the byte, or one less than
+ * that unless x is whole; and where one of them is clamped at one end, so is the other, or almost. */
+static void check_opposite_byte(uint8_t plain, uint8_t opposite, bool erased)
+{
+    if (erased) {
+        assert_int_equal(plain, 127);
+        assert_int_equal(opposite, 127);
+    } else if (plain == 0) {
+        assert_in_range(opposite, 253, 255);
+    } else {
+        assert_in_range(opposite, plain < 253 ? 253 - plain : 0, plain < 254 ? 254 - plain : 0);
+    }
+}
+
+HARNESS_TEST(test_opposite_sign)
+{
+    const size_t n_symbols = harness_symbol_count(50021);
+    scoped_memory float *symbols = harness_alloc(n_symbols * 2 * sizeof(float));
+    harness_random random = harness_random_stream(STREAM_SIGN);
+    harness_fill_mixture(&random, n_symbols, symbols);
+    harness_setup setup = harness_soft_bits_setup();
+    scoped_memory uint8_t *plain = harness_answer(&setup, symbols, NULL, n_symbols);
+    setup.demodulator.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
+    scoped_memory uint8_t *opposite = harness_answer(&setup, symbols, NULL, n_symbols);
+    size_t n_asymmetric = 0;
+    for (size_t i = 0; i < n_symbols * HARNESS_SYMBOL_BITS; i++) {
+        const float *symbol = symbols + i / HARNESS_SYMBOL_BITS * 2;
+        check_opposite_byte(plain[i], opposite[i], !isfinite(symbol[0]) || !isfinite(symbol[1]));
+        n_asymmetric += (plain[i] == 0 && opposite[i] != 255) || (plain[i] == 255 && opposite[i] != 0);
+    }
+    assert_true(n_asymmetric < n_symbols / 50);
 }
