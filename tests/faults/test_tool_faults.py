@@ -25,8 +25,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "tools"))
-from mpi_environment import MPI_ENVIRONMENT
-from signal_environment import SIGNAL_ENVIRONMENT
+from environments import MPI_ENVIRONMENT, SIGNAL_ENVIRONMENT
 
 DEMOD = GEN = MPI = ""
 MPIRUN = shutil.which("mpirun")

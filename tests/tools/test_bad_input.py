@@ -1,321 +1,211 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is wrong with a command, a file or its name, by the hundred, as tables: nothing of the input is taken for a
-format, a command or a line end. Called as bad_input_harness.py says.
+"""What is wrong with a file, its name or a recording, by the hundred, as tables: each with its exit status and one line,
+and without a file that appears or changes. Nothing of the input is taken for a format, a command or a line end.
 """
+import json
 import os
 import socket
-import subprocess
+import sys
 
-import bad_input_harness
-from bad_input_harness import DEMOD, GEN, OLD, QUICK, BadInputTest
-from output_formats import LLR_STEPS, OUTPUT_FORMATS
+from output_formats import OUTPUT_FORMATS
+from tools_harness import DEMOD, GEN, HOSTILE, INPUT_FORMATS, QUICK, SUFFIXES, ToolTest, main, pack, plural
 
+OLD = b"what was there before"
 SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8, "cf64": 16}
-
-SYMBOL_SUFFIXES = [".cf32", ".fc32", ".cfile", ".cs16", ".sc16", ".ci16", ".cs8", ".sc8", ".ci8", ".cf16"]
-INPUT_SUFFIXES = [*SYMBOL_SUFFIXES, ".cu8", ".cs32", ".ci32", ".cf64"]
-SOFT_BIT_SUFFIXES = ["." + name for name in OUTPUT_FORMATS]
-
+INPUT_SUFFIXES = [*sum(SUFFIXES.values(), []), ".cu8", ".cs32", ".ci32", ".cf64"]
 # Formats of others, and what only looks like one of ours.
 UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s32", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
                     ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
-
-# Text that would do harm where it was taken for something else than text, and how a message shows it.
-HOSTILE = [
-    ("%s%n%d%999999999c", "%s%n%d%999999999c"),
-    ("%", "%"),
-    ("$(touch pwned)", "$(touch pwned)"),
-    ("`touch pwned`;touch pwned|touch pwned&", "`touch pwned`;touch pwned|touch pwned&"),
-    ("'\"\\", "'\"\\"),
-    ("a\nsoftqam-demod: all is well", "a\\nsoftqam-demod: all is well"),
-    ("a\rb\tc\x07\x1b[2J\x7f", "a\\x0db\\x09c\\x07\\x1b[2J\\x7f"),
-    ("../../../../etc/passwd\n", "../../../../etc/passwd\\n"),
-    ("\u202e\u00e4\U0001f4a5", "\u202e\u00e4\U0001f4a5"),
-    (b"\xff\xfe\x80".decode("utf-8", "surrogateescape"), b"\xff\xfe\x80".decode("utf-8", "surrogateescape")),
-    ("-", None),  # a value like any other, but for paths
-    ("--", None),
-    ("0x10", None),
-    ("1e999", None),
-    ("99999999999999999999999999999999999999999", None),
-    ("", None),
-]
-
-CHOICES = {
-    "--backend": "cpu, cuda, auto",
-    "--progress": "auto, always, never",
-    "--input-format": "cf32, cs16, cs8, cf16, cu8, cs32, cf64",
-    "--partial": "error, ignore",
-    "--output-format": ", ".join(OUTPUT_FORMATS),
-    "--sign": "0, 1",
-    "--modulation": "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
-}
-COUNTS = {
-    "--threads": (1, 1024),
-    "--streams": (1, 64),
-    "--chunk": (1, 1 << 28),
-    **{f"--llr-limit {name}": (1, limit) for name, (_, _, limit) in LLR_STEPS.items()},
-    "--planes": (1, 1 << 22),
-}
-MAX_SYMBOLS = ((1 << 63) - 1) // 10  # of softqam-gen
-REALS = {
-    "--snr-db": "number from -200 to 200",
-    **{f"--llr-scale {name}": f"number or fraction from 0.0009765625 to {top}" for name, (_, top, _) in LLR_STEPS.items()},
-}
+DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
+ABSENT = object()  # of a member of metadata
+MISSING, ANOTHER = "No such file or directory", "give OUTPUT another name"
+# An operand that is a file as the user knows it, so that only its content or name is at fault.
+NOISE = ["-o", "s8", "--noise-file"]
 
 
-def option_and_output(key):
-    """Of an option that is of a format, or of any."""
-    option, _, format_ = key.partition(" ")
-    return option, "x." + (format_ or "u8")
+class BadInput(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.write("x.cf32", bytes(80))
+        self.write("x.u8", OLD)
+
+    def demod_refuses(self, arguments, code, message, **options):
+        self.refuses(DEMOD, arguments, code, message, **options)
+
+    @staticmethod
+    def commands(name):
+        """A name in each position where a file is read, then in each where one is written."""
+        readers = [(DEMOD, [name, "x.u8"]), (DEMOD, [*NOISE, name, "x.cf32", "x.s8"]), (DEMOD, ["--compare", name, "x.cf32", "x.u8"])]
+        writers = [(DEMOD, ["x.cf32", name]), (GEN, ["-q", "--symbols", "1", name]), (GEN, ["-q", "--symbols", "1", "--bits", name, "y.cf32"])]
+        return readers, writers
 
 
-def not_one_of(option, shown, names):
-    return f"{option}: '{shown}' is not one of {names}"
-
-
-def not_a_count(option, shown, ends):
-    return f"{option}: '{shown}' is not a whole number from {ends[0]} to {ends[1]}"
-
-
-class BadInput(BadInputTest):
-    # Options.
-
-    def test_hostile_values(self):
-        for value, shown in HOSTILE:
-            shown = value if shown is None else shown
-            for option, names in CHOICES.items():
-                self.row(DEMOD, [option, value, "x.cf32", "x.u8"], 2, not_one_of(option, shown, names))
-            for key, ends in COUNTS.items():
-                option, output = option_and_output(key)
-                self.row(DEMOD, [option, value, "x.cf32", output], 2, not_a_count(option, shown, ends))
-            for key, ends in REALS.items():
-                option, output = option_and_output(key)
-                self.row(DEMOD, [option, value, "x.cf32", output], 2, f"{option}: '{shown}' is not a {ends}")
-            if value != "0x10":  # which is 16
-                c_init = f"--c-init: '{shown}' is not a whole number from 0 to 2147483647, decimal or 0x.."
-                self.row(DEMOD, ["--c-init", value, "x.cf32", "x.s8"], 2, c_init)
-                self.row(GEN, ["--c-init", value, "x.u8"], 2, c_init)
-            ratio = f"'{shown}' is not a positive number or fraction (such as"
-            scales = {"--input-scale": f"{ratio} 0.25 or 1/32768) nor 'auto'", "--output-scale": f"{ratio} 0.25 or 1/32768)"}
-            for option, cause in scales.items():
-                if value in ("1e999", 41 * "9"):
-                    cause = f"'{shown}' is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
-                program, arguments = (DEMOD, ["x.cf32", "x.u8"]) if option == "--input-scale" else (GEN, ["x.u8"])
-                self.row(program, [option, value, *arguments], 2, f"{option}: {cause}")
-            for option, top in (("--symbols", MAX_SYMBOLS), ("--seed", (1 << 64) - 1)):
-                self.row(GEN, [option, value, "x.u8"], 2, not_a_count(option, shown, (0, top)))
-
-    def test_counts_at_the_ends(self):
-        """One too many and one too few, and what wraps to something that would do."""
-        for key, (low, high) in COUNTS.items():
-            option, output = option_and_output(key)
-            for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, (1 << 64) - 1, -low):
-                self.row(DEMOD, [option, str(n), "x.cf32", output], 2, not_a_count(option, n, (low, high)))
-        for option, high in (("--symbols", MAX_SYMBOLS), ("--seed", (1 << 64) - 1)):
-            for n in (-1, high + 1, (1 << 64) + 1, 10 * high):
-                self.row(GEN, [option, str(n), "x.u8"], 2, not_a_count(option, n, (0, high)))
-
-    def test_hostile_options(self):
-        for value, shown in HOSTILE[:10]:
-            self.row(DEMOD, ["--" + value, "x.cf32", "x.u8"], 2, f"--{shown}: no such option; --help lists them")
-            text = f"--verify: takes no value, but '--verify={shown}' gives it one"
-            self.row(DEMOD, ["--verify=" + value, "x.cf32", "x.u8"], 2, text)
-            self.row(DEMOD, [value], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains")
-            self.row(GEN, 3 * [value], 2, "needs 1 operand (OUTPUT), but got 3; --help explains")
-        for letter, shown in (("%", "%"), ("\n", "\\n"), ("\x1b", "\\x1b"), ("x", "x")):
-            self.row(DEMOD, ["-" + letter, "x.cf32", "x.u8"], 2, f"-{shown}: no such option; --help lists them")
-
-    def test_long_values(self):
-        """A line has an end, whatever it is about."""
-        for value in (100000 * "9", 60000 * "%s", 100000 * "\n"):
-            for arguments in (["--threads", value, "x.cf32", "x.u8"], ["--" + value], [value, "x.u8"], ["x.cf32", value]):
-                BadInputTest.n_rows += 1
-                result = subprocess.run([DEMOD, *arguments], cwd=self.directory, capture_output=True, check=False)
-                self.assertIn(result.returncode, (1, 2))
-                self.assertRegex(result.stderr, rb"\Asoftqam-demod: [^\n]+\n\Z")
-                self.assertEqual(sorted(os.listdir(self.directory)), ["x.cf32", "x.u8"])
-
-    # Files that are not what they should be.
+class Contents(BadInput):
+    """Files that are not what they should be."""
 
     def test_symbols_that_are_not_whole(self):
         for name, size in SYMBOL_NBYTES.items():
             for left in range(1, size):
-                cause = f"not a whole number of symbols: {left} byte{'s' * (left > 1)} left over (a symbol has {size})"
+                cause = f"not a whole number of symbols: {plural(left, 'byte')} left over (a symbol has {size})"
                 data = bytes(7 * size + left)
-                self.put("y." + name, data)
-                self.row(DEMOD, ["y." + name, "x.u8"], 1, f"y.{name}: {cause}")
-                self.row(DEMOD, ["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
+                self.write("y." + name, data)
+                self.demod_refuses(["y." + name, "x.u8"], 1, f"y.{name}: {cause}")
+                self.demod_refuses(["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
 
-    def test_noise_that_is_not_whole_or_does_not_fit(self):
-        command = ["--noise-file", "n0", "x.cf32", "x.s8"]
+    def test_values_that_do_not_fit(self):
+        """Of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
         for n in (0, 1, 9, 11, 1000):
-            self.put("n0", bytes(4 * n))
-            cause = f"n0: has {n} noise variance{'s' * (n != 1)}, but x.cf32 has 10 symbols"
-            self.row(DEMOD, command, 1, cause)
+            self.write("n0", bytes(4 * n))
+            self.demod_refuses([*NOISE, "n0", "x.cf32", "x.s8"], 1, f"n0: has {plural(n, 'noise variance')}, but x.cf32 has 10 symbols")
         for left in (1, 2, 3):
-            self.put("n0", bytes(40 + left))
-            cause = f"not a whole number of noise variances: {left} byte{'s' * (left > 1)} left over (a noise variance has 4)"
-            self.row(DEMOD, command, 1, f"n0: {cause}")
-        for n, cause in ((5, "ends after 5 noise variances, but x.cf32 has more symbols"),
-                         (0, "ends after 0 noise variances, but x.cf32 has more symbols"),
-                         (11, "goes on after 10 noise variances, but x.cf32 has no more symbols")):  # fmt: skip
-            self.row(
-                DEMOD, ["--noise-file", "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n)
-            )
-
-    def test_bits_that_do_not_fit(self):
-        """Of --compare: 10 symbols of zeros, so 80 bits."""
-        command = ["--compare", "sent", "x.cf32", "x.u8"]
+            self.write("n0", bytes(40 + left))
+            cause = f"not a whole number of noise variances: {plural(left, 'byte')} left over (a noise variance has 4)"
+            self.demod_refuses([*NOISE, "n0", "x.cf32", "x.s8"], 1, f"n0: {cause}")
+            self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(36 + left))
         for n in (0, 1, 79, 81, 800):
-            self.put("sent", bytes(n))
-            self.row(DEMOD, command, 1, f"sent: has {n} bits, but x.cf32 has 10 symbols of 8")
-        for n, cause in ((79, "ends after 79 bits, but there are more symbols"),
-                         (0, "ends after 0 bits, but there are more symbols"),
-                         (81, "goes on after 80 bits, but there are no more symbols")):  # fmt: skip
-            arguments = ["--compare", "-", "x.cf32", "x.u8"]
-            self.row(DEMOD, arguments, 1, f"standard input: {cause}", data=bytes(n))
-        self.put("sent", bytes(79) + b"2")
-        self.row(DEMOD, command, 1, "sent: not bits: a byte is neither 0 nor 1")
-        self.row(DEMOD, ["--compare", "none", "x.cf32", "x.u8"], 1, "none: No such file or directory")
-        self.row(DEMOD, ["-o", "hard", "--compare", "sent", "x.cf32", "sent"], 2,
-                 "sent: is --compare's as well; give OUTPUT another name")  # fmt: skip
-        self.row(DEMOD, ["--shard", "1/2", "--compare", "-", "x.cf32", "x.u8"], 1,
-                 "standard input: not a regular file, so no part of it can be chosen")  # fmt: skip
+            self.write("sent", bytes(n))
+            self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, f"sent: has {n} bits, but x.cf32 has 10 symbols of 8")
+        for n in (0, 5, 11):
+            cause = f"ends after {plural(n, 'noise variance')}, but x.cf32 has more symbols" if n < 10 else \
+                "goes on after 10 noise variances, but x.cf32 has no more symbols"  # fmt: skip
+            self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n))
+        for n in (0, 79, 81):
+            cause = f"ends after {n} bits, but there are more symbols" if n < 80 else \
+                "goes on after 80 bits, but there are no more symbols"  # fmt: skip
+            self.demod_refuses(["--compare", "-", "x.cf32", "x.u8"], 1, f"standard input: {cause}", data=bytes(n))
+        self.write("n0", bytes(8))
+        self.demod_refuses([*NOISE, "n0", "-", "x.s8"], 1, "n0: goes on after 0 noise variances, but standard input has no more symbols")
+        self.write("sent", bytes(79) + b"2")
+        self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, "sent: not bits: a byte is neither 0 nor 1")
 
-    # Names.
+    def test_what_has_no_parts(self):
+        message = "standard input: not a regular file, so no part of it can be chosen"
+        for arguments in (["-", "x.u8"], [*NOISE, "-", "x.cf32", "x.s8"], ["--compare", "-", "x.cf32", "x.u8"]):
+            self.demod_refuses(["--shard", "1/2", *arguments], 1, message)
+        for name, data in (("x.cf32", b""), ("-", bytes(80))):
+            shown = "standard input" if name == "-" else name
+            self.demod_refuses(["--skip", "11", name, "x.u8"], 1, f"{shown}: has only 10 symbols, so --skip 11 leaves nothing", data=data)
 
-    def test_names_of_what_is_not_there(self):
+    def test_nothing_to_estimate_from(self):
+        nothing, none = "no finite symbol {}among the first {} to estimate {} from", pack("f", [float("nan"), 1, 1, float("inf")])
+        for data, zeros in ((bytes(800), "but zeros "), (none, "")):
+            self.demod_refuses(["--noise-var", "auto", "-", "x.s8"], 1,
+                               "standard input: " + nothing.format(zeros, 262144, "the noise variance"), data=data)  # fmt: skip
+        self.demod_refuses(["--input-scale", "auto", "x.cf32", "x.u8"], 1,
+                           "x.cf32: " + nothing.format("but zeros ", 10, "--input-scale"))  # fmt: skip
+
+
+class Names(BadInput):
+    def test_what_is_not_there(self):
         readers, writers = self.commands("none/x")
         for program, arguments in readers + writers:
-            self.row(program, arguments, 1, "none/x: No such file or directory")
+            self.refuses(program, arguments, 1, f"none/x: {MISSING}")
         for name in ("missing", "x\n", "X.CF32", "x ", "x.", ".x", "..x", "x.y/z"):
             for program, arguments in self.commands(name)[0]:
-                self.row(program, arguments, 1, name.replace("\n", "\\n") + ": No such file or directory")
+                self.refuses(program, arguments, 1, name.replace("\n", "\\n") + f": {MISSING}")
         for program, arguments in sum(self.commands(""), []):
-            self.row(program, arguments, 1, "'': No such file or directory")
+            self.refuses(program, arguments, 1, f"'': {MISSING}")
+        self.demod_refuses(["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
 
-    def test_names_of_what_is_no_file(self):
+    def test_what_is_no_file(self):
         os.mkdir(self.path("d"))
         with socket.socket(socket.AF_UNIX) as server:
-            server.bind(self.path("s"))
+            here = os.getcwd()
+            os.chdir(self.directory)
+            server.bind("s")
+            os.chdir(here)
             os.symlink("loop", self.path("loop"))
             os.symlink("nowhere", self.path("dangling"))
-            causes = {
-                "d": ("Is a directory", "Is a directory"),
-                "d/": ("Is a directory", "Is a directory"),
-                ".": ("Is a directory", "Is a directory"),
-                "/": ("Is a directory", "Is a directory"),
-                "d/../..": ("Is a directory", "Is a directory"),
-                "x.cf32/": ("Not a directory", "Not a directory"),
-                "x.cf32/y": ("Not a directory", "Not a directory"),
-                "s": ("No such device or address", "No such device or address"),
-                "loop": ("Too many levels of symbolic links", "Too many levels of symbolic links"),
-                "dangling": ("No such file or directory", None),
-                256 * "y": ("File name too long", "File name too long"),
-                "/dev/full": (None, "No space left on device"),
-            }
-            for name, (read, written) in causes.items():
+            for name, read, written in (
+                *((name, "Is a directory", "Is a directory") for name in ("d", "d/", ".", "/", "d/../..", "/dev/fd/")),
+                *((name, "Not a directory", "Not a directory") for name in ("x.cf32/", "x.cf32/y")),
+                ("s", *2 * ["No such device or address"]),
+                ("loop", *2 * ["Too many levels of symbolic links"]),
+                ("dangling", MISSING, None),
+                (256 * "y", *2 * ["File name too long"]),
+                ("/dev/full", None, "No space left on device"),
+                ("none/", None, MISSING),
+            ):  # fmt: skip
                 for cause, commands in zip((read, written), self.commands(name)):
                     for program, arguments in commands if cause else []:
-                        self.row(program, arguments, 1, f"{name}: {cause}")
-
-    def test_paths_longer_than_any(self):
+                        self.refuses(program, arguments, 1, f"{name}: {cause}")
         name = 5000 * "y/"
         for program, arguments in sum(self.commands(name), []):
-            self.row(program, arguments, 1, f"{name[:4096]}...: File name too long")
+            self.refuses(program, arguments, 1, f"{name[:4096]}...: File name too long")
 
     def test_hostile_names(self):
-        for name, shown in HOSTILE[:10]:
-            if name.endswith("passwd\n"):
-                continue
-            for program, arguments in self.commands(name)[0]:
-                self.row(program, arguments, 1, f"{shown}: No such file or directory")
-            name, shown = f"none/{name}/y", f"none/{shown}/y"
-            for program, arguments in self.commands(name)[1]:
-                self.row(program, arguments, 1, f"{shown}: No such file or directory")
-
-    def test_hostile_names_that_are_there(self):
-        """They are names like any other: read, written, and shown in one line."""
-        for name, shown in HOSTILE[:10]:
+        """Names like any other: read, written, and shown in one line."""
+        for name, shown in HOSTILE:
             if "/" in name:
                 continue
-            BadInputTest.n_rows += 1
-            self.put(name, bytes(80))
-            result = subprocess.run(
-                [DEMOD, "--backend", "cpu", "--verify", os.fsencode("./" + name), os.fsencode("./" + name + ".u8")],
-                cwd=self.directory, capture_output=True, check=False,
-            )  # fmt: skip
-            self.assertEqual((result.returncode, result.stderr.count(b"\n")), (0, 1), result.stderr)
-            self.assertEqual(os.path.getsize(self.path(name + ".u8")), 80)
-            self.put(name, bytes(81))
+            for program, arguments in self.commands(name)[0]:
+                self.refuses(program, arguments, 1, f"{shown}: {MISSING}")
+            for program, arguments in self.commands(f"none/{name}/y")[1]:
+                self.refuses(program, arguments, 1, f"none/{shown}/y: {MISSING}")
+            self.write(name, bytes(80))
+            result = self.ok(self.demod("--verify", "./" + name, f"./{name}.u8"))
+            self.assertEqual((result.err.count("\n"), len(self.read(name + ".u8"))), (1, 80))
+            self.write(name, bytes(81))
             cause = "not a whole number of symbols: 1 byte left over (a symbol has 8)"
-            self.row(DEMOD, ["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
+            self.demod_refuses(["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
         self.assertFalse(os.path.exists(self.path("pwned")))
-
-    # Files that would be lost.
 
     def test_suffixes_of_the_other_operand(self):
         """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
         for suffix in INPUT_SUFFIXES:
-            for shown in (suffix, suffix.upper()):
-                name = "y" + shown
+            for name in ("y" + suffix, "y" + suffix.upper()):
                 message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
-                self.row(DEMOD, ["x.cf32", name], 2, message)
-                self.put(name, OLD)
-                self.row(DEMOD, ["x.cf32", name], 2, message)
-                self.row(DEMOD, ["-i", "cf32", "x.u8", name], 2, message)
-                self.row(DEMOD, ["--sigmf", "x.cf32", name], 2, message)
-                self.row(DEMOD, ["-", name], 2, message)
-        for suffix in SOFT_BIT_SUFFIXES:
-            for shown in (suffix, suffix.upper()):
-                name = "z" + shown
+                self.demod_refuses(["x.cf32", name], 2, message)
+                self.write(name, OLD)
+                for arguments in (["x.cf32"], ["-i", "cf32", "x.u8"], ["--sigmf", "x.cf32"], ["-"]):
+                    self.demod_refuses([*arguments, name], 2, message)
+        for suffix in ("." + name for name in OUTPUT_FORMATS):
+            for name in ("z" + suffix, "z" + suffix.upper()):
                 cause = f"suffix {suffix} means soft bits or LLRs, not symbols"
-                for program, arguments, option in ((DEMOD, [name, "y"], "input"), (GEN, [name], "output")):
+                for program, arguments, option in ((DEMOD, [name, "y"], "input"), (GEN, [name], "output"), (DEMOD, [name, "x.cf32"], "input")):
                     message = f"{name}: {cause}; --{option}-format overrides it"
-                    self.row(program, arguments, 2, message)
-                    self.put(name, OLD)
-                    self.row(program, arguments, 2, message)
-                self.row(DEMOD, [name, "x.cf32"], 2, f"{name}: {cause}; --input-format overrides it")
+                    self.refuses(program, arguments, 2, message)
+                    self.write(name, OLD)
+                    self.refuses(program, arguments, 2, message)
 
     def test_unknown_suffixes(self):
         """Whether the file is there or not; the format would be a guess."""
-        symbols = "cf32, cs16, cs8, cf16"  # which softqam-gen writes
-        inputs, soft_bits = CHOICES["--input-format"], CHOICES["--output-format"]
+        soft_bits = ", ".join(OUTPUT_FORMATS)
         for suffix in UNKNOWN_SUFFIXES:
             for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "none/../y")[: 1 if QUICK else 6]:
-                name, cause = stem + suffix, f"suffix {suffix} is unknown; --"
-                name_shown, cause = name.replace("\n", "\\n"), cause.replace("\n", "\\n")
-                message = f"{name_shown}: {cause}input-format names the format: {inputs}"
-                self.row(DEMOD, [name, "x.u8"], 2, message)
-                self.row(DEMOD, ["-o", "u8", name, "-"], 2, message)
-                message = f"{name_shown}: {cause}output-format names the format: {soft_bits}"
-                self.row(DEMOD, ["x.cf32", name], 2, message)
-                self.row(DEMOD, ["-i", "cf32", "-", name], 2, message)
-                message = f"{name_shown}: {cause}output-format names the format: {symbols}"
-                self.row(GEN, ["--symbols", "1", name], 2, message)
-            for name in ("y" + suffix, "y" + suffix.upper()):
-                self.put(name, OLD)
-                for program, arguments in ((DEMOD, [name, "x.u8"]), (DEMOD, ["x.cf32", name]), (GEN, [name])):
-                    self.refused(program, arguments)
-        for suffix in (".sigmf-collection", ".sigmf"):
-            message = f"y{suffix}: not the name of a recording; OUTPUT.sigmf-meta is"
-            self.row(GEN, ["y" + suffix], 2, message)
-            self.row(DEMOD, ["x.cf32", "y" + suffix], 2, message)
-        cause = "--output-format: cf16 has no datatype in SigMF; choose another"
-        self.row(GEN, ["-o", "cf16", "y.sigmf-meta"], 2, cause)
-        for name, bits in (("y.sigmf-meta", "y.sigmf-data"), ("y.sigmf-data", "./y.sigmf-meta")):
-            self.row(GEN, ["--bits", bits, name], 2, f"--bits: '{bits}' is OUTPUT as well")
+                name = stem + suffix
+                unknown = f"{name}: suffix {suffix} is unknown; --".replace("\n", "\\n") + "{}put-format names the format: {}"
+                for program, arguments, of in (
+                    (DEMOD, [name, "x.u8"], ("in", INPUT_FORMATS)), (DEMOD, ["-o", "u8", name, "-"], ("in", INPUT_FORMATS)),
+                    (DEMOD, ["x.cf32", name], ("out", soft_bits)), (DEMOD, ["-i", "cf32", "-", name], ("out", soft_bits)),
+                    (GEN, ["--symbols", "1", name], ("out", "cf32, cs16, cs8, cf16")),
+                ):  # fmt: skip
+                    self.refuses(program, arguments, 2, unknown.format(*of))
+                    if stem == "y":
+                        self.write(name, OLD)
+                        self.refuses(program, arguments, 2, unknown.format(*of))
+                        os.remove(self.path(name))
 
-    def refused(self, program, arguments):
-        """Whatever the message is."""
-        BadInputTest.n_rows += 1
-        before = self.snapshot()
-        result = subprocess.run(
-            [program, *arguments], cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-        self.assertEqual((result.returncode, result.stdout, result.stderr.count(b"\n")), (2, b"", 1), result.stderr)
-        self.assertEqual(self.snapshot(), before)
+    def test_permissions(self):
+        """A file that may not be written is not to be replaced either, though its folder would allow that."""
+        nobody = self.as_nobody()
+        for name, mode in (("closed/x", 0o666), ("locked", 0), ("open/y.u8", 0o444), ("full/y.u8", 0o666)):
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            self.write(name, bytes(80))
+            os.chmod(self.path(name), mode)
+        for name, mode in (("closed", 0), ("open", 0o777), ("full", 0o555), ("", 0o777)):
+            os.chmod(self.path(name), mode)
+        for name in ("closed/x", "locked"):
+            for program, arguments in sum(self.commands(name), []):
+                self.refuses(program, arguments, 1, f"{name}: Permission denied", **nobody)
+        self.demod_refuses(["x.cf32", "open/y.u8"], 1, "open/y.u8: Permission denied", **nobody)
+        for name in ("full/new.u8", "full/y.u8"):
+            self.demod_refuses(["x.cf32", name], 1, f"{name}: no file can be made in its folder: Permission denied", **nobody)
+
+
+class Lost(BadInput):
+    """Files that are read, or written twice, and would be lost."""
 
     def other_names(self, name):
         """Of a file of the directory, which gets them."""
@@ -332,89 +222,219 @@ class BadInput(BadInputTest):
 
     def test_outputs_that_are_read(self):
         """Whatever the options, and however many symbols and noise variances there are."""
-        self.put("cap.cf32", bytes(range(80)))
-        self.put("n0", bytes(40))
-        formats, noise = ["-i", "cf32", "-o", "u8"], ["-o", "s8", "--noise-file", "n0"]
+        self.write("cap.cf32", bytes(range(80)))
+        self.write("n0", bytes(41))
+        formats = ["-i", "cf32", "-o", "u8"]
         for name in self.other_names("cap.cf32"):
-            cause = f"{name}: is INPUT as well; give OUTPUT another name"
-            self.row(DEMOD, [*formats, "cap.cf32", name], 2, cause)
-            cause = "cap.cf32: is INPUT as well; give OUTPUT another name"
-            self.row(DEMOD, [*formats, "--no-sigmf", name, "cap.cf32"], 2, cause)
+            self.demod_refuses([*formats, "cap.cf32", name], 2, f"{name}: is INPUT as well; {ANOTHER}")
+            self.demod_refuses([*formats, "--no-sigmf", name, "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for options in (["--shard", "1/2"], ["--verify", "--stats"], ["-q", "--backend", "cpu"]):
-            self.row(DEMOD, [*formats, *options, "cap.cf32", "cap.cf32"], 2, cause)
+            self.demod_refuses([*formats, *options, "cap.cf32", "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for name in self.other_names("n0"):
-            self.row(DEMOD, [*noise, "x.cf32", name], 2, f"{name}: is --noise-file as well; give OUTPUT another name")
-        self.put("cap.u8", bytes(81))
-        cause = "cap.u8: is INPUT as well; give OUTPUT another name"
-        self.row(DEMOD, ["-i", "cf32", "cap.u8", "cap.u8"], 2, cause)
-        self.put("n0", bytes(41))
-        self.row(DEMOD, [*noise, "x.cf32", "n0"], 2, "n0: is --noise-file as well; give OUTPUT another name")
+            self.demod_refuses([*NOISE, "n0", "x.cf32", name], 2, f"{name}: is --noise-file as well; {ANOTHER}")
+            self.demod_refuses(["-o", "hard", "--compare", "n0", "x.cf32", name], 2, f"{name}: is --compare's as well; {ANOTHER}")
 
     def test_outputs_that_are_read_by_descriptors(self):
-        self.put("cap", bytes(range(80)))
-        for option in ("-", "/dev/stdin", "/dev/fd/0"):
-            cause = "cap: is INPUT as well; give OUTPUT another name"
-            self.row_with_streams([option, "cap"], cause, stdin="cap")
-            cause = "cap: is --noise-file as well; give OUTPUT another name"
-            self.row_with_streams(["-o", "s8", "--noise-file", option, "x.cf32", "cap"], cause, stdin="cap")
-        for option, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1")):
-            cause = f"{shown}: is INPUT as well; give OUTPUT another name"
-            self.row_with_streams(["cap", option], cause, stdout="cap")
-            self.row_with_streams(["-", option], cause, stdin="cap", stdout="cap")
+        self.write("cap", bytes(range(80)))
+        for name in ("-", "/dev/stdin", "/dev/fd/0"):
+            for arguments, role in (([name, "cap"], "INPUT"), ([*NOISE, name, "x.cf32", "cap"], "--noise-file")):
+                self.with_streams(arguments, f"cap: is {role} as well; {ANOTHER}", stdin="cap")
+        for name, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1")):
+            self.with_streams(["cap", name], f"{shown}: is INPUT as well; {ANOTHER}", stdout="cap")
+            self.with_streams(["-", name], f"{shown}: is INPUT as well; {ANOTHER}", stdin="cap", stdout="cap")
 
-    def row_with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
-        """One row of softqam-demod whose standard streams are files."""
-        BadInputTest.n_rows += 1
-        before = self.snapshot()
-        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink, self.subTest(
-            arguments=arguments
-        ):
-            result = subprocess.run(
-                [DEMOD, *arguments], cwd=self.directory, stdin=source, stdout=sink, stderr=subprocess.PIPE, check=False
-            )
-            self.assertEqual((result.stderr.decode(), result.returncode), (f"softqam-demod: {message}\n", 2))
-            self.assertEqual(self.snapshot(), before)
+    def with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
+        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink:
+            self.demod_refuses(arguments, 2, message, stdin=source, stdout=sink)
 
     def test_two_outputs_that_are_one(self):
-        self.put("y", OLD)
+        self.write("y", OLD)
+        same = "--bits: '{}' is OUTPUT as well"
         for name in self.other_names("y"):
-            self.row(GEN, ["--bits", "y", name], 2, "--bits: 'y' is OUTPUT as well")
-            self.row(GEN, ["--bits", name, "y"], 2, f"--bits: '{name}' is OUTPUT as well")
+            self.refuses(GEN, ["--bits", "y", name], 2, same.format("y"))
+            self.refuses(GEN, ["--bits", name, "y"], 2, same.format(name))
         os.symlink("new", self.path("dangling"))
-        for bits, output in (("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout")):
-            self.row(GEN, ["--bits", bits, output], 2, f"--bits: '{bits}' is OUTPUT as well")
+        for bits, output in (("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout"), ("-", "-"),
+                             ("y.sigmf-data", "y.sigmf-meta"), ("./y.sigmf-meta", "y.sigmf-data")):  # fmt: skip
+            self.refuses(GEN, ["--bits", bits, output], 2, same.format(bits))
         for meta, data in (("o.sigmf-data", "new"), ("new", "new")):
             for link, target in (("o.sigmf-meta", meta), ("o.sigmf-data", data)):
                 os.symlink(target, self.path(link))
-            cause = "o.sigmf-meta: is o.sigmf-data as well; give OUTPUT another name"
-            self.row(DEMOD, ["--sigmf", "x.cf32", "o"], 2, cause)
+            self.demod_refuses(["--sigmf", "x.cf32", "o"], 2, f"o.sigmf-meta: is o.sigmf-data as well; {ANOTHER}")
             os.remove(self.path("o.sigmf-meta"))
             os.remove(self.path("o.sigmf-data"))
 
-    def as_nobody(self):
-        """Options of a process for whom permissions count."""
-        if os.geteuid() != 0:
-            return {}
-        os.chmod(self.temporary.name, 0o755)
-        options = {"user": 65534, "group": 65534, "extra_groups": []}
-        try:
-            subprocess.run([DEMOD, "-V"], check=True, capture_output=True, **options)
-        except (PermissionError, subprocess.CalledProcessError):
-            self.skipTest("permissions do not bind root, and nobody else can run the tools")
-        return options
 
-    def test_permissions(self):
-        nobody = self.as_nobody()
-        os.chmod(self.directory, 0o777)
-        os.mkdir(self.path("closed"))
-        self.put("closed/x", bytes(80))
-        self.put("locked", bytes(80))
-        os.chmod(self.path("closed"), 0)
-        os.chmod(self.path("locked"), 0)
-        for name in ("closed/x", "locked"):
-            for program, arguments in sum(self.commands(name), []):
-                self.row(program, arguments, 1, f"{name}: Permission denied", **nobody)
+class Recordings(BadInput):
+    def record(self, captures=(), **members):
+        """The members of the global object have __ for a colon in their names."""
+        members = {"core__datatype": "cf32_le", **members}
+        captures = list(captures) if captures == () else captures
+        document = {"global": {k.replace("__", ":"): v for k, v in members.items() if v is not ABSENT}, "captures": captures}
+        self.write("x.sigmf-meta", json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogateescape"))
+        self.write("x.sigmf-data", bytes(80))
+
+    def recording_refused(self, message, meta="x.sigmf-meta: "):
+        for name in ("x.sigmf-meta", "x.sigmf-data"):
+            self.demod_refuses([name, "x.u8"], 1, meta + message)
+
+    def test_recordings_that_would_be_lost(self):
+        self.record()
+        plain = ["-i", "cf32", "--no-sigmf"]
+        for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
+            for output in ("x.sigmf-meta", "./x.sigmf-data"):
+                data = output.replace("meta", "data")
+                self.demod_refuses([name, output], 2, f"{data}: is INPUT's; {ANOTHER}")
+                self.demod_refuses(["--no-sigmf", name, output], 2, f"{output}: is INPUT's; {ANOTHER}")
+        self.demod_refuses(["x.sigmf-meta", "x"], 2, f"x.sigmf-data: is INPUT's; {ANOTHER}")
+        self.demod_refuses([*plain, "x.sigmf-data", "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT's; {ANOTHER}")
+        for arguments in ([*plain, "x.sigmf-data", "x.sigmf-data"], ["-i", "cf32", "--sigmf", "x.sigmf-data", "x"]):
+            self.demod_refuses(arguments, 2, f"x.sigmf-data: is INPUT as well; {ANOTHER}")
+        for link in (os.symlink, os.link):
+            link(self.path("x.sigmf-meta"), self.path("y.sigmf-meta"))
+            link(self.path("x.cf32"), self.path("z.sigmf-data"))
+            self.demod_refuses(["x", "y"], 2, f"y.sigmf-meta: is INPUT's; {ANOTHER}")
+            self.demod_refuses(["x.cf32", "z.sigmf-meta"], 2, f"z.sigmf-data: is INPUT as well; {ANOTHER}")
+            os.remove(self.path("y.sigmf-meta"))
+            os.remove(self.path("z.sigmf-data"))
+        self.write("n.sigmf-meta", bytes(40))
+        self.demod_refuses([*NOISE, "n.sigmf-meta", "x", "n"], 2, f"n.sigmf-meta: is --noise-file as well; {ANOTHER}")
+        self.record(core__dataset="samples")
+        os.rename(self.path("x.sigmf-data"), self.path("samples"))
+        self.demod_refuses(["--no-sigmf", "x", "samples"], 2, f"samples: is INPUT's; {ANOTHER}")
+
+    def test_commands(self):
+        """SigMF's files that are no samples, names that are none of a recording's, and what no recording can hold."""
+        self.record()
+        metadata = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
+        for format_, name, output in (("cs16", "x.sigmf-meta", "x.u8"), ("cf32", "./x.sigmf-meta", "x.sigmf-data"), ("sc8", "none.sigmf-meta", "-")):
+            for options in ([], ["--no-sigmf"]):
+                self.demod_refuses(["-i", format_, *options, name, output], 2, f"{name}: {metadata}")
+        for name, cause in (("y.sigmf", "an archive of SigMF; unpack it with tar"), ("y.sigmf-collection", "a collection of SigMF, not a recording"),
+                            ("y.sigmf.gz", "a compressed archive of SigMF; unpack it")):  # fmt: skip
+            self.write(name, bytes(80))
+            for options in ([], ["-i", "cs16"]):
+                self.demod_refuses([*options, name, "y"], 2, f"{name}: {cause}; give the .sigmf-meta of a recording")
+            for program, arguments in ((DEMOD, ["x.cf32", name]), (GEN, [name])):
+                self.refuses(program, arguments, 2, f"{name}: not the name of a recording; OUTPUT.sigmf-meta is")
+        for name in ("foo.wav", "take.2"):
+            self.demod_refuses(["x", name], 2, f"{name}: suffix {os.path.splitext(name)[1]} is unknown; --sigmf makes a recording of that name, and "
+                                               "--output-format names the format of a plain file")  # fmt: skip
+        for name in ("f16", "bits"):
+            noise = ["--snr-db", "3"] * (name == "f16")
+            self.demod_refuses(["-o", name, *noise, "x", "y"], 2, f"--output-format: {name} has no datatype in SigMF; choose another, or --no-sigmf")
+        self.refuses(GEN, ["-o", "cf16", "y.sigmf-meta"], 2, "--output-format: cf16 has no datatype in SigMF; choose another")
+        for output, options in (("--sigmf", ["--sigmf", "x", "y"]), ("y.sigmf-meta", ["x", "y.sigmf-meta"])):
+            for option, cause in ((["--shard", "1/2"], "a shard is no recording; join plain shards, or use softqam-demod-mpi"),
+                                  (["--skip", "1"], "what --skip and --count leave is no recording; choose a plain OUTPUT"),
+                                  (["--count", "1"], "what --skip and --count leave is no recording; choose a plain OUTPUT"),
+                                  (["-ohard", "--planes", "5"], "bit planes are no recording, whose sample k is symbol k; choose a plain OUTPUT"),
+                                  ):  # fmt: skip
+                self.demod_refuses([*option, *options], 2, f"{output}: {cause}")
+        for name in ("-", "/dev/stdout"):
+            self.demod_refuses(["--sigmf", "x", name], 2, f"--sigmf: a recording is two files, and OUTPUT is '{name}'")
+        self.record(softqam__modulation="qpsk")
+        self.demod_refuses(["x", "y"], 2, "x.sigmf-meta: qpsk has no soft bits u8; choose LLRs, hard or bits with --output-format")
+        self.record(softqam__c_init=0)
+        self.demod_refuses(["x", "y"], 2, "x.sigmf-meta: what is descrambled has no soft bits u8; choose LLRs, hard or bits with --output-format")
+
+    def test_members(self):
+        """What no member can be: hostile texts, wrong types, counts that no file holds, of which sums must not overflow."""
+        top, huge = 1 << 53, 10**400
+        elsewhere = "core:dataset: not the name of a file beside it"
+        rows = [
+            ("core:datatype: missing", [{"core__datatype": ABSENT}]),
+            ("core:datatype: not a string", [{"core__datatype": 8}]),
+            *((f"core:datatype: '{t}' is not one of {DATATYPES}", [{"core__datatype": t}]) for t in ("rf32_le", "cf32", "cu16_le", "ru8", "")),
+            *((f"{name}: not a whole number", [{name.replace(":", "__"): n}]) for name in ("core:trailing_bytes", "core:num_channels")
+              for n in (-1, 0.5, top + 2, 1 << 64, huge, "1", None, True, [], {})),
+            *((f"core:num_channels: has {n} channels, but only one can be demodulated", [{"core__num_channels": n}]) for n in (0, 2)),
+            ("core:metadata_only: has no samples", [{"core__metadata_only": True}]),
+            (elsewhere, [{"core__dataset": name} for name in ("../x", "", "-", 5000 * "y", 7)]),
+            ("core:dataset: names metadata, not samples", [{"core__dataset": "r.sigmf-meta"}]),
+            ("core:sha512: not a string of 128 digits", [{"core__sha512": value} for value in ("1234", 5, "%s")]),
+            ("softqam:input_scale: not a positive number", [{"softqam__input_scale": x} for x in (0, -1, huge, 1e39, 1e-39, "1", None, True)]),
+            ('core:version: not a version such as "1.2.0"', [{"core__version": version} for version in (
+                "x", "", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0.0", "+1.0.0", "1..0", "1.0.0x", 1, None, [], True, {})]),
+            *((f"core:version: '{v}' is not supported, only versions 0 and 1", [{"core__version": v}]) for v in ("2.0.0", "10.0.0")),
+            *((f"core:extensions: '{name}' is required to read it, and not supported", [{"core__extensions": extensions}])
+              for name, extensions in (("a", [{"name": "a", "optional": False}]), ("", [{"optional": False}]),
+                                       ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]))),
+            *((f"softqam:modulation: '{m if isinstance(m, str) else ''}' is no modulation of 5G NR", [{"softqam__modulation": m}])
+              for m in ("8psk", "", "qpsk ", 4, None, ["qpsk"])),
+            ("softqam:c_init: not a whole number", [{"softqam__c_init": c} for c in (-1, 0.5, "1", None, True)]),
+            ("softqam:c_init: not a whole number from 0 to 2147483647", [{"softqam__c_init": 1 << 31}]),
+        ]  # fmt: skip
+        for value, shown in HOSTILE[:-1]:
+            rows.append((f"core:datatype: '{shown}' is not one of {DATATYPES}", [{"core__datatype": value}]))
+            rows.append((elsewhere, [{"core__dataset": value}])) if "/" in value else None
+        for message, members in rows:
+            for member in members:
+                self.record(**member)
+                self.recording_refused(message)
+        for name, cause in ((".", "Is a directory"), ("..", "Is a directory"), *((v, MISSING) for v, _ in HOSTILE[:-1] if "/" not in v)):
+            self.record(core__dataset=name)
+            self.recording_refused(f"{dict(HOSTILE).get(name, name)}: {cause}", "")
+        for captures in ({}, {"0": {"core:header_bytes": 8}}, "x", 1, None, True):
+            self.record(captures)
+            self.recording_refused("captures: not an array")
+        self.record([{}, {"core:header_bytes": 4}])
+        self.recording_refused("core:header_bytes: in a capture after the first, which is not supported")
+        for header, trailer in ((81, 0), (0, 81), (41, 40), (top, 0), (0, top), (top, top)):
+            self.record([{"core:header_bytes": header}], core__trailing_bytes=trailer)
+            cause = f"shorter than the {header + trailer} bytes around the samples that x.sigmf-meta tells of"
+            self.recording_refused(cause, "x.sigmf-data: ")
+        self.record([{"core:header_bytes": 3}])
+        self.recording_refused("not a whole number of symbols: 5 bytes left over (a symbol has 8)", "x.sigmf-data: ")
+        self.assertFalse(os.path.exists(self.path("pwned")))
+
+    def test_metadata_that_are_none_or_say_two_things(self):
+        """No JSON, no SigMF; a name that comes twice, and what ends a string before its end."""
+        self.record()
+        start = b'{"global":{"core:datatype":"cf32_le"'
+        for text, cause in (
+            (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"), (b'{"global":\n{},\n}', "line 3: not JSON"),
+            (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"), (5000 * b"[", "line 1: not JSON"),
+            *((text, "not SigMF: there is no object 'global'")
+              for text in (500 * b"[" + 500 * b"]", b"7", b'"global"', b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
+            (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
+            (start + b',"core:datatype":"ci8"}}', "core:datatype: twice in one object"),
+            (b'{"global":{"core:datatype":"cf32_le"},"global":{}}', "global: twice in one object"),
+            (start + b'},"captures":[{"a":[{"b":1,"c":2,"b":1}]}]}', "b: twice in one object"),
+            (start + b',"a":1,"\\u0061":2}}', "a: twice in one object"),
+            (b'{"global":\n{"core:datatype":"cf32_le\\u0000x"}}', "line 2: a string with a zero character"),
+            (start + b',"own:\\u0000":1}}', "line 1: a string with a zero character"),
+            (start + b',"a":"\0"}}', "line 1: a zero byte"), (start + b',\n"a":"J\xfcrgen"}}', "line 2: not UTF-8"),
+        ):  # fmt: skip
+            self.write("x.sigmf-meta", text)
+            self.recording_refused(cause)
+        self.write("x.sigmf-meta", os.urandom(5000) + b"\n]")
+        self.assertRegex(self.demod("x", "x.u8").err, r"\Asoftqam-demod: x.sigmf-meta: [^\n]+\n\Z")
+        for member, value in (("annotations", 7), ("annotations", {})):
+            self.write("x.sigmf-meta", start + b"}," + json.dumps({member: value}).encode()[1:])
+            self.demod_refuses(["x", "y"], 1, f"x.sigmf-meta: {member}: not an array")
+        with open(self.path("x.sigmf-meta"), "wb") as file:
+            file.truncate((1 << 30) + 1)
+        self.recording_refused("not a file of metadata: over 1 GiB")
+        self.record(own__a="\\u0000", own__b={"a": 1, "b": {"a": 1}}, core__version="1.2.0")
+        self.ok(self.demod("x", "y.u8"))
+
+    def test_what_is_no_file(self):
+        self.record()
+        for name, message in (("x.sigmf-meta", "x.sigmf-meta: not a file of metadata: no regular file"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
+            os.remove(self.path(name))
+            self.demod_refuses([name, "x.u8"], 1, f"{name}: {MISSING}")
+            os.mkdir(self.path(name))
+            self.recording_refused(message, "")
+            os.rmdir(self.path(name))
+            self.record()
+        for folder, output in (("y.sigmf-meta", "y"), ("z.sigmf-data", "z")):
+            os.mkdir(self.path(folder))
+            for program, arguments in ((DEMOD, ["x", output]), (GEN, ["--bits", "sent", output + ".sigmf-data"])):
+                self.refuses(program, arguments, 1, f"{folder}: Is a directory")
+        self.demod_refuses(["x", "none/out"], 1, f"none/out.sigmf-data: {MISSING}")
+        self.demod_refuses(["x", 300 * "x"], 1, 300 * "x" + ".sigmf-data: File name too long")
 
 
 if __name__ == "__main__":
-    bad_input_harness.main()
+    sys.exit(main())

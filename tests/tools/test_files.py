@@ -1,85 +1,84 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pipes, FIFOs, devices; OUTPUT appears complete or not at all."""
+"""Pipes, FIFOs, devices, descriptors; OUTPUT appears complete or not at all; what it replaces is kept; signals."""
 import os
-import resource
 import signal
+import struct
 import sys
 import threading
 import time
 
-from signal_environment import SIGNAL_ENVIRONMENT
+from environments import SIGNAL_ENVIRONMENT
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, DEADLY_SIGNALS, DEMOD, GEN, TIMEOUT, ToolTest, default_signals, main,
+    BACKEND, BLOCK_SYMBOLS, BOTH_DEMODS, DEADLY_SIGNALS, DEMOD, ENVIRONMENT, GEN, TIMEOUT, ToolTest, default_signals, limit_file_size, main,
 )  # fmt: skip
 
 
-class Streams(ToolTest):
-    """Pipes, FIFOs and what is not a regular file."""
-
-    uses_backend = True
-
+class FileTest(ToolTest):
     def setUp(self):
         super().setUp()
         self.make("x.cf32", "--symbols", "3000", "--snr-db", "20")
         self.data = self.read("x.cf32")
         self.expected = self.soft_bits("x.cf32")
 
-    def test_dribbled_pipe(self):
-        process = self.start(DEMOD, "--backend", BACKEND, "-", "y.u8", bufsize=0)
-        place = 0
+    def start_demod(self, *arguments, **options):
+        return self.start(DEMOD, "--backend", BACKEND, *arguments, bufsize=0, **options)
+
+
+class Streams(FileTest):
+    """Pipes, FIFOs and what is not a regular file."""
+
+    uses_backend = True
+
+    def test_pipes(self):
+        """What dribbles in half symbols, into a file that is whole or not there; and from pipe to pipe."""
+        process, written = self.start_demod("-", "y.u8"), 0
         for i in range(60):
             n = (1, 3, 7, 64, 1001)[i % 5]
-            process.stdin.write(self.data[place : place + n])
-            place += n
+            written += process.stdin.write(self.data[written : written + n])
             time.sleep(0.002)
-        self.assertNotIn("y.u8", self.files())
-        process.stdin.write(self.data[place:])
+            self.assertNotIn("y.u8", self.files())
+        process.stdin.write(self.data[written:])
         process.stdin.close()
-        self.assertEqual(process.wait(TIMEOUT), 0)
-        self.assertEqual(self.read("y.u8"), self.expected)
-
-    def test_pipes_on_both_sides(self):
+        self.assertEqual((process.wait(TIMEOUT), self.read("y.u8")), (0, self.expected))
         self.assertEqual(self.soft_bits("-", data=self.data), self.expected)
 
     def test_fifos(self):
         os.mkfifo(self.path("in"))
         os.mkfifo(self.path("out"))
-        process = self.start(DEMOD, "--backend", BACKEND, "in", "out")
+        process = self.start_demod("in", "out")
         received = []
         reader = threading.Thread(target=lambda: received.append(self.read("out")))
         reader.start()
         self.write("in", self.data)
         self.assertEqual(process.wait(TIMEOUT), 0)
         reader.join(TIMEOUT)
-        self.assertEqual(received, [self.expected])
-        self.assertEqual(self.files(), ["in", "out", "x.cf32"])
+        self.assertEqual((received, self.files()), ([self.expected], ["in", "out", "x.cf32"]))
 
-    def test_stdin_from_the_middle_of_a_file(self):
-        with open(self.path("x.cf32"), "rb") as file:
-            file.seek(8 * 1000)
-            file.flush()
-            os.lseek(file.fileno(), 8 * 1000, os.SEEK_SET)
-            self.assertEqual(self.soft_bits("-", stdin=file), self.expected[8 * 1000 :])
+    def test_fifo_without_the_other_end(self):
+        """It waits, as every program does, can be ended, and leaves nothing."""
+        os.mkfifo(self.path("f"))
+        for program, *arguments in ((DEMOD, "f", "y.u8"), (DEMOD, "--noise-file", "f", "x.cf32", "y.s8"), (DEMOD, "x.cf32", "f"),
+                                    (GEN, "f"), (GEN, "--bits", "f", "y.cf32")):  # fmt: skip
+            process = self.start(program, *arguments, preexec_fn=default_signals)
+            time.sleep(0.2)
+            self.assertIsNone(process.poll())
+            process.terminate()
+            self.assertEqual((process.wait(TIMEOUT), process.stderr.read(), self.files()), (-signal.SIGTERM, b"", ["f", "x.cf32"]))
 
-    def test_dev_null(self):
+    def test_devices(self):
+        """Nothing is lost where one device is read and written."""
         self.ok(self.demod("x.cf32", "/dev/null"))
-        self.assertTrue(os.path.exists("/dev/null") and not os.path.isfile("/dev/null"))
+        self.assertFalse(os.path.isfile("/dev/null"))
         self.assertEqual(self.soft_bits("/dev/null"), b"")
-
-    def test_dev_full(self):
-        self.fails(self.demod("x.cf32", "/dev/full"), 1, "/dev/full: No space left on device")
+        self.assertEqual(self.soft_bits("-"), b"")
+        self.ok(self.demod("/dev/null", "/dev/null"))
+        self.ok(self.gen("--symbols", "10", "--bits", "/dev/null", "/dev/null"))
+        with open("/dev/null", "r+b") as null:
+            self.ok(self.demod("-", "-", stdin=null, stdout=null))
         with open("/dev/full", "wb") as full:
-            result = self.demod("x.cf32", "-", stdout=full)
-            self.fails(result, 1, "standard output: No space left on device")
-        self.fails(self.gen("/dev/full"), 1, "/dev/full: No space left on device", "softqam-gen")
-        self.fails(
-            self.gen("--bits", "/dev/full", "y.cf32"), 1, "/dev/full: No space left on device", "softqam-gen"
-        )
-        self.fails(
-            self.gen("--bits", "y.bits", "/dev/full"), 1, "/dev/full: No space left on device", "softqam-gen"
-        )
-        self.assertEqual(self.files(), ["x.cf32"])
+            self.fails(self.demod("x.cf32", "-", stdout=full), 1, "standard output: No space left on device")
+        self.refuses(GEN, ["--bits", "y.bits", "/dev/full"], 1, "/dev/full: No space left on device")
 
     def test_closed_standard_streams(self):
         """A file that takes the descriptor of a closed stream must not be written or read in its place."""
@@ -91,206 +90,70 @@ class Streams(ToolTest):
         # The output would be the first to get descriptor 2, and messages with it.
         progress = ["--progress", "always"]
         result = self.demod(*progress, "-", "y.u8", data=self.data, stderr=None, preexec_fn=lambda: os.close(2))
-        self.assertEqual((result.code, result.out), (0, b""))
-        self.assertEqual(self.read("y.u8"), self.expected)
-        result = self.demod(
-            "x.cf32", "z.u8", stdin=None, stdout=None, stderr=None, preexec_fn=lambda: os.closerange(0, 3)
-        )
-        self.assertEqual(result.code, 0)
-        self.assertEqual(self.read("z.u8"), self.expected)
+        self.assertEqual((result.code, result.out, self.read("y.u8")), (0, b"", self.expected))
+        result = self.demod("x.cf32", "z.u8", stdin=None, stdout=None, stderr=None, preexec_fn=lambda: os.closerange(0, 3))
+        self.assertEqual((result.code, self.read("z.u8")), (0, self.expected))
 
 
-class Files(ToolTest):
+class Descriptors(FileTest):
+    """/dev/stdin and its like are the descriptor, with its position."""
+
+    def test_input(self):
+        for name in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            self.assertEqual(self.soft_bits(name, data=self.data), self.expected)
+            with open(self.path("x.cf32"), "rb") as file:
+                os.lseek(file.fileno(), 8 * 1000, os.SEEK_SET)
+                self.assertEqual(self.soft_bits(name, stdin=file), self.expected[8 * 1000 :])
+        with open(self.path("x.cf32"), "rb") as file:
+            fd = file.fileno()
+            os.lseek(fd, 8 * 2000, os.SEEK_SET)
+            self.assertEqual(self.soft_bits(f"/dev/fd/{fd}", pass_fds=[fd]), self.expected[8 * 2000 :])
+
+    def test_output(self):
+        """What a shell has appended to is still there."""
+        for name in ("/dev/stdout", "/dev/fd/1", "-"):
+            self.write("y", b"old")
+            with open(self.path("y"), "ab") as file:
+                self.ok(self.demod("x.cf32", name, stdout=file))
+            self.assertEqual((self.read("y"), self.files()), (b"old" + self.expected, ["x.cf32", "y"]))
+
+
+class Outputs(FileTest):
     """OUTPUT appears complete or not at all."""
 
     def setUp(self):
         super().setUp()
-        self.make("x.cf32", "--symbols", "300", "--snr-db", "20")
-        self.expected = self.soft_bits("x.cf32")
-
-    def unchanged(self, result, code, message, program="softqam-demod"):
-        """The tool failed, x.u8 is as it was, and nothing else is there."""
-        self.fails(result, code, message, program)
-        self.assertEqual(self.files(), ["x.cf32", "x.u8"])
-        self.assertEqual(self.read("x.u8"), b"old")
-
-    def test_empty_input(self):
-        self.write("empty", b"")
-        self.ok(self.demod("empty", "empty.u8"))
-        self.assertEqual(self.read("empty.u8"), b"")
-        self.assertEqual(self.ok(self.demod("-", "-")).out, b"")
-
-    def test_truncated_input(self):
-        text = "not a whole number of symbols: {} left over (a symbol has {})"
-        for name, size, n in (("x.cf32", 8, 1), ("x.cf32", 8, 7), ("x.cs16", 4, 3), ("x.cs8", 2, 1)):
-            for whole in (0, 1, 1000):
-                self.write(name, bytes(whole * size + n))
-                left = f"{n} byte{'' if n == 1 else 's'}"
-                self.fails(self.demod(name, "y.u8"), 1, f"{name}: " + text.format(left, size))
-                result = self.demod("-i", name[2:], "-", "y.u8", data=bytes(whole * size + n))
-                self.fails(result, 1, "standard input: " + text.format(left, size))
-                self.assertNotIn("y.u8", self.files())
-                self.assertFalse([f for f in self.files() if f.startswith(".")])
-
-    def test_truncated_after_blocks(self):
-        data = bytes(8 * BLOCK_SYMBOLS + 5)
         self.write("x.u8", b"old")
-        self.unchanged(
-            self.demod("-", "x.u8", data=data), 1,
-            "standard input: not a whole number of symbols: 5 bytes left over (a symbol has 8)",
-        )  # fmt: skip
 
-    def test_missing_input(self):
-        self.write("x.u8", b"old")
-        self.unchanged(self.demod("missing.cf32", "x.u8"), 1, "missing.cf32: No such file or directory")
-        self.unchanged(self.demod("", "x.u8"), 1, "'': No such file or directory")
-        self.unchanged(self.demod("x.cf32/y", "x.u8"), 1, "x.cf32/y: Not a directory")
-
-    def test_directory(self):
-        self.fails(self.demod(".", "y.u8"), 1, ".: Is a directory")
-        self.fails(self.demod("x.cf32", "."), 1, ".: Is a directory")
-        self.fails(self.gen("."), 1, ".: Is a directory", "softqam-gen")
-        self.assertEqual(self.files(), ["x.cf32"])
-
-    def test_output_that_cannot_be(self):
-        self.fails(self.demod("x.cf32", "none/y.u8"), 1, "none/y.u8: No such file or directory")
-        self.fails(self.demod("x.cf32", "none/"), 1, "none/: No such file or directory")
-        self.fails(self.demod("x.cf32", ""), 1, "'': No such file or directory")
-        self.fails(self.demod("x.cf32", "x.cf32/y.u8"), 1, "x.cf32/y.u8: Not a directory")
-        too_long = 256 * "y"
-        self.fails(self.demod("x.cf32", too_long), 1, too_long + ": File name too long")
-        self.assertEqual(self.files(), ["x.cf32"])
-
-    def test_longest_name(self):
-        name = 252 * "y" + ".u8"
-        self.ok(self.demod("x.cf32", name))
-        self.assertEqual(self.read(name), self.expected)
-
-    def test_control_characters_in_names(self):
-        self.fails(self.demod("a\nb\x1b[1m\x7f", "y.u8"), 1, "a\\nb\\x1b[1m\\x7f: No such file or directory")
-        self.fails(self.demod("\u00fc\u20ac", "y.u8"), 1, "\u00fc\u20ac: No such file or directory")
-
-    def as_nobody(self):
-        """Options of a process for whom permissions count."""
-        if os.geteuid() != 0:
-            return {}
-        os.chmod(self.directory, 0o755)
-        options = {"user": 65534, "group": 65534, "extra_groups": []}
-        try:
-            self.assertEqual(self.run_tool(DEMOD, "-V", **options).code, 0)
-        except (PermissionError, AssertionError):
-            self.skipTest("permissions do not bind root, and nobody else can run the tools")
-        return options
-
-    def test_permissions(self):
-        nobody = self.as_nobody()
-        self.write("locked.cf32", b"")
-        os.chmod(self.path("locked.cf32"), 0)
-        self.fails(self.demod("locked.cf32", "y.u8", **nobody), 1, "locked.cf32: Permission denied")
-        os.mkdir(self.path("closed"))
-        os.chmod(self.path("closed"), 0o555)
-        self.fails(self.demod("x.cf32", "closed/y.u8", **nobody), 1, "closed/y.u8: no file can be made in its folder: Permission denied")
-        os.mkdir(self.path("open"))
-        os.chmod(self.path("open"), 0o777)
-        self.write("open/y.u8", b"old")
-        os.chmod(self.path("open/y.u8"), 0o444)
-        # The directory would allow it to be replaced, but its owner did not.
-        self.fails(self.demod("x.cf32", "open/y.u8", **nobody), 1, "open/y.u8: Permission denied")
-        self.assertEqual(self.read("open/y.u8"), b"old")
-        self.assertEqual(os.listdir(self.path("open")), ["y.u8"])
-
-    def test_mode(self):
-        for mask, mode in ((0o022, 0o644), (0o027, 0o640), (0, 0o666)):
-            self.ok(self.demod("x.cf32", "y.u8", umask=mask))
-            self.assertEqual(os.stat(self.path("y.u8")).st_mode & 0o7777, mode)
-            os.unlink(self.path("y.u8"))
-        for mode in (0o600, 0o664, 0o755):
-            self.write("y.u8", b"old")
-            os.chmod(self.path("y.u8"), mode)
-            self.ok(self.demod("x.cf32", "y.u8", umask=0o077))
-            self.assertEqual(os.stat(self.path("y.u8")).st_mode & 0o7777, mode)
-            self.assertEqual(self.read("y.u8"), self.expected)
-
-    def test_replaced_at_once(self):
-        """Who has the old file open keeps the old bytes: it is a new file that takes the name."""
-        self.write("y.u8", b"old")
-        with open(self.path("y.u8"), "rb") as old:
-            self.ok(self.demod("x.cf32", "y.u8"))
-            self.assertEqual(old.read(), b"old")
-        self.assertEqual(self.read("y.u8"), self.expected)
-        self.assertEqual(self.files(), ["x.cf32", "y.u8"])
-
-    def test_symlinks(self):
-        os.mkdir(self.path("d"))
-        self.write("d/real", b"old")
-        os.symlink("d/link2", self.path("link1"))
-        os.symlink("real", self.path("d/link2"))
-        os.symlink("d/fresh", self.path("dangling"))
-        os.symlink(self.path("d/absolute"), self.path("to-absolute"))
-        for link, target in (("link1", "d/real"), ("dangling", "d/fresh"), ("to-absolute", "d/absolute")):
-            self.ok(self.demod("x.cf32", link))
-            self.assertEqual(self.read(target), self.expected)
-            self.assertTrue(os.path.islink(self.path(link)))
-        self.assertEqual(sorted(os.listdir(self.path("d"))), ["absolute", "fresh", "link2", "real"])
-        os.symlink("loop", self.path("loop"))
-        self.fails(self.demod("x.cf32", "loop"), 1, "loop: Too many levels of symbolic links")
-        os.symlink("/dev/null", self.path("null"))
-        self.ok(self.demod("x.cf32", "null"))
-        self.assertTrue(os.path.islink(self.path("null")))
-
-    def test_suffix_of_the_other_operand(self):
-        """With the format named it is a name like any other."""
-        for name in ("y.cf32", "y.CS16"):
-            self.ok(self.demod("-o", "u8", "x.cf32", name))
-            self.assertEqual(self.read(name), self.expected)
-        for name in ("z.u8", "z.S16", "z.F32"):
-            self.write(name, self.read("x.cf32"))
-            self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
-            self.ok(self.gen("-o", "cf32", "--symbols", "300", "--snr-db", "20", name))
-            self.assertEqual(self.read(name), self.read("x.cf32"))
-
-    def test_unknown_suffix(self):
-        """The same, and none is a name whose dots are elsewhere."""
-        data = self.read("x.cf32")
+    def test_names(self):
+        """The longest; dots that make no suffix; with the format named, suffixes of the other operand and unknown ones."""
         os.mkdir(self.path("d.cu8"))
-        for name in ("y.cu8", "y.wav", "y.", ".y", "..y", ".s8", "..cs16", "d.cu8/y", "y.sigmf-data"):
-            self.write(name, data)
-            self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
-            self.ok(self.demod("-o", "u8", "x.cf32", name))
-            self.assertEqual(self.read(name), self.expected)
-            self.ok(self.gen("-o", "cf32", "--symbols", "300", "--snr-db", "20", name))
-            self.assertEqual(self.read(name), data)
-            if name not in ("y.cu8", "y.wav", "y.sigmf-data"):
-                self.assertEqual(self.soft_bits(name), self.expected)
-                self.ok(self.gen("--symbols", "300", "--snr-db", "20", name))
-                self.assertEqual(self.read(name), data)
-                self.ok(self.demod("x.cf32", name))
+        plain = [252 * "y" + ".u8", "y.", ".y", "..y", ".s8", "..cs16", "d.cu8/y"]
+        for name in (*plain, "y.cf32", "y.CS16", "z.u8", "z.F32", "y.cu8", "y.wav", "y.sigmf-data"):
+            for options in ([], ["-o", "u8"]) if name in plain else (["-o", "u8"],):
+                self.ok(self.demod("--no-sigmf", *options, "x.cf32", name))
                 self.assertEqual(self.read(name), self.expected)
+            for options in ([], ["-o", "cf32"]) if name in plain[1:] else (["-o", "cf32"],):
+                self.ok(self.gen(*options, "--symbols", "3000", "--snr-db", "20", name))
+                if name != "y.sigmf-data":
+                    self.assertEqual(self.read(name), self.data)
+                self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
+            if name in plain[1:]:
+                self.assertEqual(self.soft_bits(name), self.expected)
 
-    def test_input_and_output_are_one_device(self):
-        """Nothing is lost there."""
-        self.ok(self.demod("/dev/null", "/dev/null"))
-        self.ok(self.gen("--symbols", "10", "--bits", "/dev/null", "/dev/null"))
-        with open("/dev/null", "r+b") as null:
-            self.ok(self.demod("-", "-", stdin=null, stdout=null))
-
-    def test_bits_and_output_are_one(self):
-        os.mkdir(self.path("d"))
-        for bits, output in (("y", "y"), ("./y", "y"), ("d/../y", "y"), ("x.cf32", "x.cf32"), ("-", "-")):
-            result = self.gen("--symbols", "10", "--bits", bits, output)
-            self.fails(result, 2, f"--bits: '{bits}' is OUTPUT as well", "softqam-gen")
-        self.assertEqual(self.files(), ["d", "x.cf32"])
-        self.ok(self.gen("--symbols", "10", "--bits", "d/y", "y"))
-
-    def test_neither_file_without_the_other(self):
-        self.write("x.u8", b"old")
-        self.unchanged(
-            self.gen("-o", "cf32", "--bits", "none/b", "x.u8"), 1, "none/b: No such file or directory", "softqam-gen"
-        )
-        self.unchanged(
-            self.gen("--bits", "x.u8", "none/b"), 1, "none/b: No such file or directory", "softqam-gen"
-        )
-        self.unchanged(self.gen("--bits", "x.u8", "/dev/full"), 1, "/dev/full: No space left on device", "softqam-gen")
+    def test_failures(self):
+        """Before anything is written, after blocks, at a limit, where another output cannot be made or has another name."""
+        half = bytes(8 * BLOCK_SYMBOLS + 5)
+        whole = "standard input: not a whole number of symbols: 5 bytes left over (a symbol has 8)"
+        self.refuses(DEMOD, ["-", "x.u8"], 1, whole, data=half)
+        limit = limit_file_size(20000)
+        for program, arguments, message in (
+            (DEMOD, ["x.cf32", "x.u8"], "x.u8: File too large"), (DEMOD, ["x.cf32", "y.u8"], "y.u8: File too large"),
+            (GEN, ["-o", "cf32", "x.u8"], "x.u8: File too large"), (GEN, ["--bits", "x.u8", "y.cf32"], "y.cf32: File too large"),
+        ):  # fmt: skip
+            self.refuses(program, arguments, 1, message, **limit)
+        for arguments in (["-o", "cf32", "--bits", "none/b", "x.u8"], ["--bits", "x.u8", "none/b"]):
+            self.refuses(GEN, arguments, 1, "none/b: No such file or directory")
 
     def test_second_file_cannot_take_its_name(self):
         """The first one is taken back, unless it has replaced another."""
@@ -301,55 +164,151 @@ class Files(ToolTest):
             self.assertEqual(process.stderr.read(), b"softqam-gen: b: Is a directory\n")
             self.assertEqual(process.wait(TIMEOUT), 1)
             os.rmdir(self.path("b"))
-            self.assertEqual(self.files(), ["x.cf32"])
-
-    def test_full_file_system(self):
-        """A limit on the size of files stands for a disk that fills up half way."""
-        self.make("x.cf32", "--symbols", "300000")
-        self.write("x.u8", b"old")
-
-        def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
-
-        self.unchanged(self.demod("x.cf32", "x.u8", preexec_fn=limit), 1, "x.u8: File too large")
-
-    def test_signals(self):
-        self.write("x.u8", b"old")
-        for number in DEADLY_SIGNALS:
-            process = self.start(
-                DEMOD, "-", "x.u8", bufsize=0, preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT
-            )
-            process.stdin.write(bytes(8 * 1000))
-            self.wait_for_temporary(1, process)
-            process.send_signal(number)
-            self.assertEqual(process.wait(TIMEOUT), -number)
             self.assertEqual(self.files(), ["x.cf32", "x.u8"])
-            self.assertEqual(self.read("x.u8"), b"old")
 
-    def test_signals_amid_work(self):
+    def test_no_clobber(self):
+        """Nothing that is there is replaced, not even what comes while the tool runs."""
+        for option in ("-n", "--no-clobber"):
+            for program, *arguments in ((DEMOD, "x.cf32", "x.u8"), (GEN, "-o", "cf32", "x.u8"), (GEN, "--bits", "x.u8", "z.cf32"),
+                                        (DEMOD, "--stats=json:x.u8", "x.cf32", "z.u8"), (BOTH_DEMODS[-1], "x.cf32", "x.u8")):  # fmt: skip
+                message = "x.u8: is there already, and --no-clobber keeps it"
+                self.refuses(program, [option, *arguments], 1, message, env=ENVIRONMENT)
+        process = self.start_demod("-n", "-", "z.u8")
+        process.stdin.write(self.data)
+        self.wait_for_temporary(1, process)
+        self.write("z.u8", b"other")
+        process.stdin.close()
+        self.assertEqual((process.wait(TIMEOUT), self.read("z.u8")), (1, b"other"))
+        self.assertEqual(process.stderr.read(), b"softqam-demod: z.u8: File exists\n")
+        self.assertEqual(self.files(), ["x.cf32", "x.u8", "z.u8"])
+        for output in ("new.u8", "/dev/null"):
+            self.ok(self.demod("-n", "x.cf32", output))
+        self.assertEqual(self.read("new.u8"), self.expected)
+
+    def test_mode(self):
+        for mask, mode in ((0o022, 0o644), (0o027, 0o640), (0, 0o666)):
+            self.ok(self.demod("x.cf32", "y.u8", umask=mask))
+            self.assertEqual(os.stat(self.path("y.u8")).st_mode & 0o7777, mode)
+            os.unlink(self.path("y.u8"))
+
+    def test_replaced_at_once(self):
+        """Who has the old file open keeps the old bytes: it is a new file that takes the name."""
+        with open(self.path("x.u8"), "rb") as old:
+            self.ok(self.demod("x.cf32", "x.u8"))
+            self.assertEqual(old.read(), b"old")
+        self.assertEqual((self.read("x.u8"), self.files()), (self.expected, ["x.cf32", "x.u8"]))
+
+    def test_symlinks(self):
+        os.mkdir(self.path("d"))
+        self.write("d/real", b"old")
+        for link, target in (("link1", "d/link2"), ("d/link2", "real"), ("dangling", "d/fresh"), ("to-absolute", self.path("d/absolute")),
+                             ("null", "/dev/null")):  # fmt: skip
+            os.symlink(target, self.path(link))
+        for link, target in (("link1", "d/real"), ("dangling", "d/fresh"), ("to-absolute", "d/absolute"), ("null", None)):
+            self.ok(self.demod("x.cf32", link))
+            self.assertEqual(target and self.read(target), target and self.expected)
+            self.assertTrue(os.path.islink(self.path(link)))
+        self.assertEqual(sorted(os.listdir(self.path("d"))), ["absolute", "fresh", "link2", "real"])
+
+
+class Replaced(FileTest):
+    """What replaces a file has its mode, owner, access control list and attributes; nobody gains access by it."""
+
+    # user rw, user 1234 rw, group nothing, mask rw, others nothing
+    NO_ID = 0xFFFFFFFF
+    ACL = struct.pack("<I" + 5 * "HHI", 2, 1, 6, NO_ID, 2, 6, 1234, 4, 0, NO_ID, 16, 6, NO_ID, 32, 0, NO_ID)
+
+    def setUp(self):
+        super().setUp()
+        try:
+            os.setxattr(self.path("x.cf32"), "system.posix_acl_access", self.ACL)
+            os.setxattr(self.path("x.cf32"), "user.note", b"mine")
+        except OSError:
+            self.skipTest("no attributes on this file system")
+
+    def replaced(self, program, arguments, mode, owner=None, acl=None, **options):
+        self.write("old", b"old")
+        path = self.path("old")
+        os.chmod(path, mode)
+        if owner:
+            os.chown(path, *owner)
+        if acl:
+            os.setxattr(path, "system.posix_acl_access", acl)
+        os.setxattr(path, "user.note", b"mine")
+        self.ok(self.run_tool(program, *arguments, "old", env=ENVIRONMENT, umask=0o077, **options))
+        self.assertNotEqual(self.read("old"), b"old")
+        found = os.stat(path), os.listxattr(path), acl and os.getxattr(path, "system.posix_acl_access")
+        if "user" not in options:  # who may read it
+            self.assertEqual(os.getxattr(path, "user.note"), b"mine")
+        os.remove(path)
+        return found
+
+    def test_all_is_kept(self):
+        owner = (1234, 4321) if os.geteuid() == 0 else None
+        for program, *arguments in *((program, "x.cf32") for program in BOTH_DEMODS), (GEN, "-q", "--symbols", "9"):
+            with self.subTest(program=program):
+                self.assertEqual(self.replaced(program, arguments, 0o640, acl=self.ACL)[2], self.ACL)
+                for mode in (0o604, 0o755):
+                    status, attributes, _ = self.replaced(program, arguments, mode, owner)
+                    self.assertEqual((status.st_mode & 0o7777, attributes), (mode, ["user.note"]))
+                    if owner:
+                        self.assertEqual((status.st_uid, status.st_gid), owner)
+
+    def test_a_group_that_cannot_be_kept(self):
+        """Another one gets what others have, a list is as narrow."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        os.chmod(self.directory, 0o777)
+        os.chmod(self.path("x.cf32"), 0o644)
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        for mode, expected in ((0o662, 0o622), (0o676, 0o666), (0o602, 0o622)):
+            status, _, _ = self.replaced(DEMOD, ["x.cf32"], mode, (0, 0), **nobody)
+            self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o777), (65534, 65534, expected))
+
+    def test_list_of_the_folder(self):
+        """A default one is for files that are new."""
+        os.setxattr(self.directory, "system.posix_acl_default", self.ACL)
+        self.write("old", b"old")
+        os.removexattr(self.path("old"), "system.posix_acl_access")
+        os.chmod(self.path("old"), 0o644)
+        self.ok(self.demod("x.cf32", "old"))
+        self.assertEqual((os.listxattr(self.path("old")), os.stat(self.path("old")).st_mode & 0o777), ([], 0o644))
+
+
+class Signals(FileTest):
+    def setUp(self):
+        super().setUp()
         self.write("x.u8", b"old")
+        self.before = self.snapshot()
+
+    def ended(self, process, number):
+        process.send_signal(number)
+        self.assertEqual((process.wait(TIMEOUT), self.snapshot()), (-number, self.before))
+
+    def test_leave_nothing(self):
+        """Whatever the signal, SIGKILL included; of a recording neither file."""
+        for n, arguments in ((1, ["x.u8"]), (2, ["--sigmf", "out"])):
+            for number in (*DEADLY_SIGNALS, signal.SIGKILL):
+                process = self.start_demod(*arguments[:-1], "-", arguments[-1], preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT)
+                process.stdin.write(bytes(8 * 1000))
+                self.wait_for_temporary(n, process)
+                self.ended(process, number)
+
+    def test_amid_work(self):
         for delay in (0, 0.01, 0.1):
-            process = self.start(
-                GEN, "--symbols", "1000000000000", "-o", "cf32", "--bits", "b", "x.u8", preexec_fn=default_signals
-            )
+            process = self.start(GEN, "--symbols", "1T", "-o", "cf32", "--bits", "b", "x.u8", preexec_fn=default_signals)
             self.wait_for_temporary(2, process)
             time.sleep(delay)
-            process.terminate()
-            self.assertEqual(process.wait(TIMEOUT), -signal.SIGTERM)
-            self.assertEqual(self.files(), ["x.cf32", "x.u8"])
-            self.assertEqual(self.read("x.u8"), b"old")
+            self.ended(process, signal.SIGTERM)
 
-    def test_ignored_signal(self):
+    def test_ignored(self):
         """nohup softqam-demod ..."""
-        ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        process = self.start(DEMOD, "-", "y.u8", bufsize=0, preexec_fn=ignore)
+        process = self.start_demod("-", "y.u8", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_for_temporary(1, process)
         process.send_signal(signal.SIGHUP)
-        process.stdin.write(self.read("x.cf32"))
+        process.stdin.write(self.data)
         process.stdin.close()
-        self.assertEqual(process.wait(TIMEOUT), 0)
-        self.assertEqual(self.read("y.u8"), self.expected)
+        self.assertEqual((process.wait(TIMEOUT), self.read("y.u8")), (0, self.expected))
 
 
 if __name__ == "__main__":

@@ -1,64 +1,64 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What softqam-demod makes of INPUT: its formats, parts of it, a pipe that is still being written, its scale."""
+"""What softqam-demod makes of INPUT: its formats, parts of it, a pipe that is still being written, its scale; warnings of
+symbols that are not what the command takes them for.
+"""
 import math
 import os
 import random
 import select
 import sys
+import tarfile
 import time
 
-from tools_harness import BACKEND, DEMOD, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, main, pack, unpack
+from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, main, pack, plural, unpack
+
+SHOWN = {name: name.upper().replace("PI2", "pi/2") for name in MODULATIONS}
+# Es/N0 in dB at which each modulation is used.
+SNRS = {"bpsk": 12, "pi2-bpsk": 12, "qpsk": 9, "16qam": 18, "64qam": 24, "256qam": 30, "1024qam": 36}
 
 
 class Formats(ToolTest):
-    """Those that are not the library's, as those that they become."""
-
-    def setUp(self):
-        super().setUp()
+    def test_that_are_converted(self):
+        """As the formats that they become: offset binary exactly, wider ones rounded once; all floats."""
         self.make("x.cs8", "--symbols", "999", "--snr-db", "25")
-        self.make("x.cf32", "--symbols", "999", "--snr-db", "25")
-
-    def check(self, name, as_name, *arguments):
-        result = self.ok(self.demod("-q", *arguments, name, "-"))
-        self.assertEqual(result.out, self.ok(self.demod("-q", *arguments, as_name, "-")).out)
-
-    def test_cu8(self):
-        """Offset binary: 128 is 0."""
-        self.write("x.cu8", bytes(byte ^ 0x80 for byte in self.read("x.cs8")))
-        self.check("x.cu8", "x.cs8")
-        self.check("x.cu8", "x.cs8", "-o", "f32", "--snr-db", "25", "--input-scale", "1/64")
-        self.write("ends.cu8", bytes([0, 128, 255, 127]))
-        self.write("ends.cf32", pack("f", [-1, 0, 127 / 128, -1 / 128]))
-        self.check("ends.cu8", "ends.cf32", "-o", "f32", "--snr-db", "10")
-
-    def test_cf64(self):
-        values = unpack("f", self.read("x.cf32"))
-        # Half a step of binary32 above and below, which are rounded away.
-        doubles = [v * (1 + random.Random(i).choice([-1, 0, 1]) * 2.0**-26) for i, v in enumerate(values)]
-        self.write("x.cf64", pack("d", doubles))
-        self.check("x.cf64", "x.cf32", "-o", "f32", "--snr-db", "25")
-        special = [1e300, 0, -1e-320, 1, math.nan, 1, -math.inf, 1]
-        self.write("s.cf64", pack("d", special))
-        self.write("s.cf32", pack("f", [math.inf, 0, -0.0, 1, math.nan, 1, -math.inf, 1]))
-        self.check("s.cf64", "s.cf32", "-o", "f32", "--snr-db", "25")
-
-    def test_cs32(self):
+        floats = unpack("f", self.read(self.make("x.cf32", "--symbols", "999", "--snr-db", "25")))
         generator = random.Random(1)
         words = [generator.randrange(-(2**31), 2**31) for _ in range(1996)] + [2**31 - 1, -(2**31), 0, 1]
-        scaled = pack("f", [word / 2**31 for word in words])
-        self.write("y.cf32", scaled)
-        for suffix in (".cs32", ".ci32"):
-            self.write("y" + suffix, pack("i", words))
-            self.check("y" + suffix, "y.cf32", "-o", "f32", "--snr-db", "25")
-        result = self.ok(self.demod("-q", "-i", "ci32", "--input-scale", "1/2147483648", "y.cs32", "-"))
-        self.assertEqual(result.out, self.soft_bits("-q", "y.cf32"))
+        # Less than half a step of binary32 above and below, which is rounded away.
+        doubles = [v * (1 + generator.choice([-1, 0, 1]) * 2.0**-26) for v in floats] + [1e300, 0, -1e-320, 1, math.nan, 1, -math.inf, 1]
+        singles = [*floats, math.inf, 0, -0.0, 1, math.nan, 1, -math.inf, 1]
+        for names, data, as_name, as_data in (
+            (["cu8"], bytes(byte ^ 0x80 for byte in self.read("x.cs8")), "cs8", self.read("x.cs8")),
+            (["cu8"], bytes([0, 128, 255, 127]), "cf32", pack("f", [-1, 0, 127 / 128, -1 / 128])),
+            (["cf64"], pack("d", doubles), "cf32", pack("f", singles)),
+            (["cs32", "ci32"], pack("i", words), "cf32", pack("f", [word / 2**31 for word in words])),
+        ):  # fmt: skip
+            for name in names:
+                self.write("y." + name, data)
+                self.write("z." + as_name, as_data)
+                for options in ([], ["-o", "f32", "--snr-db", "25"], ["-i", name]):
+                    other = ["-i", as_name] if "-i" in options else options
+                    self.assertEqual(self.soft_bits(*options, "y." + name), self.soft_bits(*other, "z." + as_name), (name, options))
+        scaled = ["-q", "--input-scale"]
+        self.assertEqual(self.soft_bits(*scaled, "1/2147483648", "y.ci32"), self.soft_bits(*scaled, "1", "z.cf32"))
 
-    def test_suffixes_of_sigmf(self):
-        for suffix, name in ((".ci8", "cs8"), (".ci16", "cs16")):
-            self.make("y." + name, "--symbols", "100")
-            self.write("y" + suffix, self.read("y." + name))
-            self.check("y" + suffix, "y." + name)
+    def test_foreign_files(self):
+        """What begins like a file that holds more than samples is told, with what to do about it."""
+        header = b"\x07\x07\x02\x00\x07rx_rate\x04" + 100 * b"\x41"
+        with tarfile.open(self.path("t.tar"), "w") as tar:
+            tar.add(self.path(self.make("x.cf32", "--symbols", "100")), "x.cf32")
+        for data, what in ((header, "a header of GNU Radio's; a detached one leaves plain samples"),
+                           (b"\x09" + header[1:], "a header of GNU Radio's; a detached one leaves plain samples"),
+                           (self.read("t.tar"), "a tar archive; unpack it"), (b"RIFF\x00\x00\x00\x00WAVE" + bytes(84), "a WAV file; convert it"),
+                           (b"\x93NUMPY\x01\x00" + bytes(80), "a NumPy array; its tofile() writes plain samples"),
+                           (b"MATLAB 5.0 MAT-file" + bytes(85), "a MATLAB file; its fwrite() writes plain samples"),
+                           (b"\x89HDF\r\n\x1a\n" + bytes(96), "an HDF5 file; convert it")):  # fmt: skip
+            self.write("f", data + bytes(-len(data) % 8))
+            for name, shown in (("f", "f"), ("-", "standard input")):
+                result = self.ok(self.demod(name, "y.hard", data=self.read("f")))
+                self.assertEqual(result.err.splitlines()[0], f"softqam-demod: {shown}: warning: begins like {what}")
+        self.assertNotIn("begins", self.demod("--skip", "1", "f", "y.hard").err)
 
 
 class Parts(ToolTest):
@@ -84,20 +84,16 @@ class Parts(ToolTest):
         self.assertEqual(self.soft_bits("--skip", "990", "x.cf32"), self.expected[8 * 990 :])
         shards = [self.soft_bits("--skip", "10", "--count", "7", "--shard", f"{k}/3", "x.cf32") for k in (1, 2, 3)]
         self.assertEqual(b"".join(shards), self.expected[80:136])
+        for name, shown in (("x.cf32", "x.cf32"), ("-", "standard input")):
+            result = self.ok(self.demod("--skip", "960", "--count", "41", name, "y.u8", data=self.data))
+            self.assertEqual(result.err, f"softqam-demod: {shown}: warning: only 40 symbols after --skip, fewer than --count 41\n")
+            self.assertEqual(self.ok(self.demod("--count", "1000", name, "y.u8", data=self.data)).err, "")
 
     def test_an_end_is_not_waited_for(self):
         """What comes after --count need not come."""
         process = self.start(DEMOD, "--backend", BACKEND, "--count", "3", "-", "-", bufsize=0)
         process.stdin.write(self.data[:30])
-        self.assertEqual(process.wait(TIMEOUT), 0)
-        self.assertEqual(process.stdout.read(), self.expected[:24])
-
-    def test_skipped_beyond_the_end(self):
-        cause = "has only 1000 symbols, so --skip 1001 leaves nothing"
-        self.fails(self.demod("--skip", "1001", "x.cf32", "y.u8"), 1, f"x.cf32: {cause}")
-        result = self.demod("--skip", "1001", "-", "y.u8", data=self.data)
-        self.fails(result, 1, f"standard input: {cause}")
-        self.assertNotIn("y.u8", self.files())
+        self.assertEqual((process.wait(TIMEOUT), process.stdout.read()), (0, self.expected[:24]))
 
     def test_estimate_of_the_part(self):
         self.make("y.cf32", "--symbols", "1000", "--snr-db", "30")
@@ -106,43 +102,29 @@ class Parts(ToolTest):
             arguments = ["-q", "-o", "f32", "--noise-var", "auto"]
             self.assertEqual(self.soft_bits(*arguments, *part, "both.cf32"), self.soft_bits(*arguments, name))
 
-    def test_recordings(self):
-        meta = b'{"global": {"core:datatype": "cf32_le", "core:version": "1.0.0"}, "captures": [], "annotations": []}'
-        self.write("r.sigmf-meta", meta)
-        self.write("r.sigmf-data", self.data)
-        self.ok(self.demod("--skip", "1", "--count", "2", "r", "y"))
-        self.assertEqual(self.read("y"), self.expected[8:24])
-        for option in (["--skip", "1"], ["--count", "1"]):
-            cause = "what --skip and --count leave is no recording; choose a plain OUTPUT"
-            self.fails(self.demod(*option, "r", "z.sigmf-meta"), 2, f"z.sigmf-meta: {cause}")
-
     def test_partial(self):
         for left in (1, 7):
-            warning = f"warning: {left} byte{'s' * (left > 1)} left over at the end ignored (a symbol has 8)"
             data = self.data + bytes(left)
             self.write("y.cf32", data)
-            cause = f"not a whole number of symbols: {left} byte{'s' * (left > 1)} left over (a symbol has 8)"
+            cause = f"not a whole number of symbols: {plural(left, 'byte')} left over (a symbol has 8)"
             for partial in ([], ["--partial", "error"]):
                 self.fails(self.demod(*partial, "y.cf32", "y.u8"), 1, f"y.cf32: {cause}")
             for name, shown in (("y.cf32", "y.cf32"), ("-", "standard input")):
-                result = self.ok(self.demod("--partial", "ignore", name, "-", data=data))
-                self.assertEqual((result.out, result.err), (self.expected, f"softqam-demod: {shown}: {warning}\n"))
-                result = self.ok(self.demod("-q", "--partial", "ignore", name, "-", data=data))
-                self.assertEqual((result.out, result.err), (self.expected, ""))
-            noise = ["-q", "--partial", "ignore", "-o", "s8", "--noise-file", "n0"]
-            self.assertEqual(self.soft_bits(*noise, "y.cf32"), self.llrs)
+                for quiet, said in (([], f"softqam-demod: {shown}: warning: {plural(left, 'byte')} left over at the end ignored (a symbol has 8)\n"),
+                                    (["-q"], "")):  # fmt: skip
+                    result = self.ok(self.demod(*quiet, "--partial", "ignore", name, "-", data=data))
+                    self.assertEqual((result.out, result.err), (self.expected, said))
+            noise = ["-q", "--partial", "ignore", "-o", "s8", "--noise-file"]
+            self.assertEqual(self.soft_bits(*noise, "n0", "y.cf32"), self.llrs)
         self.write("y.cf32", b"\1\2")
-        result = self.ok(self.demod("--partial", "ignore", "y.cf32", "-"))
-        self.assertEqual(result.out, b"")
+        self.assertEqual(self.ok(self.demod("--partial", "ignore", "y.cf32", "-")).out, b"")
         self.write("n1", self.read("n0") + b"\0")
-        result = self.demod("--partial", "ignore", "-o", "s8", "--noise-file", "n1", "x.cf32", "y")
-        self.assertEqual(result.code, 1)
+        self.assertEqual(self.demod(*noise, "n1", "x.cf32", "y").code, 1)
 
     def test_empty(self):
         """Is as good with one noise variance as with another."""
         self.write("e.cf32", b"")
-        self.write("e", b"")
-        for noise in (["--snr-db", "20"], ["--noise-var", "auto"], ["--noise-file", "e"]):
+        for noise in (["--snr-db", "20"], ["--noise-var", "auto"], ["--noise-file", "e.cf32"]):
             for extra in ([], ["--input-scale", "auto"], ["--stats"], ["--verify"]):
                 for name in ("e.cf32", "-"):
                     result = self.ok(self.demod(*noise, *extra, "-o", "s8", name, "y"))
@@ -158,7 +140,9 @@ class Live(ToolTest):
         super().setUp()
         self.make("x.cf32", "--symbols", "3000", "--snr-db", "20")
         self.data = self.read("x.cf32")
-        self.expected = self.soft_bits("x.cf32")
+
+    def live(self, *arguments):
+        return self.start(DEMOD, "--backend", BACKEND, *arguments, "-", "-", bufsize=0)
 
     def receive(self, process, n):
         received = b""
@@ -168,59 +152,49 @@ class Live(ToolTest):
             received += os.read(process.stdout.fileno(), n - len(received))
         return received
 
+    def ends(self, process, rest=b""):
+        process.stdin.close()
+        self.assertEqual((process.stdout.read(), process.wait(TIMEOUT)), (rest, 0))
+
     def test_packets(self):
         """Of all lengths; half a symbol waits for its other half."""
-        process = self.start(DEMOD, "--backend", BACKEND, "-", "-", bufsize=0)
+        process, expected = self.live(), self.soft_bits("x.cf32")
         sent = received = 0
         for n in (8, 1, 7, 3, 20, 801, 800, 7, 1):
             process.stdin.write(self.data[sent : sent + n])
             sent += n
             complete = sent // 8 * 8
-            self.assertEqual(self.receive(process, complete - received), self.expected[received:complete])
+            self.assertEqual(self.receive(process, complete - received), expected[received:complete])
             received = complete
-        process.stdin.close()
-        self.assertEqual(process.wait(TIMEOUT), 0)
+        self.ends(process)
 
-    def test_to_a_file_that_is_no_pipe(self):
-        """Is still whole or not there."""
-        process = self.start(DEMOD, "--backend", BACKEND, "-", "y.u8", bufsize=0)
-        for k in range(0, len(self.data), 8000):
-            process.stdin.write(self.data[k : k + 8000])
-            time.sleep(0.002)
-            self.assertNotIn("y.u8", self.files())
-        process.stdin.close()
-        self.assertEqual(process.wait(TIMEOUT), 0)
-        self.assertEqual(self.read("y.u8"), self.expected)
-
-    def test_other_bytes_of_the_same_estimate(self):
-        """An estimate takes as many symbols as there are, however they come."""
+    def test_estimates(self):
+        """An estimate takes as many symbols as there are, however they come; once there is one, more comes as it arrives."""
         arguments = ["-q", "-o", "f32", "--noise-var", "auto"]
-        whole = self.soft_bits(*arguments, "x.cf32")
-        process = self.start(DEMOD, "--backend", BACKEND, *arguments, "-", "-", bufsize=0)
+        process = self.live(*arguments)
         for k in range(0, len(self.data), 1001):
             process.stdin.write(self.data[k : k + 1001])
             time.sleep(0.001)
         self.assertFalse(select.select([process.stdout], [], [], 0.01)[0])
-        process.stdin.close()
-        self.assertEqual(process.stdout.read(), whole)
-
-    def test_after_an_estimate(self):
-        """Once there is one, it comes as it arrives."""
+        self.ends(process, self.soft_bits(*arguments, "x.cf32"))
         self.make("y.cs8", "--symbols", str(NOISE_AUTO_SYMBOLS + 10), "--snr-db", "20")
         data = self.read("y.cs8")
         arguments = ["-q", "-o", "s8", "--noise-var", "auto", "--input-scale", "1/64"]
         expected = self.soft_bits(*arguments, "y.cs8")
-        process = self.start(DEMOD, "--backend", BACKEND, *arguments, "-i", "cs8", "-", "-", bufsize=0)
-        n = 2 * NOISE_AUTO_SYMBOLS
+        process, n = self.live(*arguments, "-i", "cs8"), 2 * NOISE_AUTO_SYMBOLS
         process.stdin.write(data[:n])
         self.assertEqual(self.receive(process, 4 * n), expected[: 4 * n])
         process.stdin.write(data[n : n + 2])
         self.assertEqual(self.receive(process, 8), expected[4 * n : 4 * n + 8])
-        process.stdin.close()
-        self.assertEqual(process.wait(TIMEOUT), 0)
+        self.ends(process)
 
 
-class Scale(ToolTest):
+class WarningTest(ToolTest):
+    def says(self, *arguments):
+        return self.ok(self.demod(*arguments, "y")).err.replace("softqam-demod: ", "").splitlines()
+
+
+class Scale(WarningTest):
     """Warnings about a wrong one, and one that is told from the symbols."""
 
     def setUp(self):
@@ -228,76 +202,118 @@ class Scale(ToolTest):
         self.make("x.cs16", "--symbols", "20000", "--snr-db", "30")
         self.make("x.cf32", "--symbols", "20000", "--snr-db", "30")
 
-    def warnings(self, *arguments):
-        lines = self.ok(self.demod(*arguments, "y")).err.splitlines()
-        return [line.removeprefix("softqam-demod: ") for line in lines if "warning" in line]
-
     def test_wrong_scale(self):
         for noise in (["-o", "u8"], ["-o", "s8", "--noise-var", "auto"], ["-o", "s8", "--snr-db", "30"]):
-            for scale, energy in (("1/32768", 0.0626), ("1/16384", 0.25), ("1/10000", 0.67), ("1/7000", 1.37), ("1/4096", 4.0),
-                                  ("1", 6.7e7)):  # fmt: skip
-                (warning,) = self.warnings(*noise, "--input-scale", scale, "x.cs16")
-                pattern = (r"x\.cs16: warning: mean symbol energy \S+, where \S+ is expected:"
-                           r" 256QAM at (30.0|29.9|30.1) dB of another scale; --input-scale auto would scale it")  # fmt: skip
-                self.assertRegex(warning, rf"\A{pattern}\Z")
-                told = float(warning.split("energy ")[1].split(",")[0])
-                self.assertLess(abs(told / energy - 1), 0.02)
-                self.assertEqual(self.ok(self.demod("-q", *noise, "--input-scale", scale, "x.cs16", "y")).err, "")
-            for scale in ("1/8192", "1/8250", "1/8130"):
-                self.assertEqual(self.warnings(*noise, "--input-scale", scale, "x.cs16"), [])
+            for scale, energy in (("1/32768", 0.0626), ("1/10000", 0.67), ("1/7000", 1.37), ("1/4096", 4.0), ("1", 6.7e7),
+                                  ("1/8192", None), ("1/8250", None), ("1/8130", None)):  # fmt: skip
+                warnings = [line for line in self.says(*noise, "--input-scale", scale, "x.cs16") if "warning" in line]
+                self.assertEqual(self.says("-q", *noise, "--input-scale", scale, "x.cs16"), [])
+                self.assertEqual(len(warnings), energy is not None)
+                for warning in warnings:
+                    self.assertRegex(warning, r"\Ax\.cs16: warning: mean symbol energy \S+, where \S+ is expected: 256QAM at (30.0|29.9|30.1) dB of "
+                                              r"another scale; --input-scale auto would scale it\Z")  # fmt: skip
+                    self.assertLess(abs(float(warning.split("energy ")[1].split(",")[0]) / energy - 1), 0.02)
+
+    def test_weak_symbols(self):
+        """Of a scale, and not of noise that is strong where few bits a symbol are for that."""
+        for name, snr_db in (("bpsk", -5), ("pi2-bpsk", -5), ("qpsk", -4), ("16qam", 3), ("64qam", 9), ("1024qam", 25)):
+            self.make("y.cf32", "-m", name, "--symbols", "70001", f"--snr-db={snr_db}")
+            for scale, warns in (("1", False), ("0.5", True), ("2", True)):
+                said = self.says("-m", name, "-o", "s8", "--noise-var", "auto", "--input-scale", scale, "y.cf32")
+                self.assertEqual("warning: mean symbol energy" in " ".join(said), warns, (name, scale, said))
 
     def test_wrong_noise(self):
         for snr_db, warns in ((27, True), (33, True), (20, True), (60, True), (29, False), (31, False), (30, False)):
-            found = self.warnings("-o", "s8", "--snr-db", str(snr_db), "x.cf32")
+            found = self.says("-o", "s8", "--snr-db", str(snr_db), "x.cf32")
             self.assertEqual(len(found), warns)
             if warns:
                 told = r"N0 seems to be 0\.00\d+ \(Es/N0 (29\.9|30\.0|30\.1) dB\)"
                 pattern = rf"x\.cf32: warning: {told}, not \S+ \({snr_db}\.0 dB\) as given; --noise-var auto estimates it"
                 self.assertRegex(found[0], rf"\A{pattern}\Z")
-
-    def test_noise_file(self):
         for n0, scale, n in ((0.001, "1", 0), (0.1, "1", 0), (0.001, "1/2", 1), (5.0, "1/2", 0), (math.nan, "1/2", 0)):
             self.write("n0", pack("f", 20000 * [n0]))
-            found = self.warnings("-o", "s8", "--noise-file", "n0", "--input-scale", scale, "x.cf32")
+            found = self.says("-o", "s8", "--noise-file", "n0", "--input-scale", scale, "x.cf32")
             self.assertEqual(len(found), n, (n0, scale, found))
 
     def test_few_symbols_and_zeros(self):
         self.write("few.cf32", pack("f", 999 * [7.0, 7.0]))
-        self.assertEqual(self.warnings("-o", "u8", "few.cf32"), [])
+        self.assertEqual(self.says("-o", "u8", "few.cf32"), [])
         self.write("zero.cf32", bytes(16000))
-        self.assertEqual(self.warnings("-o", "u8", "zero.cf32"), ["zero.cf32: warning: its first 2000 symbols are all zero"])
-        cause = "zero.cf32: no finite symbol but zeros among the first 2000 to estimate --input-scale from"
-        self.fails(self.demod("--input-scale", "auto", "zero.cf32", "z.u8"), 1, cause)
-        result = self.ok(self.demod("--stats", "zero.cf32", "z.u8"))
-        self.assertIn("  EVM        unknown: no symbol to tell it from\n", result.err)
+        self.assertEqual(self.says("-o", "u8", "zero.cf32"), ["zero.cf32: warning: its first 2000 symbols are all zero"])
+        self.assertIn("  EVM        unknown: no symbol to tell it from", self.says("--stats", "zero.cf32"))
 
     def test_auto(self):
-        expected = {}
+        """From a file and from a pipe alike, with each noise; and at other ratios."""
         for name, scale in (("x.cs16", 1 / 8192), ("x.cf32", 1)):
-            data = self.read(name)
             for noise, format_ in (([], "u8"), (["--noise-var", "auto"], "f32"), (["--snr-db", "30"], "f32")):
-                for input_, arguments in ((name, [name]), ("standard input", ["-i", name[2:], "-"])):
-                    command = ["--input-scale", "auto", *noise, "-o", format_, *arguments, "y"]
-                    result = self.ok(self.demod(*command, data=data))
+                written = set()
+                for shown, arguments in ((name, [name]), ("standard input", ["-i", name[2:], "-"])):
+                    result = self.ok(self.demod("--input-scale", "auto", *noise, "-o", format_, *arguments, "y", data=self.read(name)))
                     line = result.err.splitlines()[0]
-                    self.assertRegex(line, rf"^softqam-demod: {input_}: input scale \S+ \(1/\S+\), estimated from 20000 symbols$")
-                    told = float(line.split("scale ")[1].split()[0])
-                    self.assertLess(abs(told / scale - 1), 0.006)
+                    self.assertRegex(line, rf"^softqam-demod: {shown}: input scale \S+ \(1/\S+\), estimated from 20000 symbols$")
+                    self.assertLess(abs(float(line.split("scale ")[1].split()[0]) / scale - 1), 0.006)
                     self.assertNotIn("warning", result.err)
-                    key = name, *noise, format_
-                    self.assertEqual(self.read("y"), expected.setdefault(key, self.read("y")))
-
-    def test_auto_at_all_ratios(self):
+                    written.add(self.read("y"))
+                self.assertEqual(len(written), 1)
         for snr_db in (12, 20, 40):
             self.make("y.cs8", "--symbols", "100000", "--snr-db", str(snr_db), "--output-scale", "1/50")
-            result = self.ok(self.demod("--input-scale", "auto", "y.cs8", "-"))
-            self.assertLess(abs(float(result.err.split("scale ")[1].split()[0]) * 50 - 1), 0.006, snr_db)
+            (line,) = self.says("--input-scale", "auto", "y.cs8")
+            self.assertLess(abs(float(line.split("scale ")[1].split()[0]) * 50 - 1), 0.006, snr_db)
 
-    def test_energy_in_the_report(self):
-        result = self.ok(self.demod("--stats", "--input-scale", "1/4", "x.cf32", "y.u8"))
-        (line,) = [line for line in result.err.splitlines() if line.startswith("  energy ")]
-        values = unpack("f", self.read("x.cf32"))
-        self.assertAlmostEqual(float(line.split()[1]), sum(v * v for v in values) / 20000 / 16, places=6)
+
+class Constellation(WarningTest):
+    """A recording's own modulation and c_init count; a warning says what else symbols look like, and what mends it."""
+
+    def test_recording(self):
+        for name, (n_bits, _) in MODULATIONS.items():
+            with self.subTest(modulation=name):
+                self.make("x.sigmf-meta", "-m", name, "--c-init", "77", "--symbols", "5000", "--bits", "sent")
+                self.assertEqual(self.says("-o", "hard", "--no-sigmf", "--compare", "sent", "x.sigmf-meta"),
+                                 [f"sent: 0 of {5000 * n_bits} bits are wrong, bit error rate 0"])  # fmt: skip
+        self.make("x.sigmf-meta", "-m", "qpsk", "--c-init", "77", "--symbols", "5000")
+        plain = ["-o", "hard", "--no-sigmf"]
+        self.assertEqual(self.says(*plain, "-m", "QPSK", "--c-init", "77", "x"), [])
+        modulation, c_init = self.says(*plain, "-m", "16qam", "--c-init", "none", "x")[:2]
+        self.assertEqual(modulation, "x.sigmf-meta: warning: says QPSK, but --modulation 16qam")
+        self.assertEqual(c_init, "x.sigmf-meta: warning: says c_init 77, but --c-init none")
+        self.assertEqual(self.says(*plain, "--c-init", "78", "x"), ["x.sigmf-meta: warning: says c_init 77, but --c-init 78"])
+
+    def test_plain(self):
+        """Each of 256QAM read as QPSK, QPSK as 256QAM and so on, at the right scale and at others."""
+        looks = r"^x\.cs16: warning: its first \d+ symbols look like {} (at ({}|{})\.\d dB|without noise)(?: of another scale)?, not {}; use --modulation {}$"
+        for name, snr_db in SNRS.items():
+            self.make("x.cs16", "-m", name, "--symbols", "9000", "--snr-db", str(snr_db))
+            for other in MODULATIONS:
+                for scale, mends in (("1/8192", ""), ("1/3000", " --input-scale auto")):
+                    with self.subTest(modulation=name, other=other, scale=scale):
+                        warnings = self.says("-m", other, "--input-scale", scale, "-o", "hard", "x.cs16")
+                        self.assertEqual(len(warnings), name != other or bool(mends))
+                        if name != other:
+                            self.assertRegex(warnings[0], looks.format(SHOWN[name], snr_db - 1, snr_db, SHOWN[other], name + mends))
+        self.make("x.cf32", "--symbols", "9000", "--snr-db", "16")
+        self.assertEqual(self.says("-m", "qpsk", "-o", "hard", "x.cf32"),
+                         ["x.cf32: warning: its first 8192 symbols do not look like QPSK, but have more points; "
+                          "--modulation tells which"])  # fmt: skip
+        self.assertEqual(self.says("-o", "hard", "x.cf32"), [])
+
+    def mix(self, name, snrs_db):
+        """Symbols whose noise variances vary: x.cf32 and n0."""
+        parts = []
+        for snr_db in snrs_db:
+            self.make("part.cf32", "-m", name, "--symbols", "2000", f"--snr-db={snr_db}", "--seed", str(50 + snr_db))
+            parts.append(self.read("part.cf32"))
+        self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
+        self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
+
+    def test_noise_of_a_slot(self):
+        """Noise variances that vary by 20 dB are no other modulation, nor are symbols that fade."""
+        for name in MODULATIONS:
+            self.mix(name, (20, 25, 30, 35, 40))
+            self.assertEqual(self.says("-m", name, "--noise-file", "n0", "-o", "s8", "x.cf32"), [], name)
+            self.assertEqual(self.says("-m", name, "-o", "hard", "x.cf32"), [], name)
+        for name in ("bpsk", "pi2-bpsk", "qpsk"):
+            self.mix(name, (-15, -10, -5, 0, 5))
+            self.assertNotIn("look", " ".join(self.says("-m", name, "-o", "hard", "x.cf32")), name)
 
 
 if __name__ == "__main__":

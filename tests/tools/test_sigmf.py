@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""softqam-demod on SigMF recordings, in and out; what is written is validated by the Python package sigmf.
+"""SigMF recordings, in and out, of softqam-demod and softqam-gen; what is written is validated by the Python package sigmf,
+whose own recordings are read. What is refused is in test_bad_input.py.
 
 The package is looked for in this Python and in .cache/python, where tools/setup.sh puts it; without it, those tests are
 skipped.
@@ -13,16 +14,13 @@ import subprocess
 import sys
 import unittest
 
-from signal_environment import SIGNAL_ENVIRONMENT
 from output_formats import LLR_TYPECODE
-from tools_harness import DEADLY_SIGNALS, DEMOD, TIMEOUT, ToolTest, default_signals, main, pack, thorough, unpack
+from tools_harness import DEMOD, MODULATIONS, ROOT, ToolTest, main, pack, thorough, unpack
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "python", "bin", "python")]
-DATATYPES = {"cf32": ("cf32_le", "cf32_be"), "cs16": ("ci16_le", "ci16_be"), "cs8": ("ci8", "ci8")}
-INPUT_DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
-OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "s16": "ri16_le", "f32": "rf32_le"}
-WIDTH = {"cf32": 4, "cs16": 2, "cs8": 1}
+# By --input-format: the datatype without its byte order, and bytes of a component.
+DATATYPES = {"cf32": ("cf32", 4), "cs16": ("ci16", 2), "cs8": ("ci8", 1), "cf64": ("cf64", 8), "cs32": ("ci32", 4), "cu8": ("cu8", 1)}
+OUTPUT_DATATYPES = {"u8": "ru8", "s8": "ri8", "s16": "ri16_le", "f32": "rf32_le", "hard": "ru8"}
 
 # Reads a recording with the package, which validates it and its hash, any warning being an error, and prints samples.
 VALIDATE = """
@@ -36,6 +34,35 @@ print(recording.sample_count, recording.num_channels, samples.shape, sigmf.__ver
 sys.stdout.flush()
 sys.stdout.buffer.write(samples.tobytes())
 """
+
+# Writes recordings, and beside each the samples as a plain file.
+WRITE = """
+import numpy, sigmf
+from sigmf import SigMFFile
+generator = numpy.random.default_rng(1)
+DATATYPES = {"cf32_le": "<f4", "cf32_be": ">f4", "cf64_le": "<f8", "ci32_le": "<i4", "ci16_le": "<i2", "ci16_be": ">i2",
+             "ci8": "i1", "cu8": "u1"}
+for k in range(50):
+    name = list(DATATYPES)[k % len(DATATYPES)]
+    dtype = numpy.dtype(DATATYPES[name])
+    components = generator.normal(size=2 * (k + 1)) / 3
+    if dtype.kind != "f":
+        components = components * numpy.iinfo(dtype).max / 2 + (128 if dtype.kind == "u" else 0)
+        components = numpy.clip(components, numpy.iinfo(dtype).min, numpy.iinfo(dtype).max)
+    samples = components.astype(dtype)
+    samples.tofile(f"r{k}.sigmf-data")
+    samples.astype(dtype.newbyteorder("<")).tofile(f"plain{k}")
+    meta = SigMFFile(data_file=f"r{k}.sigmf-data", global_info={
+        SigMFFile.DATATYPE_KEY: name, SigMFFile.SAMPLE_RATE_KEY: 30.72e6, SigMFFile.AUTHOR_KEY: "a@b.example",
+        SigMFFile.DESCRIPTION_KEY: f"number {k}", SigMFFile.HW_KEY: "none"})
+    meta.add_capture(0, metadata={SigMFFile.FREQUENCY_KEY: 3.5e9, SigMFFile.DATETIME_KEY: "2025-01-01T00:00:00.000Z"})
+    for start in range(0, k, 5):
+        meta.add_annotation(start, 1, metadata={SigMFFile.COMMENT_KEY: "five"})
+    meta.tofile(f"r{k}.sigmf-meta")
+print(sigmf.__version__)
+"""
+WRITTEN = {"cf32_le": "cf32", "cf32_be": "cf32", "cf64_le": "cf64", "ci32_le": "cs32", "ci16_le": "cs16", "ci16_be": "cs16",
+           "ci8": "cs8", "cu8": "cu8"}  # fmt: skip
 
 
 def find_validator():
@@ -53,44 +80,47 @@ def swapped(data, width):
 
 
 class SigmfTest(ToolTest):
-    def write_meta(self, name, **members):
-        self.write(name + ".sigmf-meta", json.dumps(members, indent=2).encode())
-
     def record(self, name, data, datatype="cf32_le", captures=({"core:sample_start": 0},), annotations=(), **extra):
         """A recording of the samples. The extra members of the global object have __ for a colon in their names."""
         self.write(name + ".sigmf-data", data)
         global_ = {"core:datatype": datatype, "core:version": "1.2.0"}
         global_.update({key.replace("__", ":"): value for key, value in extra.items()})
-        self.write_meta(name, **{"global": global_, "captures": list(captures), "annotations": list(annotations)})
+        meta = {"global": global_, "captures": list(captures), "annotations": list(annotations)}
+        self.write(name + ".sigmf-meta", json.dumps(meta, indent=2).encode())
 
     def samples(self, format_="cf32", n=500):
         return self.read(self.make("plain." + format_, "--symbols", str(n), "--snr-db", "20"))
 
     def meta(self, name):
-        return json.loads(self.read(name + ".sigmf-meta"))
+        return json.loads(self.read(name + ".sigmf-meta").decode("utf-8"))
 
 
 class Inputs(SigmfTest):
     def test_datatypes(self):
-        for format_, datatypes in DATATYPES.items():
-            data = self.samples(format_)
-            expected = self.soft_bits("plain." + format_)
-            for datatype in datatypes:
-                big = datatype.endswith("_be")
-                self.record("r", swapped(data, WIDTH[format_]) if big else data, datatype)
-                self.ok(self.demod("r.sigmf-meta", "out.u8"))
-                self.assertEqual(self.read("out.u8"), expected, datatype)
-                result = self.ok(self.demod("--verify", "--stats", "--snr-db", "20", "-o", "s8", "r", "-"))
-                self.assertEqual(result.out, self.soft_bits("-o", "s8", "--snr-db", "20", "plain." + format_))
-        self.record("r", swapped(data, 1), "ci8")
-        arguments = ["--input-scale", "1/64", "--noise-var", "auto", "-q", "-o", "s8"]
-        self.assertEqual(self.soft_bits(*arguments, "r"), self.soft_bits(*arguments, "plain.cs8"))
+        """As the plain files, in both byte orders, whole and in shards; the hash is that of the file."""
+        words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(1000)]
+        plain = {name: self.samples(name) for name in ("cf32", "cs16", "cs8")}
+        plain |= {"cf64": pack("d", [w / 2**31 for w in words]), "cs32": pack("i", words), "cu8": bytes(w & 255 for w in words)}
+        noise = ["-q", "-o", "s8", "--noise-var", "auto"]
+        for format_, (datatype, width) in DATATYPES.items():
+            self.write("plain." + format_, plain[format_])
+            soft_bits, llrs = self.soft_bits("plain." + format_), self.soft_bits(*noise, "plain." + format_)
+            for order in ("_le", "_be") if width > 1 else ("",):
+                data = swapped(plain[format_], width) if order == "_be" else plain[format_]
+                self.record("r", data, datatype + order)
+                self.ok(self.demod("r.sigmf-meta", "out"))
+                self.assertEqual(self.read("out.sigmf-data"), soft_bits, datatype + order)
+                self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], hashlib.sha512(data).hexdigest())
+                self.ok(self.demod(*noise, "--verify", "--stats", "r", "out.s8"))
+                self.assertEqual(self.read("out.s8"), llrs)
+                shards = [self.soft_bits(*noise, "--shard", f"{k}/3", "r") for k in (1, 2, 3)]
+                self.assertEqual(b"".join(shards), llrs)
 
     def test_names(self):
         data = self.samples()
         expected = self.soft_bits("plain.cf32")
         os.mkdir(self.path("d"))
-        for name in ("r", "d/r", "d/r.1.2", "./d/../r"):
+        for name in ("r", "d/r", "d/r.1.2", "./d/../r", "r.u8"):
             self.record(name, data)
             for suffix in ("", ".sigmf-meta", ".sigmf-data"):
                 self.assertEqual(self.soft_bits(name + suffix), expected, name + suffix)
@@ -101,110 +131,46 @@ class Inputs(SigmfTest):
         self.record("s", data, "rf64_le")
         self.assertEqual(self.soft_bits("-i", "cf32", "s.sigmf-data"), expected)
 
-    def test_shards(self):
-        self.record("r", swapped(self.samples("cs16"), 2), "ci16_be")
-        arguments = ["-o", "s8", "--noise-var", "auto", "-q"]
-        for k in range(3):
-            self.ok(self.demod(*arguments, "--shard", f"{k + 1}/3", "r", f"part{k}"))
-        parts = b"".join(self.read(f"part{k}") for k in range(3))
-        self.assertEqual(parts, self.soft_bits(*arguments, "plain.cs16"))
-
-    def test_bytes_around_the_samples(self):
-        """Of a dataset that does not conform: its own name, a header, something at the end."""
-        data = self.samples()
-        expected = self.soft_bits("plain.cf32")
-        captures = [{"core:sample_start": 0, "core:header_bytes": 13}]
-        self.record("r", b"h" * 13 + data + b"trailer", captures=captures, core__trailing_bytes=7)
-        self.assertEqual(self.soft_bits("r"), expected)
-        self.assertEqual(self.soft_bits("--shard", "2/2", "r"), expected[8 * 250 :])
-        os.rename(self.path("r.sigmf-data"), self.path("other.bin"))
-        self.record("r", b"", captures=captures, core__trailing_bytes=7, core__dataset="other.bin")
-        self.ok(self.demod("r", "out"))
-        self.assertEqual(self.read("out.sigmf-data"), expected)
-        meta = self.meta("out")
-        self.assertEqual(meta["captures"], [{"core:sample_start": 0}])
-        self.assertFalse({"core:dataset", "core:trailing_bytes"} & set(meta["global"]))
-
-    def test_scale_in_the_metadata(self):
+    def test_scale(self):
         self.record("r", self.samples("cs16"), "ci16_le", softqam__input_scale=1 / 8192)
         self.assertEqual(self.soft_bits("r"), self.soft_bits("--input-scale", "1/8192", "plain.cs16"))
         scaled = ["--input-scale", "1/9000"]
         self.assertEqual(self.soft_bits(*scaled, "r"), self.soft_bits(*scaled, "plain.cs16"))
 
-    def test_formats_that_are_converted(self):
-        """As the plain files, in both byte orders."""
-        words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(200)]
-        for datatype, suffix, data, width in (
-            ("cf64_le", ".cf64", pack("d", [w / 2**31 for w in words]), 8), ("ci32_le", ".cs32", pack("i", words), 4),
-            ("cu8", ".cu8", bytes(w & 255 for w in words), 1),
-        ):  # fmt: skip
-            expected = self.soft_bits(self.write("x" + suffix, data))
-            self.record("r", data, datatype)
-            self.assertEqual(self.soft_bits("r"), expected)
+    def test_bytes_around_the_samples(self):
+        """Of a dataset that does not conform: its own name, a header, something at the end. The hash is that of the file."""
+        captures = [{"core:sample_start": 0, "core:header_bytes": 20001}]
+        for data in (self.samples(), b""):
+            around = b"h" * 20001 + data + b"t" * 40003
+            sha512, expected = hashlib.sha512(around).hexdigest(), self.soft_bits("-", data=data)
+            extra = {"core__trailing_bytes": 40003, "core__sha512": sha512, "core__dataset": "other.bin"}
+            self.record("r", b"", captures=captures, **extra)
+            self.write("other.bin", around)
+            self.assertEqual(self.soft_bits("--shard", "2/2", "r"), expected[len(expected) // 2 :])
             self.ok(self.demod("r", "out"))
+            meta = self.meta("out")
             self.assertEqual(self.read("out.sigmf-data"), expected)
-            self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], hashlib.sha512(data).hexdigest())
-            if width > 1:
-                self.record("r", swapped(data, width), datatype.replace("_le", "_be"))
-                self.assertEqual(self.soft_bits("r"), expected)
+            self.assertEqual((meta["captures"], meta["global"]["softqam:input_sha512"]), ([{"core:sample_start": 0}], sha512))
+            self.assertFalse({"core:dataset", "core:trailing_bytes"} & set(meta["global"]))
+            for at in (5, 20000 + len(data), len(around) - 1):
+                self.write("other.bin", around[:at] + b"x" + around[at + 1 :])
+                message = "other.bin: SHA-512 is not the core:sha512 in r.sigmf-meta; --no-hash leaves that out"
+                self.refuses(DEMOD, ["r", "new"], 1, message)
+            self.ok(self.demod("--no-hash", "r", "out"))
+            self.assertFalse({"core:sha512", "softqam:input_sha512"} & set(self.meta("out")["global"]))
 
-    def test_bad_metadata(self):
-        self.write("r.sigmf-data", self.samples())
-        good = {"core:datatype": "cf32_le", "core:version": "1.0.0"}
-        no_type = "core:datatype: '{}' is not one of " + INPUT_DATATYPES
-        for global_, message in (
-            ({}, "core:datatype: missing"),
-            ({"core:datatype": 8}, "core:datatype: not a string"),
-            *(({"core:datatype": t}, no_type.format(t)) for t in ("rf32_le", "cf32", "cf64", "cu16_le", "ci16", "")),
-            ({"core:num_channels": 2}, "core:num_channels: has 2 channels, but only one can be demodulated"),
-            ({"core:num_channels": 0}, "core:num_channels: has 0 channels, but only one can be demodulated"),
-            ({"core:num_channels": 1.5}, "core:num_channels: not a whole number"),
-            ({"core:trailing_bytes": -1}, "core:trailing_bytes: not a whole number"),
-            ({"core:metadata_only": True}, "core:metadata_only: has no samples"),
-            ({"core:dataset": "../x"}, "core:dataset: not the name of a file beside it"),
-            ({"core:dataset": "r.sigmf-meta"}, "core:dataset: names metadata, not samples"),
-            ({"core:sha512": "1234"}, "core:sha512: not a string of 128 digits"),
-            ({"softqam:input_scale": 0}, "softqam:input_scale: not a positive number"),
-        ):
-            members = global_ if not global_ or "core:datatype" in global_ else {**good, **global_}
-            self.write_meta("r", **{"global": members, "captures": [], "annotations": []})
-            self.fails(self.demod("r", "out"), 1, "r.sigmf-meta: " + message)
-        for text, message in (
-            ("{", "line 1: not JSON"), ("", "line 1: not JSON"), ('{\n"global": {},\n}', "line 3: not JSON"),
-            ("{} x", "line 1: not JSON"), ("[]", "not SigMF: there is no object 'global'"),
-            ('{"global": 3}', "not SigMF: there is no object 'global'"),
+    def test_versions_and_extensions(self):
+        """Those that are read; version 0 had extensions in another form."""
+        for version, extensions, names in (
+            ("0.0.1", {"own": "v0.0.1"}, ["own", "softqam"]), ("1.0.0", [], ["softqam"]),
+            ("1.99.0", [{"name": "a", "version": "1.0.0", "optional": True}, {"name": "b", "version": "1.0.0"}], ["a", "b", "softqam"]),
+            ("1.2.0", [{"name": "softqam", "version": "1.0.0", "optional": False}], ["softqam"]),
         ):  # fmt: skip
-            self.write("r.sigmf-meta", text.encode())
-            self.fails(self.demod("r", "out"), 1, "r.sigmf-meta: " + message)
-        headers = [{"core:sample_start": 0}, {"core:sample_start": 5, "core:header_bytes": 4}]
-        self.write_meta("r", **{"global": good, "captures": headers})
-        message = "core:header_bytes: in a capture after the first, which is not supported"
-        self.fails(self.demod("r", "out"), 1, "r.sigmf-meta: " + message)
-        self.write_meta("r", **{"global": {**good, "core:trailing_bytes": 10000}})
-        message = "shorter than the 10000 bytes around the samples that r.sigmf-meta tells of"
-        self.fails(self.demod("r", "out"), 1, "r.sigmf-data: " + message)
-        for member, value, message in (
-            ("captures", {}, "captures: not an array"), ("annotations", 7, "annotations: not an array"),
-        ):  # fmt: skip
-            self.write_meta("r", **{"global": good, member: value})
-            self.fails(self.demod("r", "out"), 1, "r.sigmf-meta: " + message)
-        self.assertEqual(self.files(), ["plain.cf32", "r.sigmf-data", "r.sigmf-meta"])
-
-    def test_files_that_are_not_there(self):
-        self.fails(self.demod("none.sigmf-meta", "out"), 1, "none.sigmf-meta: No such file or directory")
-        self.fails(self.demod("none.sigmf-data", "out"), 1, "none.sigmf-meta: No such file or directory")
-        self.fails(self.demod("none", "out"), 1, "none: No such file or directory")
-        self.record("r", b"")
-        os.unlink(self.path("r.sigmf-data"))
-        self.fails(self.demod("r", "out"), 1, "r.sigmf-data: No such file or directory")
-        message = "x.sigmf-collection: a collection of SigMF, not a recording; give the .sigmf-meta of a recording"
-        self.fails(self.demod(self.write("x.sigmf-collection", b""), "out"), 2, message)
-
-    def test_truncated_data(self):
-        self.record("r", self.samples()[:-3])
-        message = "r.sigmf-data: not a whole number of symbols: 5 bytes left over (a symbol has 8)"
-        self.fails(self.demod("r", "out"), 1, message)
-        self.assertEqual(self.files(), ["plain.cf32", "r.sigmf-data", "r.sigmf-meta"])
+            self.record("r", self.samples(), core__version=version, core__extensions=extensions)
+            self.ok(self.demod("r", "out"))
+            global_ = self.meta("out")["global"]
+            self.assertEqual(global_["core:version"], "1.2.0" if version[0] == "0" else version)
+            self.assertEqual([extension["name"] for extension in global_["core:extensions"]], names)
 
 
 class Outputs(SigmfTest):
@@ -234,9 +200,7 @@ class Outputs(SigmfTest):
         self.assertEqual(self.ok(self.demod("r", "out")).err, "")
         self.assertEqual(self.read("out.sigmf-data"), self.expected)
         meta = self.meta("out")
-        self.assertEqual(sorted(meta), ["annotations", "captures", "global"])
-        self.assertEqual(meta["captures"], self.CAPTURES)
-        self.assertEqual(meta["annotations"], self.ANNOTATIONS)
+        self.assertEqual((sorted(meta), meta["captures"], meta["annotations"]), (["annotations", "captures", "global"], self.CAPTURES, self.ANNOTATIONS))
         version = self.run_tool(DEMOD, "-V").out.decode().split()[1]
         self.assertEqual(
             meta["global"],
@@ -260,173 +224,100 @@ class Outputs(SigmfTest):
             },
         )  # fmt: skip
 
-    def test_metadata_of_llrs(self):
+    def test_formats(self):
+        """What the metadata say of each output format and its settings."""
         self.write("n.f32", pack("f", 500 * [0.01]))
         for arguments, format_, expected in (
-            (["--snr-db", "20", "--sign", "1"], "s8",
-             {"llr_scale": 6, "llr_limit": 127, "noise_var_origin": "given", "positive_means": 1}),
+            (["--snr-db", "20", "--sign", "1"], "s8", {"llr_scale": 6, "llr_limit": 127, "noise_var_origin": "given", "positive_means": 1}),
             (["--noise-file", "n.f32", "--llr-scale", "2", "--llr-limit", "31"], "s8",
              {"llr_scale": 2, "llr_limit": 31, "noise_var_origin": "given for each symbol", "positive_means": 0}),
-            (["--snr-db", "20"], "s16",
-             {"llr_scale": 64, "llr_limit": 32767, "noise_var_origin": "given", "positive_means": 0}),
-            (["--snr-db", "20", "--llr-scale", "16384", "--llr-limit", "300"], "s16",
-             {"llr_scale": 16384, "llr_limit": 300, "noise_var_origin": "given", "positive_means": 0}),
+            (["--snr-db", "20"], "s16", {"llr_scale": 64, "llr_limit": 32767, "noise_var_origin": "given", "positive_means": 0}),
             (["-q", "--noise-var", "auto"], "f32",
              {"llr_scale": 1, "noise_var_origin": "estimated from the first symbols", "positive_means": 0}),
+            ([], "hard", {"algorithm": "hard decisions: the signs of exact max-log LLRs"}),
         ):  # fmt: skip
             self.ok(self.demod(*arguments, "-o", format_, "r", "out"))
             self.assertEqual(self.read("out.sigmf-data"), self.soft_bits(*arguments, "-o", format_, "plain.cs16"))
             global_ = self.meta("out")["global"]
-            self.assertEqual(global_["core:datatype"], OUTPUT_DATATYPES[format_])
-            self.assertEqual(global_["softqam:algorithm"], "exact max-log LLRs")
-            self.assertEqual(global_["softqam:neutral_value"], 0)
-            for key, value in expected.items():
-                self.assertEqual(global_["softqam:" + key], value)
-            self.assertEqual("softqam:llr_limit" in global_, "llr_limit" in expected)
-            self.assertEqual("softqam:noise_var" in global_, "n.f32" not in arguments)
+            if format_ == "hard":
+                self.assertTrue(global_["core:description"].startswith("Hard decisions of"))
+            else:
+                expected |= {"algorithm": "exact max-log LLRs", "neutral_value": 0}
+            self.assertEqual((global_["core:datatype"], global_["core:num_channels"]), (OUTPUT_DATATYPES[format_], 8))
+            found = {key.removeprefix("softqam:"): value for key, value in global_.items() if any(w in key for w in ("noise", "llr", "means", "neutral"))}
+            noise_var = found.pop("noise_var", None)
+            self.assertEqual({"algorithm": global_["softqam:algorithm"], **found}, expected)
+            self.assertEqual(noise_var is None, format_ == "hard" or "n.f32" in arguments)
             if "--snr-db" in arguments:
-                self.assertAlmostEqual(global_["softqam:noise_var"], 0.01, delta=1e-9)
+                self.assertAlmostEqual(noise_var, 0.01, delta=1e-9)
+
+    def test_modulations(self):
+        """Of softqam-gen's recordings and of what is made of them."""
+        for clause, name in enumerate(("pi2-bpsk", "bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"), 1):
+            n_bits, shown = MODULATIONS[name][0], name.replace("pi2-", "pi/2-").upper().replace("PI", "pi")
+            constellation = f"{shown}, 3GPP TS 38.211 clause 5.1.{clause}"
+            self.ok(self.gen("-m", name, "--c-init", "9", "--symbols", "10", "g.sigmf-meta"))
+            global_ = self.meta("g")["global"]
+            keys = [global_["softqam:" + key] for key in ("modulation", "constellation", "c_init")]
+            self.assertEqual(keys, [name, constellation, 9])
+            self.assertEqual(global_["core:description"], f"10 random {shown} symbols without noise, seed 1")
+            for options, c_init in (([], 9), (["--c-init", "none"], None), (["--c-init", "0x9"], 9)):
+                self.ok(self.demod(*options, "-o", "s8", "--snr-db", "30", "g", "out"))
+                global_ = self.meta("out")["global"]
+                keys = [global_.get("softqam:" + key) for key in ("modulation", "constellation", "c_init", "input_c_init")]
+                self.assertEqual((keys, global_["core:num_channels"]), ([name, constellation, c_init, 9], n_bits))
+                description = f"LLRs of the {shown} symbols in g.sigmf-data, {n_bits} a symbol: 10 random"
+                self.assertTrue(global_["core:description"].startswith(description), global_["core:description"])
 
     def test_names(self):
+        """Of recordings, and of what stays plain."""
         os.mkdir(self.path("d"))
-        for name, base in (
-            ("out", "out"),
-            ("out.sigmf-meta", "out"),
-            ("d/o.1.sigmf-data", "d/o.1"),
-            ("d/x", "d/x"),
-        ):
-            self.ok(self.demod("r", name))
+        for arguments, base in ((["out"], "out"), (["o.sigmf-meta"], "o"), (["d/o.1.sigmf-data"], "d/o.1"), (["d/x"], "d/x"),
+                                (["--sigmf", "take.2"], "take.2"), (["--sigmf", "-o", "u8", "x.cf32"], "x.cf32")):  # fmt: skip
+            self.ok(self.demod("r", *arguments))
             self.assertEqual(self.read(base + ".sigmf-data"), self.expected)
             self.assertEqual(self.meta(base)["global"]["core:datatype"], "ru8")
-            self.assertFalse(os.path.exists(self.path("out")))
-
-    def test_what_stays_plain(self):
         before = set(self.files())
-        for arguments in (["out.u8"], ["out.s8", "--snr-db", "20"], ["out.s16", "--snr-db", "20"],
-                          ["out.f32", "--snr-db", "20"], ["out.hard"], ["out.bits"], ["--no-sigmf", "out"],
-                          ["--sigmf", "--no-sigmf", "out"], ["--shard", "1/2", "out"], ["/dev/null"], ["-"],
-                          ["out.u8", "--no-hash"]):  # fmt: skip
+        for arguments in (["p.u8"], ["p.s8", "--snr-db", "20"], ["p.hard"], ["-o", "u8", "p.wav"], ["--no-sigmf", "p"], ["--sigmf", "--no-sigmf", "p"],
+                          ["--shard", "1/2", "p"], ["--skip", "1", "--count", "2", "p"], ["/dev/null"], ["-"], ["p.u8", "--no-hash"]):  # fmt: skip
             self.ok(self.demod("r", *arguments))
             for name in set(self.files()) - before:
-                self.assertNotIn("sigmf", name)
+                self.assertEqual(name.partition(".")[0::2], ("p", name[2:]))
                 os.unlink(self.path(name))
 
     def test_plain_input(self):
-        for arguments, base in (
-            (["--sigmf", "out"], "out"),
-            (["--sigmf", "out.u8"], "out.u8"),
-            (["o.sigmf-meta"], "o"),
-        ):
-            self.ok(self.demod("--input-scale", "1/8192", "plain.cs16", *arguments))
-            meta = self.meta(base)
+        """Also one whose name is not UTF-8, which metadata are."""
+        sources = {"plain.cs16": "plain.cs16", "-": "standard input"}
+        for raw, shown in ((b"a\xff", "a?"), (b"\xc3\xa4\xc3", "\u00e4?"), (b"\xed\xa0\x80", "???"),
+                           (b"\xf4\x90\x80\x80\xf0\x9f\x92\xa5", "????\U0001f4a5"), (b"\xc0\xaf", "??")):  # fmt: skip
+            sources[self.write(os.fsdecode(raw), self.data)] = shown
+        scale = ["-i", "cs16", "--input-scale", "1/8192"]
+        for name, shown in sources.items():
+            self.ok(self.demod(*scale, "--sigmf", name, "out.u8", data=self.data))
+            meta = self.meta("out.u8")
             self.assertEqual((meta["captures"], meta["annotations"]), ([{"core:sample_start": 0}], []))
-            self.assertEqual(meta["global"]["softqam:input"], "plain.cs16")
-            self.assertEqual(meta["global"]["softqam:input_scale"], 1 / 8192)
-            self.assertEqual(meta["global"]["core:version"], "1.2.0")
-            self.assertEqual(meta["global"]["softqam:input_sha512"], hashlib.sha512(self.data).hexdigest())
-            expected = self.soft_bits("--input-scale", "1/8192", "plain.cs16")
-            self.assertEqual(self.read(base + ".sigmf-data"), expected)
-        self.ok(self.demod("--sigmf", "-i", "cs16", "-", "out", data=self.data))
-        self.assertEqual(self.meta("out")["global"]["softqam:input"], "standard input")
+            found = [meta["global"][key] for key in ("softqam:input", "softqam:input_scale", "core:version", "softqam:input_sha512")]
+            self.assertEqual(found, [shown, 1 / 8192, "1.2.0", hashlib.sha512(self.data).hexdigest()])
+            self.assertIn(shown, meta["global"]["core:description"])
+            self.assertEqual(self.read("out.u8.sigmf-data"), self.soft_bits(*scale, "plain.cs16"))
 
-    def test_hashes(self):
-        self.ok(self.demod("--no-hash", "r", "out"))
-        self.assertFalse({"core:sha512", "softqam:input_sha512"} & set(self.meta("out")["global"]))
-        sha512 = hashlib.sha512(self.data).hexdigest()
-        for given in (sha512, sha512.upper()):
-            self.record("r", self.data, "ci16_le", core__sha512=given)
-            self.ok(self.demod("r", "out"))
-        wrong = "0" + sha512[1:] if sha512[0] != "0" else "1" + sha512[1:]
-        self.record("r", self.data, "ci16_le", core__sha512=wrong)
-        before = self.files()
-        message = "r.sigmf-data: SHA-512 is not the core:sha512 in r.sigmf-meta; --no-hash leaves that out"
-        self.fails(self.demod("r", "new"), 1, message)
-        self.assertEqual(self.files(), before)
-        self.ok(self.demod("--no-hash", "r", "new"))
-        self.record("b", swapped(self.data, 2), "ci16_be")
-        self.ok(self.demod("b", "new"))
-        expected = hashlib.sha512(self.read("b.sigmf-data")).hexdigest()
-        self.assertEqual(self.meta("new")["global"]["softqam:input_sha512"], expected)
 
-    def test_hash_of_what_is_around_the_samples(self):
-        """The hash is that of the file, whatever of it are samples."""
-        captures = [{"core:sample_start": 0, "core:header_bytes": 20001}]
-        for data in (self.data, b""):
-            around = b"h" * 20001 + data + b"t" * 40003
-            sha512 = hashlib.sha512(around).hexdigest()
-            extra = {"core__trailing_bytes": 40003, "core__sha512": sha512}
-            self.record("r", around, "ci16_le", captures, **extra)
-            self.ok(self.demod("r", "out"))
-            self.assertEqual(self.meta("out")["global"]["softqam:input_sha512"], sha512)
-            for at in (5, 20000 + len(data), len(around) - 1):
-                self.record("r", around[:at] + b"x" + around[at + 1 :], "ci16_le", captures, **extra)
-                message = "r.sigmf-data: SHA-512 is not the core:sha512 in r.sigmf-meta; --no-hash leaves that out"
-                self.fails(self.demod("r", "new"), 1, message)
-
-    def test_version_0(self):
-        """Had extensions in another form."""
-        extensions = {"own": "v0.0.1"}
-        self.record("r", self.data, "ci16_le", core__version="0.0.1", core__extensions=extensions)
-        self.ok(self.demod("r", "out"))
-        global_ = self.meta("out")["global"]
-        self.assertEqual(global_["core:version"], "1.2.0")
-        self.assertEqual([e["name"] for e in global_["core:extensions"]], ["own", "softqam"])
-
-    def test_result_as_input(self):
-        self.ok(self.demod("r", "out"))
-        self.fails(
-            self.demod("out", "again"), 1,
-            "out.sigmf-meta: core:datatype: 'ru8' is not one of " + INPUT_DATATYPES,
-        )  # fmt: skip
-
-    def test_not_over_the_input(self):
-        for arguments in (["r", "r"], ["r.sigmf-data", "./r.sigmf-meta"], ["r", "--no-sigmf", "r.sigmf-data"]):
-            result = self.demod(*arguments)
-            self.assertRegex(
-                result.err, r"^softqam-demod: (\./)?r\.sigmf-data: is INPUT's; give OUTPUT another name\n$"
-            )
-            self.assertEqual(result.code, 2)
-        self.assertEqual(self.read("r.sigmf-data"), self.data)
-
-    def test_suffix_of_soft_bits(self):
-        """The metadata say what a recording is, whatever its name ends in."""
-        for part in ("meta", "data"):
-            os.rename(self.path("r.sigmf-" + part), self.path("r.u8.sigmf-" + part))
-        expected = self.soft_bits("r.u8.sigmf-meta")
-        self.assertEqual(self.soft_bits("r.u8"), expected)
-        self.ok(self.demod("--sigmf", "-o", "u8", "r.u8", "out.cf32"))
-        self.assertEqual(self.read("out.cf32.sigmf-data"), expected)
-
-    def test_wrong_commands(self):
-        for arguments, message in (
-            (["-o", "f16", "--snr-db", "3", "r", "out"],
-             "--output-format: f16 has no datatype in SigMF; choose another, or --no-sigmf"),
-            (["--sigmf", "r", "-"], "--sigmf: a recording is two files, and OUTPUT is '-'"),
-            (["--sigmf", "r", "/dev/stdout"], "--sigmf: a recording is two files, and OUTPUT is '/dev/stdout'"),
-            (["--sigmf", "--shard", "1/2", "r", "out"],
-             "--sigmf: a shard is no recording; join plain shards, or use softqam-demod-mpi"),
-        ):  # fmt: skip
-            self.fails(self.demod(*arguments), 2, message)
-        self.fails(self.demod("r", "none/out"), 1, "none/out.sigmf-data: No such file or directory")
-        self.fails(self.demod("r", 300 * "x"), 1, 300 * "x" + ".sigmf-data: File name too long")
-
-    def test_both_or_none(self):
-        self.write("out.sigmf-data", b"old")
-        os.mkdir(self.path("out.sigmf-meta"))
-        before = self.files()
-        self.fails(self.demod("r", "out"), 1, "out.sigmf-meta: Is a directory")
-        self.assertEqual((self.files(), self.read("out.sigmf-data")), (before, b"old"))
-
-    def test_signals(self):
-        for number in DEADLY_SIGNALS:
-            process = self.start(
-                DEMOD, "--sigmf", "-", "out", bufsize=0, preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT
-            )
-            process.stdin.write(bytes(8 * 1000))
-            self.wait_for_temporary(2, process)
-            process.send_signal(number)
-            self.assertEqual(process.wait(TIMEOUT), -number)
-            self.assertEqual(self.files(), ["plain.cs16", "r.sigmf-data", "r.sigmf-meta"])
+class Generated(SigmfTest):
+    def test_recordings(self):
+        """softqam-gen's: the samples of a plain file, with their scale."""
+        for arguments, datatype, scale in (([], "cf32_le", 1), (["-o", "cs16"], "ci16_le", 1 / 8192),
+                                           (["-o", "cs8", "--output-scale", "1/50"], "ci8", 1 / 50)):  # fmt: skip
+            options = ["--symbols", "500", "--snr-db", "30", "--seed", "7", *arguments]
+            self.ok(self.gen("-q", *options, *([] if arguments else ["-o", "cf32"]), "plain"))
+            for name in ("r.sigmf-meta", "r.sigmf-data"):
+                self.assertEqual(self.ok(self.gen(*options, "--bits", "sent", name)).err, "")
+                meta = self.meta("r")
+                self.assertEqual((meta["global"]["core:datatype"], meta["global"]["softqam:input_scale"]), (datatype, scale))
+                self.assertEqual(meta["global"]["core:description"], "500 random 256QAM symbols with noise at an Es/N0 of 30 dB, seed 7")
+                self.assertEqual((meta["captures"], meta["annotations"]), ([{"core:sample_start": 0}], []))
+                self.assertEqual(self.read("r.sigmf-data"), self.read("plain"))
+            result = self.ok(self.demod("--compare", "sent", "r", "out"))
+            self.assertRegex(result.err, r"^softqam-demod: sent: \d of 4000 bits are wrong, bit error rate \S+\n$")
 
 
 @unittest.skipUnless(VALIDATOR, "the Python package sigmf is not installed; tools/setup.sh tests installs it")
@@ -437,45 +328,50 @@ class Validated(SigmfTest):
     def validate(self, name, format_, n):
         result = self.ok(self.run_tool(VALIDATOR, "-c", VALIDATE, name + ".sigmf-meta"))
         first, samples = result.out.split(b"\n", 1)
-        count, channels, shape = first.decode().split(" ", 2)
-        self.assertEqual((int(count), int(channels)), (n, 8))
-        self.assertTrue(shape.startswith(f"({n}, 8)"), shape)
+        self.assertTrue(first.startswith(f"{n} 8 ({n}, 8) ".encode()), first)
         typecode = {"u8": "B", **LLR_TYPECODE}[format_]
         got = unpack("f" if len(samples) == 32 * n else typecode, samples)
         self.assertEqual(list(got), list(unpack(typecode, self.read(name + ".sigmf-data"))))
 
-    def test_formats(self):
-        for format_, datatypes in DATATYPES.items():
-            for datatype in datatypes:
-                self.record("r", self.samples(format_, 300), datatype, Outputs.CAPTURES[:0])
-                for output in OUTPUT_DATATYPES:
-                    noise = [] if output == "u8" else ["--snr-db", "20"]
-                    self.ok(self.demod(*noise, "-o", output, "r", "out"))
-                    self.validate("out", output, 300)
-
-    def test_all_that_is_carried_over(self):
-        extra = {"core__version": "1.2.6", "core__author": "x", "core__data_doi": "10.1/2", "core__sample_rate": 1e6}
-        extensions = [{"name": "own", "version": "0.1.0", "optional": True}]
-        annotations = sorted(({**a, "core:sample_count": 3} for a in Outputs.ANNOTATIONS),
-                             key=lambda a: a["core:sample_start"])
-        data = self.samples("cs16")
-        self.record("r", data, "ci16_le", Outputs.CAPTURES, annotations, core__extensions=extensions, **extra)
-        self.ok(self.demod("--noise-var", "auto", "-q", "-o", "s8", "r", "out"))
-        self.validate("out", "s8", 500)
-
-    def test_plain_and_version_0(self):
+    def test_outputs(self):
+        """Every format; all that is carried over; of a plain file, of metadata of version 0, and softqam-gen's."""
+        annotations = sorted(({**a, "core:sample_count": 3} for a in Outputs.ANNOTATIONS), key=lambda a: a["core:sample_start"])
+        extra = {"core__version": "1.2.6", "core__author": "x", "core__data_doi": "10.1/2", "core__sample_rate": 1e6,
+                 "core__extensions": [{"name": "own", "version": "0.1.0", "optional": True}]}  # fmt: skip
+        self.record("r", self.samples("cs16"), "ci16_le", Outputs.CAPTURES, annotations, **extra)
+        for output in ("u8", "s8", "s16", "f32"):
+            noise = [] if output == "u8" else ["--snr-db", "20"]
+            self.ok(self.demod(*noise, "-o", output, "r", "out"))
+            self.validate("out", output, 500)
         data = self.samples()
         self.ok(self.demod("--sigmf", "plain.cf32", "out"))
         self.validate("out", "u8", 500)
         self.record("r", data, core__version="0.0.1", core__extensions={"own": "0.0.1"})
         self.ok(self.demod("--no-hash", "r", "out"))
         self.validate("out", "u8", 500)
-
-    def test_a_wrong_hash_is_found(self):
-        """That the validator looks."""
-        self.ok(self.demod("--sigmf", self.make("x.cf32", "--symbols", "10"), "out"))
+        check = "import sigmf.sigmffile as s, sys\ns.fromfile(sys.argv[1], skip_checksum=False).validate()"
+        self.ok(self.gen("--symbols", "10", "g.sigmf-meta"))
+        self.ok(self.run_tool(VALIDATOR, "-c", check, "g.sigmf-meta"))
+        # That the validator looks.
+        self.ok(self.demod("g", "out"))
         self.write("out.sigmf-data", bytes(80))
         self.assertNotEqual(self.run_tool(VALIDATOR, "-c", VALIDATE, "out.sigmf-meta").code, 0)
+
+    def test_fifty_recordings(self):
+        """Are read, with their hash, and what is written of them validates: all in one process."""
+        print("sigmf", self.ok(self.run_tool(VALIDATOR, "-c", WRITE)).out.decode().strip())
+        for k in range(50):
+            datatype = list(WRITTEN)[k % len(WRITTEN)]
+            expected = self.soft_bits("-i", WRITTEN[datatype], f"plain{k}")
+            self.ok(self.demod(f"r{k}", f"out{k}"))
+            self.assertEqual(self.read(f"out{k}.sigmf-data"), expected)
+            meta = self.meta(f"out{k}")
+            self.assertEqual(meta["global"]["softqam:input_datatype"], datatype)
+            self.assertEqual(len(meta["annotations"]), (k + 4) // 5)
+        validate = "import sys, warnings, sigmf.sigmffile\nwarnings.simplefilter('error')\n" \
+                   "for k in range(50):\n" \
+                   "    sigmf.sigmffile.fromfile(f'out{k}.sigmf-meta', skip_checksum=False).validate()"  # fmt: skip
+        self.ok(self.run_tool(VALIDATOR, "-c", validate))
 
 
 if __name__ == "__main__":

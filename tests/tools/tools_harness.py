@@ -23,11 +23,13 @@ import tempfile
 import time
 import unittest
 
+from environments import MPI_ENVIRONMENT
 from output_formats import LLR_TYPECODE
 
 sys.dont_write_bytecode = True
 TIMEOUT = 300
 SKIPPED = 77
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 
 def parse_arguments():
@@ -52,15 +54,16 @@ def tool(name):
 DEMOD, GEN, PLOT, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-plot", "softqam-demod-mpi"))
 # Both, where there are two; with sanitizers, to which Open MPI's code makes no sense, one.
 BOTH_DEMODS = [DEMOD] + [DEMOD_MPI] * (os.path.exists(DEMOD_MPI) and not QUICK)
+ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 
 # The number of symbols that softqam-demod takes at once, where --chunk is no larger; and that --noise-var auto looks at.
 BLOCK_SYMBOLS = 1 << 20 if BACKEND == "cuda" else 262144
 NOISE_AUTO_SYMBOLS = 262144
 
 SUFFIXES = {
-    "cf32": [".cf32", ".fc32", ".cfile"], "cs16": [".cs16", ".sc16"], "cs8": [".cs8", ".sc8"], "cf16": [".cf16"]
+    "cf32": [".cf32", ".fc32", ".cfile"], "cs16": [".cs16", ".sc16", ".ci16"], "cs8": [".cs8", ".sc8", ".ci8"], "cf16": [".cf16"]
 }  # fmt: skip
-FULL_SCALE = {"cf32": 1.0, "cs16": 1 / 32768, "cs8": 1 / 128, "cf16": 1.0}
+INPUT_FORMATS = "cf32, cs16, cs8, cf16, cu8, cs32, cf64"
 TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
 # Bits of a symbol, and what the squared magnitudes of I and Q are divided by.
 MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 10), "64qam": (6, 42),
@@ -72,6 +75,21 @@ HARMLESS_SIGNALS = {
 }  # fmt: skip
 REAL_TIME_SIGNALS = set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX))  # but the first and the last, which stand for all
 DEADLY_SIGNALS = sorted(signal.valid_signals() - HARMLESS_SIGNALS - REAL_TIME_SIGNALS)
+
+
+# Text that would do harm where it was taken for something else than text, and how a message shows it.
+HOSTILE = [
+    ("%s%n%d%999999999c", None),
+    ("$(touch pwned)", None),
+    ("`touch pwned`;touch pwned|touch pwned&", None),
+    ("'\"\\", None),
+    ("a\nsoftqam-demod: all is well", "a\\nsoftqam-demod: all is well"),
+    ("a\rb\tc\x07\x1b[2J\x7f", "a\\x0db\\x09c\\x07\\x1b[2J\\x7f"),
+    ("../../../../etc/passwd\n", "../../../../etc/passwd\\n"),
+    ("\u202e\u00e4\U0001f4a5", None),
+    ("\udcff\udcfe\udc80", None),
+]
+HOSTILE = [(text, shown or text) for text, shown in HOSTILE]
 
 
 def float32(x):
@@ -86,17 +104,19 @@ def unpack(typecode, data):
     return struct.unpack(f"={len(data) // struct.calcsize(typecode)}{typecode}", data)
 
 
-def hard_bits(soft_bits):
-    """One byte, 0 or 1, a bit: from 127 on the decision is 0."""
-    return soft_bits.translate(bytes(127 * [1] + 129 * [0]))
+def plural(n, noun):
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def hard_bits_of_llrs(format_, data):
+def hard_bits(format_, data):
+    """One byte, 0 or 1, a bit; of u8 the decision is 0 from 127 on."""
+    if format_ == "u8":
+        return data.translate(bytes(127 * [1] + 129 * [0]))
     return bytes(llr < 0 for llr in unpack(LLR_TYPECODE[format_], data))
 
 
 def max_log(component, noise_var):
-    """The LLRs of the four bits of an axis by their definition."""
+    """The LLRs of the four bits of an axis of 256QAM by their definition."""
     llrs = []
     for bit in range(4):
         nearest = [math.inf, math.inf]
@@ -115,40 +135,9 @@ def count_differences(a, b):
     return bin(int.from_bytes(a, "little") ^ int.from_bytes(b, "little")).count("1")
 
 
-def bit_errors_per_component(snr_db, levels=16, alpha=1 / math.sqrt(170)):
-    """Mean and variance of the number of bit errors of one component of Gray-coded QAM, by default 256QAM, in white
-    Gaussian noise, summed over all pairs of a sent and a decided level."""
-    sigma = math.sqrt(10 ** (-snr_db / 10) / 2)
-
-    def below(boundary):  # probability that the noise is less
-        return 0.5 * math.erfc(-boundary / sigma / math.sqrt(2))
-
-    mean = square = 0
-    for sent in range(levels):
-        for decided in range(levels):
-            low = -math.inf if decided == 0 else 2 * alpha * (decided - sent) - alpha
-            high = math.inf if decided == levels - 1 else 2 * alpha * (decided - sent) + alpha
-            errors = bin((sent ^ sent >> 1) ^ (decided ^ decided >> 1)).count("1")
-            # Differences of small numbers, not of numbers near 1.
-            share = below(high) - below(low) if low < 0 else below(-low) - below(-high)
-            mean += errors * share / levels
-            square += errors**2 * share / levels
-    return mean, square - mean**2
-
-
-def philox4x32(counter, key):
-    """Salmon et al., SC11: ten rounds."""
-    c, k = list(counter), list(key)
-    for _ in range(10):
-        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-        c = [b >> 32 ^ c[1] ^ k[0], b & 0xFFFFFFFF, a >> 32 ^ c[3] ^ k[1], a & 0xFFFFFFFF]
-        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
-    return c
-
-
 class Result:
     def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err.decode("utf-8", "backslashreplace")
+        self.code, self.out, self.err = code, out, err.decode("utf-8", "surrogateescape")
 
 
 class ToolTest(unittest.TestCase):
@@ -156,6 +145,12 @@ class ToolTest(unittest.TestCase):
 
     uses_backend = False
     maxDiff = None
+    n_refusals = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        if ToolTest.n_refusals > 50:
+            print(f"{ToolTest.n_refusals} refusals so far", flush=True)
 
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="softqam-test-")
@@ -176,11 +171,19 @@ class ToolTest(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.directory))
 
+    def snapshot(self):
+        """Every name below the directory, with the content of regular files."""
+        found = {}
+        for directory, directories, files in os.walk(self.directory):
+            for path in (os.path.join(directory, name) for name in directories + files):
+                readable = os.path.isfile(path) and os.access(path, os.R_OK) and os.path.getsize(path) < 1 << 28
+                found[path] = self.read(path) if readable else None
+        return found
+
     def start(self, *command, **options):
-        options.setdefault("stdin", subprocess.PIPE)
-        options.setdefault("stdout", subprocess.PIPE)
-        options.setdefault("stderr", subprocess.PIPE)
-        process = subprocess.Popen(command, cwd=self.directory, **options)
+        for stream in ("stdin", "stdout", "stderr"):
+            options.setdefault(stream, subprocess.PIPE)
+        process = subprocess.Popen([os.fsencode(word) for word in command], cwd=self.directory, **options)
         self.addCleanup(self.end, process)
         return process
 
@@ -230,30 +233,61 @@ class ToolTest(unittest.TestCase):
 
     def fails(self, result, code, message, program="softqam-demod"):
         """Exit status, and one line on standard error, complete."""
-        self.assertEqual(result.err, f"{program}: {message}\n")
-        self.assertEqual(result.code, code)
+        self.assertEqual((result.err, result.code), (f"{program}: {message}\n", code))
 
-    # Output files and signals.
+    def refuses(self, program, arguments, code, message, **options):
+        """One line, nothing on standard output, and no file that appears, changes or goes."""
+        ToolTest.n_refusals += 1
+        before = self.snapshot()
+        with self.subTest(program=os.path.basename(program), arguments=[argument[:60] for argument in arguments]):
+            result = self.run_tool(program, *arguments, **options)
+            self.fails(result, code, message, os.path.basename(program))
+            self.assertFalse(result.out)
+            self.assertEqual(self.snapshot(), before)
 
-    def unnamed_files(self, process):
-        """How many files without a name a process has open, which may become ours."""
-        n = 0
-        for fd in os.listdir(f"/proc/{process.pid}/fd"):
+    def as_nobody(self):
+        """Options of a process for whom permissions count."""
+        if os.geteuid() != 0:
+            return {}
+        os.chmod(self.directory, 0o755)
+        options = {"user": 65534, "group": 65534, "extra_groups": []}
+        try:
+            self.assertEqual(self.run_tool(DEMOD, "-V", **options).code, 0)
+        except (PermissionError, AssertionError):
+            self.skipTest("permissions do not bind root, and nobody else can run the tools")
+        return options
+
+    # Processes that are still running.
+
+    def wait_for(self, condition, what="the condition"):
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, f"{what} does not come")
+            time.sleep(0.002)
+
+    @staticmethod
+    def open_files(process):
+        """What a process has open, by its links in /proc."""
+        folder, links = f"/proc/{process.pid}/fd", []
+        for fd in os.listdir(folder):
             try:
-                link = os.readlink(f"/proc/{process.pid}/fd/{fd}")
-                n += link.startswith(os.path.realpath(self.directory) + "/#") and link.endswith(" (deleted)")
+                links.append(os.readlink(os.path.join(folder, fd)))
             except OSError:  # closed in between
                 pass
-        return n
+        return links
+
+    def has_open(self, process, name):
+        return os.path.realpath(self.path(name)) in self.open_files(process)
 
     def wait_for_temporary(self, n, process=None):
-        """Until there are n files that will take the name of an output."""
-        deadline = time.monotonic() + 60
-        while len([f for f in self.files() if f.startswith(".softqam-")]) < n and (
-            not process or self.unnamed_files(process) < n
-        ):
-            self.assertLess(time.monotonic(), deadline, "no temporary file")
-            time.sleep(0.002)
+        """Until there are n files that will take the name of an output: with a temporary name, or with none."""
+
+        def unnamed():
+            start = os.path.realpath(self.directory) + "/#"
+            return sum(link.startswith(start) and link.endswith(" (deleted)") for link in self.open_files(process))
+
+        self.wait_for(lambda: sum(f.startswith(".softqam-") for f in self.files()) >= n or (process and unnamed() >= n),
+                      "a temporary file")  # fmt: skip
 
 
 def open_terminal():
@@ -283,13 +317,20 @@ def default_signals():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def limit_file_size(nbytes):
+    """As `ulimit -f` does: the system's answer would be SIGXFSZ."""
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, nbytes))
+
+    return {"preexec_fn": limit}
+
+
 def has_gpu():
     """Whether softqam-demod can use CUDA here; says why not."""
-    with tempfile.TemporaryDirectory() as directory:
-        result = subprocess.run(
-            [DEMOD, "--backend", "cuda", "-", os.path.join(directory, "x.u8")],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT,
-        )  # fmt: skip
+    command = [DEMOD, "--backend", "cuda", "/dev/null", "/dev/null"]
+    result = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIMEOUT)
     print(result.stderr.decode(), end="", flush=True)
     return result.returncode == 0
 
