@@ -27,7 +27,7 @@ LIBRARIES = {
     "Random123/": ("tests/", "tools/"),
     "cmocka.h": ("tests/",),
     "itpp/": ("tests/",),
-    "cjson/": ("tools/bench/", "tools/common/sigmf", "tests/faults/fault_cjson.c", "tests/fuzz/fuzz_sigmf.c"),
+    "cjson/": ("tools/bench/", "tools/common/sigmf", "tools/demod/report.c", "tests/faults/fault_cjson.c", "tests/fuzz/fuzz_sigmf.c"),
     "openssl/": ("tools/common/sha512.c", "tests/fuzz/fuzz_sigmf.c"),
     "nanobind/": ("tools/python/",),
     "ocudu/": ("tools/receivers/ocudu/", "tests/receivers/"),

@@ -65,14 +65,14 @@ class Contents(BadInput):
             self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(36 + left))
         for n in (0, 1, 79, 81, 800):
             self.write("sent", bytes(n))
-            self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, f"sent: has {n} bits, but x.cf32 has 10 symbols of 8")
+            self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, f"sent: has {plural(n, 'bit')}, but x.cf32 has 10 symbols of 8")
         for n in (0, 5, 11):
             cause = f"ends after {plural(n, 'noise variance')}, but x.cf32 has more symbols" if n < 10 else \
                 "goes on after 10 noise variances, but x.cf32 has no more symbols"  # fmt: skip
             self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n))
         for n in (0, 79, 81):
-            cause = f"ends after {n} bits, but there are more symbols" if n < 80 else \
-                "goes on after 80 bits, but there are no more symbols"  # fmt: skip
+            cause = f"ends after {plural(n, 'bit')}, but x.cf32 has more symbols" if n < 80 else \
+                "goes on after 80 bits, but x.cf32 has no more symbols"  # fmt: skip
             self.demod_refuses(["--compare", "-", "x.cf32", "x.u8"], 1, f"standard input: {cause}", data=bytes(n))
         self.write("n0", bytes(8))
         self.demod_refuses([*NOISE, "n0", "-", "x.s8"], 1, "n0: goes on after 0 noise variances, but standard input has no more symbols")

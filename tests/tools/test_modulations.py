@@ -196,7 +196,7 @@ class Planes(PipeTest):
     def statistics(self, *arguments):
         lines = self.ok(self.demod("--verify", "--compare", "sent", "--stats=json", *arguments)).err.splitlines()
         stats = next(json.loads(line) for line in lines if line.startswith("{"))
-        return [stats[key] for key in ("symbols", "erased", "saturated_share", "evm", "bits_wrong")]
+        return [round(stats[key], 9) for key in ("symbols", "erased", "saturated_share", "evm", "bits_wrong")]
 
     def test_formats(self):
         """Each format, with noise for all symbols or for each: what symbol order gives, permuted; checked and counted

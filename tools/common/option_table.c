@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "message.h"
 
 /* Values that getopt_long() returns for options without a letter: from this one on, by their places. */
 enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30, HELP_NBYTES = 24576 };
@@ -111,6 +112,13 @@ enum option_result option_table_parse(const struct option_row *rows, unsigned va
             return OPTIONS_WRONG;
     }
     return OPTIONS_RUN;
+}
+
+int option_table_answer(enum option_result result, const char *help)
+{
+    if (result == OPTIONS_HELP)
+        return message_to_stdout(help);
+    return result == OPTIONS_VERSION ? message_version_to_stdout() : EXIT_COMMAND;
 }
 
 struct text {

@@ -47,6 +47,9 @@ enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG }
 enum option_result option_table_parse(const struct option_row *rows, unsigned variant, int argc, char *const argv[],
                                       void *target);
 
+/* What a program answers that does not run: an exit status. */
+int option_table_answer(enum option_result result, const char *help);
+
 /* The text of --help, which lives as long as the program; not from two threads at once. */
 const char *option_table_help(const struct option_row *rows, unsigned variant);
 

@@ -11,6 +11,7 @@
 #include <softqam/softqam.h>
 
 #include "file_format.h"
+#include "output_file.h"
 #include "sample_format.h"
 #include "sha512.h"
 
@@ -71,7 +72,10 @@ int sigmf_output_check(const struct sigmf_output *output);
 /* The same for symbols: whether their format has a datatype. */
 bool sigmf_samples_check(softqam_input_format format);
 
-/* The metadata as text, which the caller frees; NULL after a failure. */
+/* Writes the metadata's text, which it frees, and finishes the file; no text, NULL, is a failure. */
+bool sigmf_write(struct output_file *file, char *text);
+
+/* The metadata as text, for sigmf_write(); NULL after a failure. */
 char *sigmf_samples_text(const struct sigmf_samples *samples);
 char *sigmf_output_text(const struct sigmf_output *output);
 

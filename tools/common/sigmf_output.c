@@ -277,6 +277,14 @@ char *sigmf_output_text(const struct sigmf_output *output)
     return finish(&builder, document);
 }
 
+bool sigmf_write(struct output_file *file, char *text)
+{
+    const bool written = text && output_file_write(file, text, strlen(text)) && output_file_write(file, "\n", 1) &&
+                         output_file_finish(file);
+    free(text);
+    return written;
+}
+
 static const char *const sample_datatypes[] = {[SOFTQAM_INPUT_CF32] = "cf32_le",
                                                [SOFTQAM_INPUT_CS16] = "ci16_le",
                                                [SOFTQAM_INPUT_CS8] = "ci8",

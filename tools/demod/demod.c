@@ -1,57 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-demod: a file of symbols in, a file of soft bits or LLRs out, block by block. */
 #include "common/message.h"
-#include "common/output_file.h"
-#include "metadata.h"
 #include "options.h"
-#include "progress.h"
+#include "outputs.h"
 #include "report.h"
 #include "run.h"
 
-/* What a run writes. */
-struct outputs {
-    struct output_file data;
-    struct output_file meta;   /* not opened unless the output is SigMF */
-    struct output_file report; /* not opened unless --stats names it */
-    struct sha512 *hash;       /* of the data; NULL for none */
-};
-
-static bool open_metadata(struct demod_run *run, struct outputs *outputs)
+/* Everything that can be found wrong before the first byte is written. The outputs come before the library, which
+ * starts threads. */
+static int open_files(struct demod_run *run, struct demod_outputs *outputs)
 {
     const struct demod_options *options = run->options;
-    if (!options->output_is_sigmf)
-        return true;
-    if (!output_file_open(&outputs->meta, run->names.meta, demod_options_how(options)))
-        return false;
-    if (!options->hash)
-        return true;
-    outputs->hash = sha512_create();
-    if (!outputs->hash)
-        message_print(NULL, "out of memory");
-    return outputs->hash && symbol_source_hash(&run->symbols);
+    int result = demod_open(run);
+    if (result == EXIT_DONE && options->n_shards > 1 &&
+        !demod_run_choose_part(run, options->shard - 1, options->n_shards))
+        result = EXIT_FAILED;
+    if (result == EXIT_DONE && !demod_outputs_open(outputs, run, 0))
+        result = EXIT_FAILED;
+    return result == EXIT_DONE ? demod_run_prepare(run, 0) : result;
 }
 
-/* Everything that can be found wrong before the first byte is written. The output file comes before the library,
- * which starts threads. */
-static int open_files(struct demod_run *run, struct outputs *outputs)
-{
-    const struct demod_options *options = run->options;
-    int result = demod_run_open(run);
-    if (result != EXIT_DONE)
-        return result;
-    if (options->n_shards > 1 && !demod_run_choose_part(run, options->shard - 1, options->n_shards))
-        return EXIT_FAILED;
-    result = demod_metadata_check(run);
-    if (result != EXIT_DONE)
-        return result;
-    if (!output_file_open(&outputs->data, run->names.data, demod_options_how(options)) ||
-        !open_metadata(run, outputs) ||
-        (options->stats_file && !output_file_open(&outputs->report, options->stats_file, demod_options_how(options))))
-        return EXIT_FAILED;
-    return demod_run_prepare(run, 0);
-}
-
-static bool write_blocks(struct demod_run *run, struct outputs *outputs)
+static bool write_blocks(struct demod_run *run, struct demod_outputs *outputs)
 {
     struct progress progress;
     uint64_t n_written = 0;
@@ -70,16 +39,7 @@ static bool write_blocks(struct demod_run *run, struct outputs *outputs)
     return written;
 }
 
-/* The metadata take their name last: who sees them sees the data. */
-static bool finish_files(struct demod_run *run, struct outputs *outputs)
-{
-    return output_file_finish(&outputs->data) &&
-           (!run->options->output_is_sigmf ||
-            demod_metadata_write(run, "softqam-demod", outputs->hash, &outputs->meta)) &&
-           output_file_publish(&outputs->data, &outputs->meta);
-}
-
-static bool demodulate(struct demod_run *run, struct outputs *outputs)
+static bool demodulate(struct demod_run *run, struct demod_outputs *outputs)
 {
     if (!demod_run_start(run))
         return false;
@@ -87,30 +47,24 @@ static bool demodulate(struct demod_run *run, struct outputs *outputs)
     if (!demod_run_finish(run, !written))
         return false;
     message_clear_transient();
-    return demod_warn(run, outputs->data.name) && finish_files(run, outputs);
+    return demod_warn(run, outputs->data.name) && demod_outputs_publish(outputs, run, "softqam-demod");
 }
 
 static int demodulate_file(const struct demod_options *options)
 {
     /* Too large for the smallest stacks. */
     static struct demod_run run;
-    static struct outputs outputs;
-    outputs = (struct outputs){.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
+    static struct demod_outputs outputs;
+    outputs = (struct demod_outputs){.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
     demod_run_init(&run, options);
     int result = open_files(&run, &outputs);
-    if (result == EXIT_DONE)
-        result = demodulate(&run, &outputs) ? EXIT_DONE : EXIT_FAILED;
+    if (result == EXIT_DONE && !demodulate(&run, &outputs))
+        result = EXIT_FAILED;
     message_clear_transient();
-    if (result == EXIT_DONE) {
-        if (!demod_report(&run, &outputs.report))
-            result = EXIT_FAILED;
-        output_file_release(&outputs.data);
-        output_file_release(&outputs.meta);
-    }
-    output_file_discard(&outputs.data);
-    output_file_discard(&outputs.meta);
-    output_file_discard(&outputs.report);
-    sha512_destroy(outputs.hash);
+    const bool published = result == EXIT_DONE;
+    if (published && !demod_report(&run, &outputs.report))
+        result = EXIT_FAILED;
+    demod_outputs_end(&outputs, published);
     demod_run_close(&run);
     return message_end(result == EXIT_DONE && options->strict && message_n_warnings() > 0 ? EXIT_FAILED : result);
 }
@@ -119,14 +73,6 @@ int main(int argc, char *argv[])
 {
     struct demod_options options;
     message_start("softqam-demod");
-    switch (demod_options_parse(argc, argv, false, &options)) {
-    case OPTIONS_RUN:
-        return demodulate_file(&options);
-    case OPTIONS_HELP:
-        return message_to_stdout(demod_help(false));
-    case OPTIONS_VERSION:
-        return message_version_to_stdout();
-    default:
-        return EXIT_COMMAND;
-    }
+    const enum option_result action = demod_options_parse(argc, argv, false, &options);
+    return action == OPTIONS_RUN ? demodulate_file(&options) : option_table_answer(action, demod_help(false));
 }

@@ -390,8 +390,3 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
     return demod_rules_complete(options) && (is_mpi || output_file_check_terminal(options->output)) ? OPTIONS_RUN
                                                                                                     : OPTIONS_WRONG;
 }
-
-unsigned demod_options_how(const struct demod_options *options)
-{
-    return (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-}

@@ -64,9 +64,6 @@ struct demod_options {
 /* OPTIONS_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* How its outputs are opened. */
-unsigned demod_options_how(const struct demod_options *options);
-
 const char *demod_help(bool is_mpi);
 
 /* In rules.c. Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False

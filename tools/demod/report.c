@@ -2,58 +2,47 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
+#include "common/utf8.h"
 
-/* What more of the LLRs than this share of them saturated is worth a warning, if it may cost the decoder this much
- * information, in bits a symbol: the most that reference/ lets s8 lose at its default scale. Alone the share says
- * little: at 30 dB most LLRs of any receiver are beyond +-127 steps of 1/6 nat, and nothing is lost. */
+/* A warning about saturation needs this share of saturated LLRs, and that the decoder may lose this much information,
+ * in bits a symbol: the most that reference/ lets s8 lose at its default scale. The share alone says little: at 30 dB
+ * most LLRs of any receiver are beyond +-127 steps of 1/6 nat, and nothing is lost. */
 static const double warned_saturated_share = 0.05;
 static const double warned_loss = 0.01;
 
-static const char unknown[] = "unknown: no symbol to tell it from";
+static const double seconds_between_lines = 0.25;
 
-/* What every soft bit or LLR that was checked turned out to be. */
-static const char *describe_agreement(const softqam_demodulator_config *config)
+void progress_start(struct progress *progress, bool shown, int64_t n_total)
 {
-    if (config->output_format != SOFTQAM_OUTPUT_U8)
-        return "'s within the bound for binary32";
-    return config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? "'s with the opposite sign, within one step" : "'s";
+    const double now = clock_seconds();
+    *progress = (struct progress){shown, n_total, now, now};
 }
 
-static void report_verify(const struct demod_run *run)
+void progress_update(struct progress *progress, uint64_t n_done)
 {
-    const struct verifier *verifier = &run->verifier;
-    const uint64_t n = run->n_demodulated;
-    const char *what = verifier->config.output_format == SOFTQAM_OUTPUT_U8 ? "byte" : "LLR";
-    const char *agreement = describe_agreement(&verifier->config);
-    if (verifier->n_checked == n)
-        message_print("verify", "all %" PRIu64 " symbol%s checked, every %s is %s%s", n, PLURAL(n), what,
-                      verifier->reference, agreement);
+    const double now = clock_seconds();
+    const bool complete = progress->n_total >= 0 && n_done >= (uint64_t)progress->n_total;
+    if (!progress->shown || (now < progress->next && !complete))
+        return;
+    progress->next = now + seconds_between_lines;
+    const double rate = (double)n_done / (now - progress->started + 1e-9);
+    if (progress->n_total <= 0 || n_done > (uint64_t)progress->n_total)
+        message_print_transient("%" PRIu64 " symbols done, %.1f Msym/s", n_done, rate / 1e6);
     else
-        message_print("verify", "sample of %" PRIu64 " of %" PRIu64 " symbols checked, every %s of it is %s%s",
-                      verifier->n_checked, n, what, verifier->reference, agreement);
-}
-
-static void report_estimate(const struct demod_run *run)
-{
-    const double noise_var = (double)run->noise.noise_var;
-    message_print(run->symbols.file.name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s",
-                  noise_var, 10 * log10(1 / noise_var), run->noise.n_estimated, PLURAL(run->noise.n_estimated));
-}
-
-static void report_scale(const struct demod_run *run)
-{
-    const double scale = (double)run->config.input_scale;
-    message_print(run->symbols.file.name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale,
-                  1 / scale, run->n_scale_estimated, PLURAL(run->n_scale_estimated));
+        message_print_transient("%.1f %% of %" PRId64 " symbols done, %.1f Msym/s, %.0f s left",
+                                100 * (double)n_done / (double)progress->n_total, progress->n_total, rate / 1e6,
+                                complete ? 0 : ((double)progress->n_total - (double)n_done) / (rate + 1e-9));
 }
 
 static void warn_of_saturation(const struct demod_run *run, const char *output)
@@ -61,96 +50,15 @@ static void warn_of_saturation(const struct demod_run *run, const char *output)
     const softqam_demodulator_config *config = &run->config;
     const double share = statistics_saturated_share(&run->statistics, config->modulation);
     const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
-    if (config->llr_limit == 0 || share <= warned_saturated_share ||
-        statistics_saturation_loss(config->modulation, share, limit_nats) <= warned_loss)
-        return;
-    message_warn(output,
-                 "%.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
-                 "--llr-scale (%g)",
-                 100 * share, limit_nats, (double)config->llr_scale);
+    if (config->llr_limit > 0 && share > warned_saturated_share &&
+        statistics_saturation_loss(config->modulation, share, limit_nats) > warned_loss)
+        message_warn(output,
+                     "%.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
+                     "--llr-scale (%g)",
+                     100 * share, limit_nats, (double)config->llr_scale);
 }
 
-static void report_rate(const char *name, double seconds, uint64_t n_symbols)
-{
-    fprintf(stderr, "  %-10s %.6f s, %.1f Msym/s\n", name, seconds,
-            seconds > 0 ? (double)n_symbols / seconds / 1e6 : 0);
-}
-
-static void report_noise(const struct noise_source *noise)
-{
-    static const char *const origins[] = {
-        [NOISE_VALUE] = "as given", [NOISE_AUTO] = "estimated from the first symbols"};
-    if (noise->kind == NOISE_FILE)
-        fprintf(stderr, "  %-10s one a symbol, from %s\n", "N0", noise->file.name);
-    else if (noise->kind == NOISE_VALUE || noise->kind == NOISE_AUTO)
-        fprintf(stderr, "  %-10s %.6g, %.2f dB (%s)\n", "N0", (double)noise->noise_var,
-                10 * log10(1 / (double)noise->noise_var), origins[noise->kind]);
-}
-
-static double bit_error_rate(const struct bit_comparison *comparison)
-{
-    return comparison->n_compared ? (double)comparison->n_wrong / (double)comparison->n_compared : 0;
-}
-
-static void report_energy(const struct noise_estimate *estimate)
-{
-    if (estimate->n_symbols > 0)
-        fprintf(stderr, "  %-10s %.6g a symbol in the mean (1 + N0 where the scale is right)\n", "energy",
-                noise_estimate_energy(estimate));
-    else
-        fprintf(stderr, "  %-10s %s\n", "energy", unknown);
-}
-
-static void report_errors(const struct noise_estimate *estimate, softqam_modulation modulation)
-{
-    const double noise_var = noise_estimate_variance(estimate, modulation), evm = noise_estimate_evm(estimate);
-    if (isnan(evm)) {
-        fprintf(stderr, "  %-10s %s\n  %-10s %s\n", "estimate", unknown, "EVM", unknown);
-        return;
-    }
-    fprintf(stderr, "  %-10s N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)\n", "estimate", noise_var,
-            10 * log10(1 / noise_var));
-    fprintf(stderr, "  %-10s %.4f %%, %.2f dB (decision-directed: distances to the nearest point)\n", "EVM", 100 * evm,
-            20 * log10(evm));
-}
-
-static void report_statistics(const struct demod_run *run)
-{
-    const struct statistics *statistics = &run->statistics;
-    const bool u8 = run->config.output_format == SOFTQAM_OUTPUT_U8;
-    message_clear_transient();
-    fprintf(stderr, "  %-10s %" PRIu64 "\n", "symbols", run->n_demodulated);
-    report_rate("library", run->seconds_in_library, run->n_demodulated);
-    report_rate("overall", clock_seconds() - run->started, run->n_demodulated);
-    fprintf(stderr, "  %-10s %s (%s)\n", "backend", softqam_backend_name(run->demodulator),
-            softqam_backend_detail(run->demodulator));
-    report_noise(&run->noise);
-    if (run->noise.kind != NOISE_UNIT)
-        fprintf(stderr, "  %-10s %.4f %% of the %s\n", "saturated",
-                100 * statistics_saturated_share(statistics, run->config.modulation), u8 ? "soft bits" : "LLRs");
-    fprintf(stderr, "  %-10s %" PRIu64 " symbol%s\n", "erased", statistics->n_erased, PLURAL(statistics->n_erased));
-    report_energy(&statistics->noise);
-    report_errors(&statistics->noise, run->config.modulation);
-}
-
-static void warn_of_partial(const struct demod_run *run)
-{
-    const unsigned n = (unsigned)run->symbols.n_ignored;
-    if (n > 0)
-        message_warn(run->symbols.file.name, "%u byte%s left over at the end ignored (a symbol has %u)", n, PLURAL(n),
-                     (unsigned)run->symbols.nbytes);
-}
-
-static void warn_of_count(const struct demod_run *run)
-{
-    const uint64_t count = run->options->count;
-    const uint64_t n = run->n_available >= 0 ? (uint64_t)run->n_available : run->n_demodulated;
-    if (count != UINT64_MAX && n < count)
-        message_warn(run->symbols.file.name, "only %" PRIu64 " symbol%s%s, fewer than --count %" PRIu64, n, PLURAL(n),
-                     run->options->skip ? " after --skip" : "", count);
-}
-
-/* What the command says counts, but not in silence. */
+/* The command overrides the recording, but not in silence. */
 static void warn_of_contradiction(const struct demod_run *run)
 {
     const struct sigmf_input *recording = &run->recording;
@@ -168,72 +76,228 @@ static void warn_of_contradiction(const struct demod_run *run)
 bool demod_warn(const struct demod_run *run, const char *output)
 {
     const struct demod_options *options = run->options;
+    const struct symbol_source *symbols = &run->symbols;
+    const char *name = symbols->file.name;
     if (options->stats)
         warn_of_saturation(run, output);
     if (options->quiet && !options->strict)
         return true;
-    if (run->symbols.foreign)
-        message_warn(run->symbols.file.name, "begins like %s", run->symbols.foreign);
+    if (symbols->foreign)
+        message_warn(name, "begins like %s", symbols->foreign);
     warn_of_contradiction(run);
-    warn_of_count(run);
-    warn_of_partial(run);
-    scale_check_warn(&run->scale_check, run->symbols.file.name, &run->noise);
+    const uint64_t n = run->n_available >= 0 ? (uint64_t)run->n_available : run->n_demodulated;
+    if (options->count != UINT64_MAX && n < options->count)
+        message_warn(name, "only %" PRIu64 " symbol%s%s, fewer than --count %" PRIu64, n, PLURAL(n),
+                     options->skip ? " after --skip" : "", options->count);
+    if (symbols->n_ignored > 0)
+        message_warn(name, "%zu byte%s left over at the end ignored (a symbol has %zu)", symbols->n_ignored,
+                     PLURAL(symbols->n_ignored), symbols->nbytes);
+    scale_check_warn(&run->scale_check, name, &run->noise);
     return !options->strict || message_n_warnings() == 0;
 }
 
-static void report_growth(const struct demod_run *run)
+static void report_verify(const struct demod_run *run)
 {
-    const uint64_t growth = input_file_growth(&run->symbols.file);
-    if (growth > 0)
-        message_print(run->symbols.file.name,
-                      "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
-                      growth / run->symbols.nbytes);
+    const struct verifier *verifier = &run->verifier;
+    const uint64_t n = run->n_demodulated;
+    const bool u8 = run->config.output_format == SOFTQAM_OUTPUT_U8;
+    const char *what = u8 ? "byte" : "LLR";
+    const char *agreement = !u8 ? "'s within the bound for binary32"
+                            : run->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1
+                                ? "'s with the opposite sign, within one step"
+                                : "'s";
+    if (verifier->n_checked == n)
+        message_print("verify", "all %" PRIu64 " symbol%s checked, every %s is %s%s", n, PLURAL(n), what,
+                      verifier->reference, agreement);
+    else
+        message_print("verify", "sample of %" PRIu64 " of %" PRIu64 " symbols checked, every %s of it is %s%s",
+                      verifier->n_checked, n, what, verifier->reference, agreement);
 }
 
-static void report_comparison(const struct demod_run *run)
+/* What is said unless the run is quiet. */
+static void report_findings(const struct demod_run *run)
 {
-    const struct bit_comparison *comparison = &run->comparison;
-    message_print(comparison->file.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g",
-                  comparison->n_wrong, comparison->n_compared, bit_error_rate(comparison));
+    const char *name = run->symbols.file.name;
+    const uint64_t growth = input_file_growth(&run->symbols.file);
+    const double scale = (double)run->config.input_scale, noise_var = (double)run->noise.noise_var;
+    if (growth > 0)
+        message_print(name, "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
+                      growth / run->symbols.nbytes);
+    if (run->n_scale_estimated > 0)
+        message_print(name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale, 1 / scale,
+                      run->n_scale_estimated, PLURAL(run->n_scale_estimated));
+    if (run->noise.n_estimated > 0)
+        message_print(name, "noise variance %.6g (Es/N0 %.2f dB), estimated from %" PRIu64 " symbol%s", noise_var,
+                      10 * log10(1 / noise_var), run->noise.n_estimated, PLURAL(run->noise.n_estimated));
+    if (run->options->verify)
+        report_verify(run);
+}
+
+static double bit_error_rate(const struct bit_comparison *comparison)
+{
+    return comparison->n_wrong ? (double)comparison->n_wrong / (double)comparison->sent.n_read : 0;
+}
+
+static void __attribute__((format(printf, 2, 3))) print_line(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "  %-10s ", name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+static void print_rate(const char *name, double seconds, uint64_t n_symbols)
+{
+    print_line(name, "%.6f s, %.1f Msym/s", seconds, seconds > 0 ? (double)n_symbols / seconds / 1e6 : 0);
+}
+
+static void print_noise(const struct noise_source *noise)
+{
+    const double noise_var = (double)noise->noise_var;
+    if (noise->kind == NOISE_FILE)
+        print_line("N0", "one a symbol, from %s", noise->values.file.name);
+    else if (noise->kind == NOISE_VALUE || noise->kind == NOISE_AUTO)
+        print_line("N0", "%.6g, %.2f dB (%s)", noise_var, 10 * log10(1 / noise_var),
+                   noise->kind == NOISE_VALUE ? "as given" : "estimated from the first symbols");
+}
+
+static void print_estimates(const struct noise_estimate *estimate, softqam_modulation modulation)
+{
+    static const char unknown[] = "unknown: no symbol to tell it from";
+    const double noise_var = noise_estimate_variance(estimate, modulation), evm = noise_estimate_evm(estimate);
+    if (estimate->n_symbols > 0)
+        print_line("energy", "%.6g a symbol in the mean (1 + N0 where the scale is right)",
+                   noise_estimate_energy(estimate));
+    else
+        print_line("energy", "%s", unknown);
+    if (isnan(evm)) {
+        print_line("estimate", "%s", unknown);
+        print_line("EVM", "%s", unknown);
+        return;
+    }
+    print_line("estimate", "N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)", noise_var,
+               10 * log10(1 / noise_var));
+    print_line("EVM", "%.4f %%, %.2f dB (decision-directed: distances to the nearest point)", 100 * evm,
+               20 * log10(evm));
+}
+
+static void print_statistics(const struct demod_run *run)
+{
+    const struct statistics *statistics = &run->statistics;
+    message_clear_transient();
+    print_line("symbols", "%" PRIu64, run->n_demodulated);
+    print_rate("library", run->seconds_in_library, run->n_demodulated);
+    print_rate("overall", clock_seconds() - run->started, run->n_demodulated);
+    print_line("backend", "%s (%s)", softqam_backend_name(run->demodulator), softqam_backend_detail(run->demodulator));
+    print_noise(&run->noise);
+    if (run->noise.kind != NOISE_UNIT)
+        print_line("saturated", "%.4f %% of the %s",
+                   100 * statistics_saturated_share(statistics, run->config.modulation),
+                   run->config.output_format == SOFTQAM_OUTPUT_U8 ? "soft bits" : "LLRs");
+    print_line("erased", "%" PRIu64 " symbol%s", statistics->n_erased, PLURAL(statistics->n_erased));
+    print_estimates(&statistics->noise, run->config.modulation);
+}
+
+/* JSON in the making; NULL once memory was short. A number that is not finite becomes null. */
+static void add(cJSON **object, const char *name, cJSON *value)
+{
+    if (*object && value && cJSON_AddItemToObject(*object, name, value))
+        return;
+    cJSON_Delete(value);
+    cJSON_Delete(*object);
+    *object = NULL;
+}
+
+static void add_number(cJSON **object, const char *name, double value)
+{
+    add(object, name, cJSON_CreateNumber(value));
+}
+
+/* A file's name need not be UTF-8, as JSON is. */
+static void add_text(cJSON **object, const char *name, const char *value)
+{
+    cJSON *text = cJSON_CreateString(value);
+    if (text)
+        utf8_repair(text->valuestring);
+    add(object, name, text);
+}
+
+static void add_noise(cJSON **object, const char *n0_name, const char *snr_name, double noise_var)
+{
+    add_number(object, n0_name, noise_var);
+    add_number(object, snr_name, round(-1e7 * log10(noise_var)) / 1e6);
+}
+
+static cJSON *make_json(const struct demod_run *run)
+{
+    const struct noise_source *source = &run->noise;
+    const struct noise_estimate *estimate = &run->statistics.noise;
+    const softqam_modulation modulation = run->config.modulation;
+    cJSON *json = cJSON_CreateObject();
+    add_text(&json, "version", softqam_version());
+    add_text(&json, "input", run->symbols.file.name);
+    add_text(&json, "output", run->options->output);
+    add_text(&json, "input_format", file_format_name(run->input_format));
+    add_text(&json, "output_format", sample_format_name(run->options->output_kind));
+    add_text(&json, "modulation", modulation_get(modulation)->option);
+    if (run->descrambles)
+        add_number(&json, "c_init", run->c_init);
+    add_number(&json, "symbols", (double)run->n_demodulated);
+    add_number(&json, "library_s", run->seconds_in_library);
+    add_number(&json, "overall_s", clock_seconds() - run->started);
+    add_text(&json, "backend", softqam_backend_name(run->demodulator));
+    add_text(&json, "backend_detail", softqam_backend_detail(run->demodulator));
+    add_number(&json, "input_scale", (double)run->config.input_scale);
+    add_noise(&json, "n0", "snr_db",
+              source->kind == NOISE_VALUE || source->n_estimated > 0 ? (double)source->noise_var : (double)NAN);
+    add_number(&json, "saturated_share", statistics_saturated_share(&run->statistics, modulation));
+    add_number(&json, "erased", (double)run->statistics.n_erased);
+    if (run->options->compared_bits) {
+        add_number(&json, "bits_compared", (double)run->comparison.sent.n_read);
+        add_number(&json, "bits_wrong", (double)run->comparison.n_wrong);
+        add_number(&json, "bit_error_rate", bit_error_rate(&run->comparison));
+    }
+    add_number(&json, "energy", noise_estimate_energy(estimate));
+    add_noise(&json, "estimated_n0", "estimated_snr_db", noise_estimate_variance(estimate, modulation));
+    add_number(&json, "evm", noise_estimate_evm(estimate));
+    return json;
 }
 
 /* As one line, to the file or to standard error. */
 static bool write_json(const struct demod_run *run, struct output_file *file)
 {
-    enum { TEXT_NBYTES = 16 * PATH_MAX }; /* two names, of which each character may become six */
     struct output_file none = {.fd = -1};
-    char *text = malloc(TEXT_NBYTES);
-    bool written = text && report_json(run, text, TEXT_NBYTES);
+    cJSON *json = make_json(run);
+    char *text = cJSON_PrintUnformatted(json);
+    bool written = text != NULL;
     message_clear_transient();
     if (!written)
         message_print("--stats", "out of memory");
     else if (!file->name)
-        written = fputs(text, stderr) >= 0;
+        written = fprintf(stderr, "%s\n", text) >= 0;
     else
-        written =
-            output_file_write(file, text, strlen(text)) && output_file_finish(file) && output_file_publish(file, &none);
+        written = output_file_write(file, text, strlen(text)) && output_file_write(file, "\n", 1) &&
+                  output_file_finish(file) && output_file_publish(file, &none);
     if (written)
         output_file_release(file);
     free(text);
+    cJSON_Delete(json);
     return written;
 }
 
 bool demod_report(const struct demod_run *run, struct output_file *file)
 {
-    const struct demod_options *options = run->options;
-    if (!options->quiet)
-        report_growth(run);
-    if (run->n_scale_estimated > 0 && !options->quiet)
-        report_scale(run);
-    if (run->noise.n_estimated > 0 && !options->quiet)
-        report_estimate(run);
-    if (options->verify && !options->quiet)
-        report_verify(run);
-    if (options->compared_bits)
-        report_comparison(run);
-    if (options->stats_json)
+    const struct bit_comparison *comparison = &run->comparison;
+    if (!run->options->quiet)
+        report_findings(run);
+    if (run->options->compared_bits)
+        message_print(comparison->sent.file.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g",
+                      comparison->n_wrong, comparison->sent.n_read, bit_error_rate(comparison));
+    if (run->options->stats_json)
         return write_json(run, file);
-    if (options->stats)
-        report_statistics(run);
+    if (run->options->stats)
+        print_statistics(run);
     return true;
 }

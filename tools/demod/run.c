@@ -26,7 +26,7 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options)
     run->symbols.file.fd = -1;
     run->symbols.recording = &run->recording;
     run->symbols.n_symbols = -1;
-    run->noise.file.fd = run->comparison.file.fd = -1;
+    run->noise.values.file.fd = run->comparison.sent.file.fd = -1;
     run->stop_fd = -1;
 }
 
@@ -76,20 +76,21 @@ static bool open_inputs(struct demod_run *run)
     return symbol_source_open(&run->symbols, options->input_is_sigmf ? run->recording.data_path : options->input,
                               run->input_format, &run->recording) &&
            noise_source_open(&run->noise, options->noise, options->noise_var, options->noise_file) &&
-           bit_comparison_open(&run->comparison, options->compared_bits, softqam_bits_per_symbol(config->modulation));
+           side_file_open(&run->comparison.sent, options->compared_bits, "bit",
+                          softqam_bits_per_symbol(config->modulation), 1);
 }
 
-static bool start_inputs(struct demod_run *run)
+bool demod_run_start_inputs(struct demod_run *run)
 {
     const uint64_t skip = run->options->skip, count = run->options->count;
     if (!symbol_source_start(&run->symbols, skip))
         return false;
     run->n_available = run->symbols.n_symbols;
-    return noise_source_start(&run->noise, &run->symbols, skip) &&
-           bit_comparison_start(&run->comparison, &run->symbols, skip) &&
+    return side_file_start(&run->noise.values, &run->symbols, skip) &&
+           side_file_start(&run->comparison.sent, &run->symbols, skip) &&
            (count == UINT64_MAX ||
-            (symbol_source_limit(&run->symbols, count) && noise_source_limit(&run->noise, count) &&
-             bit_comparison_limit(&run->comparison, count)));
+            (symbol_source_limit(&run->symbols, count) && side_file_limit(&run->noise.values, count) &&
+             side_file_limit(&run->comparison.sent, count)));
 }
 
 int demod_run_open(struct demod_run *run)
@@ -101,13 +102,7 @@ int demod_run_open(struct demod_run *run)
     if (!demod_rules_check_format(run->options, run->config.modulation, run->descrambles, run->recording.meta_path,
                                   run->recording.meta_path))
         return EXIT_COMMAND;
-    if (!open_inputs(run))
-        return EXIT_FAILED;
-    const int fds[N_DEMOD_SOURCES] = {run->symbols.file.fd, run->noise.file.fd, run->comparison.file.fd};
-    const int result = demod_names_find(&run->names, run->options, run->recording.meta_path, fds);
-    if (result != EXIT_DONE)
-        return result;
-    return start_inputs(run) ? EXIT_DONE : EXIT_FAILED;
+    return open_inputs(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
 static bool estimate_from(struct demod_run *run, void *symbols)
@@ -163,8 +158,8 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
                    n_units = (n + unit - 1) / unit;
     const uint64_t first = at_most(n, unit * part_start(n_units, index, n_parts));
     const uint64_t end = at_most(n, unit * part_start(n_units, index + 1, n_parts));
-    return noise_source_choose_part(&run->noise, first, end - first) &&
-           bit_comparison_choose_part(&run->comparison, first, end - first) &&
+    return side_file_choose_part(&run->noise.values, first, end - first) &&
+           side_file_choose_part(&run->comparison.sent, first, end - first) &&
            symbol_source_choose_part(&run->symbols, first, end - first);
 }
 
@@ -282,8 +277,8 @@ bool demod_run_start(struct demod_run *run)
     block_ring_start(&run->ring);
     run->ring_exists = true;
     run->started = clock_seconds();
-    run->stop_fd = run->symbols.file.stop_fd = run->noise.file.stop_fd = run->comparison.file.stop_fd =
-        eventfd(0, EFD_CLOEXEC);
+    run->stop_fd = eventfd(0, EFD_CLOEXEC);
+    run->symbols.file.stop_fd = run->noise.values.file.stop_fd = run->comparison.sent.file.stop_fd = run->stop_fd;
     run->reader_runs = thread_start(&run->reader, demod_read_blocks, run);
     run->worker_runs = thread_start(&run->worker, demod_process_blocks, run);
     if (run->reader_runs && run->worker_runs)
@@ -334,7 +329,7 @@ void demod_run_close(struct demod_run *run)
     if (run->stop_fd >= 0)
         close(run->stop_fd);
     symbol_source_close(&run->symbols);
-    noise_source_close(&run->noise);
-    bit_comparison_close(&run->comparison);
+    side_file_close(&run->noise.values);
+    side_file_close(&run->comparison.sent);
     sigmf_input_free(&run->recording);
 }

@@ -4,22 +4,22 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_RUN_H
 #define SOFTQAM_TOOLS_DEMOD_RUN_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <softqam/softqam.h>
 
-#include "bit_comparison.h"
 #include "block_ring.h"
 #include "common/hard_bits.h"
 #include "common/sigmf.h"
 #include "common/statistics.h"
 #include "common/verify.h"
-#include "names.h"
 #include "noise_source.h"
 #include "options.h"
 #include "scale.h"
+#include "side_file.h"
 #include "symbol_source.h"
 
 /* One run, from the files to the report. demod_run_init() makes one that holds nothing. */
@@ -33,7 +33,8 @@ struct demod_run {
     enum file_format input_format;
     struct symbol_source symbols;
     struct noise_source noise;
-    struct demod_names names; /* of what is written */
+    char data_name[PATH_MAX]; /* OUTPUT's, or its data's where it is a recording; demod_open() finds it, and the next */
+    char meta_name[PATH_MAX]; /* of a recording; else "" */
     softqam_context_config context_config;
     softqam_context *context;
     softqam_demodulator *demodulator;
@@ -63,9 +64,11 @@ void demod_run_init(struct demod_run *run, const struct demod_options *options);
 /* Of a run that is open: bits of what a symbol becomes in OUTPUT. */
 size_t demod_run_output_bits(const struct demod_run *run);
 
-/* Opens INPUT and the noise file, and finds the names of what is written: an exit status. Refused where one of these is
- * a file that is read. */
+/* Opens what is read: an exit status. */
 int demod_run_open(struct demod_run *run);
+
+/* Goes to the first symbol that is wanted. */
+bool demod_run_start_inputs(struct demod_run *run);
 
 /* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol, or for one code
  * block where those come out as bit planes. What is

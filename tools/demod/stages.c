@@ -39,7 +39,7 @@ static bool read_block(struct demod_run *run, struct block *block, bool *last, b
     block->is_last = *last;
     /* Nothing to go on where that has a cause of its own, which is told already. */
     return (*whole || block->n_symbols > 0) &&
-           noise_source_read(&run->noise, run->symbols.file.name, block->noise_vars, block->n_symbols);
+           side_file_read(&run->noise.values, run->symbols.file.name, block->noise_vars, block->n_symbols);
 }
 
 void *demod_read_blocks(void *argument)
@@ -53,7 +53,7 @@ void *demod_read_blocks(void *argument)
             block_ring_done(&run->ring, STAGE_READ);
     }
     if (last && whole && sound)
-        sound = noise_source_end(&run->noise, run->symbols.file.name) && symbol_source_end(&run->symbols);
+        sound = side_file_end(&run->noise.values, run->symbols.file.name) && symbol_source_end(&run->symbols);
     block_ring_end(&run->ring, STAGE_READ, !whole || !sound);
     return NULL;
 }
@@ -176,7 +176,7 @@ static bool process_block(struct demod_run *run, struct block *block)
     if (options->stats)
         statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
     run->n_demodulated += block->n_symbols;
-    if (!bit_comparison_add(&run->comparison, &run->config, values, block->n_symbols))
+    if (!bit_comparison_add(&run->comparison, run->symbols.file.name, &run->config, values, block->n_symbols))
         return false;
     finish_block(run, block);
     return true;
@@ -192,7 +192,7 @@ void *demod_process_blocks(void *argument)
         if (sound)
             block_ring_done(&run->ring, STAGE_DEMODULATE);
     }
-    if (!sound || (!block_ring_failed(&run->ring) && !bit_comparison_end(&run->comparison)))
+    if (!sound || (!block_ring_failed(&run->ring) && !side_file_end(&run->comparison.sent, run->symbols.file.name)))
         block_ring_end(&run->ring, STAGE_DEMODULATE, true);
     return NULL;
 }

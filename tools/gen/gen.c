@@ -149,11 +149,7 @@ static bool write_metadata(struct run *run)
                                           .c_init = options->scrambles ? &options->c_init : NULL,
                                           .format = options->format,
                                           .scale = options->scale};
-    char *text = sigmf_samples_text(&samples);
-    const bool written = text && output_file_write(&run->meta_output, text, strlen(text)) &&
-                         output_file_write(&run->meta_output, "\n", 1) && output_file_finish(&run->meta_output);
-    free(text);
-    return written;
+    return sigmf_write(&run->meta_output, sigmf_samples_text(&samples));
 }
 
 /* The metadata take their name last: who sees them sees the data. */
@@ -222,14 +218,6 @@ int main(int argc, char *argv[])
 {
     struct gen_options options;
     message_start("softqam-gen");
-    switch (gen_options_parse(argc, argv, &options)) {
-    case OPTIONS_RUN:
-        return generate_files(&options);
-    case OPTIONS_HELP:
-        return message_to_stdout(gen_help());
-    case OPTIONS_VERSION:
-        return message_version_to_stdout();
-    default:
-        return EXIT_COMMAND;
-    }
+    const enum option_result action = gen_options_parse(argc, argv, &options);
+    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, gen_help());
 }

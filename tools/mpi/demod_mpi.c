@@ -20,9 +20,8 @@
 #include "common/message.h"
 #include "common/output_file.h"
 #include "cuda_devices.h"
-#include "demod/metadata.h"
 #include "demod/options.h"
-#include "demod/progress.h"
+#include "demod/outputs.h"
 #include "demod/report.h"
 #include "demod/run.h"
 
@@ -33,7 +32,7 @@ struct job {
     int rank, n_ranks;
     const struct demod_options *options;
     struct demod_run run;
-    struct output_file data, meta, report; /* of rank 0 */
+    struct demod_outputs outputs; /* of rank 0 */
     char temporary[PATH_MAX];
     MPI_File file;            /* the temporary file behind data, which all write */
     MPI_Datatype symbol;      /* what a symbol becomes */
@@ -85,7 +84,7 @@ static bool check_input_is_one(const struct job *job)
 static int open_input(struct job *job)
 {
     struct demod_run *run = &job->run;
-    int result = agree(job, demod_run_open(run));
+    int result = agree(job, demod_open(run));
     if (result != EXIT_DONE)
         return result;
     job->symbol_nbytes = (MPI_Offset)demod_run_output_bits(run) / 8;
@@ -112,19 +111,15 @@ static bool check_is_regular(const char *path)
 
 static bool open_names(struct job *job)
 {
-    const struct demod_names *names = &job->run.names;
-    const unsigned how = demod_options_how(job->options);
-    return check_is_regular(names->data) && output_file_open(&job->data, names->data, how | OUTPUT_FILE_NAMED) &&
-           (!job->options->output_is_sigmf || output_file_open(&job->meta, names->meta, how)) &&
-           (!job->options->stats_file || output_file_open(&job->report, job->options->stats_file, how));
+    return check_is_regular(job->run.data_name) && demod_outputs_open(&job->outputs, &job->run, OUTPUT_FILE_NAMED);
 }
 
 /* The temporary file's path, for all ranks, wherever they were started. */
 static bool find_temporary(const struct job *job, char temporary[PATH_MAX])
 {
-    if (realpath(output_file_temporary(&job->data), temporary))
+    if (realpath(output_file_temporary(&job->outputs.data), temporary))
         return true;
-    message_print_errno(job->data.name);
+    message_print_errno(job->outputs.data.name);
     return false;
 }
 
@@ -141,10 +136,7 @@ static bool check_temporary(const struct job *job, const char *temporary)
 static int open_output(struct job *job)
 {
     char *temporary = job->temporary;
-    int result = agree(job, demod_metadata_check(&job->run));
-    if (result != EXIT_DONE)
-        return result;
-    result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
+    int result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
     if (result != EXIT_DONE)
         return result;
     MPI_Bcast(temporary, sizeof job->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -258,9 +250,9 @@ static void gather_report(struct job *job)
 {
     struct demod_run *run = &job->run;
     struct statistics *statistics = &run->statistics;
-    uint64_t counts[] = {run->n_demodulated,         run->verifier.n_checked, statistics->n_symbols,
-                         statistics->n_erased,       statistics->n_saturated, statistics->noise.n_symbols,
-                         run->comparison.n_compared, run->comparison.n_wrong};
+    uint64_t counts[] = {run->n_demodulated,          run->verifier.n_checked, statistics->n_symbols,
+                         statistics->n_erased,        statistics->n_saturated, statistics->noise.n_symbols,
+                         run->comparison.sent.n_read, run->comparison.n_wrong};
     double energies[2] = {statistics->noise.energy, statistics->noise.error_energy}, sum[2] = {0, 0};
     double seconds = run->seconds_in_library;
     uint64_t sums[sizeof counts / sizeof counts[0]];
@@ -275,7 +267,7 @@ static void gather_report(struct job *job)
     statistics->n_erased = sums[3];
     statistics->n_saturated = sums[4];
     statistics->noise.n_symbols = sums[5];
-    run->comparison.n_compared = sums[6];
+    run->comparison.sent.n_read = sums[6];
     run->comparison.n_wrong = sums[7];
     statistics->noise.energy = sum[0];
     statistics->noise.error_energy = sum[1];
@@ -284,11 +276,7 @@ static void gather_report(struct job *job)
 /* The file takes its name when all ranks have written and closed it. */
 static int publish(struct job *job)
 {
-    const bool is_sigmf = job->options->output_is_sigmf;
-    const bool published =
-        job->rank > 0 || (output_file_finish(&job->data) &&
-                          (!is_sigmf || demod_metadata_write(&job->run, "softqam-demod-mpi", NULL, &job->meta)) &&
-                          output_file_publish(&job->data, &job->meta));
+    const bool published = job->rank > 0 || demod_outputs_publish(&job->outputs, &job->run, "softqam-demod-mpi");
     return agree_all(job, published);
 }
 
@@ -329,18 +317,15 @@ static int end_job(struct job *job, int result)
 {
     if (job->file != MPI_FILE_NULL)
         MPI_File_close(&job->file);
-    if (result == EXIT_DONE) {
+    const bool published = result == EXIT_DONE;
+    if (published) {
         message_release(false);
-        if (job->rank == 0 && !demod_report(&job->run, &job->report))
+        if (job->rank == 0 && !demod_report(&job->run, &job->outputs.report))
             result = EXIT_FAILED;
         if (job->rank == 0 && job->options->stats && !job->options->stats_json)
             fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
-        output_file_release(&job->data);
-        output_file_release(&job->meta);
     }
-    output_file_discard(&job->data);
-    output_file_discard(&job->meta);
-    output_file_discard(&job->report);
+    demod_outputs_end(&job->outputs, published);
     demod_run_close(&job->run);
     if (job->symbol != MPI_DATATYPE_NULL)
         MPI_Type_free(&job->symbol);
@@ -352,9 +337,7 @@ static int end_job(struct job *job, int result)
 static int run_job(const struct demod_options *options, bool command_is_right)
 {
     struct job job = {.options = options,
-                      .data = {.fd = -1},
-                      .meta = {.fd = -1},
-                      .report = {.fd = -1},
+                      .outputs = {.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}},
                       .file = MPI_FILE_NULL,
                       .symbol = MPI_DATATYPE_NULL};
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
@@ -410,5 +393,5 @@ int main(int argc, char *argv[])
     message_release(false);
     if (!is_first_process())
         return EXIT_DONE;
-    return action == OPTIONS_HELP ? message_to_stdout(demod_help(true)) : message_version_to_stdout();
+    return option_table_answer(action, demod_help(true));
 }
