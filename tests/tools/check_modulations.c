@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each modulation beside the reference's: its points, how noisy symbols seem, and that --verify knows a codeword's bits
  * and positions. */
-#include "check_modulations.h"
-
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -14,6 +12,7 @@
 
 #include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
+#include "check.h"
 #include "common/modulation.h"
 #include "common/noise_estimate.h"
 #include "common/statistics.h"

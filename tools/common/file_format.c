@@ -6,18 +6,12 @@
 #include <string.h>
 
 static const struct {
-    const char *name;
     softqam_input_format library;
     size_t component_nbytes;
-} formats[] = {[FILE_CF32] = {"cf32", SOFTQAM_INPUT_CF32, 4}, [FILE_CS16] = {"cs16", SOFTQAM_INPUT_CS16, 2},
-               [FILE_CS8] = {"cs8", SOFTQAM_INPUT_CS8, 1},    [FILE_CF16] = {"cf16", SOFTQAM_INPUT_CF16, 2},
-               [FILE_CU8] = {"cu8", SOFTQAM_INPUT_CS8, 1},    [FILE_CS32] = {"cs32", SOFTQAM_INPUT_CF32, 4},
-               [FILE_CF64] = {"cf64", SOFTQAM_INPUT_CF32, 8}};
-
-const char *file_format_name(enum file_format format)
-{
-    return formats[format].name;
-}
+} formats[] = {
+    [FILE_CF32] = {SOFTQAM_INPUT_CF32, 4}, [FILE_CS16] = {SOFTQAM_INPUT_CS16, 2}, [FILE_CS8] = {SOFTQAM_INPUT_CS8, 1},
+    [FILE_CF16] = {SOFTQAM_INPUT_CF16, 2}, [FILE_CU8] = {SOFTQAM_INPUT_CS8, 1},   [FILE_CS32] = {SOFTQAM_INPUT_CF32, 4},
+    [FILE_CF64] = {SOFTQAM_INPUT_CF32, 8}};
 
 softqam_input_format file_format_library(enum file_format format)
 {

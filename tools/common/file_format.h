@@ -21,9 +21,6 @@ enum file_format {
 /* The largest symbol of a file. */
 enum { FILE_SYMBOL_MAX_NBYTES = 16 };
 
-/* As --input-format takes it. */
-const char *file_format_name(enum file_format format);
-
 /* What its symbols become. */
 softqam_input_format file_format_library(enum file_format format);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_format.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,163 +11,108 @@
 #include "file_name.h"
 #include "message.h"
 
-struct named_format {
-    const char *name;
+/* Its suffixes, of which each without its dot is a name; the first is the one that messages have. */
+struct format {
     const char *suffixes[4];
     int value;
 };
 
-/* clang-format off */
-#define LIBRARY_FORMATS \
-    {"cf32", {".cf32", ".fc32", ".cfile"}, FILE_CF32}, \
-    {"cs16", {".cs16", ".sc16", ".ci16"}, FILE_CS16}, \
-    {"cs8", {".cs8", ".sc8", ".ci8"}, FILE_CS8}, \
-    {"cf16", {".cf16"}, FILE_CF16}
-/* clang-format on */
-
-/* What is written, and what is read. */
-static const struct named_format symbol_formats[] = {LIBRARY_FORMATS, {NULL, {NULL}, 0}};
-static const struct named_format input_formats[] = {
-    LIBRARY_FORMATS,
-    {"cu8", {".cu8"}, FILE_CU8},
-    {"cs32", {".cs32", ".ci32"}, FILE_CS32},
-    {"cf64", {".cf64"}, FILE_CF64},
-    {NULL, {NULL}, 0},
+/* The first four are the library's, in which symbols are written. */
+static const struct format symbol_formats[] = {
+    {{".cf32", ".fc32", ".cfile"}, FILE_CF32},
+    {{".cs16", ".sc16", ".ci16"}, FILE_CS16},
+    {{".cs8", ".sc8", ".ci8"}, FILE_CS8},
+    {{".cf16"}, FILE_CF16},
+    {{".cu8"}, FILE_CU8},
+    {{".cs32", ".ci32"}, FILE_CS32},
+    {{".cf64"}, FILE_CF64},
 };
 
+#define LLR_SUFFIX(value, name) {{"." name}, OUTPUT_##value},
 /* clang-format off */
-#define NAMED_LLRS(value, name) [OUTPUT_##value] = {name, {"." name}, OUTPUT_##value},
-static const struct named_format soft_bit_formats[] = {
-    [OUTPUT_U8] = {"u8", {".u8"}, OUTPUT_U8},
-    LLR_FORMAT_LIST(NAMED_LLRS)
-    [OUTPUT_HARD] = {"hard", {".hard"}, OUTPUT_HARD},
-    [OUTPUT_BITS] = {"bits", {".bits"}, OUTPUT_BITS},
-    [N_OUTPUT_KINDS] = {NULL, {NULL}, 0},
+static const struct format soft_bit_formats[] = {
+    {{".u8"}, OUTPUT_U8},
+    LLR_FORMAT_LIST(LLR_SUFFIX)
+    {{".hard"}, OUTPUT_HARD},
+    {{".bits"}, OUTPUT_BITS},
 };
 /* clang-format on */
 
-/* A suffix without its dot is a name; each format's own is among them. */
-static bool has_name(const struct named_format *format, const char *name)
-{
-    const char *const *suffix = format->suffixes;
-    while (*suffix && strcasecmp(*suffix + 1, name) != 0)
-        suffix++;
-    return *suffix != NULL;
-}
+enum { N_SYMBOL_FORMATS = sizeof symbol_formats / sizeof symbol_formats[0] };
 
-static const struct named_format *find_by_name(const struct named_format *formats, const char *name)
-{
-    while (formats->name && !has_name(formats, name))
-        formats++;
-    return formats->name ? formats : NULL;
-}
+/* What a file may hold; without a suffix the first. */
+struct contents {
+    const struct format *formats;
+    size_t n;
+    const char *what;
+};
 
-/* The suffix of a format that a path has; NULL for none. */
-static const char *find_suffix(const struct named_format *format, const char *path)
-{
-    const char *own = file_name_suffix(path);
-    const char *const *suffix = format->suffixes;
-    while (*suffix && (!own || strcasecmp(own, *suffix) != 0))
-        suffix++;
-    return *suffix;
-}
+static const struct contents contents_of[] = {
+    [FILE_SYMBOLS_IN] = {symbol_formats, N_SYMBOL_FORMATS, "symbols"},
+    [FILE_SYMBOLS_OUT] = {symbol_formats, 4, "symbols"},
+    [FILE_SOFT_BITS] = {soft_bit_formats, N_OUTPUT_KINDS, "soft bits or LLRs"},
+};
 
-static const struct named_format *find_by_suffix(const struct named_format *formats, const char *path)
+/* The format with a suffix, in any case, which starts at the dot or after it; NULL for none. */
+static const struct format *find(const struct contents *contents, const char *suffix)
 {
-    const struct named_format *format = formats;
-    while (format->name && !find_suffix(format, path))
-        format++;
-    return format->name ? format : NULL;
+    const bool has_dot = suffix && *suffix == '.';
+    for (size_t i = 0; suffix && i < contents->n; i++)
+        for (const char *const *known = contents->formats[i].suffixes; *known; known++)
+            if (!strcasecmp(*known + !has_dot, suffix))
+                return &contents->formats[i];
+    return NULL;
 }
 
 enum { LIST_NBYTES = 64 };
 
-static void list_names(const struct named_format *formats, char list[LIST_NBYTES])
+static const char *list_names(const struct contents *contents, char list[LIST_NBYTES])
 {
-    list[0] = '\0';
-    for (const struct named_format *format = formats; format->name; format++) {
-        const size_t length = strlen(list);
-        snprintf(list + length, LIST_NBYTES - length, "%s%s", format == formats ? "" : ", ", format->name);
-    }
+    size_t length = 0;
+    for (size_t i = 0; i < contents->n; i++)
+        length += (size_t)snprintf(list + length, LIST_NBYTES - length, "%s%s", i ? ", " : "",
+                                   contents->formats[i].suffixes[0] + 1);
+    return list;
 }
 
-static const struct named_format *find_named(const struct named_format *formats, const char *option, const char *name)
+int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path,
+                         bool any_suffix)
 {
-    const struct named_format *format = find_by_name(formats, name);
-    char list[LIST_NBYTES];
-    if (format)
-        return format;
-    list_names(formats, list);
-    message_print(option, "'%s' is not one of %s", name, list);
-    return NULL;
-}
-
-/* The format for a path that has a suffix of none of `formats`. */
-static const struct named_format *choose_other(const struct named_format *formats, const char *option, const char *path,
-                                               bool any_suffix)
-{
-    static const char *const contents[] = {"symbols", "soft bits or LLRs"};
-    const bool is_soft_bits = formats == soft_bit_formats;
-    const struct named_format *other = find_by_suffix(is_soft_bits ? input_formats : soft_bit_formats, path);
-    const char *suffix = any_suffix ? NULL : file_name_suffix(path);
-    char list[LIST_NBYTES];
-    /* A suffix of the other table is a mistake, such as swapped operands, which would replace the capture. */
-    if (other) {
-        message_print(path, "suffix %s means %s, not %s; %s overrides it", find_suffix(other, path),
-                      contents[!is_soft_bits], contents[is_soft_bits], option);
-        return NULL;
-    }
-    /* The format that it stands for is none of these, so any choice would be wrong. */
-    if (suffix) {
-        list_names(formats, list);
-        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option, list);
-        return NULL;
-    }
-    return formats; /* the first of each table */
-}
-
-static const struct named_format *choose(const struct named_format *formats, const char *option, const char *named,
-                                         const char *path, bool any_suffix)
-{
+    const struct contents *contents = &contents_of[kind];
+    const struct contents *other = &contents_of[kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS];
+    const char *suffix = file_name_suffix(path);
+    const struct format *format = find(contents, named ? named : suffix);
+    char list[LIST_NBYTES], lower[16] = "";
+    if (format && !(named && *named == '.'))
+        return format->value;
+    for (size_t i = 0; suffix && suffix[i] && i + 1 < sizeof lower; i++)
+        lower[i] = (char)tolower((unsigned char)suffix[i]);
     if (named)
-        return find_named(formats, option, named);
-    const struct named_format *format = find_by_suffix(formats, path);
-    return format ? format : choose_other(formats, option, path, any_suffix);
-}
-
-bool sample_format_for_input(const char *option, const char *named, const char *path, enum file_format *format)
-{
-    const struct named_format *found = choose(input_formats, option, named, path, false);
-    if (found)
-        *format = (enum file_format)found->value;
-    return found != NULL;
-}
-
-bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format)
-{
-    const struct named_format *found = choose(symbol_formats, option, named, path, false);
-    if (found)
-        *format = (softqam_input_format)found->value;
-    return found != NULL;
-}
-
-bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
-                                 enum output_kind *kind)
-{
-    const struct named_format *found = choose(soft_bit_formats, option, named, path, any_suffix);
-    if (found)
-        *kind = (enum output_kind)found->value;
-    return found != NULL;
+        message_print(option, "'%s' is not one of %s", named, list_names(contents, list));
+    else if (find(other, suffix)) /* such as swapped operands, which would replace the capture */
+        message_print(path, "suffix %s means %s, not %s; %s overrides it", lower, other->what, contents->what, option);
+    else if (suffix && !any_suffix) /* any choice would be a guess */
+        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option,
+                      list_names(contents, list));
+    else
+        return contents->formats[0].value;
+    return -1;
 }
 
 bool sample_format_has_suffix(const char *path)
 {
-    return find_by_suffix(soft_bit_formats, path) || find_by_suffix(input_formats, path);
+    const char *suffix = file_name_suffix(path);
+    return find(&contents_of[FILE_SYMBOLS_IN], suffix) || find(&contents_of[FILE_SOFT_BITS], suffix);
 }
 
 const char *sample_format_name(enum output_kind kind)
 {
-    return soft_bit_formats[kind].name;
+    return soft_bit_formats[kind].suffixes[0] + 1;
+}
+
+const char *sample_format_input_name(enum file_format format)
+{
+    return symbol_formats[format - FILE_CF32].suffixes[0] + 1;
 }
 
 #define NAME_OF_LLRS(value, name)                                                                                      \

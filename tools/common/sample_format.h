@@ -11,14 +11,6 @@
 
 #include "file_format.h"
 
-/* The format of a file of symbols that is read: the one named (NULL for none), else by the suffix of `path`, cf32 where
- * that has none (file_name_suffix()). Says what is wrong and returns false for a name that is none and, where no format
- * is named, for any other suffix: one of soft bits or LLRs, and one that is unknown. */
-bool sample_format_for_input(const char *option, const char *named, const char *path, enum file_format *format);
-
-/* The same for one that is written, in one of the library's formats. */
-bool sample_format_for_symbols(const char *option, const char *named, const char *path, softqam_input_format *format);
-
 /* The library's formats of LLRs, each with its name. What has something for each of them takes this list, which the
  * compiler asks for when the library has a new one: sample_format_output_name() has a case for each. */
 #define LLR_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32")
@@ -36,16 +28,22 @@ enum output_kind {
 #undef OUTPUT_KIND
 /* clang-format on */
 
-/* The same for a file of soft bits, LLRs or bits; without a suffix u8, and, with any_suffix, with one that is unknown.
- */
-bool sample_format_for_soft_bits(const char *option, const char *named, const char *path, bool any_suffix,
-                                 enum output_kind *kind);
+/* What a file holds: symbols that are read, or written, or what is made of them. */
+enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
+
+/* The format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has none
+ * (file_name_suffix()) or, with any_suffix, one that is unknown. An enum file_format, which for symbols that are
+ * written is a softqam_input_format, or an enum output_kind. -1 after it has said what is wrong: a name that is none
+ * or, where no format is named, any other suffix. */
+int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path,
+                         bool any_suffix);
 
 /* Whether a path ends in a suffix of any format. */
 bool sample_format_has_suffix(const char *path);
 
-/* The name of what a file of bits holds, and of what the library makes. */
+/* The names of what a file of bits holds, of a file of symbols, and of what the library makes. */
 const char *sample_format_name(enum output_kind kind);
+const char *sample_format_input_name(enum file_format format);
 const char *sample_format_output_name(softqam_output_format format);
 
 /* What the library makes for a file of bits; for signs, which are the same in all formats, LLRs. */

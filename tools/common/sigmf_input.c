@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +34,16 @@ static const struct {
 
 enum { N_DATATYPES = sizeof datatypes / sizeof datatypes[0], LIST_NBYTES = 128 };
 
-static char *read_text(const struct input_file *file, size_t *length)
+/* Says what is wrong with the metadata. */
+static bool __attribute__((format(printf, 2, 3))) refuse(const struct sigmf_input *input, const char *format, ...)
 {
-    char *text = NULL;
-    if (file->nbytes < 0 || (uint64_t)file->nbytes > max_meta_nbytes)
-        message_print(file->name, "not a file of metadata: %s", file->nbytes < 0 ? "no regular file" : "over 1 GiB");
-    else if (!(text = malloc((size_t)file->nbytes + 1)))
-        message_print(file->name, "out of memory");
-    else if (!input_file_read_at(file, 0, text, (size_t)file->nbytes, length)) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    char text[2 * PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    message_print(input->meta_path, "%s", text);
+    return false;
 }
 
 static bool refuse_line(const struct sigmf_input *input, const char *text, const char *at, const char *cause)
@@ -52,8 +51,27 @@ static bool refuse_line(const struct sigmf_input *input, const char *text, const
     unsigned line = 1;
     for (const char *c = text; c < at; c++)
         line += *c == '\n';
-    message_print(input->meta_path, "line %u: %s", line, cause);
-    return false;
+    return refuse(input, "line %u: %s", line, cause);
+}
+
+/* The file as a string, which may hold zero bytes too; NULL after a failure. */
+static char *read_text(const struct sigmf_input *input, size_t *length)
+{
+    struct input_file file;
+    char *text = NULL;
+    bool read = input_file_open(&file, input->meta_path);
+    if (read && (file.nbytes < 0 || (uint64_t)file.nbytes > max_meta_nbytes))
+        read = refuse(input, "not a file of metadata: %s", file.nbytes < 0 ? "no regular file" : "over 1 GiB");
+    else if (read && !(text = malloc((size_t)file.nbytes + 1)))
+        read = refuse(input, "out of memory");
+    read = read && input_file_read_at(&file, 0, text, (size_t)file.nbytes, length);
+    input_file_close(&file);
+    if (read) {
+        text[*length] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
 }
 
 /* What JSON may not have, or C's strings. */
@@ -76,30 +94,24 @@ static int compare_names(const void *left, const void *right)
 /* Whether an object has each name once: of two members, readers take this one or that. */
 static bool check_members(const struct sigmf_input *input, const cJSON *object)
 {
-    const char **names = calloc((size_t)cJSON_GetArraySize(object) + 1, sizeof *names), *twice = NULL;
+    const char **names = calloc((size_t)cJSON_GetArraySize(object) + 1, sizeof *names);
+    bool good = names || refuse(input, "out of memory");
     const cJSON *item;
     size_t n = 0;
-    if (!names) {
-        message_print(input->meta_path, "out of memory");
-        return false;
-    }
-    cJSON_ArrayForEach(item, object)
-    {
+    for (item = object->child; good && item; item = item->next)
         names[n++] = item->string;
-    }
-    qsort(names, n, sizeof *names, compare_names);
-    for (size_t i = 1; i < n; i++)
-        if (!strcmp(names[i - 1], names[i]))
-            twice = names[i];
-    if (twice)
-        message_print(input->meta_path, "%s: twice in one object", twice);
+    if (n > 1)
+        qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 1; good && i < n; i++)
+        good = strcmp(names[i - 1], names[i]) != 0 || refuse(input, "%s: twice in one object", names[i]);
     free(names);
-    return !twice;
+    return good;
 }
 
+/* Without recursion, which cJSON's nesting would make too deep for a small stack. */
 static bool check_names(const struct sigmf_input *input)
 {
-    const cJSON *parents[CJSON_NESTING_LIMIT + 1], *item = input->document; /* cJSON reads nothing that is deeper */
+    const cJSON *parents[CJSON_NESTING_LIMIT + 1], *item = input->document;
     size_t depth = 0;
     while (item) {
         if (cJSON_IsObject(item) && !check_members(input, item))
@@ -116,13 +128,13 @@ static bool check_names(const struct sigmf_input *input)
     return true;
 }
 
-/* Frees the text. */
-static bool parse(struct sigmf_input *input, char *text, size_t length)
+static bool parse(struct sigmf_input *input)
 {
     const char *end = NULL;
+    size_t length = 0;
+    char *text = read_text(input, &length);
     if (!text)
         return false;
-    text[length] = '\0';
     input->document = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
     const bool parsed =
         (input->document || refuse_line(input, text, end, "not JSON")) && check_text(input, text, length);
@@ -136,18 +148,17 @@ static const cJSON *global_member(const struct sigmf_input *input, const char *n
     return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(input->document, "global"), name);
 }
 
-/* A whole number, `absent` where there is none. */
-static bool read_count(const struct sigmf_input *input, const cJSON *item, const char *name, uint64_t absent,
+/* A whole number that is a member of an object, `absent` where there is none. */
+static bool read_count(const struct sigmf_input *input, const cJSON *object, const char *name, uint64_t absent,
                        uint64_t *count)
 {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     *count = absent;
     if (!item)
         return true;
     const double value = item->valuedouble;
-    if (!cJSON_IsNumber(item) || !(value >= 0 && value <= max_whole && floor(value) == value)) {
-        message_print(input->meta_path, "%s: not a whole number", name);
-        return false;
-    }
+    if (!cJSON_IsNumber(item) || !(value >= 0 && value <= max_whole && floor(value) == value))
+        return refuse(input, "%s: not a whole number", name);
     *count = (uint64_t)value;
     return true;
 }
@@ -155,134 +166,70 @@ static bool read_count(const struct sigmf_input *input, const cJSON *item, const
 static bool read_datatype(struct sigmf_input *input)
 {
     const cJSON *item = global_member(input, "core:datatype");
-    if (!cJSON_IsString(item)) {
-        message_print(input->meta_path, "core:datatype: %s", item ? "not a string" : "missing");
-        return false;
-    }
-    input->datatype = item->valuestring;
     char list[LIST_NBYTES] = "";
-    for (size_t i = 0; i < N_DATATYPES; i++) {
-        const size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", datatypes[i].name);
+    if (!cJSON_IsString(item))
+        return refuse(input, "core:datatype: %s", item ? "not a string" : "missing");
+    input->datatype = item->valuestring;
+    for (size_t i = 0, length = 0; i < N_DATATYPES; i++) {
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", datatypes[i].name);
         if (strcmp(datatypes[i].name, input->datatype) != 0)
             continue;
         input->format = datatypes[i].format;
         input->is_big_endian = datatypes[i].is_big_endian;
         return true;
     }
-    message_print(input->meta_path, "core:datatype: '%s' is not one of %s", input->datatype, list);
-    return false;
+    return refuse(input, "core:datatype: '%s' is not one of %s", input->datatype, list);
 }
 
-static bool read_channels(const struct sigmf_input *input)
+/* What softqam-gen has written, and this program reads: scale, modulation and c_init. */
+static bool read_own_members(struct sigmf_input *input, const cJSON *global)
 {
-    uint64_t n_channels;
-    if (!read_count(input, global_member(input, "core:num_channels"), "core:num_channels", 1, &n_channels))
-        return false;
-    if (n_channels != 1)
-        message_print(input->meta_path, "core:num_channels: has %llu channels, but only one can be demodulated",
-                      (unsigned long long)n_channels);
-    return n_channels == 1;
-}
-
-static bool read_scale(struct sigmf_input *input)
-{
-    const cJSON *item = global_member(input, "softqam:input_scale");
-    if (!item)
-        return true;
-    input->scale = item->valuedouble;
-    const bool valid = cJSON_IsNumber(item) && input->scale >= (double)FLT_MIN && input->scale <= (double)FLT_MAX;
-    if (!valid)
-        message_print(input->meta_path, "softqam:input_scale: not a positive number");
-    return valid;
-}
-
-static bool read_modulation(struct sigmf_input *input)
-{
-    const cJSON *item = global_member(input, "softqam:modulation");
-    const char *name = cJSON_GetStringValue(item);
-    input->modulation = name ? modulation_find(name) : SOFTQAM_MODULATION_DEFAULT;
-    if (!item || input->modulation != SOFTQAM_MODULATION_DEFAULT)
-        return true;
-    message_print(input->meta_path, "softqam:modulation: '%s' is no modulation of 5G NR", name ? name : "");
-    return false;
-}
-
-static bool read_c_init(struct sigmf_input *input)
-{
-    const cJSON *item = global_member(input, "softqam:c_init");
+    const cJSON *scale = global_member(input, "softqam:input_scale");
+    const cJSON *modulation = global_member(input, "softqam:modulation");
+    const char *name = cJSON_GetStringValue(modulation);
     uint64_t c_init;
-    if (!read_count(input, item, "softqam:c_init", 0, &c_init))
+    input->scale = scale ? scale->valuedouble : 0;
+    input->modulation = name ? modulation_find(name) : SOFTQAM_MODULATION_DEFAULT;
+    input->is_scrambled = global_member(input, "softqam:c_init") != NULL;
+    if (scale && !(cJSON_IsNumber(scale) && input->scale >= (double)FLT_MIN && input->scale <= (double)FLT_MAX))
+        return refuse(input, "softqam:input_scale: not a positive number");
+    if (modulation && input->modulation == SOFTQAM_MODULATION_DEFAULT)
+        return refuse(input, "softqam:modulation: '%s' is no modulation of 5G NR", name ? name : "");
+    if (!read_count(input, global, "softqam:c_init", 0, &c_init))
         return false;
-    input->is_scrambled = item != NULL;
     input->c_init = (uint32_t)c_init;
-    if (c_init > INT32_MAX)
-        message_print(input->meta_path, "softqam:c_init: not a whole number from 0 to 2147483647");
-    return c_init <= INT32_MAX;
+    return c_init <= INT32_MAX || refuse(input, "softqam:c_init: not a whole number from 0 to 2147483647");
 }
 
 /* The bytes that are no samples: at the end, and before the first capture. Before a later one they would be amid the
  * samples. */
-static bool read_gaps(struct sigmf_input *input)
+static bool read_gaps(struct sigmf_input *input, const cJSON *global)
 {
-    const cJSON *capture;
-    bool first = true;
-    if (!read_count(input, global_member(input, "core:trailing_bytes"), "core:trailing_bytes", 0,
-                    &input->trailing_nbytes))
+    const cJSON *captures = cJSON_GetObjectItemCaseSensitive(input->document, "captures"), *capture;
+    if (!read_count(input, global, "core:trailing_bytes", 0, &input->trailing_nbytes))
         return false;
-    const cJSON *captures = cJSON_GetObjectItemCaseSensitive(input->document, "captures");
-    if (captures && !cJSON_IsArray(captures)) {
-        message_print(input->meta_path, "captures: not an array");
-        return false;
-    }
+    if (captures && !cJSON_IsArray(captures))
+        return refuse(input, "captures: not an array");
     cJSON_ArrayForEach(capture, captures)
     {
         uint64_t nbytes;
-        if (!read_count(input, cJSON_GetObjectItemCaseSensitive(capture, "core:header_bytes"), "core:header_bytes", 0,
-                        &nbytes))
+        if (!read_count(input, capture, "core:header_bytes", 0, &nbytes))
             return false;
-        if (first)
+        if (capture == captures->child)
             input->header_nbytes = nbytes;
-        else if (nbytes > 0) {
-            message_print(input->meta_path, "core:header_bytes: in a capture after the first, which is not supported");
-            return false;
-        }
-        first = false;
+        else if (nbytes > 0)
+            return refuse(input, "core:header_bytes: in a capture after the first, which is not supported");
     }
     return true;
-}
-
-/* BASE.sigmf-data, or beside the metadata the file that it names. */
-static bool find_data(struct sigmf_input *input, const char *path)
-{
-    const cJSON *dataset = global_member(input, "core:dataset");
-    const char *name = cJSON_GetStringValue(dataset), *slash = strrchr(input->meta_path, '/');
-    const int directory = slash ? (int)(slash - input->meta_path) + 1 : 0;
-    if (cJSON_IsTrue(global_member(input, "core:metadata_only")))
-        message_print(input->meta_path, "core:metadata_only: has no samples");
-    else if (!dataset)
-        return sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, input->data_path);
-    else if (name && sigmf_name_is_metadata(name))
-        message_print(input->meta_path, "core:dataset: names metadata, not samples");
-    else if (!name || !*name || !strcmp(name, "-") || strchr(name, '/') ||
-             snprintf(input->data_path, PATH_MAX, "%.*s%s", directory, input->meta_path, name) >= PATH_MAX)
-        message_print(input->meta_path, "core:dataset: not the name of a file beside it");
-    else
-        return true;
-    return false;
 }
 
 static bool read_sha512(struct sigmf_input *input)
 {
     const cJSON *item = global_member(input, "core:sha512");
-    if (!item)
-        return true;
-    if (cJSON_IsString(item) && strlen(item->valuestring) == SHA512_HEX_NBYTES - 1) {
-        input->sha512 = item->valuestring;
-        return true;
-    }
-    message_print(input->meta_path, "core:sha512: not a string of %d digits", SHA512_HEX_NBYTES - 1);
-    return false;
+    input->sha512 = cJSON_GetStringValue(item);
+    if (item && (!input->sha512 || strlen(input->sha512) != SHA512_HEX_NBYTES - 1))
+        return refuse(input, "core:sha512: not a string of %d digits", SHA512_HEX_NBYTES - 1);
+    return true;
 }
 
 /* Three numbers with points between them. */
@@ -297,58 +244,66 @@ static bool is_version(const char *text)
     return true;
 }
 
-/* Versions 0 and 1 mean the same by what is read here; what a later one means is not known. */
-static bool read_version(const struct sigmf_input *input)
+/* Versions 0 and 1 mean the same by what is read here; what a later one means is not known, nor what an extension does
+ * that must be understood. */
+static bool check_versions(const struct sigmf_input *input)
 {
-    const cJSON *item = global_member(input, "core:version");
+    const cJSON *item = global_member(input, "core:version"), *extension;
     const char *version = cJSON_GetStringValue(item);
     if (item && (!version || !is_version(version)))
-        message_print(input->meta_path, "core:version: not a version such as \"1.2.0\"");
-    else if (item && strtoul(version, NULL, 10) > 1)
-        message_print(input->meta_path, "core:version: '%s' is not supported, only versions 0 and 1", version);
-    else
-        return true;
-    return false;
-}
-
-/* Whether nothing is required to be understood that is not. */
-static bool read_extensions(const struct sigmf_input *input)
-{
-    const cJSON *extension;
+        return refuse(input, "core:version: not a version such as \"1.2.0\"");
+    if (item && strtoul(version, NULL, 10) > 1)
+        return refuse(input, "core:version: '%s' is not supported, only versions 0 and 1", version);
     cJSON_ArrayForEach(extension, global_member(input, "core:extensions"))
     {
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(extension, "name"));
-        if (!cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(extension, "optional")) ||
-            (name && !strcmp(name, SIGMF_EXTENSION)))
-            continue;
-        message_print(input->meta_path, "core:extensions: '%s' is required to read it, and not supported",
-                      name ? name : "");
-        return false;
+        if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(extension, "optional")) &&
+            !(name && !strcmp(name, SIGMF_EXTENSION)))
+            return refuse(input, "core:extensions: '%s' is required to read it, and not supported", name ? name : "");
     }
     return true;
 }
 
 static bool read_global(struct sigmf_input *input)
 {
-    if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(input->document, "global"))) {
-        message_print(input->meta_path, "not SigMF: there is no object 'global'");
+    const cJSON *global = cJSON_GetObjectItemCaseSensitive(input->document, "global");
+    uint64_t n_channels;
+    if (!cJSON_IsObject(global))
+        return refuse(input, "not SigMF: there is no object 'global'");
+    if (!check_versions(input) || !read_datatype(input) ||
+        !read_count(input, global, "core:num_channels", 1, &n_channels))
         return false;
-    }
-    return read_version(input) && read_extensions(input) && read_datatype(input) && read_channels(input) &&
-           read_scale(input) && read_modulation(input) && read_c_init(input) && read_gaps(input) && read_sha512(input);
+    if (n_channels != 1)
+        return refuse(input, "core:num_channels: has %llu channels, but only one can be demodulated",
+                      (unsigned long long)n_channels);
+    return read_own_members(input, global) && read_gaps(input, global) && read_sha512(input);
+}
+
+/* BASE.sigmf-data, or beside the metadata the file that it names. */
+static bool find_data(struct sigmf_input *input, const char *path)
+{
+    const cJSON *dataset = global_member(input, "core:dataset");
+    const char *name = cJSON_GetStringValue(dataset), *slash = strrchr(input->meta_path, '/');
+    const int directory = slash ? (int)(slash - input->meta_path) + 1 : 0;
+    if (cJSON_IsTrue(global_member(input, "core:metadata_only")))
+        return refuse(input, "core:metadata_only: has no samples");
+    if (!dataset)
+        return sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, input->data_path);
+    if (name && sigmf_name_is_metadata(name))
+        return refuse(input, "core:dataset: names metadata, not samples");
+    if (!name || !*name || !strcmp(name, "-") || strchr(name, '/') ||
+        snprintf(input->data_path, PATH_MAX, "%.*s%s", directory, input->meta_path, name) >= PATH_MAX)
+        return refuse(input, "core:dataset: not the name of a file beside it");
+    return true;
 }
 
 bool sigmf_input_read(struct sigmf_input *input, const char *path)
 {
-    struct input_file file;
-    size_t length = 0;
     if (!sigmf_name_with_suffix(path, SIGMF_META_SUFFIX, input->meta_path)) {
         message_print_errno(path);
         return false;
     }
-    char *text = input_file_open(&file, input->meta_path) ? read_text(&file, &length) : NULL;
-    input_file_close(&file);
-    return parse(input, text, length) && read_global(input) && find_data(input, path);
+    return parse(input) && read_global(input) && find_data(input, path);
 }
 
 void sigmf_input_free(struct sigmf_input *input)

@@ -239,7 +239,7 @@ static cJSON *make_json(const struct demod_run *run)
     add_text(&json, "version", softqam_version());
     add_text(&json, "input", run->symbols.file.name);
     add_text(&json, "output", run->options->output);
-    add_text(&json, "input_format", file_format_name(run->input_format));
+    add_text(&json, "input_format", sample_format_input_name(run->input_format));
     add_text(&json, "output_format", sample_format_name(run->options->output_kind));
     add_text(&json, "modulation", modulation_get(modulation)->option);
     if (run->descrambles)

@@ -179,8 +179,11 @@ static bool choose_input_format(struct demod_options *options)
 {
     if (options->input_is_sigmf)
         return true;
-    if (!sample_format_for_input("--input-format", options->raw.input_format, options->input, &options->input_format))
+    const int format =
+        sample_format_choose(FILE_SYMBOLS_IN, "--input-format", options->raw.input_format, options->input, false);
+    if (format < 0)
         return false;
+    options->input_format = (enum file_format)format;
     options->config.input_format = file_format_library(options->input_format);
     return true;
 }
@@ -198,9 +201,11 @@ static bool choose_output_format(struct demod_options *options)
                       suffix);
         return false;
     }
-    if (!sample_format_for_soft_bits("--output-format", options->raw.output_format, options->output, any_suffix,
-                                     &options->output_kind))
+    const int kind = sample_format_choose(FILE_SOFT_BITS, "--output-format", options->raw.output_format,
+                                          options->output, any_suffix);
+    if (kind < 0)
         return false;
+    options->output_kind = (enum output_kind)kind;
     options->config.output_format = sample_format_library(options->output_kind);
     /* The signs of LLRs are the same for any noise. */
     if (is_decisions(options->output_kind) && !options->raw.noise_option)

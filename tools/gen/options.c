@@ -129,8 +129,10 @@ static bool choose_format(struct gen_options *options, const char *format)
         message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
         return false;
     }
-    if (!sample_format_for_symbols("--output-format", format, options->output, &options->format))
+    const int chosen = sample_format_choose(FILE_SYMBOLS_OUT, "--output-format", format, options->output, false);
+    if (chosen < 0)
         return false;
+    options->format = (softqam_input_format)chosen;
     if (options->is_sigmf && !sigmf_samples_check(options->format))
         message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
     else
