@@ -59,7 +59,6 @@ bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t n
     }
     file->nbytes = (int64_t)nbytes;
     file->limit = nbytes;
-    file->is_part = true;
     return true;
 }
 

@@ -13,7 +13,6 @@ struct input_file {
     int fd;
     int64_t nbytes; /* what a regular file holds from here on; -1 where that is not known beforehand */
     uint64_t limit; /* reading ends after so many bytes; UINT64_MAX for none */
-    bool is_part;   /* of a regular file, which must have `limit` bytes from here on */
     uint64_t n_read;
     int stop_fd;          /* when it is readable, waiting for the next bytes is over; -1 for none */
     unsigned char *ahead; /* bytes that input_file_peek() has read of a pipe; NULL for none */

@@ -39,20 +39,11 @@ static void remove_pending_and_die(int number)
 /* Whether a signal ends a process that does not catch it, and can be caught. */
 static bool is_deadly(int number)
 {
-    switch (number) {
-    case SIGKILL:
-    case SIGSTOP:
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-    case SIGCONT:
-    case SIGCHLD:
-    case SIGURG:
-    case SIGWINCH:
-        return false;
-    default:
-        return true;
-    }
+    static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH};
+    size_t i = 0;
+    while (i < sizeof others / sizeof others[0] && others[i] != number)
+        i++;
+    return i == sizeof others / sizeof others[0];
 }
 
 /* A signal that our parent ignores (nohup) stays ignored. */
@@ -462,6 +453,11 @@ void output_file_release(struct output_file *file)
     free(file->target);
     memset(file, 0, sizeof *file);
     file->fd = -1;
+}
+
+void output_file_end(struct output_file *file, bool keep)
+{
+    (keep ? output_file_release : output_file_discard)(file);
 }
 
 bool output_file_check_terminal(const char *path)

@@ -60,6 +60,9 @@ void output_file_discard(struct output_file *file);
 /* Frees what the description holds. The file stays. */
 void output_file_release(struct output_file *file);
 
+/* The one or the other. */
+void output_file_end(struct output_file *file, bool keep);
+
 /* Whether a path is no terminal, which binary data may upset; says so if it is. */
 bool output_file_check_terminal(const char *path);
 

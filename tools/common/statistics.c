@@ -50,43 +50,18 @@ static uint64_t count_saturated(const softqam_demodulator_config *config, const 
     return n_saturated;
 }
 
-/* The byte of a value that has the sign of a zero, the last one, for the machine is little-endian; SIZE_MAX: none. */
-static size_t find_sign_byte(softqam_output_format format)
-{
-    switch (format) {
-    case SOFTQAM_OUTPUT_F16:
-        return 1;
-    case SOFTQAM_OUTPUT_F32:
-        return 3;
-    case SOFTQAM_OUTPUT_S8:
-    case SOFTQAM_OUTPUT_S16:
-    case SOFTQAM_OUTPUT_U8:
-        break;
-    }
-    return SIZE_MAX;
-}
-
-/* Bytes that are of a symbol that is erased, but for the sign of a zero. */
+/* Bytes that are of a symbol that is erased: soft bits of 127, or zeros, of either sign in floats, whose sign is in the
+ * last byte, for the machine is little-endian. */
 static bool is_erased(const softqam_demodulator_config *config, const unsigned char *symbol, size_t nbytes)
 {
-    const size_t sign_byte = find_sign_byte(config->output_format);
-    const unsigned char erased = config->output_format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
+    const softqam_output_format format = config->output_format;
+    const size_t float_nbytes = format == SOFTQAM_OUTPUT_F16 ? 2 : format == SOFTQAM_OUTPUT_F32 ? 4 : 0;
     for (size_t k = 0; k < nbytes; k++) {
-        const bool has_sign = (k & sign_byte) == sign_byte;
-        if ((has_sign ? symbol[k] & 0x7f : symbol[k]) != erased)
+        const bool has_sign = float_nbytes > 0 && k % float_nbytes == float_nbytes - 1;
+        if ((has_sign ? symbol[k] & 0x7f : symbol[k]) != (format == SOFTQAM_OUTPUT_U8 ? 127 : 0))
             return false;
     }
     return true;
-}
-
-static uint64_t count_erased(const softqam_demodulator_config *config, const void *out, size_t n_symbols)
-{
-    const size_t nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
-    const unsigned char *symbol = out;
-    uint64_t n_erased = 0;
-    for (size_t i = 0; i < n_symbols; i++, symbol += nbytes)
-        n_erased += is_erased(config, symbol, nbytes);
-    return n_erased;
 }
 
 void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
@@ -95,7 +70,9 @@ void statistics_add(struct statistics *statistics, const softqam_demodulator_con
     noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
     statistics->n_symbols += n_symbols;
     statistics->n_saturated += count_saturated(config, out, softqam_bits_per_symbol(config->modulation) * n_symbols);
-    statistics->n_erased += count_erased(config, out, n_symbols);
+    const size_t nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
+    for (size_t i = 0; i < n_symbols; i++)
+        statistics->n_erased += is_erased(config, (const unsigned char *)out + i * nbytes, nbytes);
 }
 
 double statistics_saturated_share(const struct statistics *statistics, softqam_modulation modulation)

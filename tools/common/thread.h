@@ -6,7 +6,19 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+/* Calls of the library need 64 KiB. */
+enum { THREAD_STACK_NBYTES = 1 << 20 };
+
 /* Whether the system had a thread, which is then to be joined. */
-bool thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
+static inline bool thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes))
+        return false;
+    const bool is_started = !pthread_attr_setstacksize(&attributes, THREAD_STACK_NBYTES) &&
+                            !pthread_create(thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return is_started;
+}
 
 #endif

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "utf8.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* By the first byte of a character: how many follow it, and between which ends the first of these is. */
-static const struct {
-    unsigned char first, last, n_following, low, high;
-} forms[] = {{0x01, 0x7f, 0, 0, 0},       {0xc2, 0xdf, 1, 0x80, 0xbf}, {0xe0, 0xe0, 2, 0xa0, 0xbf},
-             {0xe1, 0xec, 2, 0x80, 0xbf}, {0xed, 0xed, 2, 0x80, 0x9f}, {0xee, 0xef, 2, 0x80, 0xbf},
-             {0xf0, 0xf0, 3, 0x90, 0xbf}, {0xf1, 0xf3, 3, 0x80, 0xbf}, {0xf4, 0xf4, 3, 0x80, 0x8f}};
+static bool is_between(unsigned char byte, unsigned char low, unsigned char high)
+{
+    return byte >= low && byte <= high;
+}
 
-/* Bytes of the character at the start of a text; 0 where there is none. */
+/* Bytes of the character at the start of a text; 0 where there is none. The second byte's range excludes longer forms
+ * than are needed, surrogates, and what is beyond U+10FFFF. */
 static size_t character_nbytes(const unsigned char *text)
 {
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (text[0] < forms[i].first || text[0] > forms[i].last)
-            continue;
-        for (size_t k = 1; k <= forms[i].n_following; k++)
-            if (text[k] < (k == 1 ? forms[i].low : 0x80) || text[k] > (k == 1 ? forms[i].high : 0xbf))
-                return 0;
-        return 1 + (size_t)forms[i].n_following;
-    }
-    return 0;
+    const unsigned char lead = text[0];
+    if (lead < 0x80)
+        return 1;
+    const size_t n = is_between(lead, 0xc2, 0xdf) ? 2 : is_between(lead, 0xe0, 0xef) ? 3 : 4;
+    const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (!is_between(lead, 0xc2, 0xf4) || !is_between(text[1], low, high))
+        return 0;
+    for (size_t k = 2; k < n; k++)
+        if (!is_between(text[k], 0x80, 0xbf))
+            return 0;
+    return n;
 }
 
 char *utf8_find_error(char *text)

@@ -210,12 +210,8 @@ bool demod_outputs_publish(struct demod_outputs *outputs, const struct demod_run
 
 void demod_outputs_end(struct demod_outputs *outputs, bool keep)
 {
-    if (keep) {
-        output_file_release(&outputs->data);
-        output_file_release(&outputs->meta);
-    }
-    output_file_discard(&outputs->data);
-    output_file_discard(&outputs->meta);
+    output_file_end(&outputs->data, keep);
+    output_file_end(&outputs->meta, keep);
     output_file_discard(&outputs->report);
     sha512_destroy(outputs->hash);
 }

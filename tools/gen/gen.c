@@ -197,17 +197,12 @@ static int generate_files(const struct gen_options *options)
     int result = allocate(&run) && find_names(&run) ? open_outputs(&run) : EXIT_FAILED;
     if (result == EXIT_DONE && !generate(&run))
         result = EXIT_FAILED;
-    if (result == EXIT_DONE) {
-        if (!options->quiet)
-            report(&run);
-        output_file_release(&run.output);
-        output_file_release(&run.bits_output);
-        output_file_release(&run.meta_output);
-    } else {
-        output_file_discard(&run.output);
-        output_file_discard(&run.bits_output);
-        output_file_discard(&run.meta_output);
-    }
+    const bool done = result == EXIT_DONE;
+    if (done && !options->quiet)
+        report(&run);
+    output_file_end(&run.output, done);
+    output_file_end(&run.bits_output, done);
+    output_file_end(&run.meta_output, done);
     free(run.samples);
     free(run.bits);
     free(run.slices);
