@@ -150,7 +150,7 @@ class Failures(MpiTest):
         os.mkfifo(self.path("fifo"))
         os.symlink("x.cf32", self.path("link"))
         self.record("r", self.read("x.cf32"), "cf32_le")
-        no_file = "not a regular file, so ranks cannot write to their places in it"
+        no_file = "not a regular file, so ranks cannot write at their offsets in it"
         for arguments, code, message in (
             (["none", "y.u8"], 1, "none: No such file or directory"),
             (["x.cf32", "none/y.u8"], 1, "none/y.u8: No such file or directory"),

@@ -38,7 +38,7 @@ bool arguments_parse_c_init(const char *text, uint32_t *c_init);
 enum { ARGUMENTS_NAME_NBYTES = 32 };
 bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES]);
 
-/* One of the names of a list that ends with NULL, in any case; the value is its place. */
+/* One of the names of a list that ends with NULL, in any case; the value is its index. */
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
 
 #endif

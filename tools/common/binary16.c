@@ -3,26 +3,8 @@
 
 #include <math.h>
 
-/* A sign bit, five of exponent, ten of fraction. Numbers below 2^MIN_EXPONENT are subnormal and share its unit. */
-enum {
-    FRACTION_BITS = 10,
-    HIDDEN_BIT = 1 << FRACTION_BITS,
-    MIN_EXPONENT = -14,
-    SPECIAL = 31 /* the exponent field of infinities and NaN */
-};
-
-float binary16_to_float(uint16_t half)
-{
-    const int field = half >> FRACTION_BITS & 0x1f, fraction = half & (HIDDEN_BIT - 1);
-    float magnitude;
-    if (field == SPECIAL)
-        magnitude = fraction ? NAN : INFINITY;
-    else if (field == 0)
-        magnitude = ldexpf((float)fraction, MIN_EXPONENT - FRACTION_BITS);
-    else
-        magnitude = ldexpf((float)(HIDDEN_BIT + fraction), field - 1 + MIN_EXPONENT - FRACTION_BITS);
-    return half & 0x8000 ? -magnitude : magnitude;
-}
+/* A sign bit, five of exponent, ten of fraction. Numbers below 2^MIN_EXPONENT are subnormal. */
+enum { FRACTION_BITS = 10, HIDDEN_BIT = 1 << FRACTION_BITS, MIN_EXPONENT = -14 };
 
 uint16_t binary16_from_double(double x)
 {

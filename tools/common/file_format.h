@@ -30,10 +30,10 @@ size_t file_format_symbol_nbytes(enum file_format format);
 /* The factor that full scale, or 1 of a float, takes to 1. */
 float file_format_default_scale(enum file_format format);
 
-/* Turns the byte order of n symbols round. */
+/* Reverses the byte order of n symbols. */
 void file_format_swap(enum file_format format, void *samples, size_t n_symbols);
 
-/* Makes n symbols of the library's of as many of the file, in the same place. */
+/* Converts n symbols of the file to the library's, in place. */
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
 /* What the first bytes of a file look like that holds more than samples, and how to get at those; NULL for nothing

@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "hard_bits.h"
 
-#include <string.h>
+#include "sample_format.h"
 
 void hard_bits_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits)
 {
-    const unsigned char *bytes = values;
     const unsigned positive = sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    const double neutral = format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
     for (size_t i = 0; i < n; i++) {
-        uint16_t half;
-        int16_t steps;
-        float single;
-        int order = 0; /* of the value to the one that says nothing */
-        switch (format) {
-        case SOFTQAM_OUTPUT_U8:
-            order = (int)bytes[i] - 127;
-            break;
-        case SOFTQAM_OUTPUT_S8:
-            order = (bytes[i] ^ 0x80) - 0x80;
-            break;
-        case SOFTQAM_OUTPUT_S16:
-            memcpy(&steps, bytes + i * sizeof steps, sizeof steps);
-            order = steps;
-            break;
-        case SOFTQAM_OUTPUT_F16:
-            memcpy(&half, bytes + i * sizeof half, sizeof half);
-            order = (half & 0x7fff) == 0 ? 0 : half & 0x8000 ? -1 : 1;
-            break;
-        case SOFTQAM_OUTPUT_F32:
-            memcpy(&single, bytes + i * sizeof single, sizeof single);
-            order = (single > 0) - (single < 0);
-            break;
-        }
-        bits[i] = (uint8_t)(order > 0 ? positive : order < 0 ? !positive : 0);
+        const double value = sample_format_value(format, values, i);
+        bits[i] = (uint8_t)(value > neutral ? positive : value < neutral ? !positive : 0);
     }
 }
 

@@ -26,7 +26,7 @@ static bool sigpipe_was_ignored;
 static atomic_bool reader_left;
 static atomic_uint n_warnings;
 
-/* A closed standard stream is opened the wrong way round, so that its use is still EBADF. */
+/* A closed standard stream is opened for the other direction, so that its use is still EBADF. */
 static void keep_standard_descriptors(void)
 {
     static const int flags[3] = {O_WRONLY, O_RDONLY, O_RDONLY};

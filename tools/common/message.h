@@ -17,7 +17,7 @@ enum {
 void message_start(const char *program);
 
 /* After a write that failed: whether it did because who read our output has left, which is no news to anybody. Not so
- * where our parent ignores SIGPIPE, and so does not learn of it in any other way than by a message. */
+ * where our parent ignores SIGPIPE, and so learns of it by a message only. */
 bool message_reader_left(void);
 
 /* Last thing in main(): the exit code, for what result is, a failure where a message could not be written (progress

@@ -17,7 +17,7 @@ struct modulation {
     unsigned n_bits;    /* of a symbol */
     unsigned axis_bits; /* that choose I, and as many that choose Q; BPSK's one bit chooses both */
     unsigned energy;    /* I and Q are odd integers divided by its square root */
-    bool rotates;       /* symbols at odd positions of a codeword are turned by a quarter */
+    bool rotates;       /* symbols at odd positions of a codeword are rotated by pi/2 */
 };
 
 /* SOFTQAM_MODULATION_DEFAULT is 256QAM. */

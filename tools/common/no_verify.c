@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of verify.c in a build without the reference. */
+/* Replaces verify.c in a build without the reference. */
 #include "verify.h"
 
 bool verify_is_available(void)

@@ -63,8 +63,8 @@ static void find_bpsk_errors(const struct modulation *modulation, uint64_t posit
         const double in_phase = (double)components[2 * i], quadrature = (double)components[2 * i + 1];
         const double sum = fabs(in_phase + quadrature) * root_half,
                      difference = fabs(in_phase - quadrature) * root_half;
-        const bool turned = modulation->rotates && (position + i) % 2;
-        errors[i] = squared((turned ? difference : sum) - 1) + squared(turned ? sum : difference);
+        const bool is_rotated = modulation->rotates && (position + i) % 2;
+        errors[i] = squared((is_rotated ? difference : sum) - 1) + squared(is_rotated ? sum : difference);
     }
 }
 

@@ -69,7 +69,7 @@ static const struct rational tail = {
     {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1, 1.48103976427480074590e-1,
      1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9}};
 
-static const struct rational far_tail = {
+static const struct rational outer_tail = {
     /* E, F: r > 5, in r - 5 */
     {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
      2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
@@ -92,6 +92,6 @@ double normal_quantile(double p)
     if (q >= -0.425 && q <= 0.425)
         return q * evaluate(&central, 0.180625 - q * q);
     const double r = sqrt(-normal_log(q < 0 ? p : 1 - p));
-    const double magnitude = r <= 5 ? evaluate(&tail, r - 1.6) : evaluate(&far_tail, r - 5);
+    const double magnitude = r <= 5 ? evaluate(&tail, r - 1.6) : evaluate(&outer_tail, r - 5);
     return q < 0 ? -magnitude : magnitude;
 }

@@ -7,7 +7,7 @@
 #include "arguments.h"
 #include "message.h"
 
-/* Values that getopt_long() returns for options without a letter: from this one on, by their places. */
+/* Values that getopt_long() returns for options without a letter: from this one on, by row. */
 enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30, HELP_NBYTES = 24576 };
 
 static void *target_of(const struct option_call *call)
@@ -103,7 +103,7 @@ enum option_result option_table_parse(const struct option_row *rows, unsigned va
         const struct option_row *row = rows;
         while (!is_last(row) && (!row->name || !is_of(row, variant) || value_of(rows, row) != value))
             row++;
-        if (is_last(row)) /* a wrong one, of which has been told */
+        if (is_last(row)) /* an unknown one, which is reported already */
             return OPTIONS_WRONG;
         if (!row->take)
             return row->letter == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;

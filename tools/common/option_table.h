@@ -38,7 +38,7 @@ bool option_take_constant(const struct option_call *call); /* of int: min */
 bool option_take_text(const struct option_call *call);     /* of const char * */
 bool option_take_count(const struct option_call *call);    /* of uint64_t */
 bool option_take_unsigned(const struct option_call *call); /* of unsigned */
-bool option_take_choice(const struct option_call *call);   /* of int: the place of the name */
+bool option_take_choice(const struct option_call *call);   /* of int: the index of the name */
 
 /* What main() does next. */
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };

@@ -345,7 +345,7 @@ static bool rename_over(const struct output_file *file)
     return !rename(file->pending->path, file->target);
 }
 
-/* Some file systems know no other way than a link. */
+/* Some file systems can only link. */
 static bool rename_new(const struct output_file *file)
 {
     return !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_NOREPLACE) ||

@@ -5,9 +5,8 @@
  * temporary name in the target's folder instead, which every signal removes that can be caught. What cannot be replaced
  * (standard output, "-", another descriptor, a FIFO, a device) is written directly.
  *
- * Failures are reported on standard error. At most OUTPUT_FILE_MAX of these at a time, and opened before any thread is
- * started: a signal that came to a thread between the making of a temporary name and its entry in the list would leave
- * it. */
+ * Failures are reported on standard error. At most OUTPUT_FILE_MAX files at a time. Open them before any thread is
+ * started: a thread that gets a signal between creating a temporary name and listing it would leave the file behind. */
 #ifndef SOFTQAM_TOOLS_COMMON_OUTPUT_FILE_H
 #define SOFTQAM_TOOLS_COMMON_OUTPUT_FILE_H
 
@@ -54,7 +53,8 @@ bool output_file_finish(struct output_file *file);
  * that was not opened has none. A folder that cannot be synced costs a warning: its files are whole all the same. */
 bool output_file_publish(struct output_file *first, struct output_file *second);
 
-/* Gives up a file at any time, all zero or not opened included; a new file that was published is removed again. */
+/* Abandons a file at any time, also one that is all zero or not open; a new file that was published is removed again.
+ */
 void output_file_discard(struct output_file *file);
 
 /* Frees what the description holds. The file stays. */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The sample formats by name and by file name, and the way from and to floating point. */
+/* The sample formats by name and by file name, and the conversions from and to floating point. */
 #ifndef SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
 #define SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <softqam/softqam.h>
 
+#include "binary16.h"
 #include "file_format.h"
 
-/* The library's formats of LLRs, each with its name. What has something for each of them takes this list, which the
- * compiler asks for when the library has a new one: sample_format_output_name() has a case for each. */
+/* The library's formats of LLRs, each with its name. Tables of formats are made from this list; when the library gets a
+ * format, the switch in sample_format_output_name() stops the build until it is here. */
 #define LLR_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32")
 
 /* What a file of bits holds: what the library makes, or the signs of that. The numbers are not the library's. */
@@ -48,6 +50,31 @@ const char *sample_format_output_name(softqam_output_format format);
 
 /* What the library makes for a file of bits; for signs, which are the same in all formats, LLRs. */
 softqam_output_format sample_format_library(enum output_kind kind);
+
+/* A value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of one
+ * format do not decide which it is for each. */
+static inline double sample_format_value(softqam_output_format format, const void *values, size_t index)
+{
+    const unsigned char *bytes = values;
+    uint16_t word;
+    float single;
+    switch (format) {
+    case SOFTQAM_OUTPUT_U8:
+        return bytes[index];
+    case SOFTQAM_OUTPUT_S8:
+        return (int8_t)bytes[index];
+    case SOFTQAM_OUTPUT_S16:
+        memcpy(&word, bytes + 2 * index, sizeof word);
+        return (int16_t)word;
+    case SOFTQAM_OUTPUT_F16:
+        memcpy(&word, bytes + 2 * index, sizeof word);
+        return (double)binary16_to_float(word);
+    case SOFTQAM_OUTPUT_F32:
+        memcpy(&single, bytes + 4 * index, sizeof single);
+        return (double)single;
+    }
+    return 0;
+}
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

@@ -81,8 +81,8 @@ double statistics_saturated_share(const struct statistics *statistics, softqam_m
     return statistics->n_symbols ? (double)statistics->n_saturated / n : 0;
 }
 
-/* A bit that is as sure as an LLR says is wrong with probability 1 / (1 + e^|LLR|). Who takes it for one of
- * `limit_nats` while it is surer than that loses -log2(1 - 1 / (1 + e^limit_nats)) bits at most. */
+/* A bit with this LLR is wrong with probability 1 / (1 + e^|LLR|). A decoder that gets `limit_nats` in its stead
+ * loses -log2(1 - 1 / (1 + e^limit_nats)) bits at most. */
 double statistics_saturation_loss(softqam_modulation modulation, double saturated_share, double limit_nats)
 {
     return softqam_bits_per_symbol(modulation) * saturated_share * log1p(exp(-limit_nats)) / log(2);

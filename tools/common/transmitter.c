@@ -58,11 +58,11 @@ static void make_sequence(const struct transmitter *transmitter, uint64_t first,
 }
 
 /* Bits of a symbol in a part, b0 lowest. */
-static unsigned sequence_bits(const uint8_t *sequence, size_t place, unsigned n_bits)
+static unsigned sequence_bits(const uint8_t *sequence, size_t first, unsigned n_bits)
 {
     unsigned bits = 0;
     for (unsigned k = 0; k < n_bits; k++)
-        bits |= (unsigned)(sequence[(place + k) / 8] >> (place + k) % 8 & 1) << k;
+        bits |= (unsigned)(sequence[(first + k) / 8] >> (first + k) % 8 & 1) << k;
     return bits;
 }
 
@@ -73,9 +73,9 @@ static void generate_symbol(const struct transmitter *transmitter, uint64_t inde
     const struct modulation *modulation = transmitter->modulation;
     const unsigned sent = draw(transmitter->seed, index, STREAM_BITS).v[0] & ((1u << modulation->n_bits) - 1);
     const double *point = transmitter->points[sent ^ flipped];
-    const bool turned = modulation->rotates && index % 2;
-    component[0] = turned ? -point[1] : point[0];
-    component[1] = turned ? point[0] : point[1];
+    const bool is_rotated = modulation->rotates && index % 2;
+    component[0] = is_rotated ? -point[1] : point[0];
+    component[1] = is_rotated ? point[0] : point[1];
     for (unsigned k = 0; bits && k < modulation->n_bits; k++)
         bits[k] = sent >> k & 1;
     if (transmitter->sigma == 0)

@@ -6,7 +6,7 @@
 /* The first byte that is not part of a character; the end of a text that is in UTF-8. */
 char *utf8_find_error(char *text);
 
-/* Puts a question mark for each such byte. */
+/* Replaces each such byte by '?'. */
 void utf8_repair(char *text);
 
 #endif

@@ -129,23 +129,6 @@ static void expect_llrs(const struct verifier *verifier, uint64_t position, cons
     }
 }
 
-static double read_value(softqam_output_format format, const void *out, uint64_t place)
-{
-    switch (format) {
-    case SOFTQAM_OUTPUT_U8:
-        return ((const uint8_t *)out)[place];
-    case SOFTQAM_OUTPUT_S8:
-        return ((const int8_t *)out)[place];
-    case SOFTQAM_OUTPUT_S16:
-        return ((const int16_t *)out)[place];
-    case SOFTQAM_OUTPUT_F16:
-        return half_to_double(((const uint16_t *)out)[place]);
-    case SOFTQAM_OUTPUT_F32:
-        return (double)((const float *)out)[place];
-    }
-    return (double)NAN;
-}
-
 /* The symbol `offset` symbols into the block that starts at n_seen. */
 static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                          uint64_t offset, struct verify_difference *difference)
@@ -164,7 +147,7 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     }
     verifier->n_checked++;
     for (unsigned b = 0; b < n_bits; b++) {
-        const double got = read_value(config->output_format, out, n_bits * offset + b);
+        const double got = sample_format_value(config->output_format, out, n_bits * offset + b);
         if (got >= expected[b].low && got <= expected[b].high) /* not so for NaN */
             continue;
         *difference =
@@ -192,7 +175,7 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
     for (uint64_t i = first; i < end && i < verifier->n_all; i++)
         if (!check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
-    /* A whole number of runs lies before n_all; a run that two blocks share is looked at in both. */
+    /* A whole number of runs lies before n_all; a run that reaches into the next block is looked at in both. */
     const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
     for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {
         const uint64_t i = sampled_symbol(run);

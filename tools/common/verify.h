@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks soft bits against the oracle, liquid-dsp, and LLRs against double-precision max-log within the bound that
- * reference/ derives for binary32: every symbol of the first ones, and of the rest one at a pseudo-random place in each
- * run of VERIFY_RUN_SYMBOLS. Which symbols those are depends on their index alone. */
+ * reference/ derives for binary32: every symbol of the first ones, and of the rest one at a pseudo-random position in
+ * each run of VERIFY_RUN_SYMBOLS. Which symbols those are depends on their index alone. */
 #ifndef SOFTQAM_TOOLS_COMMON_VERIFY_H
 #define SOFTQAM_TOOLS_COMMON_VERIFY_H
 

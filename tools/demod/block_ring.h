@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of symbols on their way through three stages, each in a thread of its own: read, demodulated, written. So the
+/* Blocks of symbols that pass through three stages, each in a thread of its own: read, demodulated, written. So the
  * three overlap, in memory that is bounded: the stages work on different blocks of a ring. */
 #ifndef SOFTQAM_TOOLS_DEMOD_BLOCK_RING_H
 #define SOFTQAM_TOOLS_DEMOD_BLOCK_RING_H

@@ -18,7 +18,7 @@ static const double clear_difference = 0.03;
 /* The deviation of the noise on an axis, in half spacings, up to which points stand out. */
 static const double clear_deviation = 0.6;
 
-struct look {
+struct summary {
     double n[N_BINS];   /* components by their magnitude */
     double products[2]; /* mean I Q at even and odd positions, relative to the mean energy of an axis */
 };
@@ -30,11 +30,11 @@ struct fit {
     double noise_var;
 };
 
-static bool make_look(struct look *look, const float *components, size_t n_symbols, uint64_t position)
+static bool summarise(struct summary *summary, const float *components, size_t n_symbols, uint64_t position)
 {
     double energy = 0, products[2] = {0, 0};
     size_t n[2] = {0, 0};
-    memset(look, 0, sizeof *look);
+    memset(summary, 0, sizeof *summary);
     for (size_t i = 0; i < n_symbols; i++) {
         const double in_phase = (double)components[2 * i], quadrature = (double)components[2 * i + 1];
         const double both = in_phase * in_phase + quadrature * quadrature;
@@ -48,12 +48,12 @@ static bool make_look(struct look *look, const float *components, size_t n_symbo
     if (!(axis_energy > 0))
         return false;
     for (int k = 0; k < 2; k++)
-        look->products[k] = n[k] ? products[k] / (double)n[k] / axis_energy : 0;
+        summary->products[k] = n[k] ? products[k] / (double)n[k] / axis_energy : 0;
     const double bins_per_unit = N_BINS / histogram_end / sqrt(axis_energy);
     for (size_t i = 0; i < 2 * n_symbols; i++) {
         const double bin = fabs((double)components[i]) * bins_per_unit;
         if (bin < N_BINS)
-            look->n[(size_t)bin]++;
+            summary->n[(size_t)bin]++;
     }
     return true;
 }
@@ -64,16 +64,16 @@ static double density(double magnitude, unsigned n_levels, double half_spacing, 
     const double reach = 6 * deviation;
     double sum = 1e-9; /* an outlier is no proof */
     for (unsigned k = 1; k < n_levels; k += 2) {
-        const double near = magnitude - k * half_spacing, far = magnitude + k * half_spacing;
-        if (fabs(near) < reach)
-            sum += exp(-near * near / (2 * deviation * deviation));
-        if (far < reach)
-            sum += exp(-far * far / (2 * deviation * deviation));
+        const double right = magnitude - k * half_spacing, left = magnitude + k * half_spacing;
+        if (fabs(right) < reach)
+            sum += exp(-right * right / (2 * deviation * deviation));
+        if (left < reach)
+            sum += exp(-left * left / (2 * deviation * deviation));
     }
     return sum / (n_levels * deviation);
 }
 
-static struct fit fit_levels(const struct look *look, unsigned n_levels)
+static struct fit fit_levels(const struct summary *summary, unsigned n_levels)
 {
     static const double width = histogram_end / N_BINS;
     const double axis_energy = (n_levels * n_levels - 1) / 3.0; /* in half spacings */
@@ -83,9 +83,9 @@ static struct fit fit_levels(const struct look *look, unsigned n_levels)
         const double deviation = sqrt(noise_var / (1 + noise_var) + width * width / 12);
         double likelihood = 0, n = 0;
         for (int bin = 0; bin < N_BINS; bin++) {
-            if (look->n[bin] > 0)
-                likelihood += look->n[bin] * log(density((bin + 0.5) * width, n_levels, half_spacing, deviation));
-            n += look->n[bin];
+            if (summary->n[bin] > 0)
+                likelihood += summary->n[bin] * log(density((bin + 0.5) * width, n_levels, half_spacing, deviation));
+            n += summary->n[bin];
         }
         if (likelihood / n > best.likelihood)
             best = (struct fit){likelihood / n, deviation / half_spacing, noise_var};
@@ -93,13 +93,13 @@ static struct fit fit_levels(const struct look *look, unsigned n_levels)
     return best;
 }
 
-/* Points on one diagonal, or on both in turns, have I = Q and I = -Q. */
-static softqam_modulation recognise_two_levels(const struct look *look, double noise_var)
+/* Points on one diagonal, or alternating between both, have I = Q and I = -Q. */
+static softqam_modulation recognise_two_levels(const struct summary *summary, double noise_var)
 {
     const double least = 0.5 / (1 + noise_var);
-    if (look->products[0] > least && look->products[1] > least)
+    if (summary->products[0] > least && summary->products[1] > least)
         return SOFTQAM_MODULATION_BPSK;
-    if (look->products[0] > least && look->products[1] < -least)
+    if (summary->products[0] > least && summary->products[1] < -least)
         return SOFTQAM_MODULATION_PI2_BPSK;
     return SOFTQAM_MODULATION_QPSK;
 }
@@ -112,14 +112,14 @@ softqam_modulation constellation_recognise(const float *components, size_t n_sym
                                                            [4] = SOFTQAM_MODULATION_256QAM,
                                                            [5] = SOFTQAM_MODULATION_1024QAM};
     const unsigned n_bits = (unsigned)softqam_bits_per_symbol(expected), expected_bits = n_bits > 1 ? n_bits / 2 : 1;
-    struct look look;
+    struct summary summary;
     struct fit fits[N_AXES];
     unsigned best = 1;
     *is_clear = false;
-    if (!make_look(&look, components, n_symbols, position))
+    if (!summarise(&summary, components, n_symbols, position))
         return expected;
     for (unsigned bits = 1; bits <= MAX_AXIS_BITS; bits++) {
-        fits[bits] = fit_levels(&look, 1U << bits);
+        fits[bits] = fit_levels(&summary, 1U << bits);
         if (fits[bits].likelihood > fits[best].likelihood)
             best = bits;
     }
@@ -129,5 +129,5 @@ softqam_modulation constellation_recognise(const float *components, size_t n_sym
     *is_clear = fits[best].deviation < clear_deviation;
     if (!*is_clear)
         return differs ? SOFTQAM_MODULATION_DEFAULT : expected;
-    return best == 1 ? recognise_two_levels(&look, fits[1].noise_var) : modulations[best];
+    return best == 1 ? recognise_two_levels(&summary, fits[1].noise_var) : modulations[best];
 }

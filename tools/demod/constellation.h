@@ -9,7 +9,7 @@
 
 #include <softqam/softqam.h>
 
-/* The modulation under which I and Q of n symbols are by far likelier than under the one that is expected;
+/* The modulation under which I and Q of n symbols are clearly likelier than under the one that is expected;
  * SOFTQAM_MODULATION_DEFAULT where there are such, but noise hides which; and the expected one where there is none.
  * *is_clear says whether its points stand out of the noise. Symbols that are not finite are left out; `position` is the
  * first one's in its codeword. */

@@ -194,9 +194,9 @@ static const struct option_row rows[] = {
     TEXT_OF(PLAIN, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
                    "each bit, b0 first, in OUTPUT. \"-\" is standard input or output."),
     TEXT_OF(MPI, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
-                 "each bit, b0 first, in OUTPUT, with all ranks of an MPI job: each reads its share of INPUT and writes "
-                 "its place of OUTPUT. The bytes are softqam-demod's for every number of ranks. Files must be regular "
-                 "ones, on file systems that all hosts share."),
+                 "each bit, b0 first, in OUTPUT, with all ranks of an MPI job: each reads its part of INPUT and writes "
+                 "its part of OUTPUT. The bytes are softqam-demod's for every number of ranks. Files must be regular "
+                 "ones, on file systems that all hosts see."),
     TEXT("Examples:"),
     TEXT_OF(PLAIN, "  $ softqam-demod capture.cf32 capture.u8\n"
                    "  $ softqam-demod -m qpsk --snr-db 12 --c-init 0x1234 capture.cs16 capture.s8\n"
@@ -299,7 +299,7 @@ static const struct option_row rows[] = {
      "must be there, even with --backend auto",
      .take = take_device, .variant = PLAIN},
     {"--device", "LIST",
-     "CUDA devices of every rank; default: the ranks of a host take its devices in turn. One that is named must be "
+     "CUDA devices of every rank; default: the devices of a host are assigned to its ranks round-robin. One that is named must be "
      "there, even with --backend auto",
      .take = take_device, .variant = MPI},
     {"--threads", "N", "CPU threads, 1 to 1024; default: one per CPU", option_take_unsigned, TO(context_config.n_threads),
@@ -308,7 +308,7 @@ static const struct option_row rows[] = {
      TO(context_config.n_threads), 1, MAX_THREADS, .variant = MPI},
     {"--streams", "N", "CUDA: chunks in flight, 1 to 64; default: 3", option_take_unsigned, TO(context_config.n_streams),
      1, MAX_STREAMS},
-    {"--chunk", "SYMBOLS", "CUDA: most symbols in a chunk, 1 to 268435456; default: 1048576", option_take_count,
+    {"--chunk", "SYMBOLS", "CUDA: symbols in a chunk, 1 to 268435456; default: 1048576", option_take_count,
      TO(context_config.chunk_symbols), 1, MAX_CHUNK_SYMBOLS},
     {"--shard", "K/N",
      "only part K, from 1 to N, of N parts of INPUT, which must be a regular file; the outputs of all parts, joined by "
@@ -324,7 +324,7 @@ static const struct option_row rows[] = {
      "format hard write it",
      option_take_text, TO(compared_bits)},
     {"--stats", "[=json[:FILE]]",
-     "symbols, rates, backend, saturated share, erased symbols, energy, estimated N0 and EVM; warns when more than 5 % "
+     "symbols, rates, backend, saturated fraction, erased symbols, energy, estimated N0 and EVM; warns when more than 5 % "
      "of the LLRs saturate at so few nats that it may cost the decoder more than 0.01 bit a symbol. json: as one line "
      "of JSON, with names, formats, modulation, version, SNR and bit error rate too, which FILE gets instead of "
      "standard error",

@@ -49,7 +49,7 @@ struct demod_options {
     bool c_init_given; /* --c-init, which may say that nothing is descrambled; else the recording says it */
     bool descrambles;  /* by c_init */
     bool hash;         /* into the metadata of an output that is SigMF */
-    bool scale_auto;   /* config.input_scale is told from the first symbols */
+    bool scale_auto;   /* config.input_scale is estimated from the first symbols */
     bool ignore_partial;
     bool no_clobber;
     bool sync; /* OUTPUT is on the disk when it takes its name */

@@ -34,7 +34,7 @@ static bool find_names(struct demod_run *run)
     return false;
 }
 
-/* A file that cannot be told from those that are read is not written either. */
+/* A file that cannot be compared with those that are read is not written either. */
 static bool find_targets(struct targets *targets)
 {
     for (int i = 0; i < N_PATHS; i++) {

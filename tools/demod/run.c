@@ -117,7 +117,7 @@ static bool estimate_from(struct demod_run *run, void *symbols)
             noise_source_estimate(&run->noise, run->symbols.file.name, &run->config, position, symbols, n));
 }
 
-/* What is to be told from the first symbols, of a part those of the whole. */
+/* The estimates, from the first symbols; those of the whole, not of the part that was chosen. */
 static bool estimate(struct demod_run *run)
 {
     if (run->is_estimated || (run->noise.kind != NOISE_AUTO && !run->options->scale_auto))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The work between the input files and the output, which softqam-demod and softqam-demod-mpi share: reading and
+/* The work between the input files and the output, of softqam-demod and softqam-demod-mpi: reading and
  * demodulating, each in its own thread; the caller writes. Failures are reported on standard error. */
 #ifndef SOFTQAM_TOOLS_DEMOD_RUN_H
 #define SOFTQAM_TOOLS_DEMOD_RUN_H
@@ -41,8 +41,8 @@ struct demod_run {
     size_t value_nbytes; /* of what the library makes of a symbol */
     struct bit_packer packer;
     struct bit_comparison comparison;
-    bool is_estimated;          /* what is to be told from the first symbols */
-    uint64_t n_scale_estimated; /* symbols that the scale was told from; 0 where it was not */
+    bool is_estimated;          /* the estimates from the first symbols are made */
+    uint64_t n_scale_estimated; /* symbols that the scale was estimated from; 0 where it was not */
     int64_t n_available;        /* symbols that --count is of; -1 where that is not known beforehand */
     uint64_t n_demodulated;     /* symbols, after the run */
     double started;             /* of clock_seconds() */

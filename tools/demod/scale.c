@@ -17,15 +17,15 @@ enum {
     N_ROUNDS = 4 /* of scale and noise variance, each from the other */
 };
 
-/* A scale that is off by 5 % moves the outermost points of 256QAM by most of the way to a decision boundary. */
+/* A scale that is off by 5 % moves the outermost points of 256QAM almost to a decision boundary. */
 static const double warned_energy_error = 0.1;
 
 /* The deviation of the mean energy of n symbols from random ones is up to 0.63 / sqrt(n) without noise, a little more
  * with noise; five of these. */
 static const double energy_deviations = 5;
 
-/* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise, or the other way
- * round. */
+/* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise, or vice
+ * versa. */
 static const double warned_noise_ratio = 1.6;
 
 /* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether symbols are what the command takes them for: of unit mean energy, and of its modulation. Else soft bits and
- * LLRs are wrong, and nothing else tells it. */
+ * LLRs are wrong, and nothing else shows it. */
 #ifndef SOFTQAM_TOOLS_DEMOD_SCALE_H
 #define SOFTQAM_TOOLS_DEMOD_SCALE_H
 
@@ -35,8 +35,8 @@ struct scale_check {
 void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
                      const void *symbols, const float *noise_vars, size_t n_symbols);
 
-/* A warning in one line if they look like another modulation, if their energy is far from 1 + N0, or if their noise is
- * far from what was given: what they look like, and which option mends it. */
+/* A warning in one line if they look like another modulation, if their energy differs from 1 + N0, or their noise from
+ * what was given: what they look like, and which option mends it. */
 void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise);
 
 #endif

@@ -8,7 +8,7 @@
 #include "common/message.h"
 #include "run.h"
 
-/* Whether blocks are still on their way, so that the next one may wait for more symbols. */
+/* Whether earlier blocks are still in the ring, so that the next one may wait for more symbols. */
 static bool is_busy(void *ring)
 {
     return !block_ring_is_idle(ring);
@@ -37,7 +37,7 @@ static bool read_block(struct demod_run *run, struct block *block, bool *last, b
              read_rest_of_code_block(run, block, last);
     *last = *last || !*whole;
     block->is_last = *last;
-    /* Nothing to go on where that has a cause of its own, which is told already. */
+    /* No symbols and a failure: it is reported already. */
     return (*whole || block->n_symbols > 0) &&
            side_file_read(&run->noise.values, run->symbols.file.name, block->noise_vars, block->n_symbols);
 }
@@ -84,13 +84,13 @@ static softqam_segment segment_of(const struct demod_run *run, const struct bloc
 
 static softqam_status demodulate_segments(struct demod_run *run, const struct block *block, const float *noise_var)
 {
-    enum { MOST_SEGMENTS = 256 };
-    softqam_segment segments[MOST_SEGMENTS];
+    enum { MAX_SEGMENTS = 256 };
+    softqam_segment segments[MAX_SEGMENTS];
     const size_t all = block->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : all;
     softqam_status status = SOFTQAM_OK;
     for (size_t first = 0; first < all && status == SOFTQAM_OK;) {
         size_t n = 0;
-        for (; n < MOST_SEGMENTS && first < all; n++, first += unit)
+        for (; n < MAX_SEGMENTS && first < all; n++, first += unit)
             segments[n] = segment_of(run, block, noise_var, first, all - first < unit ? all - first : unit);
         status = softqam_demodulate_segments(run->demodulator, segments, n);
     }
@@ -145,7 +145,7 @@ static bool verify(struct demod_run *run, const struct block *block, const float
     return false;
 }
 
-/* Makes what is written of what the library made, in its place. */
+/* Converts the library's output to what is written, in place. */
 static void finish_block(struct demod_run *run, struct block *block)
 {
     const softqam_demodulator_config *config = &run->config;

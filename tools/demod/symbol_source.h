@@ -38,7 +38,7 @@ bool symbol_source_start(struct symbol_source *source, uint64_t skip);
 /* Leaves out all but the next `count` symbols. */
 bool symbol_source_limit(struct symbol_source *source, uint64_t count);
 
-/* Asks for the hash of the file, with what a recording has around its samples. Not for a part of a file. */
+/* From here on the file is hashed, with what a recording has around its samples. Not for a part of a file. */
 bool symbol_source_hash(struct symbol_source *source);
 
 /* Only n symbols from the one with index `first` on, of a source whose number of symbols is known. */

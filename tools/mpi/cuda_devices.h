@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA devices of this host, of which the ranks of an MPI job take their turns. */
+/* The CUDA devices of this host, which are assigned to the ranks of an MPI job round-robin. */
 #ifndef SOFTQAM_TOOLS_MPI_CUDA_DEVICES_H
 #define SOFTQAM_TOOLS_MPI_CUDA_DEVICES_H
 

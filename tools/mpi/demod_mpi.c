@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-demod-mpi: softqam-demod by all ranks of an MPI job. Each reads its share of INPUT, as --shard does, and
- * writes it to its place in one file by collective calls of MPI-IO. Reading is not collective: the shares are long runs
- * that nobody else wants, so there is nothing to gather, and it stays in a thread of its own.
+/* softqam-demod-mpi: softqam-demod by all ranks of an MPI job. Each reads its part of INPUT, as --shard does, and
+ * writes it at its offset of one file by collective calls of MPI-IO. Reading is not collective: the parts are
+ * contiguous, so there is nothing to gather, and it stays in a thread of its own.
  *
- * Whatever a rank finds wrong waits for the next place where all ranks agree; there the lowest of those that failed
- * says why, and all give up. Rank 0 owns the names: it makes the temporary file that all write, and renames it. */
+ * A failure of a rank waits for the next point where all ranks agree; there the lowest rank that failed
+ * says why, and all end. Rank 0 owns the names: it makes the temporary file that all write, and renames it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -96,7 +96,7 @@ static int open_input(struct job *job)
     return result;
 }
 
-/* Whether a path is, or may become, a file in which each rank has its place. Asked before it is opened: a FIFO would
+/* Whether a path is, or may become, a file in which each rank has its offset. Checked before it is opened: a FIFO would
  * wait for its reader. A folder has a message of its own. */
 static bool check_is_regular(const char *path)
 {
@@ -105,7 +105,7 @@ static bool check_is_regular(const char *path)
         (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
         return true;
     message_print(file_name_shown(path, STDOUT_FILENO),
-                  "not a regular file, so ranks cannot write to their places in it");
+                  "not a regular file, so ranks cannot write at their offsets in it");
     return false;
 }
 
@@ -152,7 +152,7 @@ static int open_output(struct job *job)
     return result;
 }
 
-/* The ranks of a host take its devices in turn. */
+/* The devices of a host are assigned to its ranks round-robin. */
 static void choose_device(struct job *job)
 {
     softqam_context_config *config = &job->run.context_config;
@@ -200,7 +200,7 @@ static bool tell_cause(const struct job *job, const struct block *block, MPI_Off
     return n < 0;
 }
 
-/* Writes a block, or takes part with none, at its place after the n symbols that this rank has written. */
+/* Writes a block, or takes part with none, after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
     const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * job->symbol_nbytes;

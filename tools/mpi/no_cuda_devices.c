@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of cuda_devices.c in a build without CUDA. */
+/* Replaces cuda_devices.c in a build without CUDA. */
 #include "cuda_devices.h"
 
 int cuda_devices_count(void)
