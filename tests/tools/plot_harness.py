@@ -8,10 +8,7 @@ import os
 import sys
 
 import tools_harness
-from tools_harness import PLOT
-
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-LEVELS = range(-15, 16, 2)
+from tools_harness import PLOT, ROOT
 
 
 def load(name):
@@ -19,7 +16,6 @@ def load(name):
     folder = os.path.join(ROOT, "tools", "python", "softqam")
     if folder not in sys.path:
         sys.path.insert(0, folder)
-        sys.dont_write_bytecode = True
     return importlib.import_module("plot." + name)
 
 
@@ -41,9 +37,8 @@ class Drawn:
 
     def lanes(self):
         """Of the panel of bits: name, positions and soft bits of each lane."""
-        lanes = self.panel("Soft bits")
         return [(next(t.get_text() for t in lane.texts if t.get_text()[0] == "b" and t.get_weight() == "bold"),
-                 *lane.lines[0].get_data()) for lane in lanes]  # fmt: skip
+                 *lane.lines[0].get_data()) for lane in self.panel("Soft bits")]  # fmt: skip
 
     def histograms(self):
         """Shares and edges of each bit, by its name."""
@@ -56,15 +51,23 @@ class Drawn:
 
 
 class PlotTest(tools_harness.ToolTest):
-    """Each test has a directory of its own as its working directory."""
+    def run_tool(self, *command, **options):
+        python = [sys.executable] if command[0] == PLOT else []
+        return super().run_tool(*python, *command, **options)
 
     def plot(self, *arguments, **options):
-        return self.run_tool(sys.executable, PLOT, *arguments, **options)
+        return self.run_tool(PLOT, *arguments, **options)
 
-    def make_pair(self, name="x", n=2000, snr_db="30", *arguments):
-        self.make(name + ".cf32", "--symbols", str(n), "--snr-db", snr_db, *arguments)
-        self.ok(self.demod(name + ".cf32", name + ".u8"))
-        return name + ".cf32", name + ".u8"
+    def make_pair(self, n=2000, snr_db="30"):
+        self.make("x.cf32", "--symbols", str(n), "--snr-db", snr_db)
+        self.ok(self.demod("x.cf32", "x.u8"))
+        return "x.cf32", "x.u8"
+
+    def make_llrs(self, name, n, snr_db="200", given="30", format_="s8"):
+        """Symbols of a modulation and their LLRs, and the command that draws them."""
+        self.make("x.cf32", "-m", name, "--symbols", str(n), "--snr-db", str(snr_db))
+        self.ok(self.demod("-q", "-m", name, "-o", format_, "--snr-db", str(given), "x.cf32", "x." + format_))
+        return "-m", name, "x.cf32", "x." + format_
 
     def draw(self, *arguments):
         """The figure of a command, made in this process."""
@@ -76,8 +79,8 @@ class PlotTest(tools_harness.ToolTest):
         finally:
             os.chdir(before)
 
-    def fails(self, result, code, message, program="softqam-plot"):
-        super().fails(result, code, message, program)
+    def encoded(self, drawn, kind):
+        return load("program").encoded(drawn.figure, kind)
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What is in the pictures of softqam-plot, by the data of its figures: its panels, every format, recordings, samples of
-large files.
+large files; and a few of its functions.
 """
 import array
 import json
@@ -11,14 +11,16 @@ import re
 import struct
 import sys
 import time
+import unittest
 
 import plot_harness
 from output_formats import LLR_STEPS, LLR_TYPECODE
-from plot_harness import LEVELS, ROOT, PlotTest, load
-from tools_harness import DEMOD, MODULATIONS, max_log
+from plot_harness import PlotTest, load
+from tools_harness import DEMOD, MODULATIONS, PLOT, ROOT, max_log
 
 SYMBOL_DATATYPES = "cf32_le, cf32_be, ci16_le, ci16_be, cf64_le, cf64_be, ci32_le, ci32_be, ci8, cu8"
 PANELS = {"constellation": "Constellation", "bits": "Soft bits of the I axis", "histograms": "Histograms", "evm": "EVM over time"}
+SNRS = {"bpsk": 12, "pi2-bpsk": 12, "qpsk": 9, "16qam": 18, "64qam": 24, "256qam": 30, "1024qam": 36}
 
 
 def level_bits(level):
@@ -33,86 +35,122 @@ def level_bits(level):
 
 def same(one, other):
     """Whether two figures show the same."""
-    lanes = [(a[0], a[1].tolist(), a[2].tolist()) for a in one.lanes()], [(b[0], b[1].tolist(), b[2].tolist()) for b in other.lanes()]
-    return lanes[0] == lanes[1] and one.header[1:] == other.header[1:]
+    lanes = ([(name, position.tolist(), soft.tolist()) for name, position, soft in drawn.lanes()] for drawn in (one, other))
+    return next(lanes) == next(lanes) and one.header[1:] == other.header[1:]
+
+
+class Functions(unittest.TestCase):
+    def test_runs(self):
+        """Of a whole file, without a gap; of a sample, of the start and the end and evenly between them."""
+        for n in (1, 2, 199, 200, 201, 12345):
+            runs = load("sample").runs_of(n, 20000)
+            self.assertEqual(runs[0][0], 0)
+            for (first, length), (following, _) in zip(runs, runs[1:] + [(n, 0)]):
+                self.assertGreater(length, 0)
+                self.assertEqual(first + length, following)
+        for n, wanted in ((2, 1), (1000, 10), (1001, 1000), (1 << 40, 200000), (10**6, 777)):
+            runs = load("sample").runs_of(n, wanted)
+            drawn = sum(length for _, length in runs)
+            self.assertTrue(0.5 * wanted < drawn <= wanted)
+            self.assertTrue(runs[0][0] == 0 and (len(runs) == 1 or sum(runs[-1]) == n))
+            gaps = [b[0] - a[0] for a, b in zip(runs, runs[1:])]
+            self.assertLessEqual(max(gaps, default=0) - min(gaps, default=0), 1)
+            self.assertGreaterEqual(min(gaps, default=runs[0][1]), runs[0][1])
+
+    def test_texts_and_counts(self):
+        for text, expected in (
+            ("plain \u00e4\u221a\u4e2d", "plain \u00e4\u221a\u4e2d"), ("a\nb", "a\\nb"), ("\udcff", "\\xff"),
+            ("\x1b[1m\x7f", "\\x1b[1m\\x7f"), ("\u202e\u2028", "\\u202e\\u2028"), ("\x85", "\\x85"),
+        ):  # fmt: skip
+            self.assertEqual(load("text").printable(text), expected)
+        shortened = load("text").shortened
+        self.assertEqual((shortened("abcdefghij", 10), shortened("abcdefghijk", 10)), ("abcdefghij", "abcd\u2026hijk"))
+        self.assertLessEqual(2 * len(shortened(100 * "\u4e2d", 20)), 21)
+        for text, value in (("1", 1), ("1M", 10**6), ("64Ki", 65536), ("1e6", 10**6), ("2.5k", 2500), ("1.5e3", 1500)):
+            self.assertEqual(load("command").count("--sample", text), value)
+
+    def test_points(self):
+        """Unit energy; as many points as there are, those of pi/2-BPSK at both parities; and how far it is to them."""
+        import numpy
+
+        geometry, places = load("geometry"), [0.3 - 2.2j, -5.1 + 1.4j, 40 + 0.2j, -0.1 - 0.2j, 1 + 1j, -1 + 1j, 25 - 1000j]
+        for name, modulation in load("modulation").MODULATIONS.items():
+            points = geometry.points_of(modulation)
+            self.assertEqual(len(set(points)), 4 if name == "pi2-bpsk" else 2**modulation.n_bits)
+            self.assertAlmostEqual(numpy.mean(abs(points) ** 2), modulation.energy)
+            self.assertEqual({k for axis in "iq" for k in modulation.bits_of_axis(axis)}, set(range(modulation.n_bits)))
+            for position in (0, 1):
+                sign = -1 if modulation.rotates and position else 1
+                mine = [p for p in points if modulation.n_bits > 1 or p.real == sign * p.imag]
+                errors = geometry.squared_errors(modulation, numpy.array(places), numpy.full(len(places), position))
+                for place, error in zip(places, errors):
+                    self.assertAlmostEqual(error, min(abs(place - p) ** 2 for p in mine), msg=(name, place))
+
+    def test_noise(self):
+        """N0 is found from the distance to the nearest point, also where that is the wrong one."""
+        import numpy
+
+        rng = numpy.random.default_rng(1)
+        for modulation in load("modulation").MODULATIONS.values():
+            points = load("geometry").points_of(modulation)
+            for snr_db in () if modulation.rotates else (0, 5, 12, 20, 30, 40)[3 * (modulation.n_bits >= 6) :]:
+                n0 = 10 ** (-snr_db / 10)
+                noise = rng.normal(0, math.sqrt(n0 * modulation.energy / 2), (40000, 2)) @ [1, 1j]
+                errors = load("geometry").squared_errors(modulation, rng.choice(points, 40000) + noise, numpy.zeros(40000, int))
+                found = load("measure").noise_var_of(float(numpy.mean(errors)), modulation)
+                self.assertAlmostEqual(-10 * math.log10(found), snr_db, delta=0.6, msg=modulation.name)
 
 
 class Pictures(PlotTest):
     """What is in the pictures."""
 
-    def test_kinds(self):
+    def test_kinds_and_sizes(self):
         pair = self.make_pair(n=300)
         for name, start in (("out.png", b"\x89PNG\r\n"), ("out.SVG", b"<?xml"), ("out.pdf", b"%PDF-")):
             self.ok(self.plot(*pair, "-o", name))
             self.assertTrue(self.read(name).startswith(start))
         self.assertEqual(struct.unpack_from(">II", self.read("out.png"), 16), (1200, 1050))
         self.assertRegex(self.read("out.SVG"), rb'width="900\.\d*pt" height="787\.\d*pt"')
-        self.assertIn("Constellation", self.read("out.SVG").decode())
-
-    def test_sizes(self):
-        encoded = load("program").encoded
-        pair = self.make_pair(n=300)
-        for panels, size in ((["evm"], (600, 556)), (["bits", "constellation"], (1200, 556)), (["histograms", "evm", "bits"], (1200, 1050))):
-            drawn = self.draw(*pair, "--panels", ",".join(panels))
-            self.assertEqual(drawn.titles, [PANELS[name] for name in panels])
-            self.assertEqual(struct.unpack_from(">II", encoded(drawn.figure, "png"), 16), size)
-        for size in ((420, 442), (421, 443), (999, 1001), (1111, 777)):
-            drawn = self.draw(*pair, "--panels", "evm", "--size", f"{size[0]}x{size[1]}")
-            self.assertEqual(struct.unpack_from(">II", encoded(drawn.figure, "png"), 16), size)
+        for panels, option, size in (("evm", [], (600, 556)), ("bits,constellation", [], (1200, 556)), ("histograms,evm,bits", [], (1200, 1050)),
+                                     *(("evm", ["--size", f"{w}x{h}"], (w, h)) for w, h in ((420, 442), (421, 443), (999, 1001), (1111, 777)))):  # fmt: skip
+            drawn = self.draw(*pair, "--panels", panels, *option)
+            self.assertEqual(drawn.titles, [PANELS[name] for name in panels.split(",")])
+            self.assertEqual(struct.unpack_from(">II", self.encoded(drawn, "png"), 16), size)
 
     def test_constellation(self):
-        """Nobody is lost; every level is in the middle of a cell; the points are those of the modulation."""
-        for name, (n_bits, _) in MODULATIONS.items():
-            self.make("x.cf32", "-m", name, "--symbols", "5000")
-            self.ok(self.demod("-m", name, "-o", "s8", "--snr-db", "30", "x.cf32", "x.s8"))
-            axes, colours = self.draw("-m", name, "x.cf32", "x.s8").panel("Constellation")
+        """Nobody is lost; every level is in the middle of a cell; the points are those of the modulation; ticks are at levels,
+        symmetrical, few enough to be read."""
+        for name, (n_bits, energy) in MODULATIONS.items():
+            drawn = self.draw(*self.make_llrs(name, 5000))
+            axes, colours = drawn.panel("Constellation")
             (image,), cells = axes.images, axes.images[0].get_array()
+            n_points, outer = 4 if name == "pi2-bpsk" else 2**n_bits, 2 ** ((n_bits + 1) // 2) - 1
             self.assertEqual(cells.sum(), 5000)
-            n_points = 4 if name == "pi2-bpsk" else 2**n_bits
             self.assertTrue(0.9 * n_points < cells.count() <= n_points, (name, cells.count()))
             left, right, bottom, top = image.get_extent()
             self.assertEqual((left, bottom), (-right, -top))
             self.assertAlmostEqual((1 + right) * cells.shape[0] / (2 * right) % 1, 0.5)
             self.assertEqual(len(axes.lines[0].get_xdata()), n_points)
-            self.assertEqual(axes.get_xlabel(), f"I, in units of 1/\u221a{MODULATIONS[name][1]}")
-            self.assertEqual(colours.get_ylabel(), "symbols in a cell")
-
-    def test_ticks(self):
-        """At levels, symmetrical, few enough to be read, in every modulation."""
-        for name in MODULATIONS:
-            self.make("x.cf32", "-m", name, "--symbols", "2000", "--snr-db", "40")
-            self.ok(self.demod("-m", name, "-o", "s8", "--snr-db", "30", "x.cf32", "x.s8"))
-            drawn = self.draw("-m", name, "x.cf32", "x.s8")
-            outer = 2 ** ((MODULATIONS[name][0] + 1) // 2) - 1
-            for axis in (drawn.panel("Constellation")[0].xaxis, drawn.panel("Constellation")[0].yaxis, drawn.panel("Soft bits")[-1].xaxis):
+            self.assertEqual((axes.get_xlabel(), colours.get_ylabel()), (f"I, in units of 1/\u221a{energy}", "symbols in a cell"))
+            for axis in (axes.xaxis, axes.yaxis, drawn.panel("Soft bits")[-1].xaxis):
                 ticks = list(axis.get_majorticklocs())
                 self.assertEqual(ticks, [-v for v in reversed(ticks)])
                 self.assertTrue(set(ticks) <= set(range(-outer, outer + 1, 2)) and ticks[-1] == outer, (name, ticks))
-                self.assertLessEqual(len(ticks), 8)
-                if outer > 1:
-                    self.assertGreaterEqual(len(ticks), 4)
+                self.assertTrue((4 if outer > 1 else 0) <= len(ticks) <= 8)
 
-    def test_bits_are_above_the_midpoint_for_0(self):
-        """Each level's soft bits are where the bits of 38.211 say."""
-        self.make("x.cf32", "--symbols", "3000")
-        self.ok(self.demod("x.cf32", "x.u8"))
-        lanes = self.draw("x.cf32", "x.u8", "--panels", "bits").lanes()
-        self.assertEqual([name for name, _, _ in lanes], ["b0", "b2", "b4", "b6"])
-        for k, (_, position, soft) in enumerate(lanes):
-            drawn = {round(x): int(y < 127) for x, y in zip(position, soft)}
-            self.assertEqual(drawn, {level: level_bits(level)[k] for level in LEVELS})
-
-    def test_axis_and_sign(self):
-        """b1, b3, b5, b7 against Q are as b0, b2, b4, b6 against I; the sign is written."""
-        self.make("x.cf32", "--symbols", "3000")
-        data = array.array("f", self.read("x.cf32"))
-        self.ok(self.demod("x.cf32", "x.u8"))
+    def test_bits(self):
+        """Each level's soft bits are where the bits of 38.211 say, above the midpoint for 0; b1, b3, b5, b7 against Q are as
+        b0, b2, b4, b6 against I; the sign is written."""
+        data = array.array("f", self.read(self.make("x.cf32", "--symbols", "3000")))
         self.write("y.cf32", array.array("f", [data[k ^ 1] for k in range(len(data))]).tobytes())
-        self.ok(self.demod("y.cf32", "y.u8"))
+        for name in "xy":
+            self.ok(self.demod(f"{name}.cf32", f"{name}.u8"))
         one, other = self.draw("x.cf32", "x.u8"), self.draw("y.cf32", "y.u8", "--axis", "Q")
-        self.assertEqual([name for name, _, _ in other.lanes()], ["b1", "b3", "b5", "b7"])
-        for a, b in zip(one.lanes(), other.lanes()):
-            self.assertTrue((a[1] == b[1]).all() and (a[2] == b[2]).all())
+        for drawn, names in ((one, ["b0", "b2", "b4", "b6"]), (other, ["b1", "b3", "b5", "b7"])):
+            self.assertEqual([name for name, _, _ in drawn.lanes()], names)
+            for k, (_, position, soft) in enumerate(drawn.lanes()):
+                decided = {round(x): int(y < 127) for x, y in zip(position, soft)}
+                self.assertEqual(decided, {level: level_bits(level)[k] for level in range(-15, 16, 2)})
         self.assertIn("Soft bits of the Q axis", other.titles)
         for drawn, signs in ((one, ["bit 0", "bit 1"]), (self.draw("x.cf32", "x.u8", "--sign", "1"), ["bit 1", "bit 0"])):
             for lane in drawn.panel("Soft bits"):
@@ -122,38 +160,32 @@ class Pictures(PlotTest):
     def test_one_bit(self):
         """A curve, of the projection on the diagonal, from which pi/2-BPSK's odd symbols have been turned back."""
         for name, n_drawn in (("bpsk", "4000"), ("pi2-bpsk", "4000"), ("pi2-bpsk", "777")):
-            self.make("x.cf32", "-m", name, "--symbols", "4000", "--snr-db", "3")
-            self.ok(self.demod("-m", name, "-o", "f32", "--snr-db", "3", "x.cf32", "x.f32"))
-            drawn = self.draw("-m", name, "--sample", n_drawn, "x.cf32", "x.f32")
+            drawn = self.draw("--sample", n_drawn, *self.make_llrs(name, 4000, 3, 3, "f32"))
             ((_, position, soft),) = drawn.lanes()
             expected = position * 4 / 10**-0.3
             self.assertLess(max(abs(soft - expected)), 1e-4 * max(abs(expected)))
             label = drawn.panel("Soft bits")[0].get_xlabel()
-            self.assertEqual("turned back" in label, name == "pi2-bpsk")
-            self.assertEqual(drawn.titles[1], "Soft bits of the diagonal")
+            self.assertEqual(("turned back" in label, drawn.titles[1]), (name == "pi2-bpsk", "Soft bits of the diagonal"))
 
     def test_facts(self):
         """Modulation; the EVM that softqam-demod finds; the SNR that the generator was given."""
         for name, (n_bits, _) in MODULATIONS.items():
             for snr_db in (35, 22, 6 if n_bits < 3 else 18 if n_bits < 7 else 26):
-                self.make("x.cf32", "-m", name, "--symbols", "20001", "--snr-db", str(snr_db))
+                command = self.make_llrs(name, 20001, snr_db)
                 stats = self.ok(self.demod("-m", name, "-o", "s8", "--snr-db", str(snr_db), "--stats=json", "-q", "x.cf32", "x.s8")).err
-                _, facts = self.draw("-m", name, "--panels", "evm", "x.cf32", "x.s8").header
+                _, facts = self.draw("--panels", "evm", *command).header
                 found = re.fullmatch(r"(\S+) \u00b7 20\u202f001 symbols \u00b7 EVM ([\d.]+) % \u00b7 SNR ([\d.]+) dB \u00b7 cf32 \u2192 s8", facts)
-                self.assertEqual(found[1], name.upper().replace("PI2", "\u03c0/2"))
-                self.assertEqual(found[2], f"{100 * json.loads(stats)['evm']:.2f}")
+                self.assertEqual((found[1], found[2]), (name.upper().replace("PI2", "\u03c0/2"), f"{100 * json.loads(stats)['evm']:.2f}"))
                 self.assertAlmostEqual(float(found[3]), snr_db, delta=0.4)
-        self.make("x.cf32", "--symbols", "2000")
-        self.ok(self.demod("x.cf32", "x.u8"))
-        self.assertIn("SNR above 80 dB", self.draw("x.cf32", "x.u8").header[1])
+        self.assertIn("SNR above 80 dB", self.draw(*self.make_pair(snr_db="200")).header[1])
 
     def test_complaints(self):
         """Symbols that are not on the points: the cause, and what mends it, in the picture and on standard error."""
-        for name, snr_db in (("bpsk", 12), ("pi2-bpsk", 12), ("qpsk", 9), ("16qam", 18), ("64qam", 24), ("256qam", 30), ("1024qam", 36)):
-            self.make("x.cf32", "-m", name, "--symbols", "9000", "--snr-db", str(snr_db))
+        for name, snr_db in SNRS.items():
             for other in MODULATIONS:
-                self.ok(self.demod("-q", "-m", other, "-o", "s8", "--snr-db", "20", "x.cf32", "x.s8"))
-                drawn = self.draw("-m", other, "--panels", "evm", "x.cf32", "x.s8")
+                self.make_llrs(name, 9000, snr_db)
+                self.ok(self.demod("-q", "-m", other, "-o", "s8", "--snr-db", "20", "x.cf32", "y.s8"))
+                drawn = self.draw("-m", other, "--panels", "evm", "x.cf32", "y.s8")
                 with self.subTest(modulation=name, other=other):
                     if name == other:
                         self.assertEqual((drawn.complaint, len(drawn.header)), (None, 2))
@@ -161,24 +193,16 @@ class Pictures(PlotTest):
                     self.assertRegex(drawn.complaint, rf"^look like \S+ at ({snr_db - 1}|{snr_db}) dB, not \S+; use --modulation {name}$")
                     self.assertEqual(drawn.header[2], "The symbols " + drawn.complaint)
                     self.assertNotIn("SNR", drawn.header[1])
-            self.ok(self.demod("-q", "-m", name, "-o", "s8", "--snr-db", "20", "x.cf32", "x.s8"))
             complaint = self.draw("-m", name, "x.cf32", "x.s8", "--input-scale", "1/2").complaint
             found = re.fullmatch(r"miss the points: their mean energy is (0\.2\d+), not 1; use --input-scale (\S+)", complaint)
             self.assertAlmostEqual(float(found[2]), 1, delta=0.05, msg=(name, complaint))
-        result = self.ok(self.plot("-m", "qpsk", "-s", "s8", "--panels", "evm", "x.cf32", self.qpsk(), "-o", "y.png"))
-        self.assertEqual(result.err, "softqam-plot: x.cf32: warning: the symbols look like 1024QAM at 36 dB, not QPSK; use --modulation 1024qam\n")
         self.make("x.cf32", "--symbols", "9000", "--snr-db", "16")
-        self.assertEqual(self.draw("-m", "qpsk", "-s", "s8", "x.cf32", self.qpsk()).complaint,
-                         "do not look like QPSK, but have more points; --modulation tells which")  # fmt: skip
-
-    def qpsk(self):
         self.ok(self.demod("-q", "-m", "qpsk", "-o", "s8", "--snr-db", "20", "x.cf32", "y.s8"))
-        return "y.s8"
-
-    def test_no_complaint_of_few_symbols(self):
+        result = self.ok(self.plot("-m", "qpsk", "--panels", "evm", "x.cf32", "y.s8", "-o", "y.png"))
+        self.assertEqual(result.err, "softqam-plot: x.cf32: warning: the symbols do not look like QPSK, but have more points; --modulation tells which\n")
         self.make("x.cf32", "-m", "qpsk", "--symbols", "900")
         self.ok(self.demod("-q", "x.cf32", "x.u8"))
-        self.assertIsNone(self.draw("x.cf32", "x.u8").complaint)
+        self.assertIsNone(self.draw("x.cf32", "x.u8").complaint)  # of so few
 
     def test_histograms(self):
         """Shares of the symbols, on a logarithmic axis of whole decades that holds one symbol and all."""
@@ -190,21 +214,18 @@ class Pictures(PlotTest):
             self.assertEqual((shares[0], shares[1], shares[63], shares[-1], shares.sum()), (0.25, 0.125, 0.375, 0.25, 1))
             self.assertEqual((edges[0], edges[-1]), (-0.5, 255.5))
         (axes,) = drawn.panel("Histograms")
-        self.assertEqual((axes.get_yscale(), axes.get_ylim()), ("log", (0.5 / 8, 1)))
-        self.assertEqual(list(drawn.histograms()), [f"b{k}" for k in range(8)])
+        self.assertEqual((axes.get_yscale(), axes.get_ylim(), list(drawn.histograms())), ("log", (0.5 / 8, 1), [f"b{k}" for k in range(8)]))
         self.write("x.f32", struct.pack("=64f", *[v for v in (-1506, 0.1, 1506, math.inf, 0, 0, 1506, math.nan) for _ in range(8)]))
         drawn = self.draw("x.cf32", "x.f32")
         for shares, edges in drawn.histograms().values():
             self.assertEqual((shares[0], shares[63] + shares[64], shares[-1], shares.sum()), (0.125, 0.375, 0.25, 0.75))
-        (axes,) = drawn.panel("Histograms")
-        ticks = [v for v in axes.get_xticks() if abs(v) <= 1506]
+        ticks = [v for v in drawn.panel("Histograms")[0].get_xticks() if abs(v) <= 1506]
         self.assertTrue({-1000, -100, -10, 0, 10, 100, 1000} <= set(ticks), ticks)
 
     def test_evm_over_time(self):
         """40 dB, then 30."""
-        self.make("a.cf32", "--symbols", "20000", "--snr-db", "40")
-        self.make("b.cf32", "--symbols", "20000", "--snr-db", "30")
-        self.write("x.cf32", self.read("a.cf32") + self.read("b.cf32"))
+        parts = [self.read(self.make("x.cf32", "--symbols", "20000", "--snr-db", snr_db)) for snr_db in ("40", "30")]
+        self.write("x.cf32", b"".join(parts))
         self.ok(self.demod("x.cf32", "x.u8"))
         for sample in ("40000", "10k"):
             middles, evms = self.draw("x.cf32", "x.u8", "--panels", "evm", "--sample", sample).evm()
@@ -214,28 +235,17 @@ class Pictures(PlotTest):
 
     def test_extremes(self):
         """Few symbols, all in one place, none that counts, far away, and the ends of the soft formats."""
-        files = {
-            "one": ([0.1, -0.1], [127] * 8),
-            "same": ([0.1, 0.1] * 1000, [255] * 8000),
-            "erased": ([math.nan, 0.0, math.inf, -math.inf] * 50, [127] * 800),
-            "far": ([3e38, -3e38] * 1000, [0, 255] * 4000),
-            "tiny": ([1e-45, -1e-45] * 1000, [0, 255] * 4000),
-        }
-        encoded = load("program").encoded
-        for name, (components, soft) in files.items():
-            self.write("x.cf32", array.array("f", components).tobytes())
-            self.write("x.u8", bytes(soft))
-            with self.subTest(name=name):
-                encoded(self.draw("x.cf32", "x.u8").figure, "svg")
-        for typecode, suffix, values in (
-            ("b", "s8", [-128, 127]), ("h", "s16", [-32768, 32767]), ("h", "s16", [0, 0]),
-            ("f", "f32", [math.nan, math.inf]), ("f", "f32", [3.4e38, -1e-45]),
-            ("f", "f32", [0, -0.0]), ("f", "f32", [1e-45, 1e-45]), ("e", "f16", [65504, 6e-8]),
+        pair = [0.1, 0.1, -0.3, 0.3]
+        for components, format_, soft in (
+            ([0.1, -0.1], "u8", [127] * 8), ([0.1, 0.1] * 1000, "u8", [255] * 8000), ([math.nan, 0.0, math.inf, -math.inf] * 50, "u8", [127] * 800),
+            ([3e38, -3e38] * 1000, "u8", [0, 255] * 4000), ([1e-45, -1e-45] * 1000, "u8", [0, 255] * 4000),
+            (pair, "s8", [-128, 127] * 8), (pair, "s16", [-32768, 32767] * 8), (pair, "s16", [0] * 16), (pair, "f32", [math.nan, math.inf] * 8),
+            (pair, "f32", [3.4e38, -1e-45] * 8), (pair, "f32", [0, -0.0] * 8), (pair, "f32", [1e-45] * 16), (pair, "f16", [65504, 6e-8] * 8),
         ):  # fmt: skip
-            self.write("x.cf32", struct.pack("=4f", 0.1, 0.1, -0.3, 0.3))
-            self.write("x." + suffix, struct.pack(f"=16{typecode}", *values * 8))
-            with self.subTest(suffix=suffix, values=values):
-                encoded(self.draw("x.cf32", "x." + suffix).figure, "png")
+            self.write("x.cf32", array.array("f", components).tobytes())
+            self.write("x." + format_, struct.pack(f"={len(soft)}{ {'u8': 'B', **LLR_TYPECODE}[format_]}", *soft))
+            with self.subTest(components=components[:2], format=format_, soft=soft[:2]):
+                self.encoded(self.draw("x.cf32", "x." + format_), "png")
 
 
 class Formats(PlotTest):
@@ -243,31 +253,19 @@ class Formats(PlotTest):
         """The same symbols in every format make the same picture but for rounding, with the scales of softqam-demod."""
         self.make_pair()
         components = array.array("f", self.read("x.cf32"))
-        for name, typecode, steps in (("cf32", "f", 1), ("cf16", "e", 1), ("cs16", "h", 16384), ("cs8", "b", 64),
-                                      ("cu8", "B", 64), ("cs32", "i", 1 << 30), ("cf64", "d", 1)):  # fmt: skip
-            zero = 128 if name == "cu8" else 0
+        for names, typecode, steps, full in ((["cf32"], "f", 1, 1), (["cf16"], "e", 1, 1), (["cs16", "sc16", "ci16"], "h", 16384, 32768), (["cs8", "sc8"], "b", 64, 128),
+                                             (["cu8"], "B", 64, 128), (["cs32"], "i", 1 << 30, 1 << 31), (["cf64"], "d", 1, 1)):  # fmt: skip
+            zero = 128 if typecode == "B" else 0
             values = [round(v * steps) + zero if steps > 1 else v for v in components]
-            self.write("y." + name, struct.pack(f"={len(values)}{typecode}", *values))
-            self.write("y", self.read("y." + name))
-            drawn = self.draw("y." + name, "x.u8", "--input-scale", f"1/{steps}")
-            position, expected = drawn.lanes()[0][1], [v * math.sqrt(170) for v in components[::2]]
-            self.assertLess(max(abs(position - expected)), 0.11 if steps == 64 else 0.01)
-            self.assertTrue(same(drawn, self.draw("y", "x.u8", "--input-format", name.upper(), "--input-scale", str(1 / steps))))
-
-    def test_names_of_formats(self):
-        """A suffix without its dot is one, as softqam-demod has them."""
-        self.make("x.cs16", "--symbols", "100")
-        self.ok(self.demod("--input-scale", "1/8192", "x.cs16", "x.u8"))
-        for name in ("cs16", "sc16", "ci16"):
-            self.assertIn("cs16 \u2192 u8", self.draw("-i", name, "x.cs16", "x.u8", "--input-scale", "1/8192").header[1])
-
-    def test_default_scales(self):
-        self.make_pair(n=500)
-        components = array.array("f", self.read("x.cf32"))
-        for name, typecode, full in (("cs16", "h", 32768), ("sc8", "b", 128)):
-            values = [round(v * full / 2) for v in components]
-            self.write("y." + name, array.array(typecode, values).tobytes())
-            self.assertTrue(same(self.draw("y." + name, "x.u8"), self.draw("y." + name, "x.u8", "--input-scale", f"1/{full}")))
+            for name in names:
+                self.write("y." + name, struct.pack(f"={len(values)}{typecode}", *values))
+                self.write("y", self.read("y." + name))
+                drawn = self.draw("y." + name, "x.u8", "--input-scale", f"1/{steps}")
+                position, expected = drawn.lanes()[0][1], [v * math.sqrt(170) for v in components[::2]]
+                self.assertLess(max(abs(position - expected)), 0.11 if steps == 64 else 0.01)
+                self.assertTrue(same(drawn, self.draw("y", "x.u8", "--input-format", name.upper(), "--input-scale", str(1 / steps))))
+                self.assertIn(f"{names[0]} \u2192 u8", drawn.header[1])
+                self.assertTrue(same(self.draw("y." + name, "x.u8"), self.draw("y." + name, "x.u8", "--input-scale", f"1/{full}")))
 
     def test_soft_formats(self):
         """Max-log soft bits of each format, here from their definition, are drawn as they are; the panel's sides hold them."""
@@ -288,54 +286,47 @@ class Formats(PlotTest):
                 self.assertTrue(lane.get_ylim()[0] < min(soft) and max(soft) < lane.get_ylim()[1])
             self.write("soft", self.read("x." + name))
             self.assertTrue(same(drawn, self.draw("x.cf32", "soft", "-s", name)))
-
-    def test_default_formats(self):
-        iq, soft = self.make_pair(n=100)
-        os.rename(self.path(iq), self.path("iq"))
-        os.rename(self.path(soft), self.path("soft"))
+        self.ok(self.demod("x.cf32", "soft"))
+        self.write("iq", self.read("x.cf32"))
         self.assertIn("cf32 \u2192 u8", self.draw("iq", "soft").header[1])
 
 
 class Sigmf(PlotTest):
     """Recordings, which make the picture that plain files make."""
 
-    def record(self, name, data, **global_):
+    SCALE = ["--input-scale", "1/8192"]
+
+    def record(self, name, data, header=0, **global_):
         members = {"core:version": "1.2.0", **{key.replace("__", ":"): value for key, value in global_.items()}}
         self.write(name + ".sigmf-data", data)
-        captures = [{"core:sample_start": 0, "core:header_bytes": global_.get("header", 0)}]
-        metadata = {"global": members, "captures": captures, "annotations": []}
+        metadata = {"global": members, "captures": [{"core:sample_start": 0, "core:header_bytes": header}], "annotations": []}
         self.write(name + ".sigmf-meta", json.dumps(metadata).encode())
 
     def setUp(self):
         super().setUp()
-        if b"--sigmf" not in self.run_tool(DEMOD, "--help").out:
-            self.skipTest("softqam-demod is built without SigMF")
         self.make("x.cs16", "--symbols", "1000", "--snr-db", "25")
         self.samples = array.array("h", self.read("x.cs16"))
-        self.ok(self.demod("--input-scale", "1/8192", "x.cs16", "x.u8"))
-        self.expected = self.draw("x.cs16", "x.u8", "--input-scale", "1/8192")
+        self.ok(self.demod(*self.SCALE, "x.cs16", "x.u8"))
+        self.expected = self.draw("x.cs16", "x.u8", *self.SCALE)
 
     def test_what_demod_writes(self):
-        """Formats, byte order and scale come from the metadata."""
-        for order, byteswap in (("le", False), ("be", True)):
+        """Formats, byte order, scale, sign and modulation come from the metadata."""
+        for order in ("le", "be"):
             samples = self.samples[:]
-            if byteswap:
+            if order == "be":
                 samples.byteswap()
             self.record("r", samples.tobytes(), core__datatype="ci16_" + order)
-            self.ok(self.demod("--input-scale", "1/8192", "r", "soft"))
+            self.ok(self.demod(*self.SCALE, "r", "soft"))
             for iq in ("r", "r.sigmf-meta", "r.sigmf-data"):
                 for soft in ("soft", "soft.sigmf-meta", "soft.sigmf-data"):
                     self.assertTrue(same(self.draw(iq, soft), self.expected))
         for format_ in "s8", "s16":
-            self.ok(self.demod("-o", format_, "--snr-db", "25", "--input-scale", "1/8192", "r", "llrs"))
-            plain = self.draw("r", "llrs.sigmf-data", "-s", format_, "--input-scale", "1/8192")
-            self.assertTrue(same(self.draw("r", "llrs"), plain))
-        self.ok(self.demod("--sign", "1", "-o", "f32", "--snr-db", "25", "--input-scale", "1/8192", "r", "llrs"))
+            self.ok(self.demod("-o", format_, "--snr-db", "25", *self.SCALE, "r", "llrs"))
+            self.assertTrue(same(self.draw("r", "llrs"), self.draw("r", "llrs.sigmf-data", "-s", format_, *self.SCALE)))
+        self.ok(self.demod("--sign", "1", "-o", "f32", "--snr-db", "25", *self.SCALE, "r", "llrs"))
         for options, sign in (([], 1), (["--sign", "0"], 0)):
             (axes,) = self.draw("r", "llrs", *options).panel("Histograms")
             self.assertEqual(axes.get_xlabel(), f"LLR, nats; above the midpoint: bit {sign}")
-
-    def test_modulation_of_the_metadata(self):
         self.make("r.sigmf-meta", "-m", "64qam", "--symbols", "3000")
         self.ok(self.demod("-o", "s8", "--snr-db", "20", "-q", "r", "llrs"))
         self.assertTrue(self.draw("r", "llrs").header[1].startswith("64QAM"))
@@ -348,29 +339,30 @@ class Sigmf(PlotTest):
 
     def test_failures(self):
         self.ok(self.demod("--sigmf", "x.cs16", "soft"))
+        command, ci8 = ["r", "soft", "-o", "out.png"], {"core__datatype": "ci8"}
         for global_, message in (
             ({}, "core:datatype: '' is not one of " + SYMBOL_DATATYPES),
             ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of " + SYMBOL_DATATYPES),
             ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
-            ({"core__datatype": "ci8", "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
-            ({"core__datatype": "ci8", "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
-            ({"core__datatype": "ci8", "softqam__input_scale": 0}, "softqam:input_scale: not a positive number"),
-            ({"core__datatype": "ci8", "softqam__c_init": "7"}, "softqam:c_init: not what SigMF has there"),
-            ({"core__datatype": "ci8", "softqam__c_init": 2**31}, "softqam:c_init: not a whole number from 0 to 2147483647"),
+            ({**ci8, "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
+            ({**ci8, "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
+            ({**ci8, "softqam__input_scale": 0}, "softqam:input_scale: not a positive number"),
+            ({**ci8, "softqam__c_init": "7"}, "softqam:c_init: not what SigMF has there"),
+            ({**ci8, "softqam__c_init": 2**31}, "softqam:c_init: not a whole number from 0 to 2147483647"),
         ):
             self.record("r", self.samples.tobytes(), **global_)
-            self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: " + message)
-        for text in (b"{", b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}'):
+            self.refuses(PLOT, command, 1, "r.sigmf-meta: " + message)
+        for text, message in (
+            (b"{", "not JSON, or an object in it has a name twice"), (b"[]", "not SigMF: there is no object 'global'"),
+            (b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}', "not JSON, or an object in it has a name twice"),
+            (b'{"global": {"core:datatype": "ci8"}, "captures": {}}', "captures: not an array"),
+        ):  # fmt: skip
             self.write("r.sigmf-meta", text)
-            self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not JSON, or an object in it has a name twice")
-        self.write("r.sigmf-meta", b'{"global": {"core:datatype": "ci8"}, "captures": {}}')
-        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: captures: not an array")
-        self.write("r.sigmf-meta", b"[]")
-        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-meta: not SigMF: there is no object 'global'")
-        self.record("r", b"", core__datatype="ci8", core__trailing_bytes=10)
-        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-data: shorter than its metadata say")
+            self.refuses(PLOT, command, 1, "r.sigmf-meta: " + message)
+        self.record("r", b"", **ci8, core__trailing_bytes=10)
+        self.refuses(PLOT, command, 1, "r.sigmf-data: shorter than its metadata say")
         os.unlink(self.path("r.sigmf-data"))
-        self.fails(self.plot("r", "soft", "-o", "out.png"), 1, "r.sigmf-data: No such file or directory")
+        self.refuses(PLOT, command, 1, "r.sigmf-data: No such file or directory")
 
     def test_commands_of_the_readme(self):
         """From a recording to a picture, as they stand there."""
@@ -385,27 +377,23 @@ class Sigmf(PlotTest):
 
 class Sampling(PlotTest):
     def test_huge_sparse_file(self):
-        n = 1 << 33
-        for name in ("x.cs8", "x.u8"):
+        for name, nbytes in (("x.cs8", 2), ("x.u8", 8)):
             with open(self.path(name), "wb") as file:
-                file.truncate(n * (8 if name == "x.u8" else 2))
+                file.truncate(nbytes << 33)
         start = time.monotonic()
         facts = self.draw("x.cs8", "x.u8", "--sample", "20k").header[1]
         self.assertLess(time.monotonic() - start, 60)
         self.assertIn("8\u202f589\u202f934\u202f592 symbols, 20\u202f000 drawn", facts)
 
     def test_sample_is_of_all(self):
-        """A sample of a tenth sees both the start and the end."""
+        """A sample of a tenth sees both the start and the end; the smallest are samples too."""
         pair = self.make_pair(n=20000)
         data = self.read("x.cf32")
         self.write("x.cf32", data[:-800] + struct.pack("=2f", math.nan, 0) * 100)
         self.assertIn("20\u202f000 symbols, 2\u202f000 drawn \u00b7 10 erased", self.draw(*pair, "--sample", "2000").header[1])
         self.assertIn("20\u202f000 symbols \u00b7 100 erased", self.draw(*pair).header[1])
-
-    def test_smallest_sample(self):
         for n in ("1", "2", "199", "200"):
-            drawn = self.draw(*self.make_pair(n=1000), "--sample", n)
-            self.assertIn(f"1\u202f000 symbols, {n} drawn", drawn.header[1])
+            self.assertIn(f"20\u202f000 symbols, {n} drawn", self.draw(*pair, "--sample", n).header[1])
 
 
 if __name__ == "__main__":
