@@ -228,10 +228,10 @@ typedef struct softqam_context_config {
      *  bytes for input, output and noise, a chunk has fewer symbols. For pageable memory each of up to 32 threads has 8
      *  MiB more, on the device and as pinned host memory. */
     size_t chunk_symbols;
-    /** CPU: instruction set of the inner loops: "avx512", "avx2" or "neon"; "generic", plain C for vectors; "portable",
-     * plain C for one symbol at a time. One that this build lacks or this processor does not run is refused. The bytes
-     * are the same. NULL, the default, or "": the value of the environment variable SOFTQAM_CPU_VARIANT, or the fastest
-     * where it is unset or names none that runs here; softqam_backend_detail() says when it was ignored. */
+    /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C. One that this build
+     * lacks or this processor does not run is refused. The bytes are the same. NULL, the default, or "": the value of
+     * the environment variable SOFTQAM_CPU_VARIANT, or the fastest where it is unset or names none that runs here;
+     * softqam_backend_detail() says when it was ignored. */
     const char *cpu_variant;
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;

@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "generic.h"
 #include "gold.h"
 #include "gold_jump.h"
 #include "simd_scalar.h"
@@ -257,17 +256,4 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .divide_by_gains = divide_by_gains,
     .min_symbols = 1,
     .short_symbols = 256,
-};
-
-const softqam_cpu_variant softqam_cpu_generic = {
-    .name = "generic",
-    .runs_here = softqam_runs_everywhere,
-    .convert = CONVERT_LOOPS,
-    .soft_bits = {softqam_generic_soft_bits},
-    .llrs = llr_loops,
-    .gold = {gold_jump, gold_take},
-    .gather = gather,
-    .divide_by_gains = divide_by_gains,
-    .min_symbols = 1,
-    .short_symbols = 1024,
 };

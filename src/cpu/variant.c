@@ -42,7 +42,7 @@ const softqam_cpu_variant *const softqam_cpu_variants[] = {
 #if defined(__aarch64__)
     &softqam_cpu_neon,
 #endif
-    &softqam_cpu_generic, &softqam_cpu_portable, /* runs everywhere */
+    &softqam_cpu_portable, /* runs everywhere */
 };
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
@@ -62,7 +62,7 @@ static const softqam_cpu_variant *fastest(void)
     return variant;
 }
 
-/* "avx512, avx2, generic, portable", for messages. */
+/* "avx512, avx2, portable", for messages. */
 static void list_names(char *text, size_t nbytes)
 {
     size_t length = 0;

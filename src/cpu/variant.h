@@ -31,7 +31,6 @@ bool softqam_has_avx512(void);
 
 /* The portable loops are the definition of correct: every other variant, and CUDA, gives their bytes. */
 extern const softqam_cpu_variant softqam_cpu_portable;
-extern const softqam_cpu_variant softqam_cpu_generic;
 extern const softqam_cpu_variant softqam_cpu_avx2;
 extern const softqam_cpu_variant softqam_cpu_avx512;
 extern const softqam_cpu_variant softqam_cpu_neon;

@@ -44,7 +44,7 @@ typedef struct context_source {
 
 static void take_context_config(source *self, context_source *from)
 {
-    static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon", "generic"};
+    static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon"};
     const uint8_t unusual = take_byte(self);
     softqam_context_config *config = &from->config;
     softqam_context_config_init(config);

@@ -11,7 +11,7 @@
 #include "oracle.h"
 #include "vector_files.h"
 
-enum { N_STEMS = 4, N_SUFFIXES = 8, N_INPUT_FORMATS = 4, SOFT_BITS = 4, MAX_FILES = 8, N_VARIANTS = 5 };
+enum { N_STEMS = 4, N_SUFFIXES = 8, N_INPUT_FORMATS = 4, SOFT_BITS = 4, MAX_FILES = 8, N_VARIANTS = 4 };
 
 static const char *const stems[N_STEMS] = {"a", "a.b", "%s%n\n", "cf32"};
 static const char *const suffixes[N_SUFFIXES] = {".cf32", ".cs16", ".cs8", ".cf16", ".u8", "", ".u8~", ".CF32"};
@@ -31,7 +31,7 @@ static softqam_demodulator *demodulators[N_INPUT_FORMATS][N_VARIANTS]; /* NULL w
 
 static void set_up(void)
 {
-    static const char *const variants[N_VARIANTS] = {"portable", "avx2", "avx512", "neon", "generic"};
+    static const char *const variants[N_VARIANTS] = {"portable", "avx2", "avx512", "neon"};
     reference = oracle_create();
     require(reference);
     for (int k = 0; k < N_VARIANTS; k++) {

@@ -64,7 +64,7 @@ endfunction()
 
 # NAME.cpu.VARIANT: the same program on the CPU backend once more for each of its inner loops, pinned. One that the
 # processor does not run is a skip.
-set(cpu_variants portable generic)
+set(cpu_variants portable)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   list(APPEND cpu_variants avx2 avx512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")

@@ -28,7 +28,7 @@ double llr_at(softqam_output_format format, const uint8_t *out, size_t i);
 
 /* Contexts of all that is to be compared: on the CPU every variant of the loops that runs here, unless
  * SOFTQAM_CPU_VARIANT says which; else the backend under test. */
-enum { LLR_MAX_CONTEXTS = 5 };
+enum { LLR_MAX_CONTEXTS = 4 };
 
 typedef struct llr_contexts {
     size_t n;

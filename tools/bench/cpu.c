@@ -11,10 +11,10 @@
 #include "common/modulation.h"
 #include "create.h"
 
-/* The instruction sets that may be in a build, the fastest first; the last two are of processors without the others. */
-static const char *const variants[] = {"avx512", "avx2", "neon", "generic", "portable"};
+/* The instruction sets that may be in a build, the fastest first; the last one is for processors without the others. */
+static const char *const variants[] = {"avx512", "avx2", "neon", "portable"};
 
-enum { N_VARIANTS = sizeof variants / sizeof variants[0], N_FAST = N_VARIANTS - 2 };
+enum { N_VARIANTS = sizeof variants / sizeof variants[0], N_FAST = N_VARIANTS - 1 };
 
 static bool runs_here(const char *variant)
 {
