@@ -54,7 +54,7 @@ static const softqam_cpu_variant *fastest(void)
     const softqam_cpu_variant *variant = atomic_load_explicit(&found, memory_order_relaxed);
     if (!variant) {
         size_t k = 0;
-        while (!softqam_cpu_variants[k]->runs_here())
+        while (k + 1 < softqam_n_cpu_variants && !softqam_cpu_variants[k]->runs_here())
             k++;
         variant = softqam_cpu_variants[k];
         atomic_store_explicit(&found, variant, memory_order_relaxed);

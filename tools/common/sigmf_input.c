@@ -64,7 +64,7 @@ static char *read_text(const struct sigmf_input *input, size_t *length)
         read = refuse(input, "not a file of metadata: %s", file.nbytes < 0 ? "no regular file" : "over 1 GiB");
     else if (read && !(text = malloc((size_t)file.nbytes + 1)))
         read = refuse(input, "out of memory");
-    read = read && input_file_read_at(&file, 0, text, (size_t)file.nbytes, length);
+    read = text && input_file_read_at(&file, 0, text, (size_t)file.nbytes, length);
     input_file_close(&file);
     if (read) {
         text[*length] = '\0';
@@ -95,10 +95,12 @@ static int compare_names(const void *left, const void *right)
 static bool check_members(const struct sigmf_input *input, const cJSON *object)
 {
     const char **names = calloc((size_t)cJSON_GetArraySize(object) + 1, sizeof *names);
-    bool good = names || refuse(input, "out of memory");
+    bool good = true;
     const cJSON *item;
     size_t n = 0;
-    for (item = object->child; good && item; item = item->next)
+    if (!names)
+        return refuse(input, "out of memory");
+    for (item = object->child; item; item = item->next)
         names[n++] = item->string;
     if (n > 1)
         qsort(names, n, sizeof *names, compare_names);
