@@ -31,7 +31,7 @@ VEC linear_bits linear_bits_of(const vec_soft_linear *linear, vec_f32 components
 /* LLRs. The fast path leaves out what only extreme values need: it does not flush tiny components, and lets nothing but
  * packing limit s8. It notes the ranges of a tile's values, which then say whether every LLR is exact. */
 
-/* Components have to be below this: then a weight of an N0 beyond MAX_N0, limited or not, gives an LLR of 0 steps. */
+/* Components have to be below this. */
 #define FAST_COMPONENT_END 0x1p20f
 
 /* What an output allows. */
@@ -67,11 +67,13 @@ static inline float max_metric(int m, const softqam_llr_table *table, float max_
 }
 
 /* Whether every LLR is exact whose component is at most max_component in magnitude, and whose weight at most
- * max_weight. False for NaN. */
+ * max_weight. False for NaN. max_scale: s8 and s16, the largest scale of a weight; an N0 beyond MAX_N0, limited or not,
+ * must give an LLR of 0 steps. */
 static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_range range, float max_component,
-                                float max_weight)
+                                float max_weight, float max_scale)
 {
-    return max_component < FAST_COMPONENT_END && max_metric(m, table, max_component) * max_weight < range.llr_end;
+    const float metric = max_metric(m, table, max_component);
+    return max_component < FAST_COMPONENT_END && metric * max_weight < range.llr_end && metric * max_scale < MAX_N0 / 4;
 }
 
 /* The row of a component. Where a register has room for negative rows, the sign is in its number. */

@@ -8,7 +8,6 @@
 
 #include "combine_loops.h"
 #include "convert_loops.h"
-#include "gain_loops.h"
 #include "gather_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
@@ -23,7 +22,6 @@ const softqam_cpu_variant softqam_cpu_avx2 = {
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,
-    .divide_by_gains = divide_by_gains,
     .add = COMBINE_LOOPS,
     .min_symbols = LANES,
     .flushes_subnormals = true,

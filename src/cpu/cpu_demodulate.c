@@ -84,10 +84,9 @@ typedef struct span {
     bool is_begun;  /* nothing but LLRs is left to be written of the code block's soft buffer */
     bool is_placed; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
-    bool is_gathered;   /* symbols must be gathered */
-    bool is_converted;  /* and scaled */
-    bool loop_converts; /* the loop does that */
-    bool is_noise_inverse;
+    bool is_gathered;              /* symbols must be gathered */
+    bool is_converted;             /* and scaled */
+    bool loop_converts;            /* the loop does that */
     bool is_noise_gathered;        /* noise must be gathered, and gains */
     bool streams_llrs;             /* through a tile */
     size_t tile_symbols;           /* at most */
@@ -121,12 +120,11 @@ static void open_noise(span *s)
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
     s->call.scale = softqam_params_llr_scale(params, segment);
     s->call.noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
-    s->is_noise_inverse = inverse;
     s->noise = noise + s->first;
     s->is_noise_gathered = s->n_layers > 1 || s->noise_stride > 1;
     s->gains = segment->layers[0].gain;
     if (s->gains) {
-        s->call.noise_kind = SOFTQAM_WEIGHTS;
+        s->call.noise_kind = inverse ? SOFTQAM_GAINS_INVERSE : SOFTQAM_GAINS_N0;
         s->gains += s->first;
         s->is_noise_gathered |= s->noise_stride == 0;
         s->call.has_no_small_components = false;
@@ -251,11 +249,10 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->sequence_first = s->sequence_end = 0;
     if (has_llrs)
         open_noise(s);
-    s->tile_symbols = s->streams_llrs ? STREAMED_SYMBOLS
-                      : s->gains || s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts)
-                          ? TILE_SYMBOLS
-                      : segment->descramble ? DESCRAMBLED_SYMBOLS
-                                            : SIZE_MAX;
+    s->tile_symbols = s->streams_llrs                                                              ? STREAMED_SYMBOLS
+                      : s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts) ? TILE_SYMBOLS
+                      : segment->descramble                                                        ? DESCRAMBLED_SYMBOLS
+                                                                                                   : SIZE_MAX;
     s->loop = loops->by_layout[axis_bits][has_planes            ? SOFTQAM_LLRS_IN_PLANES
                                           : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
                                                                 : SOFTQAM_LLRS_AS_SENT];
@@ -387,26 +384,13 @@ static const float *load_noise(const span *s, size_t first, tile_memory *tile)
     return tile->noise;
 }
 
-/* A tile's symbols divided by their gains, and their weights. */
-static void load_gains(span *s, size_t first, tile_memory *tile)
+static const float *load_gains(const span *s, size_t first, tile_memory *tile)
 {
-    softqam_loop_call *call = &s->call;
-    softqam_gain_call gain = {.components = call->components,
-                              .noise = call->noise,
-                              .gains = s->gains + first,
-                              .n_symbols = call->n_symbols,
-                              .steps_per_nat = call->scale.steps_per_nat,
-                              .is_inverse = s->is_noise_inverse,
-                              .to = tile->components,
-                              .weights = tile->noise};
-    if (s->is_noise_gathered) {
-        float *gains = (float *)(void *)tile->symbols;
-        gather_noise(s, true, s->first + first, gain.n_symbols, gains);
-        gain.gains = gains;
-    }
-    s->loops->divide_by_gains(&gain);
-    call->components = tile->components;
-    call->noise = tile->noise;
+    if (!s->gains || !s->is_noise_gathered)
+        return s->gains ? s->gains + first : NULL;
+    float *gains = (float *)(void *)tile->symbols;
+    gather_noise(s, true, s->first + first, s->call.n_symbols, gains);
+    return gains;
 }
 
 /* How many symbols' sequence is made at once: those of the tile, or of all the code blocks that there is room for. */
@@ -485,8 +469,7 @@ static void load_tile(span *s, size_t first, tile_memory *tile)
     call->ahead = NULL;
     call->components = load_symbols(s, first, tile);
     call->noise = load_noise(s, first, tile);
-    if (s->gains)
-        load_gains(s, first, tile);
+    call->gains = load_gains(s, first, tile);
     if (softqam_params_take_noise(s->params))
         load_ahead(s, first);
     if (s->segment->descramble)
@@ -512,7 +495,7 @@ static void demodulate_few(span *s, tile_memory *tile, const ptrdiff_t *planes)
 {
     softqam_loop_call *call = &s->call;
     float padded[2 * LARGEST_STEP];
-    float padded_noise[LARGEST_STEP];
+    float padded_noise[LARGEST_STEP], padded_gains[LARGEST_STEP];
     const size_t n_symbols = call->n_symbols;
     call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
@@ -520,6 +503,10 @@ static void demodulate_few(span *s, tile_memory *tile, const ptrdiff_t *planes)
     if (call->noise_kind != SOFTQAM_ONE_WEIGHT) {
         copy_padded(padded_noise, call->noise, sizeof padded_noise[0], n_symbols, call->n_symbols);
         call->noise = padded_noise;
+    }
+    if (call->gains) {
+        copy_padded(padded_gains, call->gains, sizeof padded_gains[0], n_symbols, call->n_symbols);
+        call->gains = padded_gains;
     }
     call->out = tile->out;
     call->planes = planes;

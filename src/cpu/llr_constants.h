@@ -9,9 +9,10 @@ typedef struct llr_constants {
     vec_llr_table table;
     two_lines lines; /* of 16QAM */
     softqam_noise_kind noise_kind;
-    vec_f32 weight;        /* SOFTQAM_ONE_WEIGHT */
-    vec_f32 steps_per_nat; /* with the LLRs' sign */
-    vec_u32 weight_flip;   /* SOFTQAM_WEIGHTS: what gives a weight its sign here */
+    vec_f32 weight; /* SOFTQAM_ONE_WEIGHT */
+    float scale;    /* with the LLRs' sign, but of steps, whose lines have it */
+    vec_f32 steps_per_nat;
+    ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
     vec_f32 limit;
     vec_f32 min_sum; /* of llr_rounded() */
     vec_f32 max_sum;
@@ -80,16 +81,31 @@ VEC bool are_steps(softqam_output_format output)
     return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16;
 }
 
-/* The lines of the opposite sign. */
-VEC softqam_llr_table negated_lines(const softqam_llr_table *table)
+/* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
+#define FAST_GAIN_MIN_WEIGHT 0x1p-16f
+
+/* The smallest weight of the fast path. */
+VEC float min_weight_of(int m, softqam_output_format output, softqam_noise_kind kind)
 {
-    softqam_llr_table negated = *table;
+    return !are_steps(output) && softqam_has_gains(kind) ? FAST_GAIN_MIN_WEIGHT : fast_range_of(m, output).min_weight;
+}
+
+/* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
+#ifdef __clang__
+#define ONCE static __attribute__((noinline))
+#else
+#define ONCE static __attribute__((noinline, noclone))
+#endif
+
+/* The lines of the opposite sign. */
+ONCE void negate_lines(const softqam_llr_table *table, softqam_llr_table *negated)
+{
+    *negated = *table;
     for (int k = 0; k < MAX_AXIS_BITS; k++)
         for (int row = 0; row < MAX_LLR_ROWS; row++) {
-            negated.slopes[k][row] = -table->slopes[k][row];
-            negated.intercepts[k][row] = -table->intercepts[k][row];
+            negated->slopes[k][row] = -table->slopes[k][row];
+            negated->intercepts[k][row] = -table->intercepts[k][row];
         }
-    return negated;
 }
 
 /* `negated` is memory for the lines of the opposite sign, which the constants may point to. */
@@ -102,15 +118,16 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     const softqam_llr_table *table = call->table;
     constants.noise_kind = call->noise_kind;
     constants.weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
-    constants.steps_per_nat = vec_splat(scale.steps_per_nat);
-    constants.weight_flip = vec_splat_u32(0);
+    constants.scale = scale.steps_per_nat;
+    constants.gains_offset =
+        softqam_has_gains(call->noise_kind) ? (const char *)call->gains - (const char *)call->noise : 0;
     if (are_steps(output) && scale.steps_per_nat < 0.0f) {
-        *negated = negated_lines(call->table);
+        negate_lines(call->table, negated);
         table = negated;
-        constants.steps_per_nat = vec_splat(-scale.steps_per_nat);
+        constants.scale = -scale.steps_per_nat;
         constants.weight = vec_sub(vec_splat(0.0f), constants.weight);
-        constants.weight_flip = vec_splat_u32(0x80000000u);
     }
+    constants.steps_per_nat = vec_splat(constants.scale);
     constants.table = vec_load_llr_table(m > 0 ? m : 1, table);
     constants.lines = load_two_lines(table);
     constants.limit = vec_splat(scale.limit);
@@ -119,9 +136,9 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     constants.min_byte = vec_splat_u8(-max_byte);
     constants.max_byte = vec_splat_u8(max_byte);
     constants.is_limited = max_byte < 127;
-    constants.weight_base = vec_splat_u32(float_bits(fast_range_of(m, output).min_weight) |
+    constants.weight_base = vec_splat_u32(float_bits(min_weight_of(m, output, call->noise_kind)) |
                                           (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
-    constants.erased_noise = vec_splat_u32(float_bits(call->noise_kind == SOFTQAM_NOISE_INVERSE ? 0.0f : INFINITY));
+    constants.erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));
     constants.i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants.i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
     constants.sequence = layout == SOFTQAM_LLRS_AS_SENT ? NULL : call->sequence;

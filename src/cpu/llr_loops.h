@@ -11,6 +11,7 @@
 #define SOFTQAM_CPU_LLR_LOOPS_H
 
 #include "llr_stores.h"
+#include "llr_weights.h"
 #include "prefetch.h"
 #include "variant.h"
 
@@ -57,7 +58,7 @@ VEC llr_position llr_position_after(int m, llr_position at, ptrdiff_t n)
 VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
 {
     *n_left -= n_step;
-    if (*n_left == 0)
+    if (__builtin_expect(*n_left == 0, 0))
         return false;
     *at = llr_position_after(m, *at, (ptrdiff_t)n_step);
     if (__builtin_expect(*n_left < n_step, 0)) {
@@ -65,103 +66,6 @@ VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
         *n_left = n_step;
     }
     return true;
-}
-
-/* The largest values of a fast tile, as bits, and the smallest component. */
-typedef struct tile_ranges {
-    vec_u32 max_component;
-    vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
-    vec_u32 max_weight;    /* less weight_base */
-} tile_ranges;
-
-/* Whether max_component is of sums of two squares: QPSK needs magnitudes for nothing else. */
-VEC bool notes_powers(int m, softqam_output_format output)
-{
-    return m == 1 && fast_range_of(m, output).min_component == 0.0f;
-}
-
-/* What no component exceeds where no sum of the squares of two exceeds `power`, as it is rounded. */
-VEC float max_of_powers(float power)
-{
-    return sqrtf(power) * 1.001f;
-}
-
-VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
-{
-    if (notes_powers(m, output)) {
-        const vec_f32 powers = vec_fma(b, b, vec_mul(a, a));
-        ranges->max_component = vec_max_u32(ranges->max_component, vec_bits(powers));
-        return;
-    }
-    const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
-    ranges->max_component = vec_max_u32(vec_max_u32(ranges->max_component, of_a), of_b);
-    if (fast_range_of(m, output).min_component > 0.0f)
-        ranges->min_component =
-            vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
-}
-
-/* Most tiles are far within the range, which two comparisons tell. */
-VEC bool are_ranges_narrow(int m, softqam_output_format output, const tile_ranges *ranges)
-{
-    const fast_range range = fast_range_of(m, output);
-    const float component_end = 8.0f, weight_end = range.llr_end / (MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * component_end);
-    const float end = notes_powers(m, output) ? component_end * component_end : component_end;
-    return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(end))) &&
-           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - float_bits(range.min_weight)));
-}
-
-VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loop_call *call, const tile_ranges *ranges)
-{
-    const fast_range range = fast_range_of(m, output);
-    if (range.min_component > 0.0f && !call->has_no_small_components &&
-        vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
-        return false;
-    if (are_ranges_narrow(m, output, ranges))
-        return true;
-    const uint32_t base = float_bits(range.min_weight), weight = vec_largest_u32(ranges->max_weight);
-    const float largest = float_of_bits(vec_largest_u32(ranges->max_component));
-    return weight < 0x7f800000u - base &&
-           is_fast_exact(m, call->table, range, notes_powers(m, output) ? max_of_powers(largest) : largest,
-                         float_of_bits(weight + base));
-}
-
-/* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
- * their LLRs must be +0. f32 has too few operations to hide masks among. */
-VEC bool masks_erasures(softqam_output_format output)
-{
-    return HAS_MASKS && output == SOFTQAM_OUTPUT_F16;
-}
-
-/* The weights of a step, of is_twice in the order of vec_load_for_twice(). */
-VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twice, const llr_constants *constants,
-                        const float *noise, tile_ranges *ranges)
-{
-    if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
-        return constants->weight;
-    const softqam_noise_kind kind = constants->noise_kind;
-    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
-    vec_f32 weight;
-    if (is_exact)
-        return kind == SOFTQAM_NOISE_N0        ? llr_weight(constants->steps_per_nat, values, false)
-               : kind == SOFTQAM_NOISE_INVERSE ? llr_weight(constants->steps_per_nat, values, true)
-                                               : vec_flip(values, constants->weight_flip);
-    if (kind == SOFTQAM_NOISE_N0)
-        weight = vec_div(constants->steps_per_nat, values);
-    else if (kind == SOFTQAM_NOISE_INVERSE)
-        weight = vec_mul(constants->steps_per_nat, values);
-    else
-        weight = vec_flip(values, constants->weight_flip);
-    if (are_steps(output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
-        weight = vec_max(weight, vec_splat(0.0f));
-        ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weight));
-        return weight;
-    }
-    vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
-    if (masks_erasures(output))
-        above_base =
-            vec_bits(vec_keep(vec_are_different(vec_bits(values), constants->erased_noise), vec_from_bits(above_base)));
-    ranges->max_weight = vec_max_u32(ranges->max_weight, above_base);
-    return weight;
 }
 
 /* An LLR of the fast path; of s8 and s16 the sum. s8's is limited by packing alone, f16's only from 46 dB on, or where
@@ -226,9 +130,8 @@ VEC llr_registers exact_llrs(int m, softqam_output_format output, softqam_llr_la
 }
 
 VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool is_exact,
-                   const llr_constants *constants, llr_position at, vec_f32 a, vec_f32 b, vec_f32 weight)
+                   const llr_constants *constants, llr_position at, vec_f32 i, vec_f32 q, vec_f32 weight)
 {
-    const vec_f32 i = vec_evens(a, b), q = vec_odds(a, b);
     const vec_u32 flips = flips_at(0, output, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
     vec_f32 metric, llr;
     if (is_exact) {
@@ -243,12 +146,42 @@ VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool
     store_bpsk(output, constants, at.out, llr);
 }
 
-/* A step's two registers of components are of its first LANES / 2 symbols and of the others. */
-VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact,
-                  const llr_constants *constants, llr_position at, tile_ranges *ranges)
+/* A tile's weights of gains are computed a step ahead, since components wait for them; in its last step its own again.
+ */
+typedef struct gains_ahead {
+    gain_weights at[2]; /* of a double step, two */
+    const float *last;  /* noise values of the last step */
+} gains_ahead;
+
+VEC void compute_gains(int m, softqam_output_format output, size_t n_step, const llr_constants *constants,
+                       const float *noise, gains_ahead *ahead, tile_ranges *ranges)
 {
-    const vec_f32 a = vec_load_f32(at.components), b = vec_load_f32(at.components + LANES);
-    const vec_f32 weight = step_weight(output, is_exact, m > 0, constants, at.noise, ranges);
+    ahead->at[0] = step_gain_weights(output, m > 0 && n_step == LANES, constants, noise, ranges);
+    if (n_step == PLANE_SYMBOLS)
+        ahead->at[1] = step_gain_weights(output, false, constants, noise + LANES, ranges);
+}
+
+VEC const float *next_noise(const gains_ahead *ahead, const float *noise, size_t n_step)
+{
+    return noise + n_step < ahead->last ? noise + n_step : ahead->last;
+}
+
+/* A step's two registers of components are of its first LANES / 2 symbols and of the others; or, BPSK's, its I and its
+ * Q. */
+VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact, bool has_gains,
+                  const llr_constants *constants, llr_position at, gains_ahead *ahead, tile_ranges *ranges)
+{
+    const vec_f32 first = vec_load_f32(at.components), second = vec_load_f32(at.components + LANES);
+    vec_f32 a = m == 0 ? vec_evens(first, second) : first, b = m == 0 ? vec_odds(first, second) : second, weight;
+    if (!has_gains) {
+        weight = step_weight(output, is_exact, m > 0, constants, at.noise, ranges);
+    } else {
+        const vec_f32 inverse_gain = ahead->at[0].inverse_gain;
+        weight = ahead->at[0].weight;
+        compute_gains(m, output, LANES, constants, next_noise(ahead, at.noise, LANES), ahead, ranges);
+        a = vec_mul(a, m == 0 ? inverse_gain : vec_twice_lower(inverse_gain));
+        b = vec_mul(b, m == 0 ? inverse_gain : vec_twice_upper(inverse_gain));
+    }
     const bool in_planes = layout == SOFTQAM_LLRS_IN_PLANES;
     const bool is_alone = is_stored_alone(m, output) && !in_planes;
     const size_t half = LANES / 2;
@@ -283,30 +216,43 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
 }
 
 /* Two steps of de-interleaved s8 at once. */
-VEC void double_step(int m, bool is_exact, const llr_constants *constants, llr_position at, tile_ranges *ranges)
+VEC void double_step(int m, bool is_exact, bool has_gains, const llr_constants *constants, llr_position at,
+                     gains_ahead *ahead, tile_ranges *ranges)
 {
     const softqam_output_format output = SOFTQAM_OUTPUT_S8;
     const vec_u32 none = vec_splat_u32(0);
     shifted_bits shifted;
-    vec_f32 from[4], weights[2];
+    vec_f32 from[4], components[4], weights[2], inverse_gains[2];
     llr_registers llrs[4];
-    VEC_UNROLL
-    for (int k = 0; k < 2; k++)
-        weights[k] = step_weight(output, is_exact, false, constants, at.noise + k * LANES * (int)at.noise_step, ranges);
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
         from[k] = vec_load_f32(at.components + k * LANES);
+    VEC_UNROLL
+    for (int q = 0; q < 4; q++)
+        components[q] = vec_plane_components(from, q);
+    VEC_UNROLL
+    for (int k = 0; k < 2; k++) {
+        const float *noise = at.noise + k * LANES * (int)at.noise_step;
+        weights[k] = has_gains ? ahead->at[k].weight : step_weight(output, is_exact, false, constants, noise, ranges);
+        inverse_gains[k] = ahead->at[k].inverse_gain;
+    }
+    if (has_gains) {
+        compute_gains(m, output, PLANE_SYMBOLS, constants, next_noise(ahead, at.noise, PLANE_SYMBOLS), ahead, ranges);
+        VEC_UNROLL
+        for (int q = 0; q < 4; q++)
+            components[q] = vec_mul(components[q], vec_plane_weights(inverse_gains, q));
+    }
     if (!is_exact) {
-        note_components(m, output, ranges, from[0], from[1]);
-        note_components(m, output, ranges, from[2], from[3]);
+        note_components(m, output, ranges, components[0], components[1]);
+        note_components(m, output, ranges, components[2], components[3]);
     }
     prefetch_inputs(at.components, 4 * LANES * sizeof(float));
     VEC_UNROLL
     for (int q = 0; q < 4; q++) {
-        const vec_f32 components = vec_plane_components(from, q), weight = vec_plane_weights(weights, q);
-        llrs[q] = is_exact ? exact_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, true, constants, components, weight, none)
-                           : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components,
-                                       fast_row_of(m, &constants->table, components), weight, none);
+        const vec_f32 weight = vec_plane_weights(weights, q);
+        llrs[q] = is_exact ? exact_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, true, constants, components[q], weight, none)
+                           : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components[q],
+                                       fast_row_of(m, &constants->table, components[q]), weight, none);
     }
     store_double_step(m, constants, at.out, llrs, step_flips(m, output, constants, at.bit, &shifted));
 }
@@ -316,31 +262,43 @@ VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
     return layout == SOFTQAM_LLRS_IN_PLANES && output == SOFTQAM_OUTPUT_S8 ? PLANE_SYMBOLS : LANES;
 }
 
-VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact, bool has_ahead,
-                         const llr_constants *constants, llr_position at, size_t n_symbols)
+VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact, bool has_gains,
+                         bool has_ahead, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const size_t n_step = step_symbols(output, layout);
-    tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0)};
+    tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
+    const vec_f32 none = vec_splat(0.0f);
+    gains_ahead ahead = {{{none, none}, {none, none}}, at.noise + (n_symbols - n_step)};
+    if (has_gains)
+        compute_gains(m, output, n_step, constants, at.noise, &ahead, &ranges);
     if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
         ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
     do {
         if (has_ahead)
             prefetch_outputs(at.ahead, n_step * at.ahead_nbytes);
         if (n_step == PLANE_SYMBOLS)
-            double_step(m, is_exact, constants, at, &ranges);
+            double_step(m, is_exact, has_gains, constants, at, &ahead, &ranges);
         else
-            llr_step(m, output, layout, is_exact, constants, at, &ranges);
+            llr_step(m, output, layout, is_exact, has_gains, constants, at, &ahead, &ranges);
     } while (next_step(m, n_step, &at, &n_symbols));
     return ranges;
 }
 
-VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call)
+/* `self` is the loop that this is. */
+VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
+                  softqam_loop *self)
 {
     softqam_llr_table negated;
     const llr_constants constants = load_llr_constants(m, output, layout, call, &negated);
     const size_t n_step = step_symbols(output, layout), value_nbytes = llr_nbytes(output);
+    const bool has_gains = softqam_has_gains(call->noise_kind);
     size_t n_symbols = call->n_symbols;
     bool is_exact = false;
+    if (has_gains && !fuses_gains(m)) {
+        loop_of_divided(self, call, constants.scale, 0, n_symbols, llr_symbol_bits(m),
+                        layout == SOFTQAM_LLRS_IN_PLANES ? value_nbytes : llr_symbol_bits(m) * value_nbytes);
+        return;
+    }
     llr_position at = {.components = call->components,
                        .noise = call->noise,
                        .out = call->out,
@@ -358,13 +316,18 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
         /* No tile is shorter than a step. */
         n = n_symbols < n + n_step ? n_symbols : n;
         if (!is_exact) {
-            const tile_ranges ranges = layout == SOFTQAM_LLRS_IN_PLANES && at.ahead_nbytes > 0
-                                           ? llr_tile(m, output, layout, false, true, &constants, at, n)
-                                           : llr_tile(m, output, layout, false, false, &constants, at, n);
+            const tile_ranges ranges = has_gains && fuses_gains(m)
+                                           ? llr_tile(m, output, layout, false, true, false, &constants, at, n)
+                                       : layout == SOFTQAM_LLRS_IN_PLANES && at.ahead_nbytes > 0
+                                           ? llr_tile(m, output, layout, false, false, true, &constants, at, n)
+                                           : llr_tile(m, output, layout, false, false, false, &constants, at, n);
             is_exact = !are_ranges_exact(m, output, call, &ranges);
         }
-        if (is_exact)
-            llr_tile(m, output, layout, true, false, &constants, at, n);
+        if (is_exact && has_gains && fuses_gains(m))
+            loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),
+                            at.symbol_nbytes);
+        else if (is_exact)
+            llr_tile(m, output, layout, true, false, false, &constants, at, n);
         at = llr_position_after(m, at, (ptrdiff_t)n);
         n_symbols -= n;
     }
@@ -373,7 +336,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
 #define DEFINE_LLR_LOOP(name, m, output, layout)                                                                       \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        llr_loop(m, output, layout, call);                                                                             \
+        llr_loop(m, output, layout, call, name);                                                                       \
     }
 #define DEFINE_OUTPUT(name, m, output)                                                                                 \
     DEFINE_LLR_LOOP(name##_as_sent, m, output, SOFTQAM_LLRS_AS_SENT)                                                   \

@@ -147,7 +147,7 @@ VEC vec_bytes words_of(vec_f32 first, vec_f32 second)
 VEC vec_bytes bytes_of(const llr_constants *constants, vec_bytes first, vec_bytes second)
 {
     const vec_bytes packed = vec_max_s8(vec_pack_s8(first, second), constants->min_byte);
-    return constants->is_limited ? vec_min_s8(packed, constants->max_byte) : packed;
+    return __builtin_expect(constants->is_limited, 0) ? vec_min_s8(packed, constants->max_byte) : packed;
 }
 
 VEC vec_bytes in_order(vec_bytes packed, const byte_order order)

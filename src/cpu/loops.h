@@ -19,15 +19,27 @@
 /* Components of an input format to floats, times the scale, rounded once. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
-/* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0, 1/N0
- * or a weight. Soft bits take none. */
+/* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
+ * 1/N0, without gains or with a gain for each symbol. Soft bits take none. */
 typedef enum softqam_noise_kind {
     SOFTQAM_ONE_WEIGHT,
     SOFTQAM_NOISE_N0,
     SOFTQAM_NOISE_INVERSE,
-    SOFTQAM_WEIGHTS, /* of symbols divided by their gains */
-    SOFTQAM_NOISE_KINDS
+    SOFTQAM_GAINS_N0,
+    SOFTQAM_GAINS_INVERSE,
+    SOFTQAM_NOISE_KINDS,
+    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS /* of loops of vectors for themselves: of symbols divided by their gains */
 } softqam_noise_kind;
+
+static inline bool softqam_has_gains(softqam_noise_kind kind)
+{
+    return kind == SOFTQAM_GAINS_N0 || kind == SOFTQAM_GAINS_INVERSE;
+}
+
+static inline bool softqam_is_noise_inverse(softqam_noise_kind kind)
+{
+    return kind == SOFTQAM_NOISE_INVERSE || kind == SOFTQAM_GAINS_INVERSE;
+}
 
 /* How LLRs are written: symbol by symbol; that, descrambled; de-interleaved to a plane for each bit of a symbol, and
  * descrambled where there is a sequence. */
@@ -49,6 +61,7 @@ typedef struct softqam_loop_call {
     softqam_llr_scale scale;
     softqam_noise_kind noise_kind;
     const float *noise;
+    const float *gains;
     bool has_no_small_components; /* none but zeros is below 2^-63 in magnitude */
     uint32_t i_flips[2]; /* BPSK: bit 31 changes the sign of I at the first symbol and every other one after it, and
                             at those between */
@@ -101,20 +114,6 @@ enum { SOFTQAM_MAX_SOURCES = 2 * SOFTQAM_MAX_LAYERS };
 typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride,
                                  size_t n, void *to);
 
-/* Symbols of components at any address, divided by their gains, and their weights of noise values and gains. `to` may
- * be where the components are, and `weights` where the noise values are. */
-typedef struct softqam_gain_call {
-    const void *components;
-    const float *noise;
-    const float *gains;
-    size_t n_symbols;
-    float steps_per_nat;
-    bool is_inverse; /* noise values are 1/N0 */
-    float *to;
-    float *weights;
-} softqam_gain_call;
-typedef void softqam_gain_loop(const softqam_gain_call *call);
-
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
  * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
 static inline bool softqam_is_scale_for_flushing(float scale)
@@ -131,7 +130,6 @@ typedef struct softqam_cpu_loops {
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
-    softqam_gain_loop *divide_by_gains;
     size_t min_symbols;
     bool converts;           /* soft bits: the loop takes other formats than floats */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */

@@ -7,7 +7,6 @@
 
 #include "combine_loops.h"
 #include "convert_loops.h"
-#include "gain_loops.h"
 #include "gather_loops.h"
 
 /* Not every processor multiplies polynomials of 64 bits. */
@@ -34,7 +33,6 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,
-    .divide_by_gains = divide_by_gains,
     .add = COMBINE_LOOPS,
     .min_symbols = LANES,
     .flushes_subnormals = false,

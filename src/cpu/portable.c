@@ -114,18 +114,22 @@ static inline float descrambled(const softqam_loop_call *call, size_t n, float m
     return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
 }
 
-static inline float weight_of(const softqam_loop_call *call, size_t k)
+/* The same with a gain, by whose inverse the symbol's components are multiplied. */
+static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
 {
-    switch (call->noise_kind) {
-    case SOFTQAM_ONE_WEIGHT:
+    const float inverse_gain = llr_inverse_gain(call->gains[k]);
+    symbol[0] *= inverse_gain;
+    symbol[1] *= inverse_gain;
+    return llr_weight_of_gain(call->scale.steps_per_nat, call->noise[k], call->noise_kind == SOFTQAM_GAINS_INVERSE,
+                              call->gains[k]);
+}
+
+static inline float weight_of(const softqam_loop_call *call, size_t k, float symbol[2])
+{
+    if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
         return call->noise[0];
-    case SOFTQAM_WEIGHTS:
-        return call->noise[k];
-    case SOFTQAM_NOISE_N0:
-    case SOFTQAM_NOISE_INVERSE:
-    case SOFTQAM_NOISE_KINDS:
-        break;
-    }
+    if (softqam_has_gains(call->noise_kind))
+        return weight_of_gain(call, k, symbol);
     return llr_weight(call->scale.steps_per_nat, call->noise[k], call->noise_kind == SOFTQAM_NOISE_INVERSE);
 }
 
@@ -137,7 +141,7 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
-        const float weight = weight_of(call, k);
+        const float weight = weight_of(call, k, symbol);
         const vec_mask valid =
             vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
         symbol_metrics(m, call->table, symbol, call->i_flips[k % 2], metrics);
@@ -204,18 +208,6 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
         memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + k / n_sources * stride * nbytes, nbytes);
 }
 
-static void divide_by_gains(const softqam_gain_call *call)
-{
-    for (size_t k = 0; k < call->n_symbols; k++) {
-        const float gain = call->gains[k], inverse = llr_inverse_gain(gain);
-        float symbol[2];
-        memcpy(symbol, (const unsigned char *)call->components + k * sizeof symbol, sizeof symbol);
-        call->to[2 * k] = symbol[0] * inverse;
-        call->to[2 * k + 1] = symbol[1] * inverse;
-        call->weights[k] = llr_weight_of_gain(call->steps_per_nat, call->noise[k], call->is_inverse, gain);
-    }
-}
-
 #define DEFINE_LLR_LOOP(name, m, format)                                                                               \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
@@ -253,7 +245,6 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,
-    .divide_by_gains = divide_by_gains,
     .min_symbols = 1,
     .short_symbols = 256,
 };

@@ -124,7 +124,6 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->convert = variant->convert[params->input_format];
     loops->gold = variant->gold;
     loops->gather = variant->gather;
-    loops->divide_by_gains = variant->divide_by_gains;
     loops->add = softqam_soft_add_of(params->output_format);
     if (softqam_params_take_noise(params) && variant->add[params->output_format])
         loops->add = variant->add[params->output_format];

@@ -17,7 +17,6 @@ typedef struct softqam_cpu_variant {
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
-    softqam_gain_loop *divide_by_gains;
     softqam_soft_add *add[N_LLR_FORMATS]; /* by output format; NULL: the portable ones */
     size_t min_symbols;                   /* that a loop takes; convert takes any number */
     bool flushes_subnormals;

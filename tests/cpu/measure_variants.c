@@ -166,7 +166,7 @@ int main(void)
             const variants_call call = variants_default_call(
                 output == SOFTQAM_OUTPUT_U8 ? SOFTQAM_MODULATION_256QAM : harness_modulation(), output, noise);
             for (int kind = INPUT_28_DB; kind <= INPUT_NAN; kind++) {
-                fill((kind_of_input)kind, noise == SOFTQAM_NOISE_INVERSE, &self);
+                fill((kind_of_input)kind, softqam_is_noise_inverse(noise), &self);
                 measure(variant, &call, kind_names[kind], &self);
             }
         }

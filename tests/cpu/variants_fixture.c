@@ -12,6 +12,8 @@
 
 #include "arithmetic.h"
 
+enum { STREAM_GAINS = 0x6761 };
+
 /* The tests' own counts, which see no header of src/. */
 _Static_assert(HARNESS_N_MODULATIONS == N_MODULATIONS && HARNESS_N_INPUT_FORMATS == N_INPUT_FORMATS &&
                    HARNESS_N_OUTPUT_FORMATS == N_OUTPUT_FORMATS && HARNESS_MAX_SYMBOL_BITS == MAX_SYMBOL_BITS,
@@ -65,6 +67,22 @@ variants_call variants_call_at(int k)
                                  (softqam_noise_kind)((other + other / 3) % SOFTQAM_NOISE_KINDS));
 }
 
+/* Those of the call; else a channel's, and in every fourth tile some of any size, or none at all. */
+static void fill_gains(const variants_call *call, size_t n, float *gains)
+{
+    static const float special[] = {0,         -0.0F,     -1,        NAN,      INFINITY, -INFINITY, 0x1p-41F, 0x1p40F,
+                                    0x1.8p40F, 0x1p-149F, 0x1p-127F, 0x1p127F, 0x1p-63F, 0x1p13F,   0x1p-25F};
+    harness_random random = harness_random_stream(STREAM_GAINS);
+    for (size_t k = 0; k < n; k++) {
+        gains[k] = ldexpf(1 + (float)harness_random_below(&random, 1 << 23) * 0x1p-23F,
+                          (int)harness_random_below(&random, 8) - 6);
+        if (k / 1024 % 4 == 3 && harness_random_below(&random, 64) == 0)
+            gains[k] = special[harness_random_below(&random, HARNESS_COUNT(special))];
+        if (call->gains)
+            gains[k] = call->gains[k];
+    }
+}
+
 static void run_loop(const softqam_cpu_variant *variant, bool streaming, const variants_call *call,
                      const float *components, const float *noise, size_t n, void *out)
 {
@@ -79,17 +97,18 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
         weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
         noise = &weight;
     }
-    scoped_memory float *weights =
-        takes_noise && call->noise == SOFTQAM_WEIGHTS ? harness_alloc(n * sizeof *weights) : NULL;
-    for (size_t k = 0; weights && k < n; k++)
-        weights[k] = llr_weight(scale.steps_per_nat, noise[k], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
+    scoped_memory float *gains =
+        takes_noise && softqam_has_gains(call->noise) ? harness_alloc(n * sizeof *gains) : NULL;
+    if (gains)
+        fill_gains(call, n, gains);
     const int axis_bits = softqam_axis_bits(params->modulation);
     softqam_loop_call loop_call = {.params = params,
                                    .table = params->llrs[axis_bits],
                                    .scale = scale,
                                    .components = components,
                                    .noise_kind = call->noise,
-                                   .noise = weights ? weights : noise,
+                                   .noise = noise,
+                                   .gains = gains,
                                    .n_symbols = n,
                                    .out = out,
                                    .streaming = streaming};
@@ -102,7 +121,7 @@ void variants_run(const softqam_cpu_variant *variant, variants_way way, const va
                   const float *components, const float *noise, size_t n, void *out)
 {
     /* Symbols with gains are computed without. */
-    const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals && call->noise != SOFTQAM_WEIGHTS;
+    const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals && !softqam_has_gains(call->noise);
     const softqam_float_environment environment =
         softqam_float_enter(flush && call->params.output_format != SOFTQAM_OUTPUT_U8);
     run_loop(variant, way == VARIANTS_STREAMING, call, components, noise, n, out);
@@ -145,7 +164,9 @@ void variants_close_data(variants_data *self)
 bool variants_equal(const char *what, const variants_call *call, const float *components, const uint8_t *expected,
                     const uint8_t *got, size_t n_symbols)
 {
-    static const char *const noises[] = {"one weight", "N0 a symbol", "1/N0 a symbol"};
+    static const char *const noises[] = {"one weight", "N0 a symbol", "1/N0 a symbol", "N0 and a gain",
+                                         "1/N0 and a gain"};
+    _Static_assert(HARNESS_COUNT(noises) == SOFTQAM_NOISE_KINDS, "a name for each");
     if (memcmp(expected, got, n_symbols * call->nbytes) == 0)
         return true;
     harness_outputs_equal(what, call->params.output_format, components, expected, got, n_symbols);

@@ -20,6 +20,7 @@ enum {
     STREAM_COPY,
     STREAM_ZEROS,
     STREAM_FAR,
+    STREAM_GAIN_RANGE,
 };
 
 enum { MAX_OUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float), VARIANTS_MAX = 8 };
@@ -31,6 +32,7 @@ size_t variants_list(const softqam_cpu_variant *variants[VARIANTS_MAX]);
 typedef struct variants_call {
     softqam_params params;
     softqam_noise_kind noise; /* of LLRs */
+    const float *gains;       /* with noise that has gains; NULL: some */
     size_t nbytes;            /* of a symbol's values */
 } variants_call;
 

@@ -45,13 +45,13 @@ static void trial_close(trial *self)
     free(self->samples);
 }
 
-/* Mostly what a channel has; every eighth one of any size, and what is no gain at all. */
-static float choose_gain(harness_random *random)
+/* Mostly what a channel has; two of n_unusual of any size, and what is no gain at all. */
+static float choose_gain(harness_random *random, size_t n_unusual)
 {
     static const float special[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
                                     0x1p-41F, 0x1p40F,   0x1.8p40F,  0x1p-149F, 0x1p-127F, 0x1p127F,  1,
                                     0x1p-63F, 0x1p-126F, 0x1.8p-40F, 0x1p39F,   0x1.8p39F};
-    const size_t kind = harness_random_below(random, 16);
+    const size_t kind = harness_random_below(random, n_unusual);
     if (kind == 0)
         return special[harness_random_below(random, HARNESS_COUNT(special))];
     const float significand = 1 + (float)harness_random_below(random, 1 << 23) * 0x1p-23F;
@@ -109,8 +109,9 @@ static void fill(harness_random *random, trial *self)
     harness_fill_noise(random, harness_random_below(random, 4) ? HARNESS_NOISE_USUAL : HARNESS_NOISE_ANY, n,
                        self->noise);
     harness_random_fill(random, self->samples, 2 * n * sizeof *self->samples);
+    const size_t n_unusual = harness_random_below(random, 2) ? 16 : 4000;
     for (size_t i = 0; i < n; i++)
-        self->gains[i] = choose_gain(random);
+        self->gains[i] = choose_gain(random, n_unusual);
 }
 
 /* The symbol's values as specified. */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The weights and gains of a step of a vector loop, and the ranges of a tile's values, which say whether its fast path
+ * was exact. Included by llr_loops.h. */
+#ifndef SOFTQAM_CPU_LLR_WEIGHTS_H
+#define SOFTQAM_CPU_LLR_WEIGHTS_H
+
+#include "llr_stores.h"
+
+/* The largest values of a fast tile, as bits, and the smallest component. */
+typedef struct tile_ranges {
+    vec_u32 max_component;
+    vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
+    vec_u32 max_weight;    /* less weight_base */
+    vec_u32 max_gain;      /* of the gains' inverses, and of the scale times their squares */
+} tile_ranges;
+
+/* Whether max_component is of sums of two squares: QPSK needs magnitudes for nothing else. */
+VEC bool notes_powers(int m, softqam_output_format output)
+{
+    return m == 1 && fast_range_of(m, output).min_component == 0.0f;
+}
+
+/* What no component exceeds where no sum of the squares of two exceeds `power`, as it is rounded. */
+VEC float max_of_powers(float power)
+{
+    return sqrtf(power) * 1.001f;
+}
+
+VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
+{
+    if (notes_powers(m, output)) {
+        const vec_f32 powers = vec_fma(b, b, vec_mul(a, a));
+        ranges->max_component = vec_max_u32(ranges->max_component, vec_bits(powers));
+        return;
+    }
+    const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
+    ranges->max_component = vec_max_u32(vec_max_u32(ranges->max_component, of_a), of_b);
+    if (fast_range_of(m, output).min_component > 0.0f)
+        ranges->min_component =
+            vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
+}
+
+/* Most tiles are far within the range, which a few comparisons tell. */
+VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_kind kind, const tile_ranges *ranges)
+{
+    const float component_end = 8.0f, gain_end = 0x1p16f, max_metric_of_end = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * 8.0f;
+    const float llr_end = fast_range_of(m, output).llr_end / max_metric_of_end;
+    const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
+    const float end = notes_powers(m, output) ? component_end * component_end : component_end;
+    const uint32_t base = float_bits(min_weight_of(m, output, kind));
+    return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(end))) &&
+           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
+           !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end)));
+}
+
+/* Whether a tile's symbols need no limits of gains, and of N0 only as they do without gains. max_gain limits gains to
+ * both sides, and with them the scale times their squares; so an N0 below MIN_N0 has a weight beyond weight_end. One
+ * above MAX_N0 is left to is_fast_exact() or, f16 and f32, to FAST_GAIN_MIN_WEIGHT. */
+VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float max_weight)
+{
+    const float gain_end = are_steps(output) ? 0x1p30f : 0x1p24f, weight_end = are_steps(output) ? 0x1p29f : 0x1p40f;
+    return max_gain <= float_bits(gain_end) && max_weight < weight_end; /* a negative one is larger, as bits */
+}
+
+VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loop_call *call, const tile_ranges *ranges)
+{
+    const softqam_noise_kind kind = call->noise_kind;
+    const fast_range range = fast_range_of(m, output);
+    if (range.min_component > 0.0f && !call->has_no_small_components &&
+        vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
+        return false;
+    if (are_ranges_narrow(m, output, kind, ranges))
+        return true;
+    const uint32_t base = float_bits(min_weight_of(m, output, kind)), above_base = vec_largest_u32(ranges->max_weight);
+    const float largest = float_of_bits(vec_largest_u32(ranges->max_component));
+    const uint32_t gain = vec_largest_u32(ranges->max_gain);
+    const float weight = float_of_bits(above_base + base);
+    if (above_base >= 0x7f800000u - base || (softqam_has_gains(kind) && !are_gains_exact(output, gain, weight)))
+        return false;
+    float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
+    if (are_steps(output) && softqam_has_gains(kind))
+        scale = float_of_bits(gain);
+    return is_fast_exact(m, call->table, range, notes_powers(m, output) ? max_of_powers(largest) : largest, weight,
+                         scale);
+}
+
+/* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
+ * their LLRs must be +0. f32 has too few operations to hide masks among. */
+VEC bool masks_erasures(softqam_output_format output)
+{
+    return HAS_MASKS && output == SOFTQAM_OUTPUT_F16;
+}
+
+/* What of a step's weights the fast path notes. */
+VEC vec_f32 noted_weight(softqam_output_format output, const llr_constants *constants, vec_f32 weight, vec_f32 noise,
+                         tile_ranges *ranges)
+{
+    if (are_steps(output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
+        weight = vec_max(weight, vec_splat(0.0f));
+        ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weight));
+        return weight;
+    }
+    vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
+    if (masks_erasures(output))
+        above_base =
+            vec_bits(vec_keep(vec_are_different(vec_bits(noise), constants->erased_noise), vec_from_bits(above_base)));
+    ranges->max_weight = vec_max_u32(ranges->max_weight, above_base);
+    return weight;
+}
+
+/* With gains: a step's weights and the inverses of its gains, both in the order of vec_load_for_twice() where is_twice.
+ */
+typedef struct gain_weights {
+    vec_f32 weight;
+    vec_f32 inverse_gain;
+} gain_weights;
+
+VEC const float *gains_of(const llr_constants *constants, const float *noise)
+{
+    return (const float *)(const void *)((const char *)noise + constants->gains_offset);
+}
+
+/* Those of the fast path, which notes them. */
+VEC gain_weights step_gain_weights(softqam_output_format output, bool is_twice, const llr_constants *constants,
+                                   const float *noise, tile_ranges *ranges)
+{
+    const float *gains = gains_of(constants, noise);
+    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
+    const vec_f32 gain = is_twice ? vec_load_for_twice(gains) : vec_load_f32(gains);
+    const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), gain);
+    const vec_f32 scale = vec_mul(vec_mul(constants->steps_per_nat, gain), gain);
+    ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
+                                   vec_bits(are_steps(output) ? scale : vec_abs(scale)));
+    const vec_f32 weight = __builtin_expect(constants->noise_kind == SOFTQAM_GAINS_N0, 1) ? vec_div(scale, values)
+                                                                                          : vec_mul(scale, values);
+    return (gain_weights){noted_weight(output, constants, weight, values, ranges), inverse_gain};
+}
+
+/* The weights of a step, in the same order, where it has no gains or has been divided by them. */
+VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twice, const llr_constants *constants,
+                        const float *noise, tile_ranges *ranges)
+{
+    const softqam_noise_kind kind = constants->noise_kind;
+    const vec_f32 scale = constants->steps_per_nat;
+    if (kind == SOFTQAM_ONE_WEIGHT)
+        return constants->weight;
+    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
+    if (__builtin_expect(kind == SOFTQAM_NOISE_N0, 1))
+        return is_exact ? llr_weight(scale, values, false)
+                        : noted_weight(output, constants, vec_div(scale, values), values, ranges);
+    if (kind == SOFTQAM_NOISE_INVERSE)
+        return is_exact ? llr_weight(scale, values, true)
+                        : noted_weight(output, constants, vec_mul(scale, values), values, ranges);
+    return is_exact ? values : noted_weight(output, constants, values, values, ranges);
+}
+
+/* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */
+VEC bool fuses_gains(int m)
+{
+    return m < MAX_AXIS_BITS;
+}
+
+/* A loop's next symbols, divided by their gains, with their weights: what the fast path does not take of symbols with
+ * gains is done so. */
+enum { DIVIDED_SYMBOLS = 256 };
+typedef struct divided_symbols {
+    float components[2 * (DIVIDED_SYMBOLS + PLANE_SYMBOLS)];
+    float weights[DIVIDED_SYMBOLS + PLANE_SYMBOLS];
+} divided_symbols;
+
+/* n_symbols from symbol `first` on; `scale` as the loop's weights have it. */
+static void divide_by_gains(const softqam_loop_call *call, float scale, size_t first, size_t n_symbols,
+                            divided_symbols *to)
+{
+    const float *components = (const float *)call->components + 2 * first, *noise = call->noise + first;
+    for (size_t done = 0; done < n_symbols; done += LANES) {
+        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
+        const float *gains = call->gains + first + k;
+        const vec_f32 gain = vec_load_f32(gains), values = vec_load_f32(noise + k), scales = vec_splat(scale);
+        const vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
+        const vec_f32 inverse_gain = llr_inverse_gain(vec_load_for_twice(gains));
+        vec_store_f32(to->components + 2 * k, vec_mul(a, vec_twice_lower(inverse_gain)));
+        vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_twice_upper(inverse_gain)));
+        vec_store_f32(to->weights + k, call->noise_kind == SOFTQAM_GAINS_N0
+                                           ? llr_weight_of_gain(scales, values, false, gain)
+                                           : llr_weight_of_gain(scales, values, true, gain));
+    }
+}
+
+/* n_symbols of a call from symbol `first` on, a multiple of 8, by the call's own loop. Their LLRs begin at `out`. */
+ONCE void loop_of_divided(softqam_loop *loop, const softqam_loop_call *call, float scale, size_t first,
+                          size_t n_symbols, size_t n_bits, size_t symbol_nbytes)
+{
+    divided_symbols divided;
+    softqam_loop_call part = *call;
+    part.components = divided.components;
+    part.noise = divided.weights;
+    part.noise_kind = SOFTQAM_WEIGHTS;
+    part.ahead = NULL;
+    for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
+        part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
+        divide_by_gains(call, scale, first, part.n_symbols, &divided);
+        part.out = call->out + first * symbol_nbytes;
+        if (call->sequence)
+            part.sequence = call->sequence + first * n_bits / 8;
+        loop(&part);
+    }
+}
+
+#endif
