@@ -78,8 +78,8 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
     if (above_base >= 0x7f800000u - base || (softqam_has_gains(kind) && !are_gains_exact(output, gain, weight)))
         return false;
     float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
-    if (are_steps(output) && softqam_has_gains(kind))
-        scale = float_of_bits(gain);
+    if (are_steps(output))
+        scale = softqam_has_gains(kind) ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
     return is_fast_exact(m, call->table, range, notes_powers(m, output) ? max_of_powers(largest) : largest, weight,
                          scale);
 }

@@ -303,7 +303,8 @@ HARNESS_TEST(test_n0_and_gains)
             config.llr_scale = exp2f((float)random_between(&random, -10, 20));
         if (config.output_format == SOFTQAM_OUTPUT_S16)
             config.llr_scale = exp2f((float)random_between(&random, -10, 14));
-        const softqam_noise_kind noise = (softqam_noise_kind)(SOFTQAM_GAINS_N0 + harness_random_below(&random, 2));
+        const softqam_noise_kind noise =
+            (softqam_noise_kind)(SOFTQAM_NOISE_N0 + harness_random_below(&random, SOFTQAM_NOISE_KINDS - 1));
         const bool is_inverse = softqam_is_noise_inverse(noise);
         config.noise_form = is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
         double component = 0, gain = 0, n0 = 0;
