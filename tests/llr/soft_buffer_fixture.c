@@ -42,7 +42,7 @@ soft_values soft_values_of(const softqam_demodulator_config *config)
     return values;
 }
 
-/* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart. */
+/* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart, from any address on. */
 static void place_layers(soft_codeword *self, harness_random *random)
 {
     enum { MAX_STRIDE = 5, ROOM = 64 };
@@ -51,7 +51,9 @@ static void place_layers(soft_codeword *self, harness_random *random)
     const size_t n = whole->n_symbols / n_layers, kind = harness_random_below(random, 3);
     const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
     const size_t n_placed = (n + ROOM) * MAX_STRIDE;
-    self->symbols = harness_alloc(n_placed * nbytes);
+    const size_t misalignment = harness_random_below(random, 16);
+    self->symbols = harness_alloc(misalignment + n_placed * nbytes);
+    uint8_t *symbols = self->symbols + misalignment;
     self->noise = harness_alloc(n_placed * sizeof(float));
     if (self->config.input_format == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(random, n_placed, (float *)(void *)self->symbols);
@@ -66,11 +68,40 @@ static void place_layers(soft_codeword *self, harness_random *random)
         const bool is_apart = kind == 2 && harness_random_below(random, 2);
         const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
         whole->layers[k] = (softqam_layer){
-            .symbols = self->symbols + first * nbytes,
-            .symbols_q = is_apart ? self->symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
+            .symbols = symbols + first * nbytes,
+            .symbols_q = is_apart ? symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
             .noise_var = self->noise + first,
         };
     }
+}
+
+/* Of all layers in the order of the codeword, side by side. */
+static uint8_t *gather_symbols(const soft_codeword *self)
+{
+    const softqam_segment *whole = &self->whole;
+    const size_t n_layers = whole->n_layers ? whole->n_layers : 1,
+                 stride = whole->symbol_stride ? whole->symbol_stride : 1;
+    const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format), half = nbytes / 2;
+    uint8_t *symbols = harness_alloc(whole->n_symbols * nbytes);
+    for (size_t i = 0; i < whole->n_symbols; i++) {
+        const softqam_layer *layer = &whole->layers[i % n_layers];
+        const size_t at = i / n_layers * stride * (layer->symbols_q ? half : nbytes);
+        const uint8_t *in_phase = (const uint8_t *)layer->symbols + at;
+        memcpy(symbols + i * nbytes, in_phase, half);
+        memcpy(symbols + i * nbytes + half, layer->symbols_q ? (const uint8_t *)layer->symbols_q + at : in_phase + half,
+               half);
+    }
+    return symbols;
+}
+
+static float *gather_noise(const soft_codeword *self)
+{
+    const softqam_segment *whole = &self->whole;
+    const size_t n_layers = whole->n_layers ? whole->n_layers : 1;
+    float *noise = harness_alloc(whole->n_symbols * sizeof *noise);
+    for (size_t i = 0; i < whole->n_symbols; i++)
+        noise[i] = whole->layers[i % n_layers].noise_var[i / n_layers * whole->noise_stride];
+    return noise;
 }
 
 void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_random *random)
@@ -86,8 +117,16 @@ void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_ra
         self->first_values[r] = first;
     place_layers(self, random);
     scoped_demodulator *demodulator = soft_create(&self->config, on->plain);
+    scoped_memory uint8_t *symbols = gather_symbols(self);
+    scoped_memory float *noise = gather_noise(self);
     self->llrs = harness_alloc(codeword->n_bits * soft_values_nbytes(soft_values_of(&self->config).format));
     softqam_segment plain = self->whole;
+    plain.n_layers = 1;
+    plain.symbol_stride = 0;
+    plain.noise_stride = 1;
+    plain.layers[0] = (softqam_layer){.symbols = symbols, .noise_var = noise};
+    plain.first_symbol += plain.scrambling_offset;
+    plain.scrambling_offset = 0;
     plain.codeword = (softqam_codeword){0};
     plain.out = self->llrs;
     harness_demodulate_segments(demodulator, &plain, 1);
@@ -106,7 +145,7 @@ softqam_segment soft_codeword_part(const soft_codeword *self, size_t first_eleme
     const size_t n_layers = part.n_layers ? part.n_layers : 1, stride = part.symbol_stride ? part.symbol_stride : 1;
     const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
     part.n_symbols = n_elements * n_layers;
-    part.first_symbol = first_element * n_layers;
+    part.first_symbol += first_element * n_layers;
     for (size_t k = 0; k < n_layers; k++) {
         softqam_layer *layer = &part.layers[k];
         const size_t step = first_element * stride * (layer->symbols_q ? nbytes / 2 : nbytes);

@@ -7,7 +7,7 @@
 #include "llr_fixture.h"
 #include "soft_values.h"
 
-enum { SOFT_MAX_BLOCKS = 40, SOFT_MAX_PARTS = 16 };
+enum { SOFT_MAX_BLOCKS = 160, SOFT_MAX_PARTS = 16 };
 
 /* Contexts of all that is to be compared, and the one that makes plain LLRs: a thread of the CPU. */
 typedef struct soft_contexts {
@@ -37,7 +37,8 @@ typedef struct soft_codeword {
     size_t first_values[SOFT_MAX_BLOCKS]; /* where its LLRs begin in `llrs` */
 } soft_codeword;
 
-/* Symbols and noise of all kinds for config and whole, whose n_symbols, strides and layers it sets, and their LLRs. */
+/* Symbols and noise of all kinds for config and whole, whose n_symbols, strides and layers it sets, and their LLRs: those
+ * of one segment of one layer whose symbols lie side by side. */
 void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_random *random);
 void soft_codeword_close(soft_codeword *self);
 

@@ -405,7 +405,7 @@ HARNESS_TEST(test_random)
 /* Buffers of some values, each of which is sent many times. */
 HARNESS_TEST(test_tiny)
 {
-    check_trials(STREAM_TINY, &(bounds){.max_n_cb = 8, .max_blocks = SOFT_MAX_BLOCKS, .max_bits = 2000}, 1,
+    check_trials(STREAM_TINY, &(bounds){.max_n_cb = 8, .max_blocks = 40, .max_bits = 2000}, 1,
                  harness_symbol_count(60000));
 }
 

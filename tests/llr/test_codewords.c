@@ -2,15 +2,22 @@
 /* Segments with a codeword, and softqam_codeword_block(): code blocks have the lengths of 3GPP TS 38.212 clause 5.4.2.1
  * and are transmitted as 38.214 clauses 5.1.7.1 and 6.1.5.1 say, both written down here as they stand there, for random
  * codewords; however a codeword is cut into segments and calls, its LLRs are those of one plain segment, each at its
- * place in its code block's buffer, and no other byte changes. bad_codewords.c has the refusals. */
+ * place in its code block's buffer, and no other byte changes. api/bad_codewords.c has the refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api_fixture.h"
+#include "soft_buffer_fixture.h"
 
-enum { STREAM_BLOCKS = 1, STREAM_OUTPUTS, STREAM_LARGE, MOST_BLOCKS = 160, MOST_PARTS = 16, FILL = 0x5a };
+enum {
+    STREAM_BLOCKS = 1,
+    STREAM_OUTPUTS,
+    STREAM_LARGE,
+    MOST_BLOCKS = SOFT_MAX_BLOCKS,
+    MOST_PARTS = SOFT_MAX_PARTS,
+    FILL = 0x5a
+};
 
 /* What the standard says. */
 
@@ -139,94 +146,44 @@ HARNESS_TEST(test_largest_codewords)
 
 /* What is demodulated. */
 
-/* A codeword, its symbols, its LLRs in its own order, and the demodulator's settings. */
+/* A random codeword, its symbols, and its LLRs in its own order. */
 typedef struct trial {
     random_codeword of;
-    softqam_demodulator_config config;
-    softqam_segment whole; /* of all its symbols, with neither codeword nor output */
-    uint8_t *symbols;
-    float *noise;
-    uint8_t *plain;
+    soft_codeword sent;
     size_t value_nbytes;
 } trial;
 
-/* The LLRs of one plain segment, by the portable loops. */
-static void demodulate_plainly(trial *self)
+static trial open_trial(const soft_contexts *on, harness_random *random, size_t k, size_t most_elements,
+                        size_t most_blocks)
 {
-    softqam_context_config portable = api_context_config();
-    portable.backend = SOFTQAM_BACKEND_CPU;
-    portable.n_threads = 1;
-    portable.cpu_variant = "portable";
-    softqam_demodulator_config config = self->config;
-    config.context = api_create_context(&portable);
-    softqam_demodulator *demodulator = api_create(&config);
-    self->plain = harness_alloc(self->of.codeword.n_bits * self->value_nbytes);
-    softqam_segment segment = self->whole;
-    segment.out = self->plain;
-    harness_demodulate_segments(demodulator, &segment, 1);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(config.context);
-}
-
-/* Layers lie anywhere in the same memory, I and Q together or apart. */
-static void place_layers(harness_random *random, trial *self)
-{
-    enum { MOST_STRIDE = 3, MOST_NBYTES = 8, ROOM = 500 };
-    const size_t n = (self->whole.n_symbols + ROOM) * MOST_STRIDE;
-    const bool is_float = self->config.input_format == SOFTQAM_INPUT_CF32;
-    self->symbols = harness_alloc(n * MOST_NBYTES);
-    self->noise = harness_alloc(n * sizeof(float));
-    if (is_float)
-        harness_fill_mixture(random, n, (float *)(void *)self->symbols);
-    else
-        harness_random_fill(random, self->symbols, n * MOST_NBYTES);
-    harness_fill_noise(random, HARNESS_NOISE_USUAL, n, self->noise);
-    for (size_t i = 0; i < n; i += 1 + harness_random_below(random, 200))
-        harness_fill_noise(random, HARNESS_NOISE_ANY, 1, self->noise + i);
-    self->whole.symbol_stride = harness_random_below(random, MOST_STRIDE + 1);
-    self->whole.noise_stride = harness_random_below(random, MOST_STRIDE + 1);
-    for (size_t k = 0; k < self->of.n_layers; k++) {
-        const size_t step = is_float ? sizeof(float) : 1;
-        const uint8_t *q = self->symbols + harness_random_below(random, ROOM) * step;
-        self->whole.layers[k] = (softqam_layer){
-            .symbols = self->symbols + harness_random_below(random, ROOM) * step,
-            .symbols_q = harness_random_below(random, 3) ? NULL : q,
-            .noise_var = self->noise + harness_random_below(random, ROOM),
-        };
-    }
-}
-
-static trial open_trial(harness_random *random, size_t k, size_t most_elements, size_t most_blocks)
-{
-    trial self = {.config = api_llr_config(harness_llr_formats[k % HARNESS_N_LLR_FORMATS])};
+    trial self = {0};
     make_codeword(random, most_elements, most_blocks, &self.of);
-    self.value_nbytes = softqam_output_nbytes(self.config.output_format, SOFTQAM_MODULATION_BPSK, 1);
-    self.config.input_format = (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS);
-    self.config.sign = (softqam_sign)harness_random_below(random, 2);
-    self.whole = (softqam_segment){
-        .n_symbols = self.of.codeword.n_bits / self.of.n_bits,
+    softqam_demodulator_config *config = &self.sent.config;
+    softqam_demodulator_config_init(config);
+    config->output_format = harness_llr_formats[k % HARNESS_N_LLR_FORMATS];
+    config->input_format = (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS);
+    config->sign = (softqam_sign)harness_random_below(random, 2);
+    config->modulation = harness_random_below(random, 2) ? self.of.modulation : SOFTQAM_MODULATION_DEFAULT;
+    self.value_nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
+    self.sent.whole = (softqam_segment){
         .scrambling_offset = harness_random_below(random, 2) ? harness_random_below(random, 500) * self.of.n_layers : 0,
         .n_layers = self.of.n_layers,
         .modulation = self.of.modulation,
         .noise_form = (softqam_noise_form)harness_random_below(random, 3),
         .descramble = (unsigned)harness_random_below(random, 2),
+        .codeword = self.of.codeword,
     };
-    if (harness_random_below(random, 2)) {
-        self.config.modulation = self.of.modulation;
-        self.whole.modulation = SOFTQAM_MODULATION_DEFAULT;
-    }
-    if (self.whole.descramble)
-        self.whole.c_init = harness_random_u32(random) >> 1;
-    place_layers(random, &self);
-    demodulate_plainly(&self);
+    if (self.sent.whole.descramble)
+        self.sent.whole.c_init = harness_random_u32(random) >> 1;
+    soft_codeword_open(&self.sent, on, random);
+    if (config->modulation == self.of.modulation)
+        self.sent.whole.modulation = SOFTQAM_MODULATION_DEFAULT;
     return self;
 }
 
 static void close_trial(trial *self)
 {
-    free(self->plain);
-    free(self->noise);
-    free(self->symbols);
+    soft_codeword_close(&self->sent);
 }
 
 /* Where the code blocks' values go: bytes of an arena, all that must be in it after and before. */
@@ -293,7 +250,7 @@ static places open_places(harness_random *random, const trial *of)
         for (size_t k = 0; k < of->of.lengths[r] && self.at[r] != NOWHERE; k++) {
             const size_t i = k % n_bits, j = k / n_bits;
             const size_t at = self.at[r] + (self.codeword.deinterleave ? i * n_rows + j : k) * nbytes;
-            memcpy(self.expected + at, of->plain + (first + k) * nbytes, nbytes);
+            memcpy(self.expected + at, of->sent.llrs + (first + k) * nbytes, nbytes);
             harness_poison(self.before + at, self.expected + at, nbytes);
         }
     }
@@ -323,38 +280,6 @@ static softqam_codeword codeword_at(const trial *of, const places *self, uint8_t
     return codeword;
 }
 
-/* Some of the codeword's resource elements. */
-static softqam_segment part_of(const trial *self, size_t first, size_t n)
-{
-    const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
-    softqam_segment part = self->whole;
-    part.first_symbol = first * self->of.n_layers;
-    part.n_symbols = n * self->of.n_layers;
-    for (size_t k = 0; k < self->of.n_layers; k++) {
-        softqam_layer *layer = &part.layers[k];
-        const size_t at = first * (part.symbol_stride ? part.symbol_stride : 1);
-        const size_t step = at * (layer->symbols_q ? nbytes / 2 : nbytes);
-        layer->symbols = (const uint8_t *)layer->symbols + step;
-        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL;
-        layer->noise_var += first * part.noise_stride;
-    }
-    return part;
-}
-
-/* The codeword in so many segments that begin at any resource element, some of them empty, in any order. */
-static void cut(harness_random *random, const trial *self, softqam_segment parts[], size_t n_parts)
-{
-    const size_t n_elements = self->whole.n_symbols / self->of.n_layers;
-    for (size_t k = 0, first = 0; k < n_parts; k++) {
-        const size_t left = n_elements - first;
-        const size_t n = k + 1 == n_parts ? left : harness_random_below(random, 2 * left / (n_parts - k) + 1);
-        const size_t place = harness_random_below(random, k + 1);
-        parts[k] = parts[place];
-        parts[place] = part_of(self, first, n < left ? n : left);
-        first += n < left ? n : left;
-    }
-}
-
 static void compare(const trial *of, const places *self, const uint8_t *got, size_t n_parts, const char *detail)
 {
     for (size_t i = 0; i < self->nbytes; i++)
@@ -362,12 +287,12 @@ static void compare(const trial *of, const places *self, const uint8_t *got, siz
             fail_msg(
                 "%s, %s to %s, modulation %d, %u layers, %llu bits, %u code blocks in %u groups (0x%x), stride %llu%s"
                 "%s%s, in %zu parts: byte %zu of %zu is %d, not %d",
-                detail, harness_input_names[of->config.input_format], harness_output_names[of->config.output_format],
-                (int)of->of.modulation, of->of.n_layers, (unsigned long long)self->codeword.n_bits,
-                self->codeword.n_code_blocks, self->codeword.n_cbg, self->codeword.cbgti,
-                (unsigned long long)self->codeword.block_stride, self->has_pointers ? ", pointers" : "",
-                self->codeword.deinterleave ? ", de-interleaved" : "", of->whole.descramble ? ", descrambled" : "",
-                n_parts, i, self->nbytes, got[i], self->expected[i]);
+                detail, harness_input_names[of->sent.config.input_format],
+                harness_output_names[of->sent.config.output_format], (int)of->of.modulation, of->of.n_layers,
+                (unsigned long long)self->codeword.n_bits, self->codeword.n_code_blocks, self->codeword.n_cbg,
+                self->codeword.cbgti, (unsigned long long)self->codeword.block_stride,
+                self->has_pointers ? ", pointers" : "", self->codeword.deinterleave ? ", de-interleaved" : "",
+                of->sent.whole.descramble ? ", descrambled" : "", n_parts, i, self->nbytes, got[i], self->expected[i]);
 }
 
 /* In one call or several. */
@@ -378,14 +303,12 @@ static void check(harness_random *random, const trial *of, softqam_context *cont
     SCOPED(harness_buffer_close) harness_buffer out;
     const size_t n_parts = 1 + harness_random_below(random, MOST_PARTS);
     SCOPED(close_places) places self = open_places(random, of);
-    softqam_demodulator_config config = of->config;
-    config.context = context;
-    scoped_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = soft_create(&of->sent.config, context);
     harness_buffer_open(&out, self.nbytes);
     (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(
         &out, self.nbytes, harness_random_below(random, 64));
     memcpy(out.data, self.before, self.nbytes);
-    cut(random, of, parts, n_parts);
+    soft_codeword_cut(&of->sent, random, false, n_parts, parts);
     for (size_t k = 0; k < n_parts; k++)
         parts[k].codeword = codeword_at(of, &self, out.data, pointers);
     const bool is_one_call = harness_random_below(random, 2);
@@ -400,22 +323,20 @@ static void check(harness_random *random, const trial *of, softqam_context *cont
 static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
 {
     harness_random random = harness_random_stream(stream);
-    softqam_context *contexts[2];
-    for (unsigned k = 0; k < 2; k++) {
-        softqam_context_config config = api_context_config();
-        config.n_threads = 1 + 3 * k;
-        config.chunk_symbols = k ? 997 : 0;
-        contexts[k] = api_create_context(&config);
-    }
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 1;
+    scoped_context *alone = harness_create_context(&setup);
+    setup.context.n_threads = 4;
+    setup.context.chunk_symbols = 997;
+    scoped_context *several = harness_create_context(&setup);
     for (size_t k = 0; k < n_trials; k++) {
         const size_t most_blocks = harness_random_below(&random, 3) ? 12 : MOST_BLOCKS;
         SCOPED(close_trial)
-        trial self = open_trial(&random, k, k % 8 ? most_elements / 15 : most_elements, most_blocks);
-        check(&random, &self, contexts[0]);
-        check(&random, &self, contexts[1]);
+        trial self = open_trial(&on, &random, k, k % 8 ? most_elements / 15 : most_elements, most_blocks);
+        check(&random, &self, alone);
+        check(&random, &self, several);
     }
-    softqam_context_destroy(contexts[0]);
-    softqam_context_destroy(contexts[1]);
 }
 
 HARNESS_TEST(test_outputs)
