@@ -58,11 +58,12 @@ def build_cuda(arguments, work):
 def dump(arguments, library, path):
     run("abidw", "--headers-dir", f"{arguments.source}/include", "--drop-private-types", "--exported-interfaces-only",
         "--type-id-style", "hash", "--no-corpus-path", "--no-comp-dir-path", "--no-elf-needed", "--out-file", path, library)
-    # Where in which file something is declared is no interface.
+    # Where in which file something is declared is no interface. One line a member.
     with open(path, encoding="utf-8") as file:
         text = file.read().replace(arguments.source + "/", "")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r" filepath='[^']*' line='\d+' column='\d+'", "", text))
+        text = re.sub(r" filepath='[^']*' line='\d+' column='\d+'", "", text)
+        file.write(re.sub(r">\n +(<var-decl [^\n]*/>)\n +</data-member>", r">\1</data-member>", text))
 
 
 def compare(old, new):
