@@ -33,10 +33,8 @@ void api_assert_one_line(const char *message);
 void api_assert_works(const softqam_demodulator *demodulator);
 void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format);
 
-/* softqam_demodulator_create() does, or does not, take a configuration; `what` names it in the message. */
-void api_assert_refused(const softqam_demodulator_config *config, softqam_status expected, const char *what);
+/* softqam_demodulator_create() does not take a configuration; `what` names it in the message. */
 void api_assert_invalid(const softqam_demodulator_config *config, const char *what);
-void api_assert_accepted(const softqam_demodulator_config *config);
 
 /* A refusal of row number `row` of `what` says one line, of printable characters, that starts as expected; of several
  * segments it says first which one is meant. */
@@ -45,6 +43,5 @@ void api_check_refusal(softqam_status status, const char *expected, const char *
 /* The same of softqam_context_create(). */
 void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);
 void api_assert_context_invalid(const softqam_context_config *config, const char *what);
-void api_assert_context_accepted(const softqam_context_config *config);
 
 #endif

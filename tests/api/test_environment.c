@@ -51,8 +51,9 @@ static void close_answers(answers *self)
 static answers usual;
 
 /* In the environment that a thread begins with. */
-static void open_usual(void)
+static int open_usual(void **state)
 {
+    (void)state;
     symbols = harness_alloc(N_SYMBOLS * 2 * sizeof(float));
     noise_var = harness_alloc(N_SYMBOLS * sizeof(float));
     harness_random random = harness_random_stream(STREAM_SYMBOLS);
@@ -60,14 +61,19 @@ static void open_usual(void)
     random = harness_random_stream(STREAM_NOISE);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, noise_var);
     usual = answer();
+    return 0;
 }
 
-static void close_usual(void)
+static int close_usual(void **state)
 {
+    (void)state;
     close_answers(&usual);
     free(noise_var);
     free(symbols);
+    return 0;
 }
+
+#define TEST(name) HARNESS_TEST_WITH(name, open_usual, close_usual)
 
 static void assert_usual(answers *self, const char *what)
 {
@@ -86,9 +92,8 @@ static unsigned rounding(void)
     return (up > one) | (unsigned)(down < one) << 1 | (unsigned)(negative < -one) << 2;
 }
 
-HARNESS_TEST(test_rounding_modes)
+TEST(test_rounding_modes)
 {
-    open_usual();
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     for (size_t i = 0; i < HARNESS_COUNT(modes); i++) {
         fesetround(modes[i]);
@@ -100,15 +105,13 @@ HARNESS_TEST(test_rounding_modes)
         assert_int_equal(after, before);
         assert_usual(&got, "another rounding mode");
     }
-    close_usual();
 }
 
 /* Flush to zero, and subnormals taken for zero: what -ffast-math sets for a whole process. */
-HARNESS_TEST(test_flushed_subnormals)
+TEST(test_flushed_subnormals)
 {
 #if defined(__x86_64__)
     const unsigned flushing = 0x8040;
-    open_usual();
     const unsigned before = _mm_getcsr();
     _mm_setcsr(before | flushing);
     answers got = answer();
@@ -116,7 +119,6 @@ HARNESS_TEST(test_flushed_subnormals)
     _mm_setcsr(before);
     assert_int_equal(after & flushing, flushing);
     assert_usual(&got, "flushed subnormals");
-    close_usual();
 #else
     skip();
 #endif
@@ -144,24 +146,20 @@ HARNESS_TEST(test_subnormal_traps)
 }
 
 /* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
-HARNESS_TEST(test_traps)
+TEST(test_traps)
 {
     const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip();
-    open_usual();
     feclearexcept(FE_ALL_EXCEPT);
-    if (feenableexcept(traps) < 0) {
-        close_usual();
+    if (feenableexcept(traps) < 0)
         skip();
-    }
     answers got = answer();
     const int after = fegetexcept();
     /* Flags of the call itself must not trap now. */
     fedisableexcept(FE_ALL_EXCEPT);
     assert_int_equal(after, traps);
     assert_usual(&got, "trapping exceptions");
-    close_usual();
 }
 
 /* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
@@ -182,9 +180,8 @@ static void check_refused_scales(softqam_demodulator *demodulator)
     }
 }
 
-HARNESS_TEST(test_scales_of_segments)
+TEST(test_scales_of_segments)
 {
-    open_usual();
     softqam_demodulator_config config = api_config();
     config.output_format = SOFTQAM_OUTPUT_S8;
     softqam_demodulator *demodulator = api_create(&config);
@@ -200,18 +197,16 @@ HARNESS_TEST(test_scales_of_segments)
     _mm_setcsr(before);
 #endif
     softqam_demodulator_destroy(demodulator);
-    close_usual();
 }
 
 /* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
-HARNESS_TEST(test_locale)
+TEST(test_locale)
 {
     if (!setlocale(LC_ALL, "") || strcmp(localeconv()->decimal_point, ",") != 0) {
         setlocale(LC_ALL, "C");
         skip();
     }
     setlocale(LC_ALL, "C");
-    open_usual();
     setlocale(LC_ALL, "");
     answers got = answer();
     softqam_demodulator_config config = api_config();
@@ -222,5 +217,4 @@ HARNESS_TEST(test_locale)
     assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(softqam_error_message(), "-0,5"));
     assert_usual(&got, "a locale with a decimal comma");
-    close_usual();
 }

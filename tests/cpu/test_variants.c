@@ -2,7 +2,7 @@
 /* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly, floats
  * compared to the last bit: symbols, noise and settings of all kinds here, stores past the caches in
  * variants_streaming.c; llr/test_llr_calls.c has lengths, misalignments and input formats. That the portable loop is
- * right is for test_llr_specified.c and the oracle to say; measure_variants.c says how fast the loops are. */
+ * right is for test_llr_specified.c and the oracle to say. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests and the measurement of the CPU's inner loops share: the variants that this machine runs, called
+/* What the tests of the CPU's inner loops share: the variants that this machine runs, called
  * directly or through the API, parameters for them, buffers for their data, and a comparison to the last bit. */
 #ifndef SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 #define SOFTQAM_TESTS_VARIANTS_FIXTURE_H

@@ -160,55 +160,20 @@ static cut take_cut(source *self, const softqam_demodulator_config *config, bool
     return c;
 }
 
-/* A code block of which the range has symbols. */
-typedef struct block {
-    size_t r, first, n_symbols; /* of the codeword's */
-    size_t at;                  /* its first value */
-    size_t begin, end;          /* what the range has, in symbols of the codeword */
-} block;
-
-/* The next one from code block *r on, number *j of those transmitted; false behind the last. */
-static bool next_block(const cut *c, size_t *r, size_t *j, size_t *first, block *b)
+/* Gives each code block that is transmitted a place in memory from `base` on; the others' pointers are NULL or lead
+ * nowhere. Returns how many values there are. */
+static size_t place_pointers(const cut *c, uint8_t *base, void *pointers[])
 {
-    const size_t range_first = (size_t)c->range.segment.first_symbol;
-    const size_t range_end = range_first + c->range.segment.n_symbols;
-    while (*r < c->codeword.n_code_blocks) {
-        const size_t place = (*r)++;
-        if (!is_transmitted(&c->codeword, place))
+    size_t n = 0, j = 0;
+    for (size_t r = 0; r < c->codeword.n_code_blocks; r++) {
+        pointers[r] = r % 2 ? (void *)(uintptr_t)16 : NULL;
+        if (!is_transmitted(&c->codeword, r))
             continue;
-        const size_t behind = c->codeword.n_cb ? *j * (size_t)c->codeword.n_cb : *first * c->n_bits;
-        *b = (block){.r = place, .first = *first, .n_symbols = block_symbols(c, (*j)++)};
-        b->at = c->codeword.block_stride ? place * (size_t)c->codeword.block_stride : behind;
-        *first += b->n_symbols;
-        b->begin = b->first > range_first ? b->first : range_first;
-        b->end = *first < range_end ? *first : range_end;
-        if (b->begin < b->end)
-            return true;
-    }
-    return false;
-}
-
-/* Which value of the code block's output has bit k of a symbol of the codeword. */
-static size_t value_place(const cut *c, const block *b, size_t symbol, size_t k)
-{
-    const size_t i = symbol - b->first;
-    return c->codeword.deinterleave ? k * b->n_symbols + i : i * c->n_bits + k;
-}
-
-/* Gives each code block that the range has symbols of a place behind the last one's; the others' pointers are NULL or
- * lead nowhere. Returns how many values there are. */
-static size_t place_pointers(cut *c, size_t places[])
-{
-    size_t n = 0, r = 0, j = 0, first = 0, number = 0;
-    for (size_t k = 0; k < c->codeword.n_code_blocks; k++) {
-        c->pointers[k] = !is_transmitted(&c->codeword, k) && k % 2 ? (void *)(uintptr_t)16 : NULL;
-        places[k] = SIZE_MAX;
-    }
-    for (block b; next_block(c, &r, &j, &first, &b);) {
-        if (c->dropped && ++number % c->dropped == 0)
-            continue;
-        places[b.r] = n;
-        n += c->codeword.n_cb ? c->codeword.n_cb : b.n_symbols * c->n_bits;
+        const size_t length = c->codeword.n_cb ? c->codeword.n_cb : block_symbols(c, j) * c->n_bits;
+        const bool is_dropped = c->dropped && ++j % c->dropped == 0;
+        j += !c->dropped;
+        pointers[r] = is_dropped || !base ? NULL : base + n * c->value_nbytes;
+        n += is_dropped ? 0 : length;
     }
     return n;
 }
@@ -236,25 +201,21 @@ static void fill(uint8_t *bytes, size_t n, uint64_t seed)
     }
 }
 
-/* The code block's values of the range, to what holds the codeword's output. */
-static void expect_block(cut *c, const softqam_demodulator_config *config, const block *b, size_t at,
-                         const uint8_t *values)
+/* The whole range's segment, with its codeword in this memory. */
+static softqam_segment segment_at(cut *c, uint8_t *memory)
 {
-    const size_t nbytes = c->value_nbytes;
-    uint8_t *buffer = c->range.expected + at * nbytes;
-    if (c->codeword.n_cb) {
-        const soft_range range = {b->n_symbols, b->begin - b->first, b->end - b->first, c->n_bits, values};
-        update_soft_buffer(buffer, &c->codeword, config, &range);
-        return;
-    }
-    for (size_t symbol = b->begin; symbol < b->end; symbol++)
-        for (size_t k = 0; k < c->n_bits; k++, values += nbytes)
-            memcpy(buffer + value_place(c, b, symbol, k) * nbytes, values, nbytes);
+    softqam_segment segment = c->range.segment;
+    segment.out = NULL;
+    segment.codeword = c->codeword;
+    segment.codeword.buffers = c->pointers ? NULL : memory;
+    segment.codeword.block_buffers = c->pointers;
+    if (c->pointers)
+        place_pointers(c, memory, c->pointers);
+    return segment;
 }
 
-/* The codeword's output, and what it must hold after and before. */
-static void expect_cut(cut *c, const softqam_demodulator *definition, const softqam_demodulator_config *config,
-                       const size_t places[], size_t n_values)
+/* The codeword's output, and what the definition makes of it. */
+static void expect_cut(cut *c, const softqam_demodulator *definition, size_t n_values)
 {
     piece *range = &c->range;
     free(range->out);
@@ -265,26 +226,15 @@ static void expect_cut(cut *c, const softqam_demodulator *definition, const soft
     require((range->out && range->expected) || range->out_nbytes == 0);
     fill(range->out, range->out_nbytes, c->codeword.n_bits);
     fill(range->expected, range->out_nbytes, c->codeword.n_bits);
-    range->segment.out = NULL;
-    uint8_t *values = define_values(range, definition, config);
-    const uint8_t *value = values;
-    size_t r = 0, j = 0, first = 0;
-    for (block b; next_block(c, &r, &j, &first, &b);) {
-        const size_t at = c->pointers ? places[b.r] : b.at;
-        if (at != SIZE_MAX)
-            expect_block(c, config, &b, at, value);
-        value += (b.end - b.begin) * c->n_bits * c->value_nbytes;
-        if (c->pointers && at != SIZE_MAX)
-            c->pointers[b.r] = range->out + at * c->value_nbytes;
-    }
-    free(values);
+    const softqam_segment whole = segment_at(c, range->expected);
+    require(softqam_demodulate_segments(definition, &whole, 1) == SOFTQAM_OK);
 }
 
 /* The range from one of its resource elements on. */
-static softqam_segment from_element(const cut *c, const softqam_demodulator_config *config, size_t element)
+static softqam_segment from_element(const cut *c, const softqam_demodulator_config *config, softqam_segment part,
+                                    size_t element)
 {
     const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
-    softqam_segment part = c->range.segment;
     const size_t at = element * (part.symbol_stride ? part.symbol_stride : 1);
     part.first_symbol += element * c->n_layers;
     part.n_symbols -= element * c->n_layers;
@@ -303,15 +253,11 @@ static void demodulate_cut(source *self, cut *c, const softqam_demodulator *demo
                            const softqam_demodulator *definition, const softqam_demodulator_config *config)
 {
     const size_t n_elements = c->range.segment.n_symbols / c->n_layers, element = take_byte(self) % (n_elements + 1);
-    size_t *places = c->pointers ? calloc(c->codeword.n_code_blocks, sizeof *places) : NULL;
-    require(places || !c->pointers);
-    const size_t n_values = places ? place_pointers(c, places) : spanned(c);
+    const size_t n_values = c->pointers ? place_pointers(c, NULL, c->pointers) : spanned(c);
     if (n_values <= MOST_NBYTES) {
-        expect_cut(c, definition, config, places, n_values);
-        c->range.segment.codeword = c->codeword;
-        c->range.segment.codeword.buffers = c->pointers ? NULL : c->range.out;
-        c->range.segment.codeword.block_buffers = c->pointers;
-        softqam_segment parts[2] = {from_element(c, config, element), c->range.segment};
+        expect_cut(c, definition, n_values);
+        const softqam_segment whole = segment_at(c, c->range.out);
+        softqam_segment parts[2] = {from_element(c, config, whole, element), whole};
         parts[1].n_symbols = element * c->n_layers;
         if (c->codeword.n_cb && soft_buffer_repeats(&c->codeword, longest_block(c))) {
             const softqam_segment later = parts[0];
@@ -320,19 +266,16 @@ static void demodulate_cut(source *self, cut *c, const softqam_demodulator *demo
         }
         require(softqam_demodulate_segments(demodulator, parts, 2) == SOFTQAM_OK);
         require(c->range.out_nbytes == 0 || memcmp(c->range.out, c->range.expected, c->range.out_nbytes) == 0);
-    } else {
-        /* Nothing to write, and then something where no memory is. */
-        c->range.segment.out = NULL;
-        c->range.segment.codeword = c->codeword;
-        c->range.segment.codeword.block_buffers = c->pointers;
-        c->range.segment.n_symbols = 0;
-        require(softqam_demodulate_segments(demodulator, &c->range.segment, 1) == SOFTQAM_OK);
-        c->range.segment.codeword.buffers = c->pointers ? NULL : c->range.out;
-        c->range.segment.n_symbols = n_elements * c->n_layers;
-        if (!c->pointers && n_elements > 0 && n_values == SIZE_MAX && c->codeword.n_code_blocks > 2)
-            require_invalid(softqam_demodulate_segments(demodulator, &c->range.segment, 1));
+        return;
     }
-    free(places);
+    /* Nothing to write, and then something where no memory is. */
+    softqam_segment segment = segment_at(c, NULL);
+    segment.n_symbols = 0;
+    require(softqam_demodulate_segments(demodulator, &segment, 1) == SOFTQAM_OK);
+    segment.codeword.buffers = c->pointers ? NULL : c->range.out;
+    segment.n_symbols = n_elements * c->n_layers;
+    if (!c->pointers && n_elements > 0 && n_values == SIZE_MAX && c->codeword.n_code_blocks > 2)
+        require_invalid(softqam_demodulate_segments(demodulator, &segment, 1));
 }
 
 /* A refusal, which writes nothing. */

@@ -191,7 +191,7 @@ static size_t spanned_by_output(const softqam_segment *segment, const softqam_de
     return nbytes / n / n_bits * ((n_bits - 1) * segment->plane_stride + n);
 }
 
-/* A layer's symbols and noise, no more than there must be, and where they stand in the codeword. */
+/* A layer's symbols and noise, no more than there must be. */
 static void take_layer(source *self, piece *p, const softqam_demodulator_config *config, unsigned k, bool apart)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format), half = in_nbytes / 2;
@@ -206,17 +206,6 @@ static void take_layer(source *self, piece *p, const softqam_demodulator_config 
     p->gain[k] = p->has_gains ? take_alloc(self, noise_nbytes) : NULL;
     p->segment.layers[k] = (softqam_layer){
         .symbols = p->symbols[k], .symbols_q = p->symbols_q[k], .noise_var = p->noise_var[k], .gain = p->gain[k]};
-    for (size_t j = 0; j < n; j++) {
-        const size_t i = j * n_layers + k;
-        const uint8_t *symbol = (const uint8_t *)p->symbols[k] + j * step * (apart ? half : in_nbytes);
-        const uint8_t *q = apart ? (const uint8_t *)p->symbols_q[k] + j * step * half : symbol + half;
-        memcpy(p->side_by_side + i * in_nbytes, symbol, half);
-        memcpy(p->side_by_side + i * in_nbytes + half, q, half);
-        if (p->noise_var[k])
-            p->noise_side_by_side[i] = p->noise_var[k][j * p->segment.noise_stride];
-        if (p->gain[k])
-            p->gain_side_by_side[i] = p->gain[k][j * p->segment.noise_stride];
-    }
 }
 
 piece take_shape(source *self, const softqam_demodulator_config *config, bool is_range)
@@ -250,13 +239,9 @@ static void set_reserved(piece *p)
 
 void take_memory(source *self, piece *p, const softqam_demodulator_config *config)
 {
-    const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
     p->out_nbytes = spanned_by_output(&p->segment, config);
     p->out = malloc(p->out_nbytes);
     p->expected = malloc(p->out_nbytes);
-    p->side_by_side = malloc(p->segment.n_symbols * in_nbytes);
-    p->noise_side_by_side = malloc(p->segment.n_symbols * sizeof(float));
-    p->gain_side_by_side = malloc(p->segment.n_symbols * sizeof(float));
     p->segment.out = p->out;
     for (unsigned k = 0; k < layers_of(p); k++)
         take_layer(self, p, config, k, p->apart >> k & 1);
@@ -272,31 +257,5 @@ void free_piece(piece *p)
         free(p->gain[k]);
     }
     free(p->out);
-    free(p->side_by_side);
-    free(p->noise_side_by_side);
-    free(p->gain_side_by_side);
     free(p->expected);
-}
-
-uint8_t *define_values(const piece *p, const softqam_demodulator *definition, const softqam_demodulator_config *config)
-{
-    softqam_segment plain = p->segment;
-    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
-    uint8_t *values =
-        calloc(1, softqam_output_nbytes(config->output_format, modulation_of(&plain, config), plain.n_symbols));
-    require(values);
-    plain.layers[0] = (softqam_layer){.symbols = p->side_by_side};
-    if (takes_noise)
-        plain.layers[0].noise_var = p->noise_side_by_side;
-    if (p->has_gains)
-        plain.layers[0].gain = p->gain_side_by_side;
-    plain.first_symbol += plain.scrambling_offset;
-    plain.scrambling_offset = 0;
-    plain.symbol_stride = 1;
-    plain.noise_stride = takes_noise;
-    plain.n_layers = 1;
-    plain.plane_stride = 0;
-    plain.out = values;
-    require(softqam_demodulate_segments(definition, &plain, 1) == SOFTQAM_OK);
-    return values;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of fuzz_api share: the bytes of its input, and segments made of them, whose memory is no larger than
- * it must be; what the definition gives for such a segment, and how a refusal is told. */
+ * it must be; how a refusal is told. */
 #ifndef SOFTQAM_TESTS_FUZZ_API_INPUT_H
 #define SOFTQAM_TESTS_FUZZ_API_INPUT_H
 
@@ -40,8 +40,6 @@ typedef struct piece {
     float *noise_var[SOFTQAM_MAX_LAYERS];
     float *gain[SOFTQAM_MAX_LAYERS];
     uint8_t *out;
-    uint8_t *side_by_side; /* of all layers, in the order of the codeword */
-    float *noise_side_by_side, *gain_side_by_side;
     uint8_t *expected;
     size_t out_nbytes; /* from the first to the last */
 } piece;
@@ -54,9 +52,5 @@ void free_piece(piece *p);
 
 softqam_modulation modulation_of(const softqam_segment *segment, const softqam_demodulator_config *config);
 unsigned layers_of(const piece *p);
-
-/* The definition's values of a piece that is in order, one symbol after the other, in symbol order; the caller frees
- * them. */
-uint8_t *define_values(const piece *p, const softqam_demodulator *definition, const softqam_demodulator_config *config);
 
 #endif

@@ -14,18 +14,7 @@ bool is_filler_value(float value, softqam_output_format format);
 /* Whether a code block of so many bits visits a position of its soft buffer twice. */
 bool soft_buffer_repeats(const softqam_codeword *codeword, size_t n_bits);
 
-/* A code block's symbols [begin, end), whose LLRs begin at `values`, in symbol order. */
-typedef struct soft_range {
-    size_t n_symbols, begin, end; /* of the code block */
-    size_t bits_per_symbol;
-    const uint8_t *values;
-} soft_range;
-
-/* Does to a code block's soft buffer what the reference does. */
-void update_soft_buffer(uint8_t *buffer, const softqam_codeword *codeword, const softqam_demodulator_config *config,
-                        const soft_range *range);
-
-/* Any grant: a refusal, or the codeword of TS 38.212. */
+/* Any grant: a refusal just where it must be, or a codeword with as many code blocks as TS 38.212 says. */
 void use_grant(source *self);
 
 #endif
