@@ -27,6 +27,18 @@ void api_assert_works(const softqam_demodulator *demodulator)
     assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
 }
 
+void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols)
+{
+    scoped_memory float *symbols = harness_alloc(n_symbols * 2 * sizeof *symbols);
+    scoped_memory uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
+    for (size_t k = 0; k < 2 * n_symbols; k++)
+        symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
+    memset(out, API_OUT_BYTE, n_symbols * HARNESS_SYMBOL_BITS);
+    harness_demodulate(demodulator, symbols, n_symbols, out);
+    for (size_t k = 0; k + API_SYMBOLS <= n_symbols; k += API_SYMBOLS)
+        assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
+}
+
 static softqam_context *shared_context;
 
 static void end_shared_context(void)

@@ -31,6 +31,8 @@ softqam_context *api_create_context(const softqam_context_config *config);
 
 void api_assert_one_line(const char *message);
 void api_assert_works(const softqam_demodulator *demodulator);
+/* The same symbols over and over. */
+void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols);
 void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format);
 
 /* softqam_demodulator_create() does not take a configuration; `what` names it in the message. */

@@ -12,18 +12,6 @@
 /* Enough for the context's threads to be worth starting. */
 enum { LARGE_SYMBOLS = 60000, N_CALLERS = 4 };
 
-static void call_large(softqam_demodulator *demodulator)
-{
-    scoped_memory float *symbols = harness_alloc(LARGE_SYMBOLS * 2 * sizeof *symbols);
-    scoped_memory uint8_t *out = harness_alloc(LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
-    for (size_t k = 0; k < 2 * LARGE_SYMBOLS; k++)
-        symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
-    memset(out, API_OUT_BYTE, LARGE_SYMBOLS * HARNESS_SYMBOL_BITS);
-    harness_demodulate(demodulator, symbols, LARGE_SYMBOLS, out);
-    for (size_t k = 0; k < LARGE_SYMBOLS; k += API_SYMBOLS)
-        assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
-}
-
 /* The caller's hold ends before, between or after the demodulators'. */
 HARNESS_TEST(test_ends_in_any_order)
 {
@@ -38,7 +26,7 @@ HARNESS_TEST(test_ends_in_any_order)
                 if (step == ends) {
                     softqam_context_destroy(context);
                 } else {
-                    call_large(demodulators[k]);
+                    api_assert_works_on(demodulators[k], LARGE_SYMBOLS);
                     softqam_demodulator_destroy(demodulators[k]);
                     demodulators[k] = NULL;
                 }
@@ -84,7 +72,7 @@ HARNESS_TEST(test_default_context)
         softqam_demodulator_destroy(demodulators[0]);
         softqam_demodulator_destroy(demodulators[2]);
         assert_int_equal(tasks_count(with_threads), with_threads);
-        call_large(demodulators[1]);
+        api_assert_works_on(demodulators[1], LARGE_SYMBOLS);
         softqam_demodulator_destroy(demodulators[1]);
         assert_int_equal(tasks_count(without_threads), without_threads);
         assert_true(without_threads <= with_threads);
@@ -175,7 +163,7 @@ HARNESS_TEST(test_config_is_copied)
     memset(&config, 0xff, sizeof config);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
     scoped_demodulator *demodulator = api_create_in(context);
-    call_large(demodulator);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
 }
 
 /* A demodulator on the CPU made while SOFTQAM_CPU_VARIANT has a value. */
@@ -190,7 +178,7 @@ static softqam_demodulator *create_with_variable(const char *value)
     return demodulator;
 }
 
-/* A name in the environment that is none is no reason to fail, and is said; one in the configuration is refused. */
+/* A name in the environment that is none is no reason to fail, and is said. */
 HARNESS_TEST(test_variants)
 {
     static const char *const unknown[] = {"sse9", "PORTABLE", "portable ", "%s%n", "a\nb\x1b[2J"};
@@ -213,10 +201,6 @@ HARNESS_TEST(test_variants)
         assert_null(strpbrk(detail, "\x1b\n"));
         api_assert_works(demodulator);
         softqam_demodulator_destroy(demodulator);
-        softqam_context_config config = api_context_config();
-        config.cpu_variant = unknown[k];
-        api_assert_context_invalid(&config, unknown[k]);
-        assert_non_null(strstr(softqam_error_message(), ", not one of "));
     }
     char large[5000];
     memset(large, 'x', sizeof large - 1);

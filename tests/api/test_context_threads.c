@@ -28,18 +28,6 @@ static softqam_context_config cpu_config(void)
     return config;
 }
 
-static void call(softqam_demodulator *demodulator, size_t n_symbols)
-{
-    scoped_memory float *symbols = harness_alloc(n_symbols * 2 * sizeof *symbols);
-    scoped_memory uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
-    for (size_t k = 0; k < 2 * n_symbols; k++)
-        symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
-    memset(out, API_OUT_BYTE, n_symbols * HARNESS_SYMBOL_BITS);
-    harness_demodulate(demodulator, symbols, n_symbols, out);
-    for (size_t k = 0; k + API_SYMBOLS <= n_symbols; k += API_SYMBOLS)
-        assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
-}
-
 /* The threads that a context has started, by settings. */
 typedef struct started {
     softqam_context *context;
@@ -95,16 +83,16 @@ HARNESS_TEST(test_started_when_needed)
         const task_list before = tasks_now();
         softqam_context *context = api_create_context(&config);
         softqam_demodulator *demodulator = api_create_in(context);
-        call(demodulator, 1000);
+        api_assert_works_on(demodulator, 1000);
         const unsigned all_else = SOFTQAM_PREPARE_ALL & ~(unsigned)SOFTQAM_PREPARE_THREADS;
         assert_int_equal(softqam_context_prepare(context, all_else), SOFTQAM_OK);
         assert_int_equal(tasks_count(before.n), before.n);
         if (prepared)
             assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
         else
-            call(demodulator, LARGE_SYMBOLS);
+            api_assert_works_on(demodulator, LARGE_SYMBOLS);
         assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
-        call(demodulator, LARGE_SYMBOLS);
+        api_assert_works_on(demodulator, LARGE_SYMBOLS);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
         assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
         softqam_context_destroy(context);
@@ -123,7 +111,7 @@ HARNESS_TEST(test_one_thread_has_none)
     scoped_context *context = api_create_context(&config);
     scoped_demodulator *demodulator = api_create_in(context);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    call(demodulator, LARGE_SYMBOLS);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
     assert_int_equal(tasks_count(before.n), before.n);
 }
 
@@ -179,13 +167,13 @@ static void check_refused(const softqam_context_config *config)
     const task_list before = tasks_now();
     scoped_context *context = api_create_context(config);
     scoped_demodulator *demodulator = api_create_in(context);
-    call(demodulator, LARGE_SYMBOLS);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
     assert_int_equal(tasks_count(before.n), before.n);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_ERROR_SYSTEM);
     api_assert_one_line(softqam_error_message());
     assert_non_null(strstr(softqam_error_message(), "thread 2 of 4 could not be started: "));
     assert_int_equal(tasks_count(before.n), before.n);
-    call(demodulator, LARGE_SYMBOLS);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
 }
 
 HARNESS_TEST(test_cpu_that_there_is_not)
@@ -257,7 +245,7 @@ HARNESS_TEST(test_real_time_class)
     assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
     check_class(&self.tasks, SCHED_FIFO, 2);
     softqam_demodulator *demodulator = api_create_in(self.context);
-    call(demodulator, LARGE_SYMBOLS);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
     softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(self.context);
 }
@@ -311,7 +299,7 @@ HARNESS_TEST(test_child_of_fork)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        call(demodulator, LARGE_SYMBOLS);
+        api_assert_works_on(demodulator, LARGE_SYMBOLS);
         softqam_demodulator_destroy(demodulator);
         softqam_context_destroy(self.context);
         const started own = start(&config);
@@ -322,7 +310,7 @@ HARNESS_TEST(test_child_of_fork)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    call(demodulator, LARGE_SYMBOLS);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
     softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(self.context);
 }

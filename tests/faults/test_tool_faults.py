@@ -142,15 +142,26 @@ class FaultTest(unittest.TestCase):
         return outcome.files[name]
 
 
+# Of softqam-demod on the CPU, and of softqam-gen: a test each. The symbols of its input, the command, other files, kinds.
+ALL_KINDS = ("error", "interrupt", "short")
+DEMOD_COMMANDS = {
+    "soft_bits": (1000, "x.cf32", "x.cf32 x.u8", {}),
+    "threads_blocks_and_formats": (300000, "x.cs16", "-q --threads 3 x.cs16 x.u8", {}),
+    "an_older_output": (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"x.u8": OLD}),
+    "a_link_as_output": (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"target": OLD, "x.u8": "target"}),
+    "noise_file": (1000, "x.cf32", "-q --noise-file n0 x.cf32 x.s8", {"n0": b"\0\0\0\x3f" * 1000}),
+    "reports": (1000, "x.cf32", "--noise-var auto --stats --progress never x.cf32 x.f16", {}),
+    "bits_and_their_errors": (1000, "x.cf32", "--threads 1 -q --compare sent x.cf32 x.bits", {"sent": bytes(8000)}),
+    "verify": (1000, "x.cf32", "--verify -q x.cf32 x.u8", {}),
+}
+GEN_COMMANDS = {
+    "generator": ("-q --symbols 1000 --snr-db 20 --threads 3 --bits x.bits x.cs8", ALL_KINDS),
+    "generator_of_recordings": ("-q --symbols 10 --threads 1 --bits x.hard x.sigmf-meta", ("error", "short")),
+    "generator_of_blocks": ("-q --symbols 1100000 --threads 2 x.cs8", ("error",)),
+}
+
+
 class ToolFaults(FaultTest):
-    def test_soft_bits(self):
-        files = {"x.cf32": self.symbols(1000)}
-        self.fail_every_call(DEMOD, "--backend", "cpu", "x.cf32", "x.u8", files=files)
-
-    def test_threads_blocks_and_formats(self):
-        files = {"x.cs16": self.symbols(300000, "x.cs16")}
-        self.fail_every_call(DEMOD, "-q", "--backend", "cpu", "--threads", "3", "x.cs16", "x.u8", files=files)
-
     def find_point(self, *arguments, files, stdin):
         """The first failure of open() that costs nothing: that of a file without a name."""
         for at in range(1, 100):
@@ -187,36 +198,6 @@ class ToolFaults(FaultTest):
         command = ["--backend", "cpu", "--threads", "1", "x.cf32", "x.u8"]
         self.assertIn("fsync", self.fail_every_call(DEMOD, *command, files=files, kinds=("error",)))
         self.assertNotIn("fsync", self.fail_every_call(DEMOD, "--no-sync", *command, files=files, kinds=("error",)))
-
-    def test_an_older_output(self):
-        files = {"x.cf32": self.symbols(10), "x.u8": OLD}
-        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "1", "x.cf32", "x.u8", files=files)
-
-    def test_a_link_as_output(self):
-        files = {"x.cf32": self.symbols(10), "target": OLD, "x.u8": "target"}
-        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "1", "x.cf32", "x.u8", files=files)
-
-    def test_noise_file(self):
-        files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000}
-        self.fail_every_call(
-            DEMOD, "-q", "--backend", "cpu", "--noise-file", "n0", "x.cf32", "x.s8", files=files
-        )
-
-    def test_reports(self):
-        files = {"x.cf32": self.symbols(1000)}
-        self.fail_every_call(
-            DEMOD, "--backend", "cpu", "--noise-var", "auto", "--stats", "--progress", "never", "x.cf32", "x.f16",
-            files=files,
-        )  # fmt: skip
-
-    def test_bits_and_their_errors(self):
-        files = {"x.cf32": self.symbols(1000), "sent": bytes(8000)}
-        command = ["--backend", "cpu", "--threads", "1", "-q", "--compare", "sent", "x.cf32", "x.bits"]
-        self.fail_every_call(DEMOD, *command, files=files)
-
-    def test_verify(self):
-        files = {"x.cf32": self.symbols(1000)}
-        self.fail_every_call(DEMOD, "--backend", "cpu", "--verify", "-q", "x.cf32", "x.u8", files=files)
 
     def test_recordings(self):
         """SigMF in and out: two files each, which appear together."""
@@ -268,18 +249,6 @@ class ToolFaults(FaultTest):
                     self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report)
                     failures |= {outcome.failed} if outcome.code else set()
                 self.assertEqual(failures, {"fputs", "fclose"})
-
-    def test_generator(self):
-        self.fail_every_call(
-            GEN, "-q", "--symbols", "1000", "--snr-db", "20", "--threads", "3", "--bits", "x.bits", "x.cs8",
-        )  # fmt: skip
-
-    def test_generator_of_recordings(self):
-        command = ["-q", "--symbols", "10", "--threads", "1", "--bits", "x.hard", "x.sigmf-meta"]
-        self.fail_every_call(GEN, *command, kinds=("error", "short"))
-
-    def test_generator_of_blocks(self):
-        self.fail_every_call(GEN, "-q", "--symbols", "1100000", "--threads", "2", "x.cs8", kinds=("error",))
 
     def test_generator_over_an_older_file(self):
         files = {"x.cf32": OLD}
@@ -333,6 +302,26 @@ class ToolFaults(FaultTest):
 
     def test_one_of_three_devices_dies_on_auto(self):
         self.die_on_auto(3, ("lasting",))
+
+
+def add_commands():
+    def of_demod(n_symbols, name, command, files):
+        def test(self):
+            self.fail_every_call(DEMOD, "--backend", "cpu", *command.split(), files={name: self.symbols(n_symbols, name), **files})
+        return test
+
+    def of_gen(command, kinds):
+        def test(self):
+            self.fail_every_call(GEN, *command.split(), kinds=kinds)
+        return test
+
+    for name, row in DEMOD_COMMANDS.items():
+        setattr(ToolFaults, f"test_{name}", of_demod(*row))
+    for name, row in GEN_COMMANDS.items():
+        setattr(ToolFaults, f"test_{name}", of_gen(*row))
+
+
+add_commands()
 
 
 class MpiFaults(FaultTest):

@@ -37,8 +37,8 @@ typedef struct soft_codeword {
     size_t first_values[SOFT_MAX_BLOCKS]; /* where its LLRs begin in `llrs` */
 } soft_codeword;
 
-/* Symbols and noise of all kinds for config and whole, whose n_symbols, strides and layers it sets, and their LLRs: those
- * of one segment of one layer whose symbols lie side by side. */
+/* Symbols and noise of all kinds for config and whole, whose n_symbols, strides and layers it sets, and their LLRs:
+ * those of one segment of one layer whose symbols lie side by side. */
 void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_random *random);
 void soft_codeword_close(soft_codeword *self);
 

@@ -68,7 +68,7 @@ static void spoil(harness_random *random, size_t i, tiles *self)
         self->in.symbols[2 * i + what] = special_random(random, &self->components);
     else
         self->in.noise_var[i] = special_random(random, &self->noise);
-    specify_symbol(&self->all.of, self->in.symbols + 2 * i, self->in.noise_var[i], i,
+    specify_symbol(&self->all.of, self->in.symbols + 2 * i, self->in.noise_var[i], NULL, i,
                    self->expected + i * self->all.nbytes);
 }
 

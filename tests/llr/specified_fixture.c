@@ -59,10 +59,14 @@ static uint32_t flips_of(const specified_settings *of, uint64_t position)
     return all ^ scrambled;
 }
 
-void specify_symbol(const specified_settings *of, const float *symbol, float noise, uint64_t position, uint8_t *to)
+void specify_symbol(const specified_settings *of, const float *symbol, float noise, const float *gain,
+                    uint64_t position, uint8_t *to)
 {
     const nr_constellation *c = llr_constellation(of->modulation);
-    const nr_noise what = {.value = noise, .is_inverse = of->form == SOFTQAM_NOISE_FORM_INVERSE};
+    const nr_noise what = {.value = noise,
+                           .is_inverse = of->form == SOFTQAM_NOISE_FORM_INVERSE,
+                           .has_gain = gain != NULL,
+                           .gain = gain ? *gain : 1};
     const uint32_t flipped = flips_of(of, position);
     union {
         int8_t s8[NR_MAX_BITS];
@@ -94,7 +98,7 @@ void specify_from(const specified_settings *of, uint64_t position, const float *
 {
     const size_t nbytes = softqam_output_nbytes(of->format, of->modulation, 1);
     for (size_t i = 0; i < n; i++)
-        specify_symbol(of, symbols + 2 * i, noise[i * noise_stride], position + i, to + i * nbytes);
+        specify_symbol(of, symbols + 2 * i, noise[i * noise_stride], NULL, position + i, to + i * nbytes);
 }
 
 void specify(const specified_settings *of, const float *symbols, const float *noise, size_t noise_stride, size_t n,

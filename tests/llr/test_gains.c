@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contract.h"
-#include "llr_fixture.h"
 #include "max_log.h"
+#include "specified_fixture.h"
 
 enum { STREAM_LAYOUTS = 1, STREAM_ONES, STREAM_TRUTH };
 enum { MAX_ELEMENTS = 1500, MAX_STRIDE = 8, MAX_LAYERS = SOFTQAM_MAX_LAYERS };
@@ -115,43 +114,25 @@ static void fill(harness_random *random, trial *self)
 }
 
 /* The symbol's values as specified. */
-static void specify(const trial *self, size_t i, uint8_t *to)
+static void specify_in(const trial *self, size_t i, uint8_t *to)
 {
     const softqam_segment *segment = &self->segment;
     const softqam_demodulator_config *config = &self->config;
-    const nr_constellation *constellation = llr_constellation(config->modulation);
     const softqam_layer *layer = &segment->layers[i % segment->n_layers];
-    const size_t element = i / segment->n_layers, n_bits = (size_t)constellation->n_bits;
+    const size_t element = i / segment->n_layers, at = element * segment->noise_stride;
     const size_t sample_nbytes = softqam_input_symbol_nbytes(config->input_format);
-    const uint64_t position = segment->first_symbol + i;
+    const specified_settings of = {.modulation = config->modulation,
+                                   .format = config->output_format,
+                                   .form = config->noise_form,
+                                   .sign = config->sign,
+                                   .scale = config->llr_scale,
+                                   .limit = config->llr_limit,
+                                   .is_descrambled = segment->descramble,
+                                   .c_init = segment->c_init};
     float symbol[2];
     harness_widen(config->input_format, 0,
                   (const uint8_t *)layer->symbols + element * segment->symbol_stride * sample_nbytes, 1, symbol);
-    const float noise_value = layer->noise_var[element * segment->noise_stride];
-    nr_noise noise = config->noise_form == SOFTQAM_NOISE_FORM_INVERSE ? nr_inverse_noise_var(noise_value)
-                                                                      : nr_noise_var(noise_value);
-    noise.has_gain = true;
-    noise.gain = layer->gain[element * segment->noise_stride];
-    uint32_t flips = 0;
-    if (segment->descramble)
-        assert_int_equal(softqam_gold_sequence(segment->c_init, position * n_bits, n_bits, &flips), SOFTQAM_OK);
-    flips ^= config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0;
-    switch (config->output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        contract_s8(constellation, symbol, noise, position, flips, config->llr_scale, config->llr_limit, (int8_t *)to);
-        break;
-    case SOFTQAM_OUTPUT_S16:
-        contract_s16(constellation, symbol, noise, position, flips, config->llr_scale, config->llr_limit,
-                     (int16_t *)(void *)to);
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        contract_f16(constellation, symbol, noise, position, flips, (uint16_t *)(void *)to);
-        break;
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8:
-        contract_f32(constellation, symbol, noise, position, flips, (float *)(void *)to);
-        break;
-    }
+    specify_symbol(&of, symbol, layer->noise_var[at], &layer->gain[at], segment->first_symbol + i, to);
 }
 
 static softqam_demodulator *create(const trial *self, softqam_context *context)
@@ -173,7 +154,7 @@ static void check(const llr_contexts *on, trial *self)
     harness_buffer_open(&out, n * nbytes);
     assert_non_null(expected);
     for (size_t i = 0; i < n; i++)
-        specify(self, i, expected + i * nbytes);
+        specify_in(self, i, expected + i * nbytes);
     for (size_t c = 0; c < on->n; c++) {
         scoped_demodulator *demodulator = create(self, on->items[c]);
         harness_buffer_place_at_end(&out, n * nbytes, 0);
