@@ -377,17 +377,17 @@ HARNESS_TEST(test_every_overlap)
         if (moves_noise && is_u8)
             continue;
         scoped_demodulator *demodulator = api_create(&config);
-        for (size_t place = OUT - nbytes - ROOM; place <= OUT + out_nbytes + ROOM; place += moves_noise ? 4 : 1) {
+        for (size_t offset = OUT - nbytes - ROOM; offset <= OUT + out_nbytes + ROOM; offset += moves_noise ? 4 : 1) {
             uint8_t expected[sizeof memory];
             fill_memory(expected);
-            const bool overlaps = place + nbytes > OUT && place < OUT + out_nbytes;
-            const softqam_status status = softqam_demodulate(demodulator, at(moves_noise ? IN : place),
+            const bool overlaps = offset + nbytes > OUT && offset < OUT + out_nbytes;
+            const softqam_status status = softqam_demodulate(demodulator, at(moves_noise ? IN : offset),
                                                              at(is_u8         ? NONE
-                                                                : moves_noise ? place
+                                                                : moves_noise ? offset
                                                                               : NOISE),
                                                              N, at(OUT));
             if (overlaps)
-                api_check_refusal(status, overlap, "a place", place);
+                api_check_refusal(status, overlap, "an offset", offset);
             else
                 assert_int_equal(status, SOFTQAM_OK);
             if (!overlaps)

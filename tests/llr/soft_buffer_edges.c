@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Soft buffers at the ends of what their fields hold, right beside inputs, and in a caller's own floating-point
- * environment. */
+/* Soft buffers at the ends of what their fields hold, and in a caller's own floating-point environment. */
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,37 +75,6 @@ HARNESS_TEST(test_largest_buffer)
         for (size_t c = 0; c < on.all.n; c++)
             check_largest(harness_llr_formats[k],
                           harness_backend() == SOFTQAM_BACKEND_CPU ? on.all.items[c] : on.plain);
-}
-
-/* Code blocks that are not transmitted have no room where the others lie one behind the other: an input may begin right
- * behind those. */
-HARNESS_TEST(test_input_behind_transmitted_blocks)
-{
-    enum { N_CB = 64, N_SENT = 2 };
-    struct {
-        int8_t buffers[N_SENT * N_CB];
-        float symbols[N_SYMBOLS][2];
-        float noise_var;
-    } memory;
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
-    scoped_demodulator *demodulator = create(SOFTQAM_OUTPUT_S8, on.all.items[0]);
-    softqam_codeword codeword = {.n_bits = 8 * N_SYMBOLS,
-                                 .n_code_blocks = 8,
-                                 .n_cbg = 4,
-                                 .cbgti = 4,
-                                 .buffers = memory.buffers,
-                                 .deinterleave = 1,
-                                 .n_cb = N_CB};
-    memset(&memory, 0, sizeof memory);
-    memcpy(memory.symbols, symbols, sizeof symbols);
-    memory.noise_var = noise_var;
-    softqam_segment segment = segment_of(&codeword, N_SYMBOLS);
-    segment.layers[0].symbols = memory.symbols;
-    segment.layers[0].noise_var = &memory.noise_var;
-    harness_demodulate_segments(demodulator, &segment, 1);
-    assert_memory_equal(memory.symbols, symbols, sizeof symbols);
-    segment.codeword.cbgti = 6; /* two code blocks more, whose buffers the inputs lie in */
-    assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
 }
 
 /* Sums of tiny numbers, which a caller's modes would round elsewhere or flush; fillers that are subnormal. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Soft buffers as decoders lay them out. Each test has a first transmission and a retransmission, one call an OFDM
+/* Soft buffers as decoders lay them out. Each layout has a first transmission and a retransmission, one call an OFDM
  * symbol, and what that decoder's own rate recovery leaves in memory: here by a list of the positions that carry bits,
  * turned until it begins at k0, as its users would write it, and not by the reference. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ enum { STREAM_LAYOUTS = 100 };
 enum { C = 5, Z_C = 24, F = 40, N = 66 * Z_C, K_PRIME = 22 * Z_C - F, FIRST_FILLER = K_PRIME - 2 * Z_C, N_OFDM = 12 };
 
 typedef struct layout {
+    const char *name;
     softqam_output_format format;
     softqam_sign sign;
     float llr_scale;
@@ -141,8 +143,8 @@ static void compare(const char *name, const layout *of, const uint8_t *got, cons
 {
     for (size_t i = 0; i < C * stride_of(of) * nbytes; i++)
         if (got[i] != image[i])
-            fail_msg("%s: value %zu of code block %zu, byte %zu is %d, not %d", name, i / nbytes % stride_of(of),
-                     i / nbytes / stride_of(of), i % nbytes, got[i], image[i]);
+            fail_msg("%s, %s: value %zu of code block %zu, byte %zu is %d, not %d", of->name, name,
+                     i / nbytes % stride_of(of), i / nbytes / stride_of(of), i % nbytes, got[i], image[i]);
 }
 
 static void check(const layout *of)
@@ -182,108 +184,33 @@ static void check(const layout *of)
     soft_codeword_close(&sent[1]);
 }
 
-/* OCUDU, srsRAN Project: its LLRs end at 120, fillers are its infinity, 127, which stays. Code blocks' buffers come
- * from a pool. */
-HARNESS_TEST(test_ocudu)
+HARNESS_TEST(test_layouts)
 {
-    check(&(layout){.format = SOFTQAM_OUTPUT_S8,
-                    .llr_limit = 120,
-                    .multiple = 1,
-                    .filler_value = 127,
-                    .sum_limit = 120,
-                    .has_pointers = true});
-}
-
-/* OAI: a circular buffer of int16 for each code block. OAI writes fillers itself and saturates to 8 bits when it
- * decodes, so that sums may be larger before. */
-HARNESS_TEST(test_oai)
-{
-    check(
-        &(layout){.format = SOFTQAM_OUTPUT_S16, .llr_scale = 6, .llr_limit = 2047, .multiple = 16, .sum_limit = 2047});
-}
-
-/* cuPHY: halves, 2 Zc zeros in front, the distance a multiple of 8, fillers and limit 10000. */
-HARNESS_TEST(test_cuphy)
-{
-    check(&(layout){.format = SOFTQAM_OUTPUT_F16,
-                    .llr_limit = 10000,
-                    .n_front = (size_t)2 * Z_C,
-                    .multiple = 8,
-                    .filler_value = 10000,
-                    .sum_limit = 10000});
-}
-
-/* DPDK bbdev where the host combines. The device's input is then all that rv 0 sends: the buffer without its fillers,
- * which a codeword gives whose n_cb and k0 do not count them. Then with fillers, as harq_combined_input has them for a
- * device with RTE_BBDEV_LDPC_INTERNAL_HARQ_MEMORY_FILLERS. LLRs have llr_size 6 and llr_decimals 2. */
-HARNESS_TEST(test_bbdev_harq_of_the_host)
-{
-    layout of = {.format = SOFTQAM_OUTPUT_S8,
-                 .llr_scale = 4,
-                 .llr_limit = 31,
-                 .multiple = 1,
-                 .has_no_fillers = true,
-                 .sum_limit = 31,
-                 .has_pointers = true};
-    check(&of);
-    of.has_no_fillers = false;
-    of.filler_value = 31;
-    check(&of);
-}
-
-/* Sionna: LLRs of the opposite sign, 2 Zc zeros in front; a filler, which is 0, is -llr_max. */
-HARNESS_TEST(test_sionna)
-{
-    check(&(layout){.format = SOFTQAM_OUTPUT_F32,
-                    .sign = SOFTQAM_SIGN_POSITIVE_IS_1,
-                    .n_front = (size_t)2 * Z_C,
-                    .multiple = 1,
-                    .filler_value = -20,
-                    .sum_limit = (double)3.4028234663852886e38F});
-}
-
-/* py3gpp, MATLAB: N values a code block. Their own fillers are infinite. */
-HARNESS_TEST(test_py3gpp)
-{
-    check(&(layout){.format = SOFTQAM_OUTPUT_F32,
-                    .multiple = 1,
-                    .filler_value = 1000,
-                    .sum_limit = (double)3.4028234663852886e38F});
-}
-
-/* DPDK bbdev where the device keeps HARQ data and recovers the rate: E_r LLRs, no soft buffer. They are f_0, f_1, ..;
- * with RTE_BBDEV_LDPC_DEINTERLEAVER_BYPASS e_0, e_1, .. */
-HARNESS_TEST(test_bbdev_harq_of_the_device)
-{
-    const layout of = {
-        .format = SOFTQAM_OUTPUT_S8, .llr_scale = 4, .llr_limit = 31, .multiple = 1, .has_pointers = true};
-    harness_random random = harness_random_stream(STREAM_LAYOUTS);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
-    SCOPED(soft_codeword_close) soft_codeword sent;
-    open_transmission(&of, &on, &random, false, &sent);
-    sent.whole.codeword = (softqam_codeword){.n_bits = sent.whole.codeword.n_bits,
-                                             .n_code_blocks = C,
-                                             .n_cbg = sent.whole.codeword.n_cbg,
-                                             .cbgti = sent.whole.codeword.cbgti};
-    for (uint32_t is_bypassed = 0; is_bypassed < 2; is_bypassed++) {
-        uint8_t got[C * 900], expected[C * 900];
-        sent.whole.codeword.deinterleave = is_bypassed;
-        memset(got, 0x5a, sizeof got);
-        memset(expected, 0x5a, sizeof expected);
-        for (size_t r = 0; r < C; r++)
-            for (size_t n = 0; n < sent.lengths[r]; n++) {
-                const size_t row = n % sent.Q_m, column = n / sent.Q_m;
-                const size_t at = is_bypassed ? row * (sent.lengths[r] / sent.Q_m) + column : n;
-                expected[r * 900 + at] = sent.llrs[sent.first_values[r] + n];
-            }
-        void *mbufs[C];
-        for (size_t r = 0; r < C; r++)
-            mbufs[r] = got + r * 900;
-        softqam_segment segment = sent.whole;
-        segment.codeword.block_buffers = mbufs;
-        softqam_demodulator *demodulator = soft_create(&sent.config, on.all.items[0]);
-        harness_demodulate_segments(demodulator, &segment, 1);
-        softqam_demodulator_destroy(demodulator);
-        assert_memory_equal(got, expected, sizeof got);
-    }
+    static const layout layouts[] = {
+        /* OCUDU, srsRAN Project: its LLRs end at 120, fillers are its infinity, 127, which stays. Code blocks' buffers
+         * come from a pool. */
+        {"OCUDU", .format = SOFTQAM_OUTPUT_S8, .llr_limit = 120, .multiple = 1, .filler_value = 127, .sum_limit = 120,
+         .has_pointers = true},
+        /* OAI: a circular buffer of int16 for each code block. OAI writes fillers itself and saturates to 8 bits when
+         * it decodes, so that sums may be larger before. */
+        {"OAI", .format = SOFTQAM_OUTPUT_S16, .llr_scale = 6, .llr_limit = 2047, .multiple = 16, .sum_limit = 2047},
+        /* cuPHY: halves, 2 Zc zeros in front, the distance a multiple of 8, fillers and limit 10000. */
+        {"cuPHY", .format = SOFTQAM_OUTPUT_F16, .llr_limit = 10000, .n_front = (size_t)2 * Z_C, .multiple = 8,
+         .filler_value = 10000, .sum_limit = 10000},
+        /* DPDK bbdev where the host combines. The device's input is then all that rv 0 sends: the buffer without its
+         * fillers, which a codeword gives whose n_cb and k0 do not count them. LLRs have llr_size 6, llr_decimals 2. */
+        {"bbdev", .format = SOFTQAM_OUTPUT_S8, .llr_scale = 4, .llr_limit = 31, .multiple = 1, .has_no_fillers = true,
+         .sum_limit = 31, .has_pointers = true},
+        /* With fillers, as harq_combined_input has them for a device with
+         * RTE_BBDEV_LDPC_INTERNAL_HARQ_MEMORY_FILLERS. */
+        {"bbdev with fillers", .format = SOFTQAM_OUTPUT_S8, .llr_scale = 4, .llr_limit = 31, .multiple = 1,
+         .filler_value = 31, .sum_limit = 31, .has_pointers = true},
+        /* Sionna: LLRs of the opposite sign, 2 Zc zeros in front; a filler, which is 0, is -llr_max. */
+        {"Sionna", .format = SOFTQAM_OUTPUT_F32, .sign = SOFTQAM_SIGN_POSITIVE_IS_1, .n_front = (size_t)2 * Z_C,
+         .multiple = 1, .filler_value = -20, .sum_limit = (double)FLT_MAX},
+        /* py3gpp, MATLAB: N values a code block. Their own fillers are infinite. */
+        {"py3gpp", .format = SOFTQAM_OUTPUT_F32, .multiple = 1, .filler_value = 1000, .sum_limit = (double)FLT_MAX},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(layouts); k++)
+        check(&layouts[k]);
 }

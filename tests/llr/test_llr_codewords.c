@@ -54,7 +54,7 @@ static soft_codeword open_codeword(const soft_contexts *on, harness_random *rand
 }
 
 /* Puts the LLRs where they must be, or their complements, into memory of the output's size. */
-static void place_llrs(const soft_codeword *self, size_t value_nbytes, bool complement, uint8_t *out, size_t out_nbytes)
+static void write_llrs(const soft_codeword *self, size_t value_nbytes, bool complement, uint8_t *out, size_t out_nbytes)
 {
     const size_t n_bits = self->Q_m, stride = self->whole.plane_stride;
     memset(out, BETWEEN, out_nbytes);
@@ -77,12 +77,12 @@ static void check(const soft_contexts *on, harness_random *random, const soft_co
     softqam_segment parts[SOFT_MAX_PARTS];
     SCOPED(harness_buffer_close) harness_buffer out;
     harness_buffer_open(&out, nbytes);
-    place_llrs(self, value_nbytes, false, expected, nbytes);
+    write_llrs(self, value_nbytes, false, expected, nbytes);
     soft_codeword_cut(self, random, false, n_parts, parts);
     for (size_t c = 0; c < 2 * on->all.n; c++) {
         scoped_demodulator *demodulator = soft_create(&self->config, on->all.items[c / 2]);
         (c % 2 ? harness_buffer_place_at_start : harness_buffer_place_at_end)(&out, nbytes, gap);
-        place_llrs(self, value_nbytes, true, out.data, nbytes);
+        write_llrs(self, value_nbytes, true, out.data, nbytes);
         for (size_t k = 0; k < n_parts; k++)
             parts[k].out =
                 out.data + (parts[k].first_symbol - whole->first_symbol) * (stride ? 1 : n_bits) * value_nbytes;
