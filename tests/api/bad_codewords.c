@@ -45,9 +45,11 @@ typedef struct bad_row {
         __VA_ARGS__                                                                                                    \
     }
 
-/* Groups of two code blocks each, with the inputs right behind the soft buffers of the first two that are sent. */
-#define TRANSMITTED(groups)                                                                                            \
-    .n_bits = 96, .n_code_blocks = 8, .n_cbg = 4, .cbgti = (groups), .buffers = IN - 80, .deinterleave = 1, .n_cb = 40
+/* Groups of two code blocks each, with the inputs at this distance from the first soft buffer of those that are sent.
+ */
+#define TRANSMITTED(groups, distance)                                                                                  \
+    .n_bits = 96, .n_code_blocks = 8, .n_cbg = 4, .cbgti = (groups), .buffers = IN - (distance), .deinterleave = 1,    \
+    .n_cb = 40
 
 /* An address that lies so many bytes before the end of all addresses. */
 #define BEFORE_END(nbytes) ((void *)(UINTPTR_MAX - (nbytes) + 1))
@@ -270,7 +272,8 @@ HARNESS_TEST(test_soft_buffers)
         BUFFERS(S8, N_CB, overlap, .buffers = IN - (N_CB - 1), .block_stride = 512),
         BUFFERS(F16, N_CB, overlap, .buffers = IN - 2 * (N_CB - 1) + 64, .block_stride = 512),
         /* Four code blocks of eight are transmitted, of which the inputs lie in the third's soft buffer. */
-        ROW(S8, overlap, N_SYMBOLS, TRANSMITTED(6)),
+        ROW(S8, overlap, N_SYMBOLS, TRANSMITTED(6, 80)),
+        ROW(S8, overlap, N_SYMBOLS, TRANSMITTED(4, 79)),
         BUFFERS(S8, N_CB, first_overlaps, POINTERS(IN - (N_CB - 1), OUT)),
         BUFFERS(S8, N_CB, second_overlaps, POINTERS(OUT, IN - (N_CB - 1))),
         BUFFERS(S8, N_CB, too_large, .buffers = OUT, .block_stride = UINT64_MAX),
@@ -311,7 +314,7 @@ HARNESS_TEST(test_accepted_codewords)
         ROW(S8, NULL, 12, SOFT, .n_fillers = 39, .filler_value = -128),
         ROW(S8, NULL, 12, SOFT, .n_fillers = 1, .filler_value = 127, .block_stride = 40),
         ROW(S8, NULL, 12, SOFT, .filler_value = 127, .n_cbg = 32, .cbgti = 2),
-        ROW(S8, NULL, 12, TRANSMITTED(4)), /* what is not transmitted has no room */
+        ROW(S8, NULL, 12, TRANSMITTED(4, 80)), /* what is not transmitted has no room */
         ROW(S8, NULL, 12, GOOD, .deinterleave = 1, .n_cb = 1),
         ROW(S8, NULL, 12, .n_bits = 96, .n_code_blocks = 3, .block_buffers = some_pointers, .deinterleave = 1,
             .n_cb = 40),
