@@ -59,39 +59,6 @@ HARNESS_TEST(test_symbol_sets)
     }
 }
 
-HARNESS_TEST(test_signs_scales_and_limits)
-{
-    static const struct {
-        softqam_output_format output;
-        float scale;
-        int limit;
-    } scales[] = {
-        {SOFTQAM_OUTPUT_S8, 0, 0},   {SOFTQAM_OUTPUT_S8, 0, 1},           {SOFTQAM_OUTPUT_S8, 6, 120},
-        {SOFTQAM_OUTPUT_S8, 1, 63},  {SOFTQAM_OUTPUT_S8, 0x1p-10F, 127},  {SOFTQAM_OUTPUT_S8, 0x1p20F, 64},
-        {SOFTQAM_OUTPUT_S8, 20, 31}, {SOFTQAM_OUTPUT_S16, 0, 0},          {SOFTQAM_OUTPUT_S16, 0x1p14F, 32767},
-        {SOFTQAM_OUTPUT_S16, 6, 1},  {SOFTQAM_OUTPUT_S16, 0x1p-10F, 300},
-    };
-    SCOPED(variants_close_data) variants_data self = variants_open_mixture(STREAM_SCALES, harness_symbol_count(20011));
-    for (size_t k = 0; k < HARNESS_COUNT(scales) * SOFTQAM_NOISE_KINDS * 2; k++) {
-        const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
-        softqam_demodulator_config config;
-        softqam_demodulator_config_init(&config);
-        config.sign = (softqam_sign)(k / SOFTQAM_NOISE_KINDS % 2);
-        config.output_format = scales[k / SOFTQAM_NOISE_KINDS / 2].output;
-        config.llr_scale = scales[k / SOFTQAM_NOISE_KINDS / 2].scale;
-        config.llr_limit = scales[k / SOFTQAM_NOISE_KINDS / 2].limit;
-        variants_call call = variants_call_of(&config, noise);
-        check_data(&call, &self);
-        config.llr_scale = 0;
-        config.llr_limit = 0;
-        for (int output = 0; k < SOFTQAM_NOISE_KINDS * 2 && output < N_OUTPUT_FORMATS; output++) {
-            config.output_format = (softqam_output_format)output;
-            call = variants_call_of(&config, noise);
-            check_data(&call, &self);
-        }
-    }
-}
-
 /* Symbols on which no shortcut may be taken, alone, and one among symbols on which it may. */
 HARNESS_TEST(test_worst_inputs)
 {
@@ -183,23 +150,6 @@ HARNESS_TEST(test_zeros_and_not_finite)
     config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
     const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
     check_data(&call, &self);
-}
-
-/* One noise value for all, of every kind, N0 and 1/N0. */
-HARNESS_TEST(test_noise_of_call)
-{
-    static const float noises[] = {0.01F,   1,    1e-3F, 1e-4F, 1e-9F,      1e-30F,   0x1p-149F, 1e9F,
-                                   FLT_MAX, 0.0F, -0.0F, -1.0F, -0x1p-149F, INFINITY, -INFINITY, NAN};
-    SCOPED(variants_close_data) variants_data self = variants_open_mixture(STREAM_NOISES, 3003);
-    for (size_t k = 0; k < HARNESS_COUNT(noises) * HARNESS_N_LLR_FORMATS * 2; k++) {
-        softqam_demodulator_config config;
-        softqam_demodulator_config_init(&config);
-        config.output_format = harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS];
-        config.noise_form = k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
-        const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
-        self.noise[0] = noises[k / 2 / HARNESS_N_LLR_FORMATS];
-        check_data(&call, &self);
-    }
 }
 
 static double random_between(harness_random *random, double from, double to)

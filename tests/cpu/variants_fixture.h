@@ -11,10 +11,8 @@
 /* Streams of random numbers: one a test, so that a test gives the same alone as among the others. */
 enum {
     STREAM_SETS = 1,
-    STREAM_SCALES,
     STREAM_WORST,
     STREAM_ENVIRONMENT,
-    STREAM_NOISES,
     STREAM_INTEGERS,
     STREAM_LARGE,
     STREAM_COPY,
