@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: whoever holds one keeps it alive, whatever the order in which it all ends; what is prepared; which variant
- * of the CPU's loops runs. */
-#include <pthread.h>
+ * of the CPU's loops runs. test_load.c has many threads at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "tasks.h"
 
 /* Enough for the context's threads to be worth starting. */
-enum { LARGE_SYMBOLS = 60000, N_CALLERS = 4 };
+enum { LARGE_SYMBOLS = 60000 };
 
 /* The caller's hold ends before, between or after the demodulators'. */
 HARNESS_TEST(test_ends_in_any_order)
@@ -222,42 +221,4 @@ HARNESS_TEST(test_variants)
         setenv("SOFTQAM_CPU_VARIANT", before, 1);
     else
         unsetenv("SOFTQAM_CPU_VARIANT");
-}
-
-/* Everything at once: the default context made and freed, one that is shared prepared and used. */
-static void *live_in_contexts(void *argument)
-{
-    softqam_context *shared = argument;
-    for (int round = 0; round < 20; round++) {
-        softqam_demodulator *demodulators[2] = {NULL, NULL};
-        softqam_demodulator_config config = api_config_in(NULL);
-        bool good = softqam_demodulator_create(&demodulators[0], &config) == SOFTQAM_OK;
-        config.context = shared;
-        good = good && softqam_demodulator_create(&demodulators[1], &config) == SOFTQAM_OK &&
-               softqam_context_prepare(shared, SOFTQAM_PREPARE_ALL) == SOFTQAM_OK;
-        for (int k = 0; k < 2 && good; k++) {
-            uint8_t out[sizeof api_soft_bits];
-            good = softqam_demodulate(demodulators[k], api_symbols, NULL, API_SYMBOLS, out) == SOFTQAM_OK &&
-                   memcmp(out, api_soft_bits, sizeof out) == 0;
-        }
-        softqam_demodulator_destroy(demodulators[round % 2]);
-        softqam_demodulator_destroy(demodulators[1 - round % 2]);
-        if (!good)
-            return argument;
-    }
-    return NULL;
-}
-
-HARNESS_TEST(test_many_threads)
-{
-    const softqam_context_config config = api_context_config();
-    scoped_context *shared = api_create_context(&config);
-    pthread_t threads[N_CALLERS];
-    for (int k = 0; k < N_CALLERS; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, live_in_contexts, shared), 0);
-    for (int k = 0; k < N_CALLERS; k++) {
-        void *failed;
-        assert_int_equal(pthread_join(threads[k], &failed), 0);
-        assert_null(failed);
-    }
 }

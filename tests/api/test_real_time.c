@@ -277,47 +277,39 @@ HARNESS_TEST(test_counting_counts)
     assert_true(counts[THREAD] >= 2);
 }
 
-/* Sixteen threads on one demodulator of each format, of a context of one thread. */
-HARNESS_TEST(test_one_thread_takes_no_lock)
+/* Threads that call demodulators of every format on a context of n_threads, and what may be counted meanwhile. */
+static void check_calls(unsigned n_threads, bool prepares, unsigned n_callers, size_t n_symbols, size_t n_calls,
+                        unsigned allowed)
 {
-    SCOPED(close_crowd) crowd self;
+    crowd self;
     pthread_t threads[N_CALLERS];
-    scoped_context *context = open_context(1);
-    open_crowd(&self, context, N_SYMBOLS, N_CALLS / 4);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    run_crowd(&self, N_CALLERS, threads);
-    assert_none_but(0, "calls on one thread");
-    join_crowd(&self, N_CALLERS, threads);
+    scoped_context *context = open_context(n_threads);
+    open_crowd(&self, context, n_symbols, n_calls);
+    if (prepares)
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    run_crowd(&self, n_callers, threads);
+    assert_none_but(allowed, prepares ? "prepared calls" : "calls");
+    join_crowd(&self, n_callers, threads);
+    close_crowd(&self);
 }
 
-/* The same where nothing was prepared: with one thread there is nothing to prepare, for calls that no GPU is looked
- * for.
- */
+HARNESS_TEST(test_one_thread_takes_no_lock)
+{
+    check_calls(1, true, N_CALLERS, N_SYMBOLS, N_CALLS / 4, 0);
+}
+
+/* With one thread there is nothing to prepare, for calls that no GPU is looked for. */
 HARNESS_TEST(test_small_calls_need_no_preparation)
 {
-    SCOPED(close_crowd) crowd self;
-    pthread_t threads[N_CALLERS];
-    scoped_context *context = open_context(1);
-    open_crowd(&self, context, N_SYMBOLS, 3);
-    run_crowd(&self, N_CALLERS, threads);
-    assert_none_but(0, "calls on one thread, unprepared");
-    join_crowd(&self, N_CALLERS, threads);
+    check_calls(1, false, N_CALLERS, N_SYMBOLS, 3, 0);
 }
 
 /* With threads of the context's: those sleep and are woken, and that is all. */
 HARNESS_TEST(test_many_threads_take_no_lock)
 {
-    enum { N_LARGE_CALLERS = 4 };
-    SCOPED(close_crowd) crowd self;
-    pthread_t threads[N_LARGE_CALLERS];
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    scoped_context *context = open_context(4);
-    open_crowd(&self, context, LARGE_SYMBOLS, 4);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    run_crowd(&self, N_LARGE_CALLERS, threads);
-    assert_none_but(1U << SLEEP, "calls on four threads");
-    join_crowd(&self, N_LARGE_CALLERS, threads);
+    check_calls(4, true, 4, LARGE_SYMBOLS, 4, 1U << SLEEP);
 }
 
 /* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
