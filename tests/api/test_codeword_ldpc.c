@@ -417,6 +417,8 @@ HARNESS_TEST(test_refusals)
         ROW("grant.tbs_lbrm is 9000, but n_ref is not 0: give one of them", GOOD, .tbs_lbrm = 9000, .n_ref = 1),
         ROW("grant.tbs_lbrm is 1, which leaves no buffer: N_ref is 0", GOOD, .tbs_lbrm = 1),
         ROW("grant.reserved is not 0", GOOD, .reserved = {1}),
+        ROW("grant.reserved is not 0", GOOD, .reserved = {0, 1}),
+        ROW("grant.reserved is not 0", GOOD, .reserved = {0, 0, (uint64_t)1 << 63}),
         ROW("grant.reserved is not 0", GOOD, .reserved = {0, 0, 0, 1}),
     };
     softqam_codeword codeword, codeword_before;
