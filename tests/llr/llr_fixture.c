@@ -27,12 +27,6 @@ void llr_close_input(llr_input *self)
     free(self->symbols);
 }
 
-uint8_t *llr_answer(softqam_output_format format, const llr_input *in)
-{
-    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
-    return harness_answer(&setup, in->symbols, in->noise_var, in->n_symbols);
-}
-
 const nr_constellation *llr_constellation(softqam_modulation modulation)
 {
     switch (modulation) {

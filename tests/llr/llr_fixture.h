@@ -18,9 +18,6 @@ llr_input llr_open_input(size_t n_symbols);
 llr_input llr_open_mixture(uint32_t stream, harness_noise noise, size_t n_symbols);
 void llr_close_input(llr_input *self);
 
-/* harness_answer() with a noise variance for each symbol. */
-uint8_t *llr_answer(softqam_output_format format, const llr_input *in);
-
 const nr_constellation *llr_constellation(softqam_modulation modulation);
 
 /* LLR i, counted in values. */

@@ -10,7 +10,6 @@
 enum {
     STREAM_SEGMENTS = 1,
     STREAM_MANY,
-    STREAM_LAYERS,
 };
 
 /* A segment, where it lies in the output, and what must be there. */
@@ -196,34 +195,6 @@ HARNESS_TEST(test_many_segments)
         check_segments(&setup, 500, &random);
         setup.context.chunk_symbols = 20000;
         check_segments(&setup, 129, &random);
-    }
-}
-
-/* Layers side by side, as an equaliser leaves them: the same memory read by several segments, each with its own output.
- */
-HARNESS_TEST(test_interleaved_layers)
-{
-    enum { N_LAYERS = 4, N_SYMBOLS = 12345 };
-    SCOPED(llr_close_input)
-    llr_input all = llr_open_mixture(STREAM_LAYERS, HARNESS_NOISE_ANY, (size_t)N_LAYERS * N_SYMBOLS);
-    scoped_memory uint8_t *expected = llr_answer(SOFTQAM_OUTPUT_S8, &all);
-    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    scoped_demodulator *demodulator = harness_create(&setup);
-    scoped_memory uint8_t *out = harness_alloc((size_t)N_LAYERS * N_SYMBOLS * HARNESS_SYMBOL_BITS);
-    softqam_segment segments[N_LAYERS];
-    for (size_t layer = 0; layer < N_LAYERS; layer++) {
-        segments[layer] = (softqam_segment){
-            .n_symbols = N_SYMBOLS,
-            .layers = {{.symbols = all.symbols + 2 * layer, .noise_var = all.noise_var + layer}},
-            .symbol_stride = N_LAYERS,
-            .noise_stride = N_LAYERS,
-            .out = out + layer * N_SYMBOLS * HARNESS_SYMBOL_BITS,
-        };
-    }
-    harness_demodulate_segments(demodulator, segments, N_LAYERS);
-    for (size_t i = 0; i < (size_t)N_LAYERS * N_SYMBOLS; i++) {
-        assert_memory_equal(out + (i % N_LAYERS * N_SYMBOLS + i / N_LAYERS) * HARNESS_SYMBOL_BITS,
-                            expected + i * HARNESS_SYMBOL_BITS, HARNESS_SYMBOL_BITS);
     }
 }
 
