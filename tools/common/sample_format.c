@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_format.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,14 +52,17 @@ static const struct contents contents_of[] = {
     [FILE_SOFT_BITS] = {soft_bit_formats, N_OUTPUT_KINDS, "soft bits or LLRs"},
 };
 
-/* The format with a suffix, in any case, which starts at the dot or after it; NULL for none. */
-static const struct format *find(const struct contents *contents, const char *suffix)
+/* The format with a suffix, in any case, which starts at the dot or after it, and how the table has it; NULL for none.
+ */
+static const struct format *find(const struct contents *contents, const char *suffix, const char **in_table)
 {
     const bool has_dot = suffix && *suffix == '.';
     for (size_t i = 0; suffix && i < contents->n; i++)
         for (const char *const *known = contents->formats[i].suffixes; *known; known++)
-            if (!strcasecmp(*known + !has_dot, suffix))
+            if (!strcasecmp(*known + !has_dot, suffix)) {
+                *in_table = *known;
                 return &contents->formats[i];
+            }
     return NULL;
 }
 
@@ -81,16 +83,16 @@ int sample_format_choose(enum file_contents kind, const char *option, const char
     const struct contents *contents = &contents_of[kind];
     const struct contents *other = &contents_of[kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS];
     const char *suffix = file_name_suffix(path);
-    const struct format *format = find(contents, named ? named : suffix);
-    char list[LIST_NBYTES], lower[16] = "";
+    const char *in_table;
+    const struct format *format = find(contents, named ? named : suffix, &in_table);
+    char list[LIST_NBYTES];
     if (format && !(named && *named == '.'))
         return format->value;
-    for (size_t i = 0; suffix && suffix[i] && i + 1 < sizeof lower; i++)
-        lower[i] = (char)tolower((unsigned char)suffix[i]);
     if (named)
         message_print(option, "'%s' is not one of %s", named, list_names(contents, list));
-    else if (find(other, suffix)) /* such as swapped operands, which would replace the capture */
-        message_print(path, "suffix %s means %s, not %s; %s overrides it", lower, other->what, contents->what, option);
+    else if (find(other, suffix, &in_table)) /* such as swapped operands, which would replace the capture */
+        message_print(path, "suffix %s means %s, not %s; %s overrides it", in_table, other->what, contents->what,
+                      option);
     else if (suffix && !any_suffix) /* any choice would be a guess */
         message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option,
                       list_names(contents, list));
@@ -101,8 +103,9 @@ int sample_format_choose(enum file_contents kind, const char *option, const char
 
 bool sample_format_has_suffix(const char *path)
 {
-    const char *suffix = file_name_suffix(path);
-    return find(&contents_of[FILE_SYMBOLS_IN], suffix) || find(&contents_of[FILE_SOFT_BITS], suffix);
+    const char *suffix = file_name_suffix(path), *in_table;
+    return find(&contents_of[FILE_SYMBOLS_IN], suffix, &in_table) ||
+           find(&contents_of[FILE_SOFT_BITS], suffix, &in_table);
 }
 
 const char *sample_format_name(enum output_kind kind)
