@@ -64,9 +64,9 @@ static char *read_text(const struct sigmf_input *input, size_t *length)
         read = refuse(input, "not a file of metadata: %s", file.nbytes < 0 ? "no regular file" : "over 1 GiB");
     else if (read && !(text = malloc((size_t)file.nbytes + 1)))
         read = refuse(input, "out of memory");
-    read = text && input_file_read_at(&file, 0, text, (size_t)file.nbytes, length);
+    read = read && input_file_read_at(&file, 0, text, (size_t)file.nbytes, length);
     input_file_close(&file);
-    if (read) {
+    if (read && text) {
         text[*length] = '\0';
         return text;
     }
