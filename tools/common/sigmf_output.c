@@ -13,7 +13,7 @@
 #include "sigmf.h"
 #include "utf8.h"
 
-static const char extension_name[] = SIGMF_EXTENSION, extension_version[] = "1.0.0";
+static const char extension_version[] = "1.0.0";
 static const char default_version[] = "1.2.0"; /* of SigMF, where the input does not say */
 
 /* NULL for what SigMF has no datatype for. */
@@ -23,9 +23,14 @@ static const char *const datatypes[N_OUTPUT_KINDS] = {[OUTPUT_U8] = "ru8",
                                                       [OUTPUT_S16] = "ri16_le",
                                                       [OUTPUT_F32] = "rf32_le"};
 
-/* What is true of the input's data and not of the output's, and where it goes; NULL: nowhere. */
+static const char *const sample_datatypes[] = {[SOFTQAM_INPUT_CF32] = "cf32_le",
+                                               [SOFTQAM_INPUT_CS16] = "ci16_le",
+                                               [SOFTQAM_INPUT_CS8] = "ci8",
+                                               [SOFTQAM_INPUT_CF16] = NULL};
+
+/* Members that are true of the input's data and not of the output's, and their names there; NULL: they are left out. */
 static const struct {
-    const char *name, *input_name;
+    const char *name, *output_name;
 } input_only[] = {{"core:datatype", "softqam:input_datatype"},
                   {"core:recorder", "softqam:input_recorder"},
                   {"core:data_doi", NULL},
@@ -41,7 +46,7 @@ static const struct {
 
 static const cJSON *input_member(const struct sigmf_output *output, const char *name)
 {
-    return output->input ? cJSON_GetObjectItemCaseSensitive(output->input->document, name) : NULL;
+    return output && output->input ? cJSON_GetObjectItemCaseSensitive(output->input->document, name) : NULL;
 }
 
 int sigmf_output_check(const struct sigmf_output *output)
@@ -61,46 +66,57 @@ int sigmf_output_check(const struct sigmf_output *output)
     return EXIT_COMMAND;
 }
 
-/* Metadata in the making. */
+bool sigmf_samples_check(softqam_input_format format)
+{
+    return sample_datatypes[format] != NULL;
+}
+
+/* An object in the making, and whether memory has been enough so far. */
 struct builder {
-    const struct sigmf_output *output;
-    bool sound; /* until memory is short */
+    cJSON *object;
+    bool sound;
 };
 
-/* Adds or replaces. Takes the value over. */
-static void set(struct builder *builder, cJSON *object, const char *name, cJSON *value)
+/* Adds or replaces a member, or, without a name, appends to an array. Takes the value over. */
+static void set(struct builder *builder, const char *name, cJSON *value)
 {
-    cJSON_DeleteItemFromObjectCaseSensitive(object, name);
-    if (value && cJSON_AddItemToObject(object, name, value))
+    if (name)
+        cJSON_DeleteItemFromObjectCaseSensitive(builder->object, name);
+    if (value &&
+        (name ? cJSON_AddItemToObject(builder->object, name, value) : cJSON_AddItemToArray(builder->object, value)))
         return;
     cJSON_Delete(value);
     builder->sound = false;
 }
 
-static void set_string(struct builder *builder, cJSON *object, const char *name, const char *value)
+static void set_number(struct builder *builder, const char *name, double value)
 {
+    set(builder, name, cJSON_CreateNumber(value));
+}
+
+/* No value, NULL, sets nothing. A file's name need not be UTF-8, as JSON is. */
+static void set_string(struct builder *builder, const char *name, const char *value)
+{
+    cJSON *text = value ? cJSON_CreateString(value) : NULL;
+    if (text)
+        utf8_repair(text->valuestring);
     if (value)
-        set(builder, object, name, cJSON_CreateString(value));
+        set(builder, name, text);
 }
 
-static void set_number(struct builder *builder, cJSON *object, const char *name, double value)
+/* What has been built, or NULL. */
+static cJSON *finish(struct builder *builder)
 {
-    set(builder, object, name, cJSON_CreateNumber(value));
-}
-
-/* Takes the item over. */
-static void append(struct builder *builder, cJSON *array, cJSON *item)
-{
-    if (item && cJSON_AddItemToArray(array, item))
-        return;
-    cJSON_Delete(item);
-    builder->sound = false;
+    if (builder->sound)
+        return builder->object;
+    cJSON_Delete(builder->object);
+    return NULL;
 }
 
 /* The input's captures or annotations. What was before a capture's samples is not there any more. */
-static cJSON *carry_segments(const struct builder *builder, const char *name)
+static cJSON *carry_segments(const struct sigmf_output *output, const char *name)
 {
-    const cJSON *array = input_member(builder->output, name);
+    const cJSON *array = input_member(output, name);
     cJSON *carried = array ? cJSON_Duplicate(array, 1) : cJSON_CreateArray(), *item;
     cJSON_ArrayForEach(item, carried)
     {
@@ -109,157 +125,130 @@ static cJSON *carry_segments(const struct builder *builder, const char *name)
     return carried;
 }
 
-static cJSON *make_captures(struct builder *builder)
+static cJSON *make_captures(const struct sigmf_output *output)
 {
-    cJSON *captures = carry_segments(builder, "captures");
-    if (captures && cJSON_GetArraySize(captures) == 0) {
-        cJSON *capture = cJSON_CreateObject();
-        set_number(builder, capture, "core:sample_start", 0);
-        append(builder, captures, capture);
+    struct builder captures = {carry_segments(output, "captures"), true};
+    if (captures.object && cJSON_GetArraySize(captures.object) == 0) {
+        struct builder capture = {cJSON_CreateObject(), true};
+        set_number(&capture, "core:sample_start", 0);
+        set(&captures, NULL, finish(&capture));
     }
-    return captures;
+    return finish(&captures);
 }
 
 /* The input's global object without what is not true of the output. */
-static cJSON *carry_global(struct builder *builder)
+static cJSON *carry_global(const struct sigmf_output *output)
 {
-    const struct sigmf_output *output = builder->output;
-    cJSON *global = output->input ? cJSON_Duplicate(input_member(output, "global"), 1) : cJSON_CreateObject();
-    for (size_t i = 0; global && i < sizeof input_only / sizeof input_only[0]; i++) {
-        cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(global, input_only[i].name);
-        if (item && input_only[i].input_name)
-            set(builder, global, input_only[i].input_name, item);
+    struct builder global = {output->input ? cJSON_Duplicate(input_member(output, "global"), 1) : cJSON_CreateObject(),
+                             true};
+    for (size_t i = 0; global.object && i < sizeof input_only / sizeof input_only[0]; i++) {
+        cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(global.object, input_only[i].name);
+        if (item && input_only[i].output_name)
+            set(&global, input_only[i].output_name, item);
         else
             cJSON_Delete(item);
     }
-    return global;
+    return finish(&global);
 }
 
-/* Versions before 1 have another form of extensions, so such metadata becomes version 1. */
-static void set_version(struct builder *builder, cJSON *global)
+static cJSON *make_extension(const char *name, const char *version)
 {
-    const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(global, "core:version"));
-    if (!version || *version == '0')
-        set_string(builder, global, "core:version", default_version);
-}
-
-static cJSON *make_extension(struct builder *builder, const char *name, const char *version)
-{
-    cJSON *extension = cJSON_CreateObject();
-    set_string(builder, extension, "name", name);
-    set_string(builder, extension, "version", version);
-    set(builder, extension, "optional", cJSON_CreateTrue());
-    return extension;
+    struct builder extension = {cJSON_CreateObject(), true};
+    set_string(&extension, "name", name);
+    set_string(&extension, "version", version);
+    set(&extension, "optional", cJSON_CreateTrue());
+    return finish(&extension);
 }
 
 /* Declares our namespace beside those of the input. */
-static void set_extensions(struct builder *builder, cJSON *global)
+static void set_extensions(struct builder *global)
 {
-    const cJSON *item, *old = cJSON_GetObjectItemCaseSensitive(global, "core:extensions");
-    cJSON *extensions = cJSON_CreateArray();
+    const cJSON *item, *old = cJSON_GetObjectItemCaseSensitive(global->object, "core:extensions");
+    struct builder extensions = {cJSON_CreateArray(), true};
     cJSON_ArrayForEach(item, old)
     {
         const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
         if (cJSON_IsObject(old) && cJSON_IsString(item)) /* version 0: names with versions */
-            append(builder, extensions, make_extension(builder, item->string, item->valuestring));
-        else if (cJSON_IsString(name) && strcmp(name->valuestring, extension_name) != 0)
-            append(builder, extensions, cJSON_Duplicate(item, 1));
+            set(&extensions, NULL, make_extension(item->string, item->valuestring));
+        else if (cJSON_IsString(name) && strcmp(name->valuestring, SIGMF_EXTENSION) != 0)
+            set(&extensions, NULL, cJSON_Duplicate(item, 1));
     }
-    append(builder, extensions, make_extension(builder, extension_name, extension_version));
-    set(builder, global, "core:extensions", extensions);
+    set(&extensions, NULL, make_extension(SIGMF_EXTENSION, extension_version));
+    set(global, "core:extensions", finish(&extensions));
 }
 
-/* A file's name need not be UTF-8, as JSON is. */
-static void set_input_name(struct builder *builder, cJSON *global)
+/* Versions before 1 have another form of extensions, so such metadata becomes version 1. */
+static void set_version(struct builder *global)
 {
-    const struct sigmf_output *output = builder->output;
-    const char *old = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(global, "core:description"));
+    const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(global->object, "core:version"));
+    if (!version || *version == '0')
+        set_string(global, "core:version", default_version);
+}
+
+static void set_recorder(struct builder *global, const char *tool)
+{
+    char recorder[64];
+    snprintf(recorder, sizeof recorder, "%s %s", tool, softqam_version());
+    set_string(global, "core:recorder", recorder);
+}
+
+static void set_description(struct builder *global, const struct sigmf_output *output)
+{
+    const char *old = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(global->object, "core:description"));
     const char *what = output->kind == OUTPUT_HARD ? "Hard decisions"
                        : output->kind == OUTPUT_U8 ? "Soft bits"
                                                    : "LLRs";
     const struct modulation *modulation = modulation_get(output->config->modulation);
     const size_t nbytes = strlen(output->input_name) + (old ? strlen(old) : 0) + 80;
     char *text = malloc(nbytes);
-    if (!text) {
-        builder->sound = false;
-        return;
-    }
-    snprintf(text, nbytes, "%s of the %s symbols in %s, %u a symbol%s%s", what, modulation->name, output->input_name,
-             modulation->n_bits, old && *old ? ": " : "", old ? old : "");
-    utf8_repair(text);
-    set_string(builder, global, "core:description", text);
+    if (text)
+        snprintf(text, nbytes, "%s of the %s symbols in %s, %u a symbol%s%s", what, modulation->name,
+                 output->input_name, modulation->n_bits, old && *old ? ": " : "", old ? old : "");
+    global->sound = global->sound && text;
+    set_string(global, "core:description", text);
     free(text);
-    cJSON *name = cJSON_CreateString(output->input_name);
-    if (name)
-        utf8_repair(name->valuestring);
-    set(builder, global, "softqam:input", name);
 }
 
 /* Of symbols, and of what was made of them. */
-static void set_modulation(struct builder *builder, cJSON *global, softqam_modulation modulation,
-                           const uint32_t *c_init)
+static void set_modulation(struct builder *global, softqam_modulation modulation, const uint32_t *c_init)
 {
     char text[64];
     const struct modulation *m = modulation_get(modulation);
     snprintf(text, sizeof text, "%s, 3GPP TS 38.211 clause 5.1.%u", m->name, m->clause);
-    set_string(builder, global, "softqam:modulation", m->option);
-    set_string(builder, global, "softqam:constellation", text);
+    set_string(global, "softqam:modulation", m->option);
+    set_string(global, "softqam:constellation", text);
     if (c_init)
-        set_number(builder, global, "softqam:c_init", *c_init);
+        set_number(global, "softqam:c_init", *c_init);
 }
 
-static void set_meaning(struct builder *builder, cJSON *global)
+/* Of soft bits and LLRs: which bit a value means, and how large it is. */
+static void set_meaning(struct builder *global, const struct sigmf_output *output)
 {
-    const struct sigmf_output *output = builder->output;
     const softqam_demodulator_config *config = output->config;
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
-    set_modulation(builder, global, config->modulation, output->c_init);
-    if (output->kind == OUTPUT_HARD) {
-        set_string(builder, global, "softqam:algorithm", "hard decisions: the signs of exact max-log LLRs");
-        return;
-    }
-    set_string(builder, global, "softqam:algorithm",
+    set_string(global, "softqam:algorithm",
                u8 ? "liquid-dsp soft bits: hard decision and nearest neighbours" : "exact max-log LLRs");
-    set_number(builder, global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
-    set_number(builder, global, "softqam:neutral_value", u8 ? 127 : 0);
-    if (config->llr_limit > 0) {
-        set_number(builder, global, "softqam:llr_scale", (double)config->llr_scale);
-        set_number(builder, global, "softqam:llr_limit", config->llr_limit);
-    } else if (!u8) {
-        set_number(builder, global, "softqam:llr_scale", 1);
-    }
-    set_string(builder, global, "softqam:noise_var_origin", output->noise_origin);
+    set_number(global, "softqam:positive_means", config->sign == SOFTQAM_SIGN_POSITIVE_IS_1);
+    set_number(global, "softqam:neutral_value", u8 ? 127 : 0);
+    if (!u8)
+        set_number(global, "softqam:llr_scale", config->llr_limit > 0 ? (double)config->llr_scale : 1);
+    if (config->llr_limit > 0)
+        set_number(global, "softqam:llr_limit", config->llr_limit);
+    set_string(global, "softqam:noise_var_origin", output->noise_origin);
     if (output->noise_var > 0)
-        set_number(builder, global, "softqam:noise_var", output->noise_var);
+        set_number(global, "softqam:noise_var", output->noise_var);
 }
 
-static void set_recorder(struct builder *builder, cJSON *global, const char *tool)
+/* The document's text. */
+static char *print(struct builder *global, const struct sigmf_output *output)
 {
-    char recorder[64];
-    snprintf(recorder, sizeof recorder, "%s %s", tool, softqam_version());
-    set_string(builder, global, "core:recorder", recorder);
-}
-
-static void set_global(struct builder *builder, cJSON *global)
-{
-    const struct sigmf_output *output = builder->output;
-    set_string(builder, global, "core:datatype", datatypes[output->kind]);
-    set_number(builder, global, "core:num_channels", softqam_bits_per_symbol(output->config->modulation));
-    set_version(builder, global);
-    set_recorder(builder, global, output->tool);
-    set_input_name(builder, global);
-    set_string(builder, global, "core:sha512", output->sha512);
-    set_extensions(builder, global);
-    set_string(builder, global, "softqam:input_sha512", output->input_sha512);
-    set_number(builder, global, "softqam:input_scale", (double)output->config->input_scale);
-    set_meaning(builder, global);
-}
-
-/* Prints a document, and deletes it. */
-static char *finish(const struct builder *builder, cJSON *document)
-{
-    char *text = builder->sound ? cJSON_Print(document) : NULL;
-    cJSON_Delete(document);
+    struct builder document = {cJSON_CreateObject(), true};
+    set(&document, "global", finish(global));
+    set(&document, "captures", make_captures(output));
+    set(&document, "annotations", carry_segments(output, "annotations"));
+    cJSON *finished = finish(&document);
+    char *text = finished ? cJSON_Print(finished) : NULL;
+    cJSON_Delete(finished);
     if (!text)
         message_print(NULL, "out of memory");
     return text;
@@ -267,14 +256,36 @@ static char *finish(const struct builder *builder, cJSON *document)
 
 char *sigmf_output_text(const struct sigmf_output *output)
 {
-    struct builder builder = {output, true};
-    cJSON *document = cJSON_CreateObject(), *global = carry_global(&builder);
-    if (global)
-        set_global(&builder, global);
-    set(&builder, document, "global", global);
-    set(&builder, document, "captures", make_captures(&builder));
-    set(&builder, document, "annotations", carry_segments(&builder, "annotations"));
-    return finish(&builder, document);
+    struct builder global = {carry_global(output), true};
+    set_string(&global, "core:datatype", datatypes[output->kind]);
+    set_number(&global, "core:num_channels", softqam_bits_per_symbol(output->config->modulation));
+    set_version(&global);
+    set_recorder(&global, output->tool);
+    set_description(&global, output);
+    set_string(&global, "core:sha512", output->sha512);
+    set_extensions(&global);
+    set_string(&global, "softqam:input", output->input_name);
+    set_string(&global, "softqam:input_sha512", output->input_sha512);
+    set_number(&global, "softqam:input_scale", (double)output->config->input_scale);
+    set_modulation(&global, output->config->modulation, output->c_init);
+    if (output->kind == OUTPUT_HARD)
+        set_string(&global, "softqam:algorithm", "hard decisions: the signs of exact max-log LLRs");
+    else
+        set_meaning(&global, output);
+    return print(&global, output);
+}
+
+char *sigmf_samples_text(const struct sigmf_samples *samples)
+{
+    struct builder global = {cJSON_CreateObject(), true};
+    set_string(&global, "core:datatype", sample_datatypes[samples->format]);
+    set_version(&global);
+    set_recorder(&global, samples->tool);
+    set_string(&global, "core:description", samples->description);
+    set_extensions(&global);
+    set_modulation(&global, samples->modulation, samples->c_init);
+    set_number(&global, "softqam:input_scale", samples->scale);
+    return print(&global, NULL);
 }
 
 bool sigmf_write(struct output_file *file, char *text)
@@ -283,32 +294,4 @@ bool sigmf_write(struct output_file *file, char *text)
                          output_file_finish(file);
     free(text);
     return written;
-}
-
-static const char *const sample_datatypes[] = {[SOFTQAM_INPUT_CF32] = "cf32_le",
-                                               [SOFTQAM_INPUT_CS16] = "ci16_le",
-                                               [SOFTQAM_INPUT_CS8] = "ci8",
-                                               [SOFTQAM_INPUT_CF16] = NULL};
-
-bool sigmf_samples_check(softqam_input_format format)
-{
-    return sample_datatypes[format] != NULL;
-}
-
-char *sigmf_samples_text(const struct sigmf_samples *samples)
-{
-    static const struct sigmf_output nothing;
-    struct builder builder = {&nothing, true};
-    cJSON *document = cJSON_CreateObject(), *global = cJSON_CreateObject();
-    set_string(&builder, global, "core:datatype", sample_datatypes[samples->format]);
-    set_string(&builder, global, "core:version", default_version);
-    set_recorder(&builder, global, samples->tool);
-    set_string(&builder, global, "core:description", samples->description);
-    set_extensions(&builder, global);
-    set_modulation(&builder, global, samples->modulation, samples->c_init);
-    set_number(&builder, global, "softqam:input_scale", samples->scale);
-    set(&builder, document, "global", global);
-    set(&builder, document, "captures", make_captures(&builder));
-    set(&builder, document, "annotations", cJSON_CreateArray());
-    return finish(&builder, document);
 }
