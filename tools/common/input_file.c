@@ -47,30 +47,6 @@ bool input_file_open(struct input_file *file, const char *path)
     return true;
 }
 
-bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t nbytes)
-{
-    if (file->nbytes < 0) {
-        message_print(file->name, "not a regular file, so no part of it can be chosen");
-        return false;
-    }
-    if (lseek(file->fd, (off_t)offset, SEEK_CUR) < 0) {
-        message_print_errno(file->name);
-        return false;
-    }
-    file->nbytes = (int64_t)nbytes;
-    file->limit = nbytes;
-    return true;
-}
-
-bool input_file_limit(struct input_file *file, uint64_t nbytes)
-{
-    if (file->nbytes < 0)
-        file->limit = nbytes;
-    else if (nbytes < (uint64_t)file->nbytes)
-        return input_file_choose_part(file, 0, nbytes);
-    return true;
-}
-
 /* What waiting came to. */
 enum arrival { ARRIVED, NOT_YET, STOPPED };
 
@@ -159,24 +135,31 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
     return input_file_read_available(file, buffer, nbytes, nbytes, NULL, n_read, &is_end);
 }
 
-bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped)
+bool input_file_select(struct input_file *file, uint64_t offset, uint64_t nbytes, uint64_t *n_skipped)
 {
     unsigned char buffer[1 << 14];
     size_t n = 1;
     if (file->nbytes >= 0) {
-        *n_skipped = nbytes < (uint64_t)file->nbytes ? nbytes : (uint64_t)file->nbytes;
+        const uint64_t size = (uint64_t)file->nbytes;
+        *n_skipped = offset < size ? offset : size;
+        if (lseek(file->fd, (off_t)*n_skipped, SEEK_CUR) < 0) {
+            message_print_errno(file->name);
+            return false;
+        }
         file->nbytes -= (int64_t)*n_skipped;
-        if (lseek(file->fd, (off_t)*n_skipped, SEEK_CUR) >= 0)
-            return true;
-        message_print_errno(file->name);
-        return false;
+        if (nbytes < (uint64_t)file->nbytes)
+            file->nbytes = (int64_t)nbytes;
+        if (nbytes < UINT64_MAX)
+            file->limit = (uint64_t)file->nbytes;
+        return true;
     }
-    for (*n_skipped = 0; *n_skipped < nbytes && n > 0; *n_skipped += n) {
-        const uint64_t left = nbytes - *n_skipped;
+    for (*n_skipped = 0; *n_skipped < offset && n > 0; *n_skipped += n) {
+        const uint64_t left = offset - *n_skipped;
         if (!input_file_read(file, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer, &n))
             return false;
     }
     file->n_read = 0; /* counts from here on */
+    file->limit = nbytes;
     return true;
 }
 

@@ -21,14 +21,9 @@ struct input_file {
 
 bool input_file_open(struct input_file *file, const char *path);
 
-/* Of a file of which nothing was read: so many bytes after the next `offset`, which only a regular one can give. */
-bool input_file_choose_part(struct input_file *file, uint64_t offset, uint64_t nbytes);
-
-/* No more than so many bytes. */
-bool input_file_limit(struct input_file *file, uint64_t nbytes);
-
-/* Leaves out bytes at the start; *n_skipped is fewer than nbytes where the file ends before. */
-bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped);
+/* Leaves only nbytes from an offset on, both from the next byte: fewer where the file ends before; UINT64_MAX: all. Of
+ * a pipe reads what is before. *n_skipped is less than the offset where the file ends before it. */
+bool input_file_select(struct input_file *file, uint64_t offset, uint64_t nbytes, uint64_t *n_skipped);
 
 /* Fills the buffer; *n_read is smaller than nbytes only at the end of the input, which for a regular file is not before
  * the size that it had. False without a message when stop_fd ends it. */

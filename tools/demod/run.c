@@ -80,6 +80,14 @@ static bool open_inputs(struct demod_run *run)
                           softqam_bits_per_symbol(config->modulation), 1);
 }
 
+/* Leaves only n symbols from one on, with their values. */
+static bool select_symbols(struct demod_run *run, uint64_t first, uint64_t n_symbols)
+{
+    return side_file_select(&run->noise.values, first, n_symbols) &&
+           side_file_select(&run->comparison.sent, first, n_symbols) &&
+           symbol_source_select(&run->symbols, first, n_symbols);
+}
+
 bool demod_run_start_inputs(struct demod_run *run)
 {
     const uint64_t skip = run->options->skip, count = run->options->count;
@@ -88,9 +96,7 @@ bool demod_run_start_inputs(struct demod_run *run)
     run->n_available = run->symbols.n_symbols;
     return side_file_start(&run->noise.values, &run->symbols, skip) &&
            side_file_start(&run->comparison.sent, &run->symbols, skip) &&
-           (count == UINT64_MAX ||
-            (symbol_source_limit(&run->symbols, count) && side_file_limit(&run->noise.values, count) &&
-             side_file_limit(&run->comparison.sent, count)));
+           (count == UINT64_MAX || select_symbols(run, 0, count));
 }
 
 int demod_run_open(struct demod_run *run)
@@ -141,12 +147,19 @@ static uint64_t at_most(uint64_t n, uint64_t other)
     return n < other ? n : other;
 }
 
+/* A pipe's part would begin where another process has read to. */
+static bool check_has_parts(const struct input_file *file)
+{
+    if (file->fd >= 0 && file->nbytes < 0)
+        message_print(file->name, "not a regular file, so no part of it can be chosen");
+    return file->fd < 0 || file->nbytes >= 0;
+}
+
 bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
-    if (run->symbols.n_symbols < 0) {
-        message_print(run->symbols.file.name, "not a regular file, so no part of it can be chosen");
+    if (!check_has_parts(&run->symbols.file) || !check_has_parts(&run->noise.values.file) ||
+        !check_has_parts(&run->comparison.sent.file))
         return false;
-    }
     if (run->options->output_kind == OUTPUT_BITS && demod_run_output_bits(run) % 8 > 0) {
         message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
         return false;
@@ -158,9 +171,8 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
                    n_units = (n + unit - 1) / unit;
     const uint64_t first = at_most(n, unit * part_start(n_units, index, n_parts));
     const uint64_t end = at_most(n, unit * part_start(n_units, index + 1, n_parts));
-    return side_file_choose_part(&run->noise.values, first, end - first) &&
-           side_file_choose_part(&run->comparison.sent, first, end - first) &&
-           symbol_source_choose_part(&run->symbols, first, end - first);
+    run->symbols.first_symbol = first;
+    return select_symbols(run, first, end - first);
 }
 
 /* Chunks that the user wants longer than that are not cut; a known small input needs no more memory than it fills. */

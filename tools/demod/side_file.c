@@ -27,7 +27,7 @@ bool side_file_start(struct side_file *side, const struct symbol_source *symbols
     uint64_t n_skipped;
     if (!side->item)
         return true;
-    if (skip > 0 && !input_file_skip(&side->file, nbytes_of(side, skip), &n_skipped))
+    if (!input_file_select(&side->file, nbytes_of(side, skip), UINT64_MAX, &n_skipped))
         return false;
     if (side->file.nbytes < 0 || symbols->n_symbols < 0)
         return true;
@@ -45,14 +45,11 @@ bool side_file_start(struct side_file *side, const struct symbol_source *symbols
     return false;
 }
 
-bool side_file_limit(struct side_file *side, uint64_t count)
+bool side_file_select(struct side_file *side, uint64_t first, uint64_t n_symbols)
 {
-    return !side->item || input_file_limit(&side->file, nbytes_of(side, count));
-}
-
-bool side_file_choose_part(struct side_file *side, uint64_t first, uint64_t n_symbols)
-{
-    return !side->item || input_file_choose_part(&side->file, nbytes_of(side, first), nbytes_of(side, n_symbols));
+    uint64_t n_skipped;
+    return !side->item ||
+           input_file_select(&side->file, nbytes_of(side, first), nbytes_of(side, n_symbols), &n_skipped);
 }
 
 bool side_file_read(struct side_file *side, const char *symbols_name, void *values, size_t n)

@@ -29,11 +29,8 @@ bool side_file_open(struct side_file *side, const char *path, const char *item, 
  * both is known beforehand. */
 bool side_file_start(struct side_file *side, const struct symbol_source *symbols, uint64_t skip);
 
-/* Leaves out all but those of the next `count` symbols. */
-bool side_file_limit(struct side_file *side, uint64_t count);
-
-/* Only those of n symbols from the one with index `first` on, of a file whose size is known. */
-bool side_file_choose_part(struct side_file *side, uint64_t first, uint64_t n_symbols);
+/* Leaves only those of n symbols from the one with index `first` on. */
+bool side_file_select(struct side_file *side, uint64_t first, uint64_t n_symbols);
 
 /* The next n values, which belong to the symbols of the file of that name. */
 bool side_file_read(struct side_file *side, const char *symbols_name, void *values, size_t n);

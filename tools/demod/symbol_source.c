@@ -23,10 +23,11 @@ static bool skip_gaps(struct symbol_source *source)
     const struct sigmf_input *recording = source->recording;
     struct input_file *file = &source->file;
     const uint64_t header = recording->header_nbytes, trailer = recording->trailing_nbytes;
+    uint64_t n_skipped;
     if (header + trailer == 0)
         return true;
     if (file->nbytes >= 0 && header + trailer <= (uint64_t)file->nbytes)
-        return input_file_choose_part(file, header, (uint64_t)file->nbytes - header - trailer);
+        return input_file_select(file, header, (uint64_t)file->nbytes - header - trailer, &n_skipped);
     message_print(file->name, "shorter than the %" PRIu64 " bytes around the samples that %s tells of",
                   header + trailer, recording->meta_path);
     return false;
@@ -37,39 +38,28 @@ static bool is_whole(const struct symbol_source *source, uint64_t nbytes)
     return source->ignores_partial || input_file_is_whole(&source->file, nbytes, "symbol", source->nbytes);
 }
 
-static bool skip_symbols(struct symbol_source *source, uint64_t n)
+bool symbol_source_select(struct symbol_source *source, uint64_t first, uint64_t n_symbols)
 {
     uint64_t n_skipped;
-    if (n == 0)
-        return true;
-    if (!input_file_skip(&source->file, n * source->nbytes, &n_skipped))
+    source->is_at_start = source->is_at_start && first == 0;
+    if (!input_file_select(&source->file, first * source->nbytes,
+                           n_symbols < UINT64_MAX ? n_symbols * source->nbytes : UINT64_MAX, &n_skipped))
         return false;
-    if (n_skipped == n * source->nbytes)
+    if (source->file.nbytes >= 0)
+        source->n_symbols = source->file.nbytes / (int64_t)source->nbytes;
+    if (n_skipped == first * source->nbytes)
         return true;
     message_print(source->file.name, "has only %" PRIu64 " symbols, so --skip %" PRIu64 " leaves nothing",
-                  n_skipped / source->nbytes, n);
+                  n_skipped / source->nbytes, first);
     return false;
 }
 
 bool symbol_source_start(struct symbol_source *source, uint64_t skip)
 {
-    struct input_file *file = &source->file;
-    source->is_at_start = skip == 0 && source->recording->document == NULL;
-    if (!skip_gaps(source) || (file->nbytes >= 0 && !is_whole(source, (uint64_t)file->nbytes)) ||
-        !skip_symbols(source, skip))
-        return false;
-    if (file->nbytes >= 0)
-        source->n_symbols = file->nbytes / (int64_t)source->nbytes;
-    return true;
-}
-
-bool symbol_source_limit(struct symbol_source *source, uint64_t count)
-{
-    if (source->n_symbols < 0)
-        source->file.limit = count * source->nbytes;
-    else if (count < (uint64_t)source->n_symbols)
-        return symbol_source_choose_part(source, 0, count);
-    return true;
+    const struct input_file *file = &source->file;
+    source->is_at_start = source->recording->document == NULL;
+    return skip_gaps(source) && (file->nbytes < 0 || is_whole(source, (uint64_t)file->nbytes)) &&
+           symbol_source_select(source, skip, UINT64_MAX);
 }
 
 /* Hashes bytes around the samples, where a hash was asked for. */
@@ -96,14 +86,6 @@ bool symbol_source_hash(struct symbol_source *source)
     if (!source->hash)
         message_print(NULL, "out of memory");
     return source->hash && hash_gap(source, 0, source->recording->header_nbytes);
-}
-
-bool symbol_source_choose_part(struct symbol_source *source, uint64_t first, uint64_t n_symbols)
-{
-    source->first_symbol = first;
-    source->is_at_start = source->is_at_start && first == 0;
-    source->n_symbols = (int64_t)n_symbols;
-    return input_file_choose_part(&source->file, first * source->nbytes, n_symbols * source->nbytes);
 }
 
 /* Makes the library's symbols of the file's. */

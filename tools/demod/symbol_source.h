@@ -35,14 +35,11 @@ bool symbol_source_open(struct symbol_source *source, const char *path, enum fil
 /* Leaves out what is no symbol and the first `skip` symbols, and counts the others. */
 bool symbol_source_start(struct symbol_source *source, uint64_t skip);
 
-/* Leaves out all but the next `count` symbols. */
-bool symbol_source_limit(struct symbol_source *source, uint64_t count);
+/* Leaves only n symbols from the one with index `first` on; UINT64_MAX: all. */
+bool symbol_source_select(struct symbol_source *source, uint64_t first, uint64_t n_symbols);
 
 /* From here on the file is hashed, with what a recording has around its samples. Not for a part of a file. */
 bool symbol_source_hash(struct symbol_source *source);
-
-/* Only n symbols from the one with index `first` on, of a source whose number of symbols is known. */
-bool symbol_source_choose_part(struct symbol_source *source, uint64_t first, uint64_t n_symbols);
 
 /* The first symbols, no more than n, of all that symbol_source_read() will give. Once only. */
 bool symbol_source_peek(struct symbol_source *source, void *symbols, size_t n, size_t *n_read);
