@@ -151,11 +151,8 @@ def test_gradient_of_what_is_not_finite():
 
 @each_modulation
 def test_operator(bits):
-    """Schema, fake kernel, autograd and dynamic shapes, as PyTorch checks them."""
-    symbols = make_symbols(3, 20)
-    for with_gradient in (False, True):
-        y, no = symbols.clone().requires_grad_(with_gradient), make_noise(20).requires_grad_(with_gradient)
-        torch.library.opcheck(torch.ops.softqam.demap_qam.default, (y, no, bits))
+    """Schema, fake kernel and dynamic shapes, as PyTorch checks them."""
+    torch.library.opcheck(torch.ops.softqam.demap_qam.default, (make_symbols(3, 20), make_noise(20), bits))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Demapper, in the place of Sionna's own."""
+# mypy: ignore-errors
+import functools
+import math
+from typing import Any, Optional, Tuple
+
+import numpy as np
+import torch
+from sionna.phy import mapping
+
+import softqam
+
+# Noise variances below count as this one, as Sionna has it: no noise is none that erases.
+_MIN_NOISE_VAR = float(np.finfo(np.float32).tiny)
+MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
+
+
+@functools.lru_cache(maxsize=None)
+def demodulator(bits: int) -> softqam.Demodulator:
+    """LLRs in nats, positive for bit 1: Sionna's."""
+    return softqam.Demodulator(MODULATIONS[bits], output="f32", sign=1)
+
+
+def plain(tensor: torch.Tensor) -> Any:
+    """A tensor as softqam takes it: on the CPU NumPy's view of it, a copy only where it is a conjugate."""
+    return tensor.detach().resolve_conj() if tensor.is_cuda else tensor.numpy(force=True)
+
+
+# On the CPU NumPy does what is not softqam's: PyTorch's threads wait for each other, for milliseconds on a busy machine.
+def limited_noise_var(noise_var: torch.Tensor) -> Any:
+    """Plain, with Sionna's limit."""
+    values = plain(noise_var)
+    if noise_var.is_cuda:
+        return values.clamp_min(_MIN_NOISE_VAR)
+    return values if values.min(initial=np.inf) >= _MIN_NOISE_VAR else np.maximum(values, np.float32(_MIN_NOISE_VAR))
+
+
+# Not torch.library.custom_op(), whose wrappers take as long as the demapping of a slot.
+_NAME = "softqam::demap_qam"
+torch.library.define(_NAME, "(Tensor symbols, Tensor noise_var, int bits) -> Tensor", tags=torch.Tag.pt2_compliant_tag)
+_demap_qam = torch.ops.softqam.demap_qam.default
+
+
+@torch.library.impl(_NAME, ("cpu", "cuda"))
+def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
+    """[..., n] complex64 and float32 that broadcasts to it: [..., n * bits] float32."""
+    llrs = demodulator(bits)(plain(symbols), limited_noise_var(noise_var))
+    return llrs if symbols.is_cuda else torch.from_numpy(llrs)
+
+
+@torch.library.register_fake(_NAME)
+def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
+    return symbols.new_empty((*symbols.shape[:-1], symbols.shape[-1] * bits), dtype=torch.float32)
+
+
+def _levels(n_bits: int) -> Tuple[np.ndarray, float]:
+    """Coordinates of an axis by their bits, read as a number, and the distance between neighbours (38.211 clause 5.1)."""
+    levels = np.array([1.0, -1.0])
+    for bit in range(1, n_bits):
+        levels = np.concatenate([2**bit - levels, levels - 2**bit])
+    unit = 1 / math.sqrt(2 * np.mean(levels**2))
+    return levels * unit, 2 * unit
+
+
+def _slopes(n_bits: int) -> Tuple[torch.Tensor, float]:
+    """N0 times the derivative of each bit's LLR, [interval, bit], and the length of an interval. Max-log is linear between
+    the midpoints of neighbouring levels: the slope is twice the nearest level with bit 1, less the nearest with bit 0."""
+    levels, spacing = _levels(n_bits)
+    middles = (np.arange(len(levels)) - len(levels) / 2 + 0.5) * spacing
+    distances = np.abs(middles[:, None] - levels)
+    labels = np.arange(len(levels))
+    slopes = []
+    for k in reversed(range(n_bits)):
+        zero, one = (np.where(labels >> k & 1 == bit, distances, np.inf).argmin(axis=1) for bit in (0, 1))
+        slopes.append(2 * (levels[one] - levels[zero]))
+    return torch.tensor(np.stack(slopes, axis=1), dtype=torch.float32), spacing
+
+
+# By the bits of an axis.
+_SLOPES = {n_bits: _slopes(n_bits) for n_bits in range(1, 6)}
+
+
+class _DemapQam(torch.autograd.Function):
+    """The operator with its gradient. A gradient that is registered with the operator costs every call 9 us."""
+
+    @staticmethod
+    def forward(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
+        return _demap_qam(symbols, noise_var, bits)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Tuple[torch.Tensor, torch.Tensor, int], output: torch.Tensor) -> None:
+        symbols, noise_var, ctx.bits = inputs
+        ctx.save_for_backward(symbols, noise_var, output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Tuple[Optional[torch.Tensor], Optional[torch.Tensor], None]:
+        symbols, noise_var, llrs = ctx.saved_tensors
+        limited = noise_var.clamp_min(_MIN_NOISE_VAR)
+        of_symbols = of_noise_var = None
+        if ctx.needs_input_grad[0]:
+            of_symbols = _gradient_of_symbols(gradient, symbols, limited, ctx.bits // 2)
+        if ctx.needs_input_grad[1]:
+            products = (gradient * llrs).reshape(*symbols.shape, ctx.bits)
+            slopes = (-products.sum(-1) / limited).sum_to_size(noise_var.shape)
+            of_noise_var = torch.where(noise_var >= _MIN_NOISE_VAR, slopes, 0.0)
+        return of_symbols, of_noise_var, None
+
+
+def _gradient_of_symbols(gradient: torch.Tensor, symbols: torch.Tensor, noise_var: torch.Tensor, n_bits: int) -> torch.Tensor:
+    slopes, spacing = _SLOPES[n_bits]
+    components = torch.view_as_real(symbols.resolve_conj())
+    is_finite = components.isfinite().all(-1, keepdim=True)
+    interval = torch.floor(torch.where(is_finite, components, 0.0) / spacing) + 2 ** (n_bits - 1)
+    slope = slopes.to(symbols.device)[interval.clamp(0, 2**n_bits - 1).long()]
+    of_axes = gradient.reshape(*symbols.shape, n_bits, 2).transpose(-1, -2)
+    of_components = (of_axes * slope).sum(-1) * is_finite / noise_var.unsqueeze(-1)
+    return torch.view_as_complex(of_components.contiguous())
+
+
+class Demapper(mapping.Demapper):
+    """Sionna's Demapper, with its arguments, call, sign and units; max-log LLRs of QAM by softqam.
+
+        >>> demapper = Demapper("maxlog", "qam", 8)
+        >>> llrs = demapper(y, no)                      # [..., n] to [..., 8 n]
+
+    Sionna's own code answers calls for all else: "app", `hard_out`, a prior, "pam" and custom constellations, more than 10
+    bits a symbol, double precision, and tensors on a GPU where softqam was built without CUDA.
+
+    Symbols and noise variances that are not finite give LLRs of 0 where Sionna's are NaN; no LLR is infinite.
+    """
+
+    def __init__(self, demapping_method: str, *arguments: Any, hard_out: bool = False, **options: Any) -> None:
+        super().__init__(demapping_method, *arguments, hard_out=hard_out, **options)
+        bits = self.constellation.num_bits_per_symbol
+        is_supported = (
+            demapping_method == "maxlog"
+            and not hard_out
+            and self.constellation.constellation_type == "qam"
+            and bits in MODULATIONS
+            and self.precision == "single"
+            and (torch.device(self.device).type == "cpu" or softqam.built_with_cuda)
+        )
+        self._bits = bits if is_supported else 0
+        self._takes = torch.complex64, torch.float32, torch.device(self.device)
+        self._built = True  # no input's shape matters
+
+    def __call__(self, y: Any, no: Any, prior: Any = None) -> torch.Tensor:
+        """Without Block's conversion of the arguments, where there is nothing to convert."""
+        if prior is None and isinstance(y, torch.Tensor) and isinstance(no, torch.Tensor):
+            if (y.dtype, no.dtype, y.device) == self._takes and no.device == y.device:
+                return torch.nn.Module.__call__(self, y, no)
+        return super().__call__(y, no, prior)
+
+    def call(self, y: torch.Tensor, no: torch.Tensor, prior: Optional[torch.Tensor] = None) -> torch.Tensor:
+        if prior is not None or not self._bits:
+            return super().call(y, no, prior)
+        if torch.is_grad_enabled() and (y.requires_grad or no.requires_grad):
+            return _DemapQam.apply(y, no, self._bits)
+        return _demap_qam(y, no, self._bits)
