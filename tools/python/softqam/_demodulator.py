@@ -42,18 +42,8 @@ def _positive(name: str, value: float | None) -> float:
     return number
 
 
-def _make_core(
-    modulation: str,
-    output: str,
-    sign: int,
-    llr_scale: float | None,
-    llr_limit: int | None,
-    input_scale: float | None,
-    noise_form: str,
-    backend: str,
-    threads: int,
-    device: int | None,
-) -> _core.Demodulator:
+def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None, llr_limit: int | None, input_scale: float | None,
+               noise_form: str, backend: str, threads: int, device: int | None) -> _core.Demodulator:  # fmt: skip
     """Checks the settings."""
     place = _names.number(_names.BACKENDS, "backend", backend)
     gpu = None if device is None else integer("device", device, 0, 2**31 - 1)
@@ -116,18 +106,9 @@ class Demodulator:
         threads: int = 0,
         device: int | None = None,
     ) -> None:
-        settings = {
-            "modulation": modulation,
-            "output": output,
-            "sign": sign,
-            "llr_scale": llr_scale,
-            "llr_limit": llr_limit,
-            "input_scale": input_scale,
-            "noise_form": noise_form,
-            "backend": backend,
-            "threads": threads,
-            "device": device,
-        }
+        settings = {"modulation": modulation, "output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
+                    "input_scale": input_scale, "noise_form": noise_form, "backend": backend, "threads": threads,
+                    "device": device}  # fmt: skip
         self.__setstate__({"_settings": settings})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -193,84 +174,31 @@ class Demodulator:
         changed = [f", {name}={value!r}" for name, value in self._settings.items() if value != defaults.get(name, value)]
         return f"softqam.Demodulator({self.modulation!r}{''.join(changed)})"
 
+    # What the overloads say: the output is an array of the type of soft_buffers or out, else of the type of symbols.
+    # fmt: off
     @overload
-    def __call__(
-        self,
-        symbols: TensorT,
-        noise_var: Any = None,
-        *,
-        c_init: npt.ArrayLike | None = None,
-        first_symbol: int = 0,
-        layers: int | None = None,
-        planes: int | None = None,
-        codeword: Codeword | None = None,
-        soft_buffers: None = None,
-        combine: bool = False,
-        out: None = None,
-        stream: Any = None,
-    ) -> TensorT: ...
-
+    def __call__(self, symbols: TensorT, noise_var: Any = None, *,
+                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+                 codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
+                 out: None = None, stream: Any = None) -> TensorT: ...
     @overload
-    def __call__(
-        self,
-        symbols: npt.ArrayLike,
-        noise_var: Any = None,
-        *,
-        c_init: npt.ArrayLike | None = None,
-        first_symbol: int = 0,
-        layers: int | None = None,
-        planes: int | None = None,
-        codeword: Codeword | None = None,
-        soft_buffers: None = None,
-        combine: bool = False,
-        out: None = None,
-        stream: Any = None,
-    ) -> npt.NDArray[Any]: ...
-
+    def __call__(self, symbols: npt.ArrayLike, noise_var: Any = None, *,
+                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+                 codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
+                 out: None = None, stream: Any = None) -> npt.NDArray[Any]: ...
     @overload
-    def __call__(
-        self,
-        symbols: Any,
-        noise_var: Any = None,
-        *,
-        c_init: npt.ArrayLike | None = None,
-        first_symbol: int = 0,
-        layers: int | None = None,
-        planes: int | None = None,
-        out: ArrayT,
-        stream: Any = None,
-    ) -> ArrayT: ...
-
+    def __call__(self, symbols: Any, noise_var: Any = None, *,
+                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+                 out: ArrayT, stream: Any = None) -> ArrayT: ...
     @overload
-    def __call__(
-        self,
-        symbols: Any,
-        noise_var: Any = None,
-        *,
-        c_init: npt.ArrayLike | None = None,
-        first_symbol: int = 0,
-        layers: int | None = None,
-        codeword: Codeword,
-        soft_buffers: ArrayT,
-        combine: bool = False,
-        stream: Any = None,
-    ) -> ArrayT: ...
-
-    def __call__(
-        self,
-        symbols: Any,
-        noise_var: Any = None,
-        *,
-        c_init: npt.ArrayLike | None = None,
-        first_symbol: int = 0,
-        layers: int | None = None,
-        planes: int | None = None,
-        codeword: Codeword | None = None,
-        soft_buffers: Any = None,
-        combine: bool = False,
-        out: Any = None,
-        stream: Any = None,
-    ) -> Any:
+    def __call__(self, symbols: Any, noise_var: Any = None, *,
+                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None,
+                 codeword: Codeword, soft_buffers: ArrayT, combine: bool = False, stream: Any = None) -> ArrayT: ...
+    def __call__(self, symbols: Any, noise_var: Any = None, *,
+                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+                 codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
+                 out: Any = None, stream: Any = None) -> Any:
+        # fmt: on
         """LLRs, or soft bits, of symbols.
 
         symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q. Any
@@ -296,8 +224,8 @@ class Demodulator:
                       is the current one of the array's library.
 
         Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], of the output's dtype, b0 of the
-        first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite, or without a valid noise variance,
-        gives 0 (127 with "u8").
+        first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite,
+        or without a valid noise variance, gives 0 (127 with "u8").
 
         A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
         the same library comes back before the GPU has finished, as it does from their own functions: README.md has the
@@ -328,118 +256,40 @@ class Demodulator:
 _cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
 
 
+# fmt: off
 @overload
-def demodulate(
-    symbols: TensorT,
-    modulation: Modulation = "256qam",
-    noise_var: Any = None,
-    *,
-    output: Output = "s8",
-    sign: Literal[0, 1] = 0,
-    llr_scale: float | None = None,
-    llr_limit: int | None = None,
-    input_scale: float | None = None,
-    noise_form: NoiseForm = "n0",
-    c_init: npt.ArrayLike | None = None,
-    first_symbol: int = 0,
-    layers: int | None = None,
-    planes: int | None = None,
-    codeword: Codeword | None = None,
-    soft_buffers: None = None,
-    combine: bool = False,
-    out: None = None,
-    stream: Any = None,
-) -> TensorT: ...
-
-
+def demodulate(symbols: TensorT, modulation: Modulation = "256qam", noise_var: Any = None, *,
+               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
+               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+               codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
+               out: None = None, stream: Any = None) -> TensorT: ...
 @overload
-def demodulate(
-    symbols: npt.ArrayLike,
-    modulation: Modulation = "256qam",
-    noise_var: Any = None,
-    *,
-    output: Output = "s8",
-    sign: Literal[0, 1] = 0,
-    llr_scale: float | None = None,
-    llr_limit: int | None = None,
-    input_scale: float | None = None,
-    noise_form: NoiseForm = "n0",
-    c_init: npt.ArrayLike | None = None,
-    first_symbol: int = 0,
-    layers: int | None = None,
-    planes: int | None = None,
-    codeword: Codeword | None = None,
-    soft_buffers: None = None,
-    combine: bool = False,
-    out: None = None,
-    stream: Any = None,
-) -> npt.NDArray[Any]: ...
-
-
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *,
+               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
+               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+               codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
+               out: None = None, stream: Any = None) -> npt.NDArray[Any]: ...
 @overload
-def demodulate(
-    symbols: Any,
-    modulation: Modulation = "256qam",
-    noise_var: Any = None,
-    *,
-    output: Output = "s8",
-    sign: Literal[0, 1] = 0,
-    llr_scale: float | None = None,
-    llr_limit: int | None = None,
-    input_scale: float | None = None,
-    noise_form: NoiseForm = "n0",
-    c_init: npt.ArrayLike | None = None,
-    first_symbol: int = 0,
-    layers: int | None = None,
-    planes: int | None = None,
-    out: ArrayT,
-    stream: Any = None,
-) -> ArrayT: ...
-
-
+def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
+               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
+               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+               out: ArrayT, stream: Any = None) -> ArrayT: ...
 @overload
-def demodulate(
-    symbols: Any,
-    modulation: Modulation = "256qam",
-    noise_var: Any = None,
-    *,
-    output: Output = "s8",
-    sign: Literal[0, 1] = 0,
-    llr_scale: float | None = None,
-    llr_limit: int | None = None,
-    input_scale: float | None = None,
-    noise_form: NoiseForm = "n0",
-    c_init: npt.ArrayLike | None = None,
-    first_symbol: int = 0,
-    layers: int | None = None,
-    codeword: Codeword,
-    soft_buffers: ArrayT,
-    combine: bool = False,
-    stream: Any = None,
-) -> ArrayT: ...
-
-
-def demodulate(
-    symbols: Any,
-    modulation: Modulation = "256qam",
-    noise_var: Any = None,
-    *,
-    output: Output = "s8",
-    sign: Literal[0, 1] = 0,
-    llr_scale: float | None = None,
-    llr_limit: int | None = None,
-    input_scale: float | None = None,
-    noise_form: NoiseForm = "n0",
-    c_init: npt.ArrayLike | None = None,
-    first_symbol: int = 0,
-    layers: int | None = None,
-    planes: int | None = None,
-    codeword: Codeword | None = None,
-    soft_buffers: Any = None,
-    combine: bool = False,
-    out: Any = None,
-    stream: Any = None,
-) -> Any:
+def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
+               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
+               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None,
+               codeword: Codeword, soft_buffers: ArrayT, combine: bool = False, stream: Any = None) -> ArrayT: ...
+def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
+               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
+               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+               codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
+               out: Any = None, stream: Any = None) -> Any:
+    # fmt: on
     """LLRs, or soft bits, of symbols: [..., n] to [..., n * bits per symbol].
 
     The settings are those of Demodulator, the rest those of a call of one. Demodulators are kept for the next call with
@@ -447,30 +297,13 @@ def demodulate(
 
         >>> llrs = softqam.demodulate(symbols, "256qam", noise_var=0.001)
     """
-    settings: dict[str, Any] = {
-        "output": output,
-        "sign": sign,
-        "llr_scale": llr_scale,
-        "llr_limit": llr_limit,
-        "input_scale": input_scale,
-        "noise_form": noise_form,
-    }
+    settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
+                                "input_scale": input_scale, "noise_form": noise_form}  # fmt: skip
     try:
         demodulator = _cached(modulation, **settings)
     except TypeError as error:
         if "unhashable" not in str(error):
             raise
         demodulator = Demodulator(modulation, **settings)  # says which one it is
-    return demodulator(
-        symbols,
-        noise_var,
-        c_init=c_init,
-        first_symbol=first_symbol,
-        layers=layers,
-        planes=planes,
-        codeword=codeword,
-        soft_buffers=soft_buffers,
-        combine=combine,
-        out=out,
-        stream=stream,
-    )
+    return demodulator(symbols, noise_var, c_init=c_init, first_symbol=first_symbol, layers=layers, planes=planes, codeword=codeword,
+                       soft_buffers=soft_buffers, combine=combine, out=out, stream=stream)  # fmt: skip
