@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of every layout, dtype and shape give the bytes of plain ones; noise_var broadcasts; out is written in place."""
+"""Settings, names, numbers and outputs; calls from several threads. Arrays of every layout are in test_layouts.py."""
 import copy
 import ctypes
 import pickle
@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference
-from numpy.lib.stride_tricks import as_strided
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
@@ -23,34 +22,21 @@ from softqam import _names, _types
 HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
 
 
-@pytest.mark.parametrize(
-    "prefix, names",
-    [
-        ("BACKEND", _names.BACKENDS),
-        ("MODULATION", _names.MODULATIONS),
-        ("OUTPUT", _names.OUTPUTS),
-        ("NOISE_FORM", _names.NOISE_FORMS),
-    ],
-)
-def test_numbers_are_those_of_the_header(prefix, names):
+@pytest.mark.parametrize("prefix, names, literal", [
+    ("BACKEND", _names.BACKENDS, _types.Backend),
+    ("MODULATION", _names.MODULATIONS, _types.Modulation),
+    ("OUTPUT", _names.OUTPUTS, _types.Output),
+    ("NOISE_FORM", _names.NOISE_FORMS, _types.NoiseForm),
+])  # fmt: skip
+def test_numbers_are_those_of_the_header(prefix, names, literal):
     values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
     of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
-    assert of_header and names == of_header
+    assert of_header and names == of_header and list(names) == list(typing.get_args(literal))
 
 
 def test_every_output_has_its_dtype():
     assert list(reference.DTYPES) == list(_names.OUTPUTS) == list(_names.OUTPUT_DTYPES)
     assert {name: np.dtype(of_name) for name, of_name in _names.OUTPUT_DTYPES.items()} == reference.DTYPES
-
-
-def test_types_have_the_names():
-    for literal, names in [
-        (_types.Modulation, _names.MODULATIONS),
-        (_types.Output, _names.OUTPUTS),
-        (_types.NoiseForm, _names.NOISE_FORMS),
-        (_types.Backend, _names.BACKENDS),
-    ]:
-        assert list(typing.get_args(literal)) == list(names)
 
 
 def test_names():
@@ -141,48 +127,6 @@ def plain(symbols, noise, **settings):
     )
 
 
-def views(array):
-    """The same values in other places, strides, byte orders."""
-    yield array
-    yield np.asfortranarray(array)
-    wide = np.zeros((*array.shape[:-1], 3 * array.shape[-1]), array.dtype)
-    wide[..., 1::3] = array
-    yield wide[..., 1::3]
-    yield np.ascontiguousarray(array[..., ::-1])[..., ::-1]
-    yield np.ascontiguousarray(array[::-1])[::-1]
-    yield np.ascontiguousarray(np.moveaxis(array, 0, -1)).transpose(-1, *range(array.ndim - 1))
-    yield array.astype(array.dtype.newbyteorder(">"))
-    unaligned = np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)
-    assert not unaligned.flags.aligned or array.itemsize == 1
-    yield unaligned  # and read-only
-    record = np.zeros(array.shape, np.dtype([("a", "i1"), ("b", array.dtype), ("c", "i2")]))
-    record["b"] = array
-    yield record["b"]
-
-
-@pytest.mark.parametrize("shape", [(7, 30), (2, 3, 11), (4, 1), (1, 9), (2, 2, 2, 5)])
-@pytest.mark.parametrize("output", ["s8", "f16"])
-def test_views_of_symbols(rng, shape, output):
-    symbols = make_symbols(rng, 400)[: np.prod(shape)].reshape(shape)
-    expected = plain(symbols, 0.05, output=output)
-    for view in views(symbols):
-        assert_bytes(softqam.demodulate(view, noise_var=0.05, output=output), expected)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "int8"])
-def test_views_of_pairs(rng, dtype):
-    pairs = make_symbols(rng, 60, dtype).reshape(3, 20, 2)
-    expected = softqam.demodulate(pairs, noise_var=0.05)
-    assert expected.shape == (3, 160)
-    for view in views(pairs):
-        assert_bytes(softqam.demodulate(view, noise_var=0.05), expected)
-    # I and Q apart.
-    for planar in (np.moveaxis(pairs, -1, 0).copy(), np.moveaxis(pairs, -1, 1).copy()):
-        view = np.moveaxis(planar, 0 if planar.shape[0] == 2 else 1, -1)
-        assert_bytes(softqam.demodulate(view, noise_var=0.05), expected)
-        assert_bytes(softqam.demodulate(view[:, ::-1][:, ::-1], noise_var=0.05), expected)
-
-
 def test_arrays_of_ctypes(rng):
     """Their buffers have no strides."""
     pairs, noise = make_symbols(rng, 60, "float32").reshape(3, 20, 2), make_noise(rng, 60).reshape(3, 20)
@@ -196,30 +140,6 @@ def test_arrays_of_ctypes(rng):
     for wrong in ((ctypes.c_double * 4)(), (ctypes.c_float * 2 * 20)()):
         with pytest.raises((TypeError, ValueError), match="noise_var"):
             softqam.demodulate(pairs, noise_var=wrong)
-
-
-@pytest.mark.parametrize("shape", [(7, 30), (2, 3, 11), (5, 1)])
-def test_views_of_noise(rng, shape):
-    count = int(np.prod(shape))
-    symbols, noise = make_symbols(rng, 400)[:count].reshape(shape), make_noise(rng, 400)[:count].reshape(shape)
-    expected = plain(symbols, noise)
-    for view in views(noise):
-        assert_bytes(softqam.demodulate(symbols, noise_var=view), expected)
-
-
-def test_noise_broadcasts(rng):
-    symbols = make_symbols(rng, 120).reshape(2, 3, 20)
-    noise = make_noise(rng, 120).reshape(2, 3, 20) + np.float32(0.01)
-    for shape in [(), (1,), (20,), (1, 20), (3, 1), (3, 20), (1, 3, 20), (2, 1, 1), (2, 1, 20), (2, 3, 1), (1, 1, 1)]:
-        part = noise[tuple(slice(0, n) for n in (1,) * (3 - len(shape)) + shape)].reshape(shape)
-        assert_bytes(softqam.demodulate(symbols, noise_var=part), plain(symbols, part))
-        assert_bytes(softqam.demodulate(symbols, noise_var=np.broadcast_to(part, symbols.shape)), plain(symbols, part))
-
-
-def test_symbols_that_are_broadcast(rng):
-    symbols = make_symbols(rng, 40)[30:]
-    for view in (np.broadcast_to(symbols, (3, 10)), np.broadcast_to(symbols[:, None], (10, 4))):
-        assert_bytes(softqam.demodulate(view, noise_var=0.1), plain(view, 0.1))
 
 
 def test_numbers_as_noise(rng):
@@ -262,37 +182,6 @@ def test_masked_arrays_are_refused(rng):
     assert_bytes(softqam.demodulate(erased, noise_var=0.1), np.zeros(8, np.int8))
 
 
-def test_variances_of_matlab_signature(rng):
-    """At least 1e-10 in every dtype, those that do not hold it among them; what is no number, or negative, is named."""
-    symbols = make_symbols(rng, 20)
-    expected = reference.llrs(symbols, "qpsk", 1e-10, output="f32")
-    for variance in (0, np.int64(0), *(np.zeros(20, dtype) for dtype in ("f2", "f4", "f8", "i4"))):
-        assert_bytes(softqam.nrSymbolDemodulate(symbols, "QPSK", variance), expected)
-    for variance in (None, "0.1", 1j, object(), np.array(["0.1"]), {}, 10**400, [[1], [2, 3]]):
-        with pytest.raises(TypeError, match="nVar"):
-            softqam.nrSymbolDemodulate(symbols, "QPSK", variance)
-    for variance in (-1, -1e-300, np.int64(-1), np.float32(-0.1), [0.1] * 19 + [-0.1], float("-inf")):
-        with pytest.raises(ValueError, match="nVar is .*negative"):
-            softqam.nrSymbolDemodulate(symbols, "QPSK", variance)
-
-
-@pytest.mark.parametrize("modulation", reference.MODULATIONS)
-def test_columns_of_matlab_signature(rng, modulation):
-    """MATLAB's shape: the symbols of one codeword, one below the other."""
-    symbols, noise = make_symbols(rng, 31)[20:], make_noise(rng, 31)[20:]
-    name = modulation.replace("pi2", "pi/2")
-    for variance, given in ((0.1, 0.1), (noise, noise), (noise, noise[:, None]), (noise, noise[:, None].tolist()), (0.1, [[0.1]])):
-        expected = softqam.demodulate(symbols, modulation, variance, output="f32")[:, None]
-        for column in (symbols[:, None], symbols[:, None].astype(complex), symbols[:, None].tolist()):
-            assert_bytes(softqam.nrSymbolDemodulate(column, name, given), expected)
-            for hard in ("hard", "Hard", "HARD"):
-                assert_bytes(softqam.nrSymbolDemodulate(column, name, given, hard), (expected < 0).astype(np.int8))
-    bits = reference.MODULATIONS[modulation]
-    assert softqam.nrSymbolDemodulate(symbols[:1, None], name).shape == (bits, 1)
-    assert softqam.nrSymbolDemodulate(symbols[None, :], name).shape == (1, 11 * bits)
-    assert softqam.nrSymbolDemodulate(symbols[:0, None], name).shape == (0, 1)
-
-
 def test_scales_of_any_type(rng):
     symbols = make_symbols(rng, 50)
     expected = softqam.demodulate(symbols, noise_var=0.1, llr_scale=6.0)
@@ -308,15 +197,6 @@ def test_conversions_raise_no_floating_point_error():
     expected = softqam.demodulate(symbols, noise_var=noise)
     with np.errstate(all="raise"):
         assert_bytes(softqam.demodulate(symbols, noise_var=noise), expected)
-
-
-def test_complex128_and_lists(rng):
-    symbols = make_symbols(rng, 50)
-    expected = plain(symbols, 0.1)
-    assert_bytes(softqam.demodulate(symbols.astype(complex), noise_var=0.1), expected)
-    assert_bytes(softqam.demodulate(symbols.astype(">c16"), noise_var=0.1), expected)
-    assert_bytes(softqam.demodulate(symbols.astype(complex).tolist(), noise_var=0.1), expected)
-    assert_bytes(softqam.demodulate([1e300 + 0j], noise_var=0.1), np.zeros(8, np.int8))
 
 
 @pytest.mark.parametrize("output", reference.DTYPES)
@@ -346,22 +226,6 @@ def test_many_short_rows(rng):
     """More segments than the library gets at once."""
     symbols, noise = make_symbols(rng, 30000).reshape(10000, 3), make_noise(rng, 10000)[:, None]
     assert_bytes(softqam.demodulate(symbols, noise_var=noise), plain(symbols, noise))
-
-
-def test_random_views(rng):
-    """Strides of every kind within a buffer: the bytes of a copy, and nothing outside is read."""
-    buffer = make_symbols(rng, 500)
-    noise_buffer = make_noise(rng, 500)
-    for _ in range(500):
-        shape = tuple(rng.integers(1, 6, rng.integers(1, 4)))
-
-        def view(array):
-            steps = [int(rng.integers(1, 8)) * (-1) ** int(rng.integers(0, 4) == 0) for _ in shape]
-            first = sum((length - 1) * max(0, -step) for length, step in zip(shape, steps))
-            return as_strided(array[first:], shape, [step * array.itemsize for step in steps])
-
-        symbols, noise = view(buffer), view(noise_buffer)
-        assert_bytes(softqam.demodulate(symbols, noise_var=noise), plain(symbols, noise))
 
 
 def test_threads(rng):

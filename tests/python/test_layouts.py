@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of any layout and of more symbols than are copied at once: the bytes of contiguous ones, at their speed."""
+"""Arrays of any layout, small ones and of more symbols than are copied at once: the bytes of contiguous ones, at their speed."""
+import itertools
 import os
 import signal
 import time
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
@@ -21,6 +23,17 @@ def wide(array, before=1, after=2):
     return around[..., before : before + array.shape[-1]]
 
 
+def unaligned(array):
+    """And read-only."""
+    return np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)
+
+
+def in_records(array):
+    records = np.zeros(array.shape, [("before", "i1"), ("value", array.dtype), ("after", "i2")])
+    records["value"] = array
+    return records["value"]
+
+
 # Views of symbols, and of noise variances.
 VIEWS = {
     "transposed": lambda a: np.ascontiguousarray(a.T).T,
@@ -34,6 +47,9 @@ VIEWS = {
     "short rows transposed": lambda a: np.ascontiguousarray(a.reshape(-1, 5).T).T,
     "many axes": lambda a: np.ascontiguousarray(a.reshape(7, 10, 10, 13, 10).transpose(3, 0, 4, 1, 2)).transpose(1, 3, 4, 0, 2),
     "column of rows": lambda a: np.asfortranarray(a.reshape(-1, 91)),
+    "other byte order": lambda a: a.astype(a.dtype.newbyteorder(">")),
+    "unaligned": unaligned,
+    "in records": in_records,
 }
 
 
@@ -79,14 +95,41 @@ def test_i_and_q_apart(rng, dtype):
     assert_bytes(softqam.demodulate(swapped[..., ::-1], noise_var=0.1), expected)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (ROWS, 1), (1, COLUMNS), (COLUMNS,)])
-def test_broadcast_noise(rng, shape):
-    symbols = array_of(rng, "complex64")
-    noise = make_noise(rng, int(np.prod(shape))).reshape(shape)
-    expected = softqam.demodulate(symbols, noise_var=np.ascontiguousarray(np.broadcast_to(noise, symbols.shape)))
-    for s in (symbols, VIEWS["transposed"](symbols)):
-        for n0 in (noise, noise.astype(float), np.broadcast_to(noise, symbols.shape)):
+@pytest.mark.parametrize("shape", [(2, 3, 20), (7, 100, 130)])
+def test_noise_broadcasts(rng, shape):
+    """Along any axes, with and without leading ones."""
+    symbols, noise = (make(rng, int(np.prod(shape))).reshape(shape) for make in (make_symbols, make_noise))
+    for kept in itertools.product((1, None), repeat=3):
+        part = noise[tuple(map(slice, kept))]
+        whole = np.broadcast_to(part, shape)
+        expected = softqam.demodulate(symbols, noise_var=np.ascontiguousarray(whole))
+        short = part.reshape(part.shape[next((k for k, length in enumerate(part.shape) if length > 1), 3) :])
+        for s, n0 in itertools.product((symbols, VIEWS["transposed"](symbols)), (part, short, part.astype(float), whole)):
             assert_bytes(softqam.demodulate(s, noise_var=n0), expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_random_views(rng, dtype):
+    """Strides of every kind within a buffer, 0 among them: the bytes of a copy, and nothing outside is read."""
+    buffer, noise_buffer = array_of(rng, dtype).reshape(-1)[:500].copy(), make_noise(rng, 500)
+    for _ in range(300):
+        shape = tuple(rng.integers(1, 6, rng.integers(1, 4)))
+
+        def view(array):
+            steps = [int(rng.integers(0, 8)) * (-1) ** int(rng.integers(0, 4) == 0) for _ in shape]
+            first = sum((length - 1) * max(0, -step) for length, step in zip(shape, steps))
+            return as_strided(array[first:], shape, [step * array.itemsize for step in steps])
+
+        symbols, noise = view(buffer), view(noise_buffer)
+        expected = softqam.demodulate(contiguous(as_symbols(symbols)), noise_var=np.ascontiguousarray(noise))
+        assert_bytes(softqam.demodulate(as_symbols(symbols), noise_var=noise), expected)
+
+
+def test_lists(rng):
+    symbols = make_symbols(rng, 50)
+    expected = softqam.demodulate(symbols, noise_var=0.1)
+    assert_bytes(softqam.demodulate(symbols.astype(complex).tolist(), noise_var=[0.1] * 50), expected)
+    assert_bytes(softqam.demodulate([1e300 + 0j], noise_var=0.1), np.zeros(8, np.int8))
 
 
 CODEWORDS = {

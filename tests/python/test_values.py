@@ -29,29 +29,24 @@ def test_input_formats(rng, supported, dtype, modulation):
         assert_bytes(got, reference.llrs(symbols, modulation, 0.02, output="f32", input_scale=scale))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"sign": 1},
-        {"sign": 1, "output": "f32"},
-        {"llr_scale": 2.5},
-        {"llr_limit": 31},
-        {"llr_scale": 1, "llr_limit": 15, "sign": 1},
-        {"noise_form": "inverse"},
-        {"noise_form": "inverse", "output": "f16"},
-        {"noise_form": "inverse", "output": "s16"},
-        {"output": "s16", "sign": 1},
-        {"output": "s16", "llr_limit": 127},
-        {"output": "s16", "llr_limit": 1},
-        {"output": "s16", "llr_scale": 6, "llr_limit": 127},
-        {"output": "s16", "llr_scale": 300.5, "llr_limit": 20000, "sign": 1},
-        {"output": "s8", "llr_scale": 2.0**-10},
-        {"output": "s8", "llr_scale": 2.0**20},
-        {"output": "s16", "llr_scale": 2.0**-10},
-        {"output": "s16", "llr_scale": 2.0**14},
-        *({"output": output, "llr_limit": limit} for output, (_, limit) in reference.STEPS.items()),
-    ],
-)
+SETTINGS = [
+    {"sign": 1},
+    {"sign": 1, "output": "f32"},
+    {"llr_scale": 2.5},
+    {"llr_limit": 31},
+    {"llr_scale": 1, "llr_limit": 15, "sign": 1},
+    *({"noise_form": "inverse", "output": output} for output in ("s8", "f16", "s16")),
+    {"output": "s16", "sign": 1},
+    {"output": "s16", "llr_limit": 127},
+    {"output": "s16", "llr_limit": 1},
+    {"output": "s16", "llr_scale": 6, "llr_limit": 127},
+    {"output": "s16", "llr_scale": 300.5, "llr_limit": 20000, "sign": 1},
+    *({"output": output, "llr_scale": 2.0**k} for output, k in (("s8", -10), ("s8", 20), ("s16", -10), ("s16", 14))),
+    *({"output": output, "llr_limit": limit} for output, (_, limit) in reference.STEPS.items()),
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("modulation", ["16qam", "256qam"])
 def test_settings(rng, supported, modulation, settings):
     symbols, noise = make_symbols(rng, N), make_noise(rng, N, settings.get("noise_form", "n0"))
@@ -60,16 +55,23 @@ def test_settings(rng, supported, modulation, settings):
 
 
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
-def test_matlab_signature(rng, supported, modulation):
-    symbols = make_symbols(rng, 200)[20:]
-    name, ours = modulation.upper().replace("PI2", "pi/2"), modulation
-    soft = supported(softqam.nrSymbolDemodulate, symbols, name, 0.1)
-    assert_bytes(soft, reference.llrs(symbols, ours, 0.1, output="f32"))
-    assert_bytes(softqam.nrSymbolDemodulate(symbols, name, DecisionType="hard"), (soft < 0).astype(np.int8))
-    assert_bytes(softqam.nrSymbolDemodulate(symbols, name, 0), reference.llrs(symbols, ours, 1e-10, output="f32"))
-    assert_bytes(softqam.nrSymbolDemodulate(symbols, name, np.nan, "hard"), (soft < 0).astype(np.int8))
-    assert_bytes(softqam.nrSymbolDemodulate(symbols, name.swapcase(), 0.1), soft)
-    with pytest.raises(ValueError, match="mod is"):
-        softqam.nrSymbolDemodulate(symbols, "8PSK", 0.1)
-    with pytest.raises(ValueError, match="DecisionType"):
-        softqam.nrSymbolDemodulate(symbols, "256QAM", 0.1, "firm")
+def test_matlab_signature(rng, modulation):
+    """Upper and lower case are one. Variances are at least 1e-10 in every dtype. A codeword in MATLAB's shape, a column, gives one."""
+    symbols, noise = make_symbols(rng, 31)[11:], np.abs(make_noise(rng, 31)[11:])
+    name = modulation.upper().replace("PI2", "pi/2")
+
+    def check(sym, variance, expected):
+        assert_bytes(softqam.nrSymbolDemodulate(sym, name, variance), expected)
+        assert_bytes(softqam.nrSymbolDemodulate(sym, name.swapcase(), variance, "Hard"), (expected < 0).astype(np.int8))
+
+    zeros = [0, np.int64(0), *(np.zeros(20, dtype) for dtype in ("f2", "f4", "f8", "i4"))]
+    for exact, given in [(0.1, 0.1), (np.maximum(noise, np.float32(1e-10)), noise), *((1e-10, zero) for zero in zeros)]:
+        expected = reference.llrs(symbols, modulation, exact, output="f32")
+        check(symbols, given, expected)
+        in_column = np.reshape(given, (-1, 1))
+        for column in (symbols[:, None], symbols[:, None].astype(complex), symbols[:, None].tolist()):
+            for variance in (given, in_column, in_column.tolist()):
+                check(column, variance, expected[:, None])
+    assert_bytes(softqam.nrSymbolDemodulate(symbols[None, :], name), expected[None, :])
+    assert_bytes(softqam.nrSymbolDemodulate(symbols, name, np.nan, "hard"), (expected < 0).astype(np.int8))
+    assert softqam.nrSymbolDemodulate(symbols[:0, None], name).shape == (0, 1)
