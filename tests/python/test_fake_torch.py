@@ -177,7 +177,7 @@ def test_what_dlpack_cannot_say(rng):
     library = _gpu.in_c[OnGpu]
 
     def in_c(symbols=symbols, noise_var=noise, out=out):
-        return demodulator._core.device_of_library(library, symbols, noise_var, None, 0, None, None, out)
+        return demodulator._core.device_of_library(library, symbols, noise_var, (None, 0, None, None, None, False), out)
 
     assert in_c() is out
     for wrong, words in [

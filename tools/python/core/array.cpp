@@ -2,14 +2,27 @@
 /* Arrays of NumPy and of GPU libraries, as array.h has them. */
 #include "array.h"
 
+#include <algorithm>
 #include <cstring>
 
+constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
 static const struct {
     const char *name;
     size_t nbytes;
+    const char *format; /* of a buffer: the module struct's letters, and NumPy's Z for complex */
+    int dlpack_code;
 } elements[] = {
-    {"complex64", 8}, {"complex128", 16}, {"complex32", 4}, {"float32", 4}, {"float64", 8}, {"float16", 2},
-    {"int16", 2},     {"int8", 1},        {"uint8", 1},     {"uint32", 4},  {"other", 1},
+    {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
+    {"complex128", 16, "Zd", NOT_READ},
+    {"complex32", 4, "", int(nb::dlpack::dtype_code::Complex)},
+    {"float32", 4, "f", int(nb::dlpack::dtype_code::Float)},
+    {"float64", 8, "d", NOT_READ},
+    {"float16", 2, "e", int(nb::dlpack::dtype_code::Float)},
+    {"int16", 2, "h", int(nb::dlpack::dtype_code::Int)},
+    {"int8", 1, "b", int(nb::dlpack::dtype_code::Int)},
+    {"uint8", 1, "B", int(nb::dlpack::dtype_code::UInt)},
+    {"uint32", 4, "I", NOT_READ},
+    {"other", 1, "", NOT_READ},
 };
 
 size_t element_nbytes(element type)
@@ -22,68 +35,32 @@ const char *element_name(element type)
     return elements[static_cast<int>(type)].name;
 }
 
-/* Of a buffer's format, as the module struct has them, with NumPy's Z for complex. */
-static element element_of_format(const char *format)
+template <typename Is> static element find_element(Is is)
+{
+    return static_cast<element>(std::find_if(elements, std::end(elements) - 1, is) - elements);
+}
+
+static element element_of_format(const char *format, Py_ssize_t nbytes)
 {
     if (!format)
-        return element::uint8;
+        format = "B";
     if (*format == '@' || *format == '=' || *format == '<' || *format == '^')
         format++;
-    if (strcmp(format, "Zf") == 0)
-        return element::complex64;
-    if (strcmp(format, "Zd") == 0)
-        return element::complex128;
-    if (format[0] == '\0' || format[1] != '\0')
-        return element::other;
-    switch (format[0]) {
-    case 'f':
-        return element::float32;
-    case 'd':
-        return element::float64;
-    case 'e':
-        return element::float16;
-    case 'h':
-        return element::int16;
-    case 'b':
-        return element::int8;
-    case 'B':
-        return element::uint8;
-    case 'I':
-        return element::uint32;
-    default:
-        return element::other;
-    }
+    return find_element([&](const auto &row) {
+        return *row.format && strcmp(row.format, format) == 0 && static_cast<Py_ssize_t>(row.nbytes) == nbytes;
+    });
 }
 
 static element element_of_dlpack(nb::dlpack::dtype type)
 {
-    if (type.lanes != 1)
-        return element::other;
-    const struct {
-        nb::dlpack::dtype_code code;
-        int bits;
-        element type;
-    } known[] = {
-        {nb::dlpack::dtype_code::Complex, 64, element::complex64},
-        {nb::dlpack::dtype_code::Complex, 32, element::complex32},
-        {nb::dlpack::dtype_code::Float, 32, element::float32},
-        {nb::dlpack::dtype_code::Float, 16, element::float16},
-        {nb::dlpack::dtype_code::Int, 16, element::int16},
-        {nb::dlpack::dtype_code::Int, 8, element::int8},
-        {nb::dlpack::dtype_code::UInt, 8, element::uint8},
-    };
-    for (const auto &row : known)
-        if (type.code == static_cast<uint8_t>(row.code) && type.bits == row.bits)
-            return row.type;
-    return element::other;
+    return find_element([&](const auto &row) {
+        return type.lanes == 1 && type.code == row.dlpack_code && type.bits == 8 * row.nbytes;
+    });
 }
 
 bool array::is_empty() const
 {
-    for (int axis = 0; axis < n_axes; axis++)
-        if (shape[axis] == 0)
-            return true;
-    return false;
+    return std::find(shape, shape + n_axes, 0) != shape + n_axes;
 }
 
 bool array::is_contiguous() const
@@ -103,10 +80,7 @@ void array::extent(const char **first, const char **end) const
     *end = data + element_nbytes(type);
     for (int axis = 0; axis < n_axes; axis++) {
         const int64_t span = (shape[axis] - 1) * strides[axis];
-        if (span < 0)
-            *first += span;
-        else
-            *end += span;
+        (span < 0 ? *first : *end) += span;
     }
 }
 
@@ -151,9 +125,7 @@ bool host_array::acquire(nb::handle object, const char *argument)
     held = true;
     if (view.ndim > MAX_AXES)
         return false;
-    type = element_of_format(view.format);
-    if (type != element::other && view.itemsize != static_cast<Py_ssize_t>(element_nbytes(type)))
-        type = element::other;
+    type = element_of_format(view.format, view.itemsize);
     dtype = type == element::other ? dtype_text(object) : std::string();
     data = static_cast<char *>(view.buf);
     set_axes(view.ndim, view.shape, view.strides, 1, view.itemsize); /* arrays of ctypes have no strides */
@@ -172,7 +144,7 @@ void host_array::release()
 void device_array::acquire(nb::handle capsule, const char *argument)
 {
     if (!nb::try_cast(capsule, held))
-        throw nb::type_error((std::string(argument) + " has no DLPack tensor").c_str());
+        type_error(std::string(argument) + " has no DLPack tensor");
     nb::dlpack::dltensor tensor{};
     tensor.data = const_cast<void *>(held.data());
     tensor.device = {held.device_type(), held.device_id()};
@@ -187,7 +159,7 @@ void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument
 {
     name = argument;
     if (tensor.ndim > MAX_AXES)
-        throw nb::type_error((std::string(argument) + " has more than 64 axes").c_str());
+        type_error(std::string(argument) + " has more than 64 axes");
     type = element_of_dlpack(tensor.dtype);
     dtype = type == element::other ? "dtype " + std::to_string(tensor.dtype.code) + " of DLPack with " +
                                          std::to_string(tensor.dtype.bits) + " bits"
@@ -201,12 +173,22 @@ void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument
     device = on_gpu ? tensor.device.device_id : HOST;
 }
 
+void type_error(const std::string &message)
+{
+    throw nb::type_error(message.c_str());
+}
+
+void value_error(const std::string &message)
+{
+    throw nb::value_error(message.c_str());
+}
+
 void type_error(const array &argument, const std::string &what)
 {
-    throw nb::type_error((std::string(argument.name) + " is " + argument.describe() + ": " + what).c_str());
+    type_error(std::string(argument.name) + " is " + argument.describe() + ": " + what);
 }
 
 void value_error(const array &argument, const std::string &what)
 {
-    throw nb::value_error((std::string(argument.name) + " is " + argument.describe() + ": " + what).c_str());
+    value_error(std::string(argument.name) + " is " + argument.describe() + ": " + what);
 }

@@ -22,7 +22,7 @@ const char *element_name(element type);
 /* NumPy's limit; few have more than five. */
 constexpr int MAX_AXES = 64;
 
-/* Shape, and strides in bytes. */
+/* Strides are in bytes. */
 struct array {
     static constexpr int HOST = -1;
 
@@ -31,8 +31,7 @@ struct array {
     element type = element::other;
     char *data = nullptr;
     int n_axes = 0;
-    int64_t shape[MAX_AXES] = {};
-    int64_t strides[MAX_AXES] = {};
+    int64_t shape[MAX_AXES], strides[MAX_AXES]; /* of n_axes axes */
     bool writable = false;
     int device = HOST; /* or the ordinal of the CUDA device */
 
@@ -98,7 +97,9 @@ class device_array : public array
     nb::ndarray<nb::ro> held;
 };
 
-/* Raise, with the argument's name, dtype and shape before `what`. */
+[[noreturn]] void type_error(const std::string &message);
+[[noreturn]] void value_error(const std::string &message);
+/* The same with the argument's name, dtype and shape before `what`. */
 [[noreturn]] void type_error(const array &argument, const std::string &what);
 [[noreturn]] void value_error(const array &argument, const std::string &what);
 

@@ -40,7 +40,7 @@ array_library::array_library(nb::handle of_type, nb::object of_plain, nb::object
       number(std::move(of_number)), api(api_of(of_type))
 {
     if (!api)
-        throw nb::type_error("the type has no C exchange API of DLPack 1");
+        type_error("the type has no C exchange API of DLPack 1");
 }
 
 bool array_library::has(nb::handle array) const

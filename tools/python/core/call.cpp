@@ -24,11 +24,13 @@ static std::string error_message()
     return message;
 }
 
-void raise_status(softqam_status status)
+void check(softqam_status status)
 {
+    if (status == SOFTQAM_OK)
+        return;
     const std::string message = error_message();
     if (status == SOFTQAM_ERROR_INVALID_ARGUMENT)
-        throw nb::value_error(message.c_str());
+        value_error(message);
     PyErr_SetString(status == SOFTQAM_ERROR_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, message.c_str());
     throw nb::python_error();
 }
@@ -40,9 +42,7 @@ context::context(int backend, unsigned n_threads, int device)
     settings.backend = static_cast<softqam_backend>(backend);
     settings.n_threads = n_threads;
     settings.device = device;
-    const softqam_status status = softqam_context_create(&handle, &settings);
-    if (status != SOFTQAM_OK)
-        raise_status(status);
+    check(softqam_context_create(&handle, &settings));
 }
 
 demodulator::demodulator(nb::object of_context, int modulation, int output, int sign, double llr_scale, int llr_limit,
@@ -61,72 +61,51 @@ demodulator::demodulator(nb::object of_context, int modulation, int output, int 
     handle_for(SOFTQAM_INPUT_CF32, array::HOST);
 }
 
-demodulator::~demodulator()
-{
-    for (const handles &place : made)
-        for (softqam_demodulator *handle : place.of_format)
-            softqam_demodulator_destroy(handle);
-}
-
 softqam_demodulator *demodulator::handle_for(softqam_input_format format, int device)
 {
-    auto place = std::find_if(made.begin(), made.end(), [&](const handles &h) { return h.device == device; });
-    if (place == made.end())
-        place = made.insert(made.end(), handles{device, {}});
-    softqam_demodulator *&handle = place->of_format[format];
+    auto &handle = handles[{device, format}];
     if (!handle) {
+        softqam_demodulator *made = nullptr;
         softqam_demodulator_config own = config;
         own.input_format = format;
         if (device != array::HOST)
             own.context = cuda_context(device);
-        const softqam_status status = softqam_demodulator_create(&handle, &own);
-        if (status != SOFTQAM_OK)
-            raise_status(status);
+        check(softqam_demodulator_create(&made, &own));
+        handle.reset(made);
     }
-    return handle;
+    return handle.get();
 }
 
 const char *demodulator::backend_name() const
 {
-    return softqam_backend_name(made.front().of_format[SOFTQAM_INPUT_CF32]);
+    return softqam_backend_name(handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get());
 }
 
 const char *demodulator::backend_detail() const
 {
-    return softqam_backend_detail(made.front().of_format[SOFTQAM_INPUT_CF32]);
+    return softqam_backend_detail(handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get());
 }
 
 element demodulator::output_element() const
 {
-    switch (config.output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        return element::int8;
-    case SOFTQAM_OUTPUT_S16:
-        return element::int16;
-    case SOFTQAM_OUTPUT_F16:
-        return element::float16;
-    case SOFTQAM_OUTPUT_F32:
-        return element::float32;
-    case SOFTQAM_OUTPUT_U8:
-        return element::uint8;
-    }
-    throw nb::value_error("this package does not know the output format"); /* the library does */
+    constexpr element OF_FORMAT[] = {element::int8, element::int16, element::float16, element::float32, element::uint8};
+    static_assert(SOFTQAM_OUTPUT_S8 == 0 && SOFTQAM_OUTPUT_U8 == std::size(OF_FORMAT) - 1);
+    return OF_FORMAT[config.output_format]; /* the library has checked it */
+}
+
+call_arguments::call_arguments(nb::handle noise, const nb::tuple &options)
+    : noise_var(noise), c_init(options[0]), first_symbol(options[1]), layers(options[2]), planes(options[3]),
+      codeword(options[4]), combine(nb::cast<bool>(options[5]))
+{
 }
 
 void demodulator::check_noise_wanted(nb::handle noise_var) const
 {
     const bool wanted = config.output_format != SOFTQAM_OUTPUT_U8;
     if (wanted && noise_var.is_none())
-        throw nb::type_error("noise_var is missing: LLRs need the noise variance");
+        type_error("noise_var is missing: LLRs need the noise variance");
     if (!wanted && !noise_var.is_none())
-        throw nb::value_error("noise_var is given, which output \"u8\" does not take");
-}
-
-/* What NumPy makes of an argument that the library cannot take as it is; raises TypeError for what nobody can. */
-static nb::object usual(const char *function, nb::handle argument)
-{
-    const nb::object convert = nb::module_::import_("softqam._arrays").attr(function);
-    return call_python(convert, argument);
+        value_error("noise_var is given, which output \"u8\" does not take");
 }
 
 /* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
@@ -137,13 +116,12 @@ static struct {
 void find_numpy()
 {
     const nb::object module = nb::module_::import_("numpy");
-    const auto found = [](nb::object thing) { return thing.release(); };
-    numpy.array = found(module.attr("ndarray"));
-    numpy.masked_array = found(nb::module_::import_("numpy.ma").attr("MaskedArray"));
-    numpy.empty = found(module.attr("empty"));
-    numpy.zeros = found(module.attr("zeros"));
+    numpy.array = nb::object(module.attr("ndarray")).release();
+    numpy.masked_array = nb::object(module.attr("ma").attr("MaskedArray")).release();
+    numpy.empty = nb::object(module.attr("empty")).release();
+    numpy.zeros = nb::object(module.attr("zeros")).release();
     for (const element type : {element::int8, element::int16, element::float16, element::float32, element::uint8})
-        numpy.dtypes[static_cast<int>(type)] = found(module.attr("dtype")(element_name(type)));
+        numpy.dtypes[static_cast<int>(type)] = module.attr("dtype")(element_name(type)).release();
 }
 
 bool is_buffer(nb::handle argument)
@@ -158,14 +136,13 @@ static uint64_t integer(nb::handle argument, const char *name, uint64_t least, u
     nb::object number = nb::steal(PyBool_Check(argument.ptr()) ? nullptr : PyNumber_Index(argument.ptr()));
     if (!number.is_valid()) {
         PyErr_Clear();
-        throw nb::type_error((std::string(name) + " is no integer").c_str());
+        type_error(std::string(name) + " is no integer");
     }
     const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
     const bool failed = PyErr_Occurred() != nullptr;
     PyErr_Clear();
     if (failed || value < least || value > most)
-        throw nb::value_error(
-            (std::string(name) + " is not between " + std::to_string(least) + " and " + std::to_string(most)).c_str());
+        value_error(std::string(name) + " is not between " + std::to_string(least) + " and " + std::to_string(most));
     return value;
 }
 
@@ -177,9 +154,8 @@ void demodulator::read_codeword(const call_arguments &arguments, call_options *o
     if (arguments.layers.is_none() && n_layers > 1)
         options->n_layers = n_layers;
     if (options->n_layers > 0 && options->n_layers != n_layers)
-        throw nb::value_error(
-            ("layers is " + std::to_string(options->n_layers) + ", the codeword's are " + std::to_string(n_layers))
-                .c_str());
+        value_error("layers is " + std::to_string(options->n_layers) + ", the codeword's are " +
+                    std::to_string(n_layers));
     options->has_soft_buffers = true;
     options->codeword = of_call.fields_for(config, arguments.combine);
 }
@@ -195,20 +171,25 @@ call_options demodulator::read_options(const call_arguments &arguments) const
     options.descramble = !arguments.c_init.is_none();
     if (PyLong_Check(arguments.c_init.ptr()))
         options.c_init = static_cast<uint32_t>(integer(arguments.c_init, "c_init", 0, INT32_MAX));
-    const auto refuse = [](const std::string &message) { throw nb::value_error(message.c_str()); };
     if (!arguments.codeword.is_none())
         read_codeword(arguments, &options);
     if (config.output_format == SOFTQAM_OUTPUT_U8 &&
         (options.n_layers > 1 || options.block_symbols > 0 || options.descramble || options.has_soft_buffers))
-        refuse("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes, c_init or codeword");
+        value_error("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes, c_init or codeword");
     const std::string layers = "layers is " + std::to_string(options.n_layers);
     if (options.n_layers > 1 && config.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        refuse(layers + ": pi/2-BPSK has one layer");
+        value_error(layers + ": pi/2-BPSK has one layer");
     if (options.n_layers > 1 && options.first_symbol % static_cast<uint64_t>(options.n_layers) != 0)
-        refuse(layers + ", and first_symbol is no multiple of it");
+        value_error(layers + ", and first_symbol is no multiple of it");
     if (options.n_layers > 1 && options.block_symbols % options.n_layers != 0)
-        refuse(layers + ", and planes is no multiple of it");
+        value_error(layers + ", and planes is no multiple of it");
     return options;
+}
+
+/* A function of softqam._arrays, which makes a plain array of what the library cannot take as it is, or raises. */
+static nb::object conversion(const char *function)
+{
+    return nb::module_::import_("softqam._arrays").attr(function);
 }
 
 /* One for each codeword, where c_init is an array. */
@@ -217,10 +198,9 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
     if (c_init.is_none() || PyLong_Check(c_init.ptr()))
         return nb::none();
     const nb::object batch = shape_tuple(codewords.out_shape, codewords.n_batch_axes());
-    const nb::object convert = nb::module_::import_("softqam._arrays").attr("usual_c_init");
-    nb::object values = call_python(convert, c_init, batch);
+    nb::object values = call_python(conversion("usual_c_init"), c_init, batch);
     if (!view->acquire(values, "c_init") || view->type != element::uint32 || !view->is_contiguous())
-        throw nb::type_error("c_init is no array of integers");
+        type_error("c_init is no array of integers");
     options->c_inits = reinterpret_cast<const uint32_t *>(view->data);
     return values;
 }
@@ -239,7 +219,7 @@ static bool noise_number(nb::handle noise_var, float *value)
     const double number = PyFloat_AsDouble(noise_var.ptr());
     if (PyErr_Occurred()) {
         PyErr_Clear();
-        throw nb::value_error("noise_var is an integer larger than any float");
+        value_error("noise_var is an integer larger than any float");
     }
     *value = nearest_noise(number);
     return true;
@@ -251,12 +231,12 @@ static void acquire_argument(nb::handle argument, const char *name, const char *
 {
     if (is_buffer(argument) && view->acquire(argument, name) && takes(view->type))
         return;
-    nb::object converted = usual(function, argument);
+    nb::object converted = call_python(conversion(function), argument);
     const bool acquired = view->acquire(converted, name);
     if (acquired && nb::hasattr(argument, "dtype"))
         view->dtype = dtype_text(argument); /* what messages say that it is */
     if (!acquired || !takes(view->type))
-        throw nb::type_error((std::string(name) + " is nothing that NumPy can make an array of").c_str());
+        type_error(std::string(name) + " is nothing that NumPy can make an array of");
 }
 
 static void check_overlap(const array &input, const array &out)
@@ -267,7 +247,7 @@ static void check_overlap(const array &input, const array &out)
     input.extent(&first[0], &end[0]);
     out.extent(&first[1], &end[1]);
     if (first[0] < end[1] && first[1] < end[0])
-        throw nb::value_error((std::string(out.name) + " overlaps " + input.name).c_str());
+        value_error(std::string(out.name) + " overlaps " + input.name);
 }
 
 /* Soft buffers that no code block's LLRs reach are 0. */
@@ -280,7 +260,7 @@ nb::object demodulator::output_array(layout &codewords, nb::handle out, host_arr
                              shape_tuple(codewords.out_shape, codewords.n_out_axes),
                              numpy.dtypes[static_cast<int>(output_element())]);
     if (!is_buffer(result) || !view->acquire(result, name))
-        throw nb::type_error((std::string(name) + " is no plain NumPy array").c_str());
+        type_error(std::string(name) + " is no plain NumPy array");
     codewords.check_out(*view, output_element());
     return result;
 }
@@ -308,8 +288,7 @@ template <typename Call> static void call_library(layout *codewords, char *out, 
                     status = call(segments.data(), n);
             }
         }
-        if (status != SOFTQAM_OK)
-            raise_status(status);
+        check(status);
         if (n > 0 && PyErr_CheckSignals() != 0)
             throw nb::python_error();
     }
@@ -319,7 +298,7 @@ std::unique_ptr<soft_buffer_list> demodulator::read_list(nb::handle out, const l
                                                          call_options *options) const
 {
     if (codewords.n_batch_axes() > 0)
-        throw nb::value_error("soft_buffers is a list, which takes one codeword: symbols has several");
+        value_error("soft_buffers is a list, which takes one codeword: symbols has several");
     auto list = std::make_unique<soft_buffer_list>(out, options->codeword, output_element());
     options->codeword.block_buffers = list->pointers.data();
     return list;

@@ -3,6 +3,8 @@
 #ifndef SOFTQAM_PYTHON_CALL_H
 #define SOFTQAM_PYTHON_CALL_H
 
+#include <map>
+#include <memory>
 #include <vector>
 
 #include <softqam/softqam.h>
@@ -13,7 +15,7 @@
 #include "layout.h"
 
 /* Raises what stands for a status that is not SOFTQAM_OK. */
-[[noreturn]] void raise_status(softqam_status status);
+void check(softqam_status status);
 
 /* A noise value: what a float does not hold counts as the nearest that it does. */
 float nearest_noise(double number);
@@ -39,11 +41,13 @@ class context
     }
 };
 
-/* The rest of a call, as Python has it. */
+/* The rest of a call, as Python has it: the noise variance, and softqam._gpu.Options. With a codeword that is not None
+ * `out` are its soft buffers, an array or a list. */
 struct call_arguments {
-    nb::handle noise_var, c_init, first_symbol, layers, planes;
-    nb::handle codeword = Py_None; /* or a codeword: `out` are its soft buffers then, an array or a list */
-    bool combine = false;
+    nb::handle noise_var, c_init, first_symbol, layers, planes, codeword;
+    bool combine;
+
+    call_arguments(nb::handle noise, const nb::tuple &options);
 };
 
 class demodulator
@@ -54,7 +58,6 @@ class demodulator
                 double input_scale, int noise_form);
     demodulator(const demodulator &) = delete;
     demodulator &operator=(const demodulator &) = delete;
-    ~demodulator();
 
     /* NumPy arrays: returns `out`, or a new array for None; soft buffers may be a list of arrays. */
     nb::object host(nb::handle symbols, const call_arguments &arguments, nb::handle out);
@@ -70,13 +73,14 @@ class demodulator
   private:
     softqam_demodulator_config config;
     nb::object where;
-    enum { N_FORMATS = 4 };
-    /* Made when first needed, for the host and for each GPU. */
-    struct handles {
-        int device;
-        softqam_demodulator *of_format[N_FORMATS];
+    struct destroy {
+        void operator()(softqam_demodulator *handle) const
+        {
+            softqam_demodulator_destroy(handle);
+        }
     };
-    std::vector<handles> made;
+    /* By device and input format, made when first needed. */
+    std::map<std::pair<int, softqam_input_format>, std::unique_ptr<softqam_demodulator, destroy>> handles;
 
     softqam_demodulator *handle_for(softqam_input_format format, int device);
     call_options read_options(const call_arguments &arguments) const;

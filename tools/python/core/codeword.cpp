@@ -27,12 +27,11 @@ codeword::codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, ui
 /* For floats what a decoder with infinite fillers would make of 1000 nats: nothing else, and their sums are finite. */
 static float certain_zero(const softqam_demodulator_config &config)
 {
-    constexpr float NATS = 1000;
-    float magnitude = NATS;
-    if (config.output_format == SOFTQAM_OUTPUT_S8)
-        magnitude = config.llr_limit ? static_cast<float>(config.llr_limit) : INT8_MAX;
-    if (config.output_format == SOFTQAM_OUTPUT_S16)
-        magnitude = config.llr_limit ? static_cast<float>(config.llr_limit) : INT16_MAX;
+    float magnitude = 1000;
+    if (config.output_format == SOFTQAM_OUTPUT_S8 || config.output_format == SOFTQAM_OUTPUT_S16) {
+        const int largest = config.output_format == SOFTQAM_OUTPUT_S8 ? INT8_MAX : INT16_MAX;
+        magnitude = static_cast<float>(config.llr_limit ? config.llr_limit : largest);
+    }
     return config.sign == SOFTQAM_SIGN_POSITIVE_IS_0 ? magnitude : -magnitude;
 }
 
@@ -48,9 +47,7 @@ softqam_codeword codeword::fields_for(const softqam_demodulator_config &config, 
 nb::tuple codeword::block(size_t r) const
 {
     uint64_t first_bit, n_bits;
-    const softqam_status status = softqam_codeword_block(&fields, bits_per_symbol, n_layers, r, &first_bit, &n_bits);
-    if (status != SOFTQAM_OK)
-        raise_status(status);
+    check(softqam_codeword_block(&fields, bits_per_symbol, n_layers, r, &first_bit, &n_bits));
     return nb::make_tuple(first_bit, n_bits);
 }
 
@@ -69,9 +66,7 @@ nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, 
     grant.n_ref = n_ref;
     softqam_codeword made{};
     softqam_ldpc ldpc{};
-    const softqam_status status = softqam_codeword_init_ldpc(&made, &ldpc, &grant);
-    if (status != SOFTQAM_OK)
-        raise_status(status);
+    check(softqam_codeword_init_ldpc(&made, &ldpc, &grant));
     return nb::make_tuple(nb::make_tuple(made.n_code_blocks, made.n_cb, made.k0, made.first_filler, made.n_fillers),
                           nb::make_tuple(ldpc.base_graph, ldpc.tb_crc_bits, ldpc.n_code_blocks, ldpc.cb_crc_bits,
                                          ldpc.lifting_size, ldpc.lifting_set, ldpc.k_prime, ldpc.k, ldpc.n_fillers,
@@ -100,16 +95,15 @@ static void check_distinct(const std::vector<std::unique_ptr<host_array>> &views
     std::sort(first.begin(), first.end());
     for (size_t k = 1; k < first.size(); k++)
         if (first[k] < first[k - 1] + nbytes)
-            throw nb::value_error("two arrays of soft_buffers overlap");
+            value_error("two arrays of soft_buffers overlap");
 }
 
 soft_buffer_list::soft_buffer_list(nb::handle arrays, const softqam_codeword &fields, element type)
 {
     const size_t n = nb::len(arrays);
     if (n != fields.n_code_blocks)
-        throw nb::value_error(("soft_buffers has " + std::to_string(n) + " arrays, for " +
-                               std::to_string(fields.n_code_blocks) + " code blocks")
-                                  .c_str());
+        value_error("soft_buffers has " + std::to_string(n) + " arrays, for " + std::to_string(fields.n_code_blocks) +
+                    " code blocks");
     names.reserve(n);
     for (size_t r = 0; r < n; r++) {
         const nb::object item = arrays[r];
@@ -117,7 +111,7 @@ soft_buffer_list::soft_buffer_list(nb::handle arrays, const softqam_codeword &fi
         views.emplace_back(item.is_none() ? nullptr : new host_array);
         host_array *view = views.back().get();
         if (view && (!is_buffer(item) || !view->acquire(item, names.back().c_str())))
-            throw nb::type_error((names.back() + " is no plain NumPy array").c_str());
+            type_error(names.back() + " is no plain NumPy array");
         if (view)
             check_soft_buffer(*view, fields.n_cb, type);
         pointers.push_back(view ? view->data : nullptr);

@@ -18,9 +18,7 @@ softqam_context *cuda_context(int device)
         softqam_context_config_init(&config);
         config.backend = SOFTQAM_BACKEND_CUDA;
         config.device = device;
-        const softqam_status status = softqam_context_create(&context, &config);
-        if (status != SOFTQAM_OK)
-            raise_status(status);
+        check(softqam_context_create(&context, &config));
     }
     return context;
 }

@@ -29,7 +29,7 @@ class layout
   public:
     softqam_input_format format = SOFTQAM_INPUT_CF32;
     int n_out_axes = 0;
-    int64_t out_shape[MAX_AXES] = {};
+    int64_t out_shape[MAX_AXES];
 
     layout(const call_options &of_call, softqam_modulation modulation);
     /* Raise where shape or dtype is wrong. */
@@ -88,10 +88,10 @@ class layout
     softqam_modulation modulation;
     int64_t bits;
     int n_batch = 0;
-    int64_t batch[MAX_AXES] = {};
+    int64_t batch[MAX_AXES];
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
-    argument symbols{}, noise{};
+    argument symbols, noise;
     bool apart = false; /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
 
@@ -100,7 +100,7 @@ class layout
     int64_t total = 0, codeword = 0, done = 0;
     int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
     /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
-    int64_t buffers_step[MAX_AXES] = {};
+    int64_t buffers_step[MAX_AXES];
     uint64_t block_stride = 0;
 
     void check_within(const array &array) const;

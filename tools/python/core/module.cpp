@@ -18,8 +18,7 @@ NB_MODULE(_core, module)
             const gil_released released;
             status = softqam_gold_sequence(c_init, first, n, bits.data());
         }
-        if (status != SOFTQAM_OK)
-            raise_status(status);
+        check(status);
         return nb::bytes(bits.data(), bits.size());
     });
 
@@ -27,51 +26,41 @@ NB_MODULE(_core, module)
 
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
+    const auto plain = nb::arg();
+    const auto any = nb::arg().none();
     nb::class_<codeword>(module, "Codeword")
         .def(nb::init<uint64_t, unsigned, unsigned, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, nb::handle,
                       uint32_t, uint32_t>(),
-             nb::arg("n_bits"), nb::arg("bits_per_symbol"), nb::arg("layers"), nb::arg("n_code_blocks"),
-             nb::arg("n_cb"), nb::arg("k0"), nb::arg("first_filler"), nb::arg("n_fillers"),
-             nb::arg("filler_value").none(), nb::arg("n_cbg"), nb::arg("cbgti"))
+             plain, plain, plain, plain, plain, plain, plain, plain, any, plain, plain)
         .def("block", &codeword::block);
     module.def("ldpc_codeword", &ldpc_codeword);
 
-    nb::class_<array_library>(module, "ArrayLibrary")
-        .def(nb::init<nb::handle, nb::object, nb::object, nb::object>(), nb::arg("array_type"), nb::arg("is_plain"),
-             nb::arg("empty"), nb::arg("number"));
+    nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::handle, nb::object, nb::object, nb::object>());
 
+    using handle = nb::handle;
     nb::class_<demodulator>(module, "Demodulator")
-        .def(nb::init<nb::object, int, int, int, double, int, double, int>(), nb::arg("where").none(),
-             nb::arg("modulation"), nb::arg("output"), nb::arg("sign"), nb::arg("llr_scale"), nb::arg("llr_limit"),
-             nb::arg("input_scale"), nb::arg("noise_form"))
+        .def(nb::init<nb::object, int, int, int, double, int, double, int>(), any, plain, plain, plain, plain, plain,
+             plain, plain)
         .def(
             "host",
-            [](demodulator &self, nb::handle symbols, nb::handle noise_var, nb::handle c_init, nb::handle first_symbol,
-               nb::handle layers, nb::handle planes, nb::handle codeword, bool combine, nb::handle out) {
-                return self.host(symbols, {noise_var, c_init, first_symbol, layers, planes, codeword, combine}, out);
+            [](demodulator &self, handle symbols, handle noise_var, const nb::tuple &options, handle out) {
+                return self.host(symbols, {noise_var, options}, out);
             },
-            nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
-            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(),
-            nb::arg("codeword").none(), nb::arg("combine"), nb::arg("out").none())
+            any, any, plain, any)
         .def(
             "device",
-            [](demodulator &self, nb::handle symbols, nb::handle noise_var, nb::handle c_init, nb::handle first_symbol,
-               nb::handle layers, nb::handle planes, nb::handle codeword, bool combine, nb::handle make_out,
+            [](demodulator &self, handle symbols, handle noise_var, const nb::tuple &options, handle make_out,
                uintptr_t stream) {
-                self.device(symbols, {noise_var, c_init, first_symbol, layers, planes, codeword, combine}, make_out,
-                            stream);
+                self.device(symbols, {noise_var, options}, make_out, stream);
             },
-            nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
-            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(),
-            nb::arg("codeword").none(), nb::arg("combine"), nb::arg("make_out"), nb::arg("stream"))
+            any, any, plain, plain, plain)
         .def(
             "device_of_library",
-            [](demodulator &self, const array_library &library, nb::handle symbols, nb::handle noise_var,
-               nb::handle c_init, nb::handle first_symbol, nb::handle layers, nb::handle planes, nb::handle out) {
-                return self.device_of_library(library, symbols, {noise_var, c_init, first_symbol, layers, planes}, out);
+            [](demodulator &self, const array_library &library, handle symbols, handle noise_var,
+               const nb::tuple &options, handle out) {
+                return self.device_of_library(library, symbols, {noise_var, options}, out);
             },
-            nb::arg("library"), nb::arg("symbols").none(), nb::arg("noise_var").none(), nb::arg("c_init").none(),
-            nb::arg("first_symbol").none(), nb::arg("layers").none(), nb::arg("planes").none(), nb::arg("out").none())
+            plain, any, any, plain, any)
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);
 }

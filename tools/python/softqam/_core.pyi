@@ -15,34 +15,14 @@ class Context:
 
 class Codeword:
     def __init__(
-        self,
-        n_bits: int,
-        bits_per_symbol: int,
-        layers: int,
-        n_code_blocks: int,
-        n_cb: int,
-        k0: int,
-        first_filler: int,
-        n_fillers: int,
-        filler_value: float | None,
-        n_cbg: int,
-        cbgti: int,
-        /,
-    ) -> None: ...
+        self, n_bits: int, bits_per_symbol: int, layers: int, n_code_blocks: int, n_cb: int, k0: int, first_filler: int,
+        n_fillers: int, filler_value: float | None, n_cbg: int, cbgti: int, /
+    ) -> None: ...  # fmt: skip
     def block(self, r: int, /) -> tuple[int, int]: ...
 
 def ldpc_codeword(
-    n_bits: int,
-    tb_size: int,
-    base_graph: int,
-    code_rate: float,
-    rv: int,
-    bits_per_symbol: int,
-    layers: int,
-    tbs_lbrm: int,
-    n_ref: int,
-    /,
-) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int, int, int, int, int, int, int, int]]: ...
+    n_bits: int, tb_size: int, base_graph: int, code_rate: float, rv: int, bits_per_symbol: int, layers: int, tbs_lbrm: int, n_ref: int, /
+) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int, int, int, int, int, int, int, int]]: ...  # fmt: skip
 
 class ArrayLibrary:
     def __init__(
@@ -56,53 +36,16 @@ class ArrayLibrary:
 
 class Demodulator:
     def __init__(
-        self,
-        where: Context | None,
-        modulation: int,
-        output: int,
-        sign: int,
-        llr_scale: float,
-        llr_limit: int,
-        input_scale: float,
-        noise_form: int,
-        /,
-    ) -> None: ...
-    def host(
-        self,
-        symbols: Any,
-        noise_var: Any,
-        c_init: Any,
-        first_symbol: Any,
-        layers: Any,
-        planes: Any,
-        codeword: Codeword | None,
-        combine: bool,
-        out: Any,
-    ) -> Any: ...
+        self, where: Context | None, modulation: int, output: int, sign: int, llr_scale: float, llr_limit: int,
+        input_scale: float, noise_form: int, /
+    ) -> None: ...  # fmt: skip
+    # options: softqam._gpu.Options
+    def host(self, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...
     def device(
-        self,
-        symbols: Any,
-        noise_var: Any,
-        c_init: Any,
-        first_symbol: Any,
-        layers: Any,
-        planes: Any,
-        codeword: Codeword | None,
-        combine: bool,
-        make_out: Callable[[tuple[int, ...]], Any],
-        stream: int,
-        /,
+        self, symbols: Any, noise_var: Any, options: tuple[Any, ...], make_out: Callable[[tuple[int, ...]], Any], stream: int, /
     ) -> None: ...
     def device_of_library(
-        self,
-        library: ArrayLibrary,
-        symbols: Any,
-        noise_var: Any,
-        c_init: Any,
-        first_symbol: Any,
-        layers: Any,
-        planes: Any,
-        out: Any,
+        self, library: ArrayLibrary, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, /
     ) -> Any: ...
     @property
     def backend(self) -> str: ...

@@ -238,12 +238,12 @@ class Demodulator:
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
-        if type(symbols) is _ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN and stream is None:
-            return self._core.host(symbols, noise_var, c_init, first_symbol, layers, planes, core, combine, out)
         options = (c_init, first_symbol, layers, planes, core, combine)
+        if type(symbols) is _ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN and stream is None:
+            return self._core.host(symbols, noise_var, options, out)
         library = _gpu.in_c.get(type(symbols))
         if library is not None and core is None and stream is None:
-            result = self._core.device_of_library(library, symbols, noise_var, *options[:4], out)
+            result = self._core.device_of_library(library, symbols, noise_var, options, out)
             if result is not None:
                 return result
         if _gpu.is_on_gpu(symbols):

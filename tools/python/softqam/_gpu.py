@@ -220,7 +220,7 @@ def demodulate_on_host(
         view = [_host_view(f"soft_buffers[{r}]", array) for r, array in enumerate(out)]
     else:
         view = _host_view("soft_buffers", out)
-    result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), *options, view)
+    result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), options, view)
     library = _library_of(symbols)
     if out is not None:
         return out
@@ -314,7 +314,7 @@ def _enqueue(
     core.device(
         _capsule(symbols, "symbols", library, stream, current),
         None if noise is None else _capsule(noise, "noise_var", library, stream, current),
-        *options,
+        options,
         make_out,
         stream,
     )
