@@ -17,18 +17,10 @@ CODES = {"i": 0, "u": 1, "f": 2, "c": 5}
 
 
 class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("byte_offset", ctypes.c_uint64)]  # fmt: skip
 
 
 Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -55,14 +47,8 @@ CurrentStream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, 
 class ExchangeAPI(ctypes.Structure):
     """DLPackExchangeAPI."""
 
-    _fields_ = [
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("previous", ctypes.c_void_p),
-        ("not_called", ctypes.c_void_p * 3),
-        ("describe", DescribeArray),
-        ("current_stream", CurrentStream),
-    ]
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p),
+                ("not_called", ctypes.c_void_p * 3), ("describe", DescribeArray), ("current_stream", CurrentStream)]  # fmt: skip
 
     def capsule(self, name=b"dlpack_exchange_api"):
         return new_capsule(ctypes.addressof(self), name, None)
@@ -96,9 +82,6 @@ class Array:
     def shape(self):
         return self.host.shape
 
-    def __getitem__(self, index):
-        return type(self)(self.host[index], self.memory, self.device)
-
     def __dlpack_device__(self):
         return 2, self.device
 
@@ -109,18 +92,8 @@ class Array:
         strides = (ctypes.c_int64 * n)(*(s // self.host.itemsize for s in self.host.strides))
         dtype = self.host.dtype
         self.keep = shape, strides
-        return DLTensor(
-            self.host.ctypes.data - 8,
-            2,
-            self.device,
-            n,
-            CODES[dtype.kind],
-            8 * dtype.itemsize,
-            1,
-            shape,
-            None if self.host.flags.c_contiguous else strides,
-            8,
-        )
+        return DLTensor(self.host.ctypes.data - 8, 2, self.device, n, CODES[dtype.kind], 8 * dtype.itemsize, 1, shape,
+                        None if self.host.flags.c_contiguous else strides, 8)  # fmt: skip
 
     def __dlpack__(self, *, stream=None):
         self.streams.append(stream)
@@ -169,9 +142,26 @@ def empty(shape, dtype, device=0, kind=Array):
 
 
 def to_gpu(array, device=0, kind=Array):
+    array = np.asarray(array)
     result = empty(array.shape, array.dtype, device, kind)
     result.host[...] = array
     return result
+
+
+def view(array, function):
+    return type(array)(function(array.host), array.memory, array.device)
+
+
+def expand(array, shape):
+    return view(array, lambda host: np.broadcast_to(host, shape))
+
+
+def result_of(array):
+    synchronize()
+    return array.host.copy()
+
+
+int8 = np.int8
 
 
 class Stream:
@@ -182,7 +172,6 @@ class Stream:
         self.handle = ctypes.c_void_p()
         check(cuda.cudaStreamCreateWithFlags(ctypes.byref(self.handle), 0))
         self.ptr = self.handle.value
-
 
 
 def synchronize():

@@ -21,41 +21,113 @@ from softqam import _gpu
 if "SOFTQAM_FAKE_CUDA" not in os.environ:
     pytest.skip("not with the fake CUDA runtime", allow_module_level=True)
 import fake_gpu
-from fake_gpu import Array, Library, Stream, empty, synchronize, to_gpu
+from fake_gpu import Array, Library, Stream, empty, result_of, synchronize, to_gpu
+
+# How a library describes its arrays.
+KINDS = ["capsules", "exchange API", "PyTorch"]
+of_array = pytest.mark.parametrize("gpu", KINDS[:2], indirect=True)
+of_torch = pytest.mark.parametrize("gpu", KINDS[2:], indirect=True)
 
 
-@pytest.fixture(autouse=True, params=["capsules", "exchange API"])
-def library(request, monkeypatch):
-    """How the library describes its arrays."""
-    monkeypatch.setitem(_gpu.LIBRARIES, "fake_gpu", Library)
+@pytest.fixture(autouse=True, params=KINDS)
+def gpu(request, monkeypatch):
+    """The module with such arrays."""
+    of_pytorch = request.param == "PyTorch"
+    module = __import__("fake_torch" if of_pytorch else "fake_gpu")
+    name = "torch" if of_pytorch else "fake_gpu"
+    monkeypatch.setitem(_gpu.LIBRARIES, name, module.Library)
     monkeypatch.setattr(Library, "current", Stream().ptr)
     monkeypatch.setattr(_gpu, "in_c", {})
+    for function in (_gpu._library_named, _gpu._library_of_type):
+        function.cache_clear()
+    library = _gpu._library_named(name)
     if request.param == "exchange API":
-        _gpu.describe_in_c(_gpu._library_named("fake_gpu"))
-        assert Array in _gpu.in_c
+        _gpu.describe_in_c(library)
+    assert (module.Array in _gpu.in_c) == (request.param != "capsules")
     _gpu._in_flight.clear()
-    yield
+    yield module
+    for function in (_gpu._library_named, _gpu._library_of_type, _gpu._kept_number):
+        function.cache_clear()
     gc.collect()
     assert fake_gpu.exports == {}
 
 
-def result_of(array):
-    synchronize()
-    return array.host.copy()
+@pytest.fixture
+def only_in_c(gpu, monkeypatch):
+    """Fails where a call of described arrays goes another way."""
+    if gpu.Array in _gpu.in_c:
+        monkeypatch.delattr(_gpu, "demodulate")
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "float16", "int16", "int8"])
 @pytest.mark.parametrize("output", reference.DTYPES)
-def test_bytes_are_those_of_host_memory(rng, dtype, output):
+def test_bytes_are_those_of_host_memory(rng, gpu, only_in_c, dtype, output):
     symbols = make_symbols(rng, 600, dtype)
     symbols = symbols.reshape(3, 200, *symbols.shape[1:])
-    noise = None if output == "u8" else make_noise(rng, 600).reshape(3, 200)
-    expected = softqam.demodulate(symbols, noise_var=noise, output=output)
-    got = softqam.demodulate(to_gpu(symbols), noise_var=None if noise is None else to_gpu(noise), output=output)
-    assert type(got) is Array and got.shape == expected.shape
-    assert_bytes(result_of(got), expected)
+    for noise in [None] if output == "u8" else [make_noise(rng, 600).reshape(3, 200), np.full((3, 1), 0.1, np.float32), 0.1]:
+        expected = softqam.demodulate(symbols, noise_var=noise, output=output)
+        on_gpu = gpu.to_gpu(noise) if isinstance(noise, np.ndarray) else noise
+        got = softqam.demodulate(gpu.to_gpu(symbols), noise_var=on_gpu, output=output)
+        assert type(got) is gpu.Array and got.shape == expected.shape
+        assert_bytes(gpu.result_of(got), expected)
 
 
+VIEWS = [
+    *([lambda a: a[::3, 1::2]] * 2, [lambda a: a[::3, 1::2], lambda a: a[::3, 0::2]]),
+    *([view] * 2 for view in (lambda a: a[:, 7], lambda a: a[3, 4:5], lambda a: a[0:0], lambda a: a[:, 0:0], lambda a: a.T)),
+    [lambda a: a[5:9], lambda a: a[5:9, 0:1]],
+    [lambda a: a[2].reshape(5, 6)[:, None]] * 2,
+]
+
+
+def test_views_and_broadcast_noise(rng, gpu, only_in_c):
+    symbols, noise = make_symbols(rng, 600).reshape(20, 30), make_noise(rng, 600).reshape(20, 30)
+    on_gpu, noise_on_gpu = gpu.to_gpu(symbols), gpu.to_gpu(noise)
+    reversed_rows = [] if gpu.Array is not Array else [[lambda a: a[19::-4], lambda a: a[0:1]]]  # PyTorch has none
+    for view, noise_view in VIEWS + reversed_rows:
+        got = softqam.demodulate(gpu.view(on_gpu, view), noise_var=gpu.view(noise_on_gpu, noise_view))
+        assert_bytes(gpu.result_of(got), softqam.demodulate(view(symbols), noise_var=noise_view(noise)))
+    one = gpu.view(noise_on_gpu, lambda a: a[0, 0:1].reshape(()))
+    for n0 in (one, gpu.expand(one, (20, 30))):
+        got = softqam.demodulate(on_gpu, noise_var=n0)
+        assert_bytes(gpu.result_of(got), softqam.demodulate(symbols, noise_var=float(noise[0, 0])))
+    apart = gpu.view(gpu.to_gpu(np.stack([symbols.real, symbols.imag])), lambda a: a.swapaxes(0, 1).swapaxes(1, 2))
+    got = softqam.demodulate(apart, noise_var=noise_on_gpu)
+    assert_bytes(gpu.result_of(got), softqam.demodulate(symbols, noise_var=noise))
+
+
+@pytest.mark.parametrize("options", [{}, {"c_init": 9, "first_symbol": 6}, {"c_init": [1, 2, 3]}, {"planes": 24}])
+def test_layers_and_rows(rng, gpu, only_in_c, options):
+    """Interleaved, some of more, in planes; rows that are one run of symbols and rows with gaps."""
+    codewords, noise = make_symbols(rng, 720).reshape(3, 80, 3), make_noise(rng, 720).reshape(3, 80, 3)
+
+    def arrangements(array):
+        wide, long = (np.concatenate([array, array], axis=axis) for axis in (2, 1))
+        yield gpu.view(gpu.to_gpu(array), lambda a: a.swapaxes(1, 2))
+        yield gpu.to_gpu(np.ascontiguousarray(array.swapaxes(1, 2)))
+        yield gpu.view(gpu.to_gpu(wide), lambda a: a.swapaxes(1, 2)[:, :3])
+        yield gpu.view(gpu.to_gpu(long), lambda a: a.swapaxes(1, 2)[..., :80])
+
+    in_layers, noise_in_layers = codewords.swapaxes(1, 2), noise.swapaxes(1, 2)
+    of_layers = noise_in_layers[..., :1]
+    expected, with_noise_of_layers = (softqam.demodulate(in_layers, noise_var=n0, layers=3, **options) for n0 in (noise_in_layers, of_layers))
+    for s in arrangements(codewords):
+        for n0 in arrangements(noise):
+            assert_bytes(gpu.result_of(softqam.demodulate(s, noise_var=n0, layers=3, **options)), expected)
+        got = softqam.demodulate(s, noise_var=gpu.to_gpu(of_layers), layers=3, **options)
+        assert_bytes(gpu.result_of(got), with_noise_of_layers)
+
+
+def test_out_with_an_offset(rng, gpu, only_in_c):
+    symbols, whole = make_symbols(rng, 20), gpu.to_gpu(np.full(400, 99, np.int8))
+    out = gpu.view(whole, lambda a: a[80:240])
+    assert softqam.demodulate(gpu.to_gpu(symbols), noise_var=0.1, out=out) is out
+    got = gpu.result_of(whole)
+    assert_bytes(got[80:240], softqam.demodulate(symbols, noise_var=0.1))
+    assert (got[:80] == 99).all() and (got[240:] == 99).all()
+
+
+@of_array
 def test_returns_before_the_stream_has_passed(rng):
     symbols = make_symbols(rng, 300)
     expected = softqam.demodulate(symbols, noise_var=0.1)
@@ -68,44 +140,7 @@ def test_returns_before_the_stream_has_passed(rng):
     assert_bytes(out.host.copy(), expected)
 
 
-def test_views_and_broadcast_noise(rng):
-    symbols, noise = make_symbols(rng, 600), make_noise(rng, 600)
-    on_gpu, noise_on_gpu = to_gpu(symbols.reshape(20, 30)), to_gpu(noise.reshape(20, 30))
-    for view, noise_view in [
-        ((slice(None, None, 3), slice(1, None, 2)), (slice(None, None, 3), slice(0, None, 2))),
-        ((slice(5, 9), slice(None)), (slice(5, 9), slice(0, 1))),
-        ((slice(19, None, -4), slice(None)), (slice(0, 1), slice(None))),
-        ((slice(0, 0),), (slice(0, 0),)),
-    ]:
-        expected = softqam.demodulate(symbols.reshape(20, 30)[view], noise_var=noise.reshape(20, 30)[noise_view])
-        got = softqam.demodulate(on_gpu[view], noise_var=noise_on_gpu[noise_view])
-        assert_bytes(result_of(got), expected)
-
-
-@pytest.mark.parametrize("options", [{}, {"c_init": 9, "first_symbol": 6}, {"planes": 24}])
-def test_layers_and_rows(rng, options):
-    """Interleaved, some of more, in planes; rows that are one run of symbols and rows with gaps."""
-    codewords, noise = make_symbols(rng, 720).reshape(3, 80, 3), make_noise(rng, 720).reshape(3, 80, 3)
-
-    def transposed(array, *axes):
-        return Array(array.host.transpose(axes), array.memory, array.device)
-
-    def arrangements(array):
-        yield transposed(to_gpu(array), 0, 2, 1)
-        yield to_gpu(np.ascontiguousarray(array.transpose(0, 2, 1)))
-        yield transposed(to_gpu(np.concatenate([array, array], axis=2)), 0, 2, 1)[:, :3]
-        yield transposed(to_gpu(np.concatenate([array, array], axis=1)), 0, 2, 1)[..., :80]
-
-    expected = softqam.demodulate(codewords.transpose(0, 2, 1), noise_var=noise.transpose(0, 2, 1), layers=3, **options)
-    for s in arrangements(codewords):
-        for n0 in (*arrangements(noise), to_gpu(noise[:, :1, :].transpose(0, 2, 1))):
-            got = result_of(softqam.demodulate(s, noise_var=n0, layers=3, **options))
-            if n0.shape[-1] == 80:
-                assert_bytes(got, expected)
-            else:
-                assert_bytes(got, softqam.demodulate(s.host.copy(), noise_var=n0.host.copy(), layers=3, **options))
-
-
+@of_array
 @pytest.mark.parametrize("output", reference.LLRS)
 def test_soft_buffers(rng, output):
     """New ones, and a retransmission in the caller's; rows with gaps."""
@@ -118,13 +153,14 @@ def test_soft_buffers(rng, output):
     assert_bytes(result_of(got), expected)
     room = to_gpu(np.zeros((4, 256), expected.dtype))
     room.host[:, 16:216] = expected
-    again = room[:, 16:216]
+    again = fake_gpu.view(room, lambda host: host[:, 16:216])
     softqam.demodulate(symbols, "64qam", noise, soft_buffers=expected, combine=True, **options)
     assert softqam.demodulate(to_gpu(symbols), "64qam", to_gpu(noise), soft_buffers=again, combine=True, **options) is again
     assert_bytes(result_of(again), expected)
     assert not room.host[:, :16].any() and not room.host[:, 216:].any()
 
 
+@of_array
 def test_wrong_soft_buffers(rng):
     codeword = softqam.Codeword(240, "qpsk", 1, 2, 200)
     symbols, noise = to_gpu(make_symbols(rng, 120)), to_gpu(make_noise(rng, 120))
@@ -137,6 +173,7 @@ def test_wrong_soft_buffers(rng):
             softqam.demodulate(symbols, "qpsk", noise, codeword=codeword, soft_buffers=wrong)
 
 
+@of_array
 def test_streams(rng):
     symbols, noise, out = to_gpu(make_symbols(rng, 10)), to_gpu(np.float32(0.1)), to_gpu(np.zeros(80, np.int8))
     other = Stream()
@@ -162,6 +199,7 @@ def test_streams(rng):
     synchronize()
 
 
+@of_array
 def test_arrays_live_until_another_stream_has_passed(rng, monkeypatch):
     symbols, other = to_gpu(make_symbols(rng, 10)), Stream()
     alive = weakref.ref(symbols)
@@ -178,6 +216,7 @@ def test_arrays_live_until_another_stream_has_passed(rng, monkeypatch):
     synchronize()
 
 
+@of_array
 def test_numbers_are_kept_for_their_stream(rng, monkeypatch):
     symbols = to_gpu(make_symbols(rng, 10))
     expected = softqam.demodulate(symbols.host.copy(), noise_var=0.123)
@@ -191,6 +230,7 @@ def test_numbers_are_kept_for_their_stream(rng, monkeypatch):
     synchronize()
 
 
+@of_array
 def test_libraries_whose_arrays_are_not_written(rng, monkeypatch):
     values = make_symbols(rng, 50)
     symbols = to_gpu(values, kind=fake_gpu.Foreign)
@@ -204,49 +244,48 @@ def test_libraries_whose_arrays_are_not_written(rng, monkeypatch):
         softqam.demodulate(symbols, noise_var=0.1, out=empty((400,), np.int8, kind=fake_gpu.Foreign))
 
 
-def wrong_calls(rng):
+def wrong_calls(rng, gpu):
     """Arguments, and what the message has."""
-    good = to_gpu(make_symbols(rng, 12).reshape(4, 3))
-    noise = to_gpu(np.ones((4, 3), np.float32))
-    overlapping = good[:]
-    overlapping.host = good.host.view(np.int8).reshape(4, 24)
-
-    def gpu(shape, dtype, device=0):
-        return empty(shape, dtype, device)
-
+    good, noise, memory = gpu.to_gpu(make_symbols(rng, 12).reshape(4, 3)), gpu.empty((4, 3), "f4"), gpu.empty((8, 24), "i1")
     for dtype in ("c16", "f8", "i4", "u1", "i8"):
-        yield {"symbols": gpu((3, 2), dtype)}, "symbols is"
+        yield {"symbols": gpu.empty((3, 2), dtype)}, r"symbols is .* of shape \(3, 2\)"
     for dtype, shape in (("f4", (3,)), ("i1", (4, 3)), ("i2", ()), ("c8", ())):
-        yield {"symbols": gpu(shape, dtype)}, "symbols is"
-    yield {"symbols": gpu((4, 3), "c8")[:, ::-1]}, "contiguous"
-    yield {"symbols": gpu((4, 3), "c8", 1), "noise_var": noise}, "noise_var is float32.*GPU 0"
+        yield {"symbols": gpu.empty(shape, dtype)}, "symbols is"
+    yield {"symbols": gpu.expand(gpu.view(good, lambda a: a[:, :1]), (4, 3))}, "symbols is complex64 .*contiguous"
     for shape in ((3, 3), (2, 4, 3), (5,)):
-        yield {"noise_var": gpu(shape, "f4")}, "noise_var is float32.*broadcast"
+        yield {"noise_var": gpu.empty(shape, "f4")}, "noise_var is float32.*broadcast"
     for dtype in ("f8", "f2", "i4", "c8"):
-        yield {"noise_var": gpu((4, 3), dtype)}, "noise_var is"
-    yield {"noise_var": gpu((4, 3), "f4")[:, ::-1]}, "noise_var is.*contiguous"
-    for thing in (np.ones((4, 3), np.float32), [1, 2], "x", object()):
+        yield {"noise_var": gpu.empty((4, 3), dtype)}, "noise_var is"
+    for thing in (np.ones((4, 3), np.float32), [1, 2], "x", object(), "0.1", b"0.1", True, np.True_, np.ma.masked,
+                  np.ma.masked_array(np.ones(3), mask=True)):  # fmt: skip
         yield {"noise_var": thing}, "noise_var is"
     for thing in (np.zeros((4, 24), np.int8), "x", object(), np.zeros(3)):
         yield {"out": thing}, "out is"
     for shape, dtype in (((4, 24), "u1"), ((4, 23), "i1"), ((96,), "i1"), ((), "i1")):
-        yield {"out": gpu(shape, dtype)}, "out is"
+        yield {"out": gpu.empty(shape, dtype)}, "out is u?int8 of shape"
     for output, dtype in itertools.permutations(reference.LLRS, 2):
-        yield {"output": output, "out": gpu((4, 24), reference.DTYPES[dtype])}, "out is .*: this output is"
-    yield {"out": gpu((8, 24), "i1")[::2]}, "out is.*contiguous"
-    yield {"out": gpu((4, 24), "i1", 1)}, "out is.*GPU 1"
-    yield {"symbols": good, "out": overlapping}, "out overlaps"
+        yield {"output": output, "out": gpu.empty((4, 24), reference.DTYPES[dtype])}, "out is .*: this output is"
+    yield {"out": gpu.view(memory, lambda a: a[::2])}, "out is int8 .*contiguous"
+    yield {"symbols": good, "out": gpu.view(good, lambda a: a.view(gpu.int8))}, "out overlaps symbols"
     for name in ("layers", "planes", "first_symbol", "c_init"):
         for value in ("x", -1, 1.5, 2**70):
             yield {name: value}, name
-    yield {"noise_var": None}, "noise_var"
+    yield {"layers": 2}, "symbols is complex64"
+    yield {"noise_var": None}, "noise_var is missing"
     yield {"output": "u8"}, "noise_var"
+    if gpu.Array is Array:  # PyTorch has no such strides, and here one GPU
+        yield {"symbols": fake_gpu.view(good, lambda host: host[:, ::-1])}, "contiguous"
+        yield {"noise_var": fake_gpu.view(noise, lambda host: host[:, ::-1])}, "noise_var is.*contiguous"
+        yield {"symbols": empty((4, 3), "c8", 1), "noise_var": noise}, "noise_var is float32.*GPU 0"
+        yield {"out": empty((4, 24), "i1", 1)}, "out is.*GPU 1"
+    else:
+        yield {"noise_var": gpu.torch.ones(3)}, "noise_var is .*host memory"
+        yield {"out": gpu.torch.zeros((4, 24), dtype=gpu.int8)}, "out is"
 
 
-def test_wrong_calls(rng):
-    good = to_gpu(make_symbols(rng, 12).reshape(4, 3))
-    noise = to_gpu(np.ones((4, 3), np.float32))
-    for wrong, words in wrong_calls(rng):
+def test_wrong_calls(rng, gpu):
+    good, noise = gpu.to_gpu(make_symbols(rng, 12).reshape(4, 3)), gpu.to_gpu(np.ones((4, 3), np.float32))
+    for wrong, words in wrong_calls(rng, gpu):
         arguments = {"symbols": good, "noise_var": noise, **wrong}
         try:
             softqam.demodulate(arguments.pop("symbols"), **arguments)
@@ -254,13 +293,11 @@ def test_wrong_calls(rng):
             assert re.search(words, str(error)), error
         else:
             raise AssertionError(f"accepted: {wrong}")
-    for wrong in ("0.1", b"0.1", True, np.True_, np.ma.masked, np.ma.masked_array(np.ones(3), mask=True)):
-        with pytest.raises(TypeError, match="noise_var is"):
-            softqam.demodulate(good, noise_var=wrong)
     # What was never taken out of its capsule.
     fake_gpu.exports.clear()
 
 
+@of_array
 @pytest.mark.parametrize("backend", ["cpu", "CUDA", "auto"])
 def test_backend_is_of_host_arrays(rng, backend):
     """An array on a GPU is demodulated there whatever the backend is."""
@@ -273,6 +310,7 @@ def test_backend_is_of_host_arrays(rng, backend):
     assert demodulator.backend == backend.lower()
 
 
+@of_array
 @pytest.mark.parametrize("arguments", [{}, {"stream": 0}])
 def test_second_device(rng, monkeypatch, arguments):
     monkeypatch.setattr(Library, "current", 0)
@@ -285,6 +323,7 @@ def test_second_device(rng, monkeypatch, arguments):
     assert_bytes(got.host.copy(), softqam.demodulate(values, noise_var=0.1))
 
 
+@of_array
 def test_numbers_are_the_nearest_that_float32_has(rng):
     values = make_symbols(rng, 20)
     for number in (1e-300, 1e300, 3, -1.0, float("inf"), np.float64(0.1), np.float32(0.1)):
@@ -294,6 +333,7 @@ def test_numbers_are_the_nearest_that_float32_has(rng):
         softqam.demodulate(to_gpu(values), noise_var=10**400)
 
 
+@of_array
 def test_what_c_does_not_describe_goes_by_capsules(rng, monkeypatch):
     class Derived(Array):
         pass
@@ -314,7 +354,8 @@ def test_what_c_does_not_describe_goes_by_capsules(rng, monkeypatch):
         assert arrays[k].streams == [-1]
 
 
-def test_versions_of_the_exchange_api(library):
+@of_array
+def test_versions_of_the_exchange_api():
     def library_of(capsule):
         kind = type("Kind", (), {} if capsule is None else {"__dlpack_c_exchange_api__": capsule})
         return softqam._core.ArrayLibrary(kind, bool, bool, bool)
@@ -339,6 +380,7 @@ class Refused(Exception):
     """The library's own error."""
 
 
+@of_array
 def test_errors_of_the_library(monkeypatch):
     """What its functions raise comes out, and nothing is left behind."""
 
@@ -368,16 +410,64 @@ def test_errors_of_the_library(monkeypatch):
             softqam.demodulate(to_gpu(np.ones(7, np.complex64)), noise_var=noise)
 
 
-def test_no_reference_is_kept(rng):
-    symbols, noise, out = to_gpu(make_symbols(rng, 1)), to_gpu(np.ones(1, np.float32)), empty((8,), np.int8)
-    shared = (symbols, noise, out, Array, None, np.int8)
-    for arguments in ({"out": out}, {}, {"out": empty((9,), np.int8)}):
+def test_no_reference_is_kept(rng, gpu):
+    symbols, noise, out = gpu.to_gpu(make_symbols(rng, 1)), gpu.to_gpu(np.ones(1, np.float32)), gpu.empty((8,), np.int8)
+    shared = (symbols, noise, out, gpu.Array, None, np.int8)
+    for arguments in ({"out": out}, {}, {"out": gpu.empty((9,), np.int8)}, {"out": symbols}):
         for n in (10, 1000):
             before = [sys.getrefcount(thing) for thing in shared]
             for _ in range(n):
-                with contextlib.suppress(ValueError):
+                with contextlib.suppress(TypeError, ValueError):
                     softqam.demodulate(symbols, noise_var=noise, **arguments)
             synchronize()
             gc.collect()
             after = [sys.getrefcount(thing) for thing in shared]
         assert all(abs(a - b) < 100 for a, b in zip(before, after)), (before, after)
+
+
+@of_torch
+def test_what_dlpack_cannot_say(rng, gpu):
+    """C does not take it: a call goes the other way, where PyTorch refuses it in its own words."""
+    tensor = lambda other: gpu.view(other, lambda same: same)
+    symbols, noise, out = gpu.to_gpu(make_symbols(rng, 4)), gpu.to_gpu(np.ones(4, np.float32)), gpu.to_gpu(np.zeros(32, np.float32))
+    negative = tensor(tensor(gpu.to_gpu(np.zeros(32, np.complex64)).conj()).imag)
+    assert negative.is_neg()
+    demodulator = softqam.Demodulator(output="f32")
+    library = _gpu.in_c[gpu.Array]
+
+    def in_c(symbols=symbols, noise_var=noise, out=out):
+        return demodulator._core.device_of_library(library, symbols, noise_var, (None, 0, None, None, None, False), out)
+
+    assert in_c() is out
+    for wrong, words in [
+        ({"symbols": tensor(symbols.conj())}, "conjugate"),
+        ({"symbols": tensor(symbols.clone().requires_grad_())}, "gradient"),
+        ({"noise_var": tensor(noise.clone().requires_grad_())}, "gradient"),
+        ({"noise_var": tensor(negative[:4])}, "negative"),
+        ({"out": tensor(out.clone().requires_grad_())}, None),
+        ({"out": negative}, None),
+        ({"symbols": symbols.to_sparse()}, None),
+        ({"noise_var": noise.to_sparse()}, None),
+        ({"noise_var": gpu.torch.nn.Parameter(noise.as_subclass(gpu.torch.Tensor))}, None),
+    ]:
+        assert in_c(**wrong) is None
+        if words:
+            with pytest.raises((BufferError, ValueError), match=words):
+                demodulator(**{"symbols": symbols, "noise_var": noise, "out": out, **wrong})
+    conjugate = gpu.to_gpu(symbols.conj().resolve_conj().numpy())
+    assert in_c(conjugate) is out
+    assert_bytes(gpu.result_of(out), softqam.demodulate(symbols.numpy().conj(), noise_var=noise.numpy(), output="f32"))
+
+
+@of_torch
+def test_tensors_in_host_memory(rng, gpu):
+    """Those come back as NumPy's, though C describes their type too."""
+    values, noise = make_symbols(rng, 30), make_noise(rng, 30)
+    expected = softqam.demodulate(values, noise_var=noise)
+    got = softqam.demodulate(gpu.torch.from_numpy(values), noise_var=gpu.torch.from_numpy(noise))
+    assert type(got) is np.ndarray
+    assert_bytes(got, expected)
+    with pytest.raises(TypeError, match="symbols is Tensor"):
+        softqam.demodulate(gpu.torch.from_numpy(values).conj(), noise_var=0.1)
+    with pytest.raises(TypeError, match="symbols is Tensor"):
+        softqam.demodulate(gpu.torch.from_numpy(values).to_sparse(), noise_var=0.1)
