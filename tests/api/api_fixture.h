@@ -4,6 +4,8 @@
 #ifndef SOFTQAM_TESTS_API_FIXTURE_H
 #define SOFTQAM_TESTS_API_FIXTURE_H
 
+#include <sys/types.h>
+
 #include "harness.h"
 
 #define API_SYMBOLS  4
@@ -45,5 +47,22 @@ void api_check_refusal(softqam_status status, const char *expected, const char *
 /* The same of softqam_context_create(). */
 void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);
 void api_assert_context_invalid(const softqam_context_config *config, const char *what);
+
+/* The threads of this process, as the kernel has them. */
+enum { TASKS_MAX = 256 };
+
+typedef struct task_list {
+    pid_t ids[TASKS_MAX];
+    size_t n;
+} task_list;
+
+task_list tasks_now(void);
+
+/* How many there are; where that is not what is expected it is looked at again for a while, as the kernel lists a
+ * thread for a moment after it has been joined. */
+size_t tasks_count(size_t expected);
+
+/* Those of `after` that are not in `before`. */
+task_list tasks_new(const task_list *before, const task_list *after);
 
 #endif

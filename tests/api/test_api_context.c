@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api_fixture.h"
-#include "tasks.h"
 
 /* Enough for the context's threads to be worth starting. */
 enum { LARGE_SYMBOLS = 60000 };

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "api_fixture.h"
-#include "tasks.h"
 
 enum { N_THREADS = 4, LARGE_SYMBOLS = 200000, NO_SUCH_CPU = 1023 };
 

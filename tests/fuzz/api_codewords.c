@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "api_codewords.h"
-
+/* Any codeword: its code blocks, and what comes to their buffers. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api_soft_buffers.h"
+#include "api_input.h"
 
 /* A codeword, and a range of its symbols. */
 typedef struct cut {

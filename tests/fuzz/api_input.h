@@ -53,4 +53,25 @@ void free_piece(piece *p);
 softqam_modulation modulation_of(const softqam_segment *segment, const softqam_demodulator_config *config);
 unsigned layers_of(const piece *p);
 
+/* api_codewords.c */
+
+/* A codeword and a range of it from the input, demodulated and compared with the definition's values in their places.
+ */
+void use_codeword(source *self, const softqam_demodulator *demodulator, const softqam_demodulator *definition,
+                  const softqam_demodulator_config *config);
+
+/* api_soft_buffers.c */
+
+/* Gives a codeword soft buffers: small ones mostly, of which most are in order. */
+void take_soft_buffer(source *self, softqam_codeword *codeword);
+/* By the header's list of what is refused, but for the fillers' value; also of a codeword without soft buffers. */
+bool is_soft_buffer(const softqam_codeword *codeword);
+bool is_filler_value(float value, softqam_output_format format);
+
+/* Whether a code block of so many bits visits a position of its soft buffer twice. */
+bool soft_buffer_repeats(const softqam_codeword *codeword, size_t n_bits);
+
+/* Any grant: a refusal just where it must be, or a codeword with as many code blocks as TS 38.212 says. */
+void use_grant(source *self);
+
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "api_soft_buffers.h"
-
+/* The parts of fuzz_api about LDPC: a codeword's soft buffers, and codewords of grants. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_input.h"
 #include "soft_values.h"
 
 static uint32_t take_below(source *self, uint32_t n)

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api_codewords.h"
 #include "api_input.h"
-#include "api_soft_buffers.h"
 
 enum { MAX_SEGMENTS = 3, MAX_DEVICES = 70, MAX_CPUS = 1030 };
 
