@@ -114,18 +114,6 @@ softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softq
     return softqam_block_at(blocks, (uint32_t)(segment->first_symbol + first));
 }
 
-/* Where a code block's values begin; NULL: nowhere. */
-static unsigned char *block_values(const softqam_params *params, const softqam_codeword *codeword,
-                                   const softqam_block *block, unsigned bits_per_symbol)
-{
-    if (codeword->block_buffers)
-        return codeword->block_buffers[block->r];
-    uint64_t at = block->r * codeword->block_stride;
-    if (codeword->block_stride == 0)
-        at = codeword->n_cb ? (uint64_t)block->j * codeword->n_cb : (uint64_t)block->first * bits_per_symbol;
-    return (unsigned char *)codeword->buffers + at * params->value_nbytes;
-}
-
 softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
                                                 const softqam_block *block, size_t first)
 {
@@ -136,7 +124,7 @@ softqam_destination softqam_segment_destination(const softqam_params *params, co
     size_t into = first; /* symbols before this one at `out` */
     if (softqam_segment_has_blocks(segment)) {
         const size_t left = block->first + (size_t)block->n_symbols - symbol;
-        to.out = block_values(params, codeword, block, (unsigned)(symbol_nbytes / params->value_nbytes));
+        to.out = softqam_block_values(params, codeword, block, (unsigned)(symbol_nbytes / params->value_nbytes));
         to.plane_stride = codeword->deinterleave ? block->n_symbols : 0;
         to.n_symbols = left < to.n_symbols ? left : to.n_symbols;
         into = codeword->n_cb ? 0 : symbol - block->first; /* a soft buffer is entered plane by plane */

@@ -83,6 +83,18 @@ static inline bool softqam_segment_has_blocks(const softqam_segment *segment)
     return softqam_segment_has_codeword(segment) && !softqam_codeword_is_contiguous(&segment->codeword);
 }
 
+/* Where a code block's values begin; NULL: nowhere. */
+static inline unsigned char *softqam_block_values(const softqam_params *params, const softqam_codeword *codeword,
+                                                  const softqam_block *block, unsigned bits_per_symbol)
+{
+    if (codeword->block_buffers)
+        return codeword->block_buffers[block->r];
+    uint64_t at = block->r * codeword->block_stride;
+    if (codeword->block_stride == 0)
+        at = codeword->n_cb ? (uint64_t)block->j * codeword->n_cb : (uint64_t)block->first * bits_per_symbol;
+    return (unsigned char *)codeword->buffers + at * params->value_nbytes;
+}
+
 /* Of the segment's symbol `first`, which lies in `block` if the segment has blocks. */
 softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
                                                 const softqam_block *block, size_t first);

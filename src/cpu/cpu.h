@@ -31,4 +31,8 @@ typedef struct softqam_cpu_ops {
 
 extern const softqam_cpu_ops softqam_cpu_backend;
 
+/* softqam_cpu_ops.demodulate. */
+void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list,
+                            size_t first);
+
 #endif

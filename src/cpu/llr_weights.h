@@ -50,7 +50,7 @@ VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_ki
     const uint32_t base = float_bits(min_weight_of(m, output, kind));
     return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(end))) &&
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
-           !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end)));
+           (!softqam_has_gains(kind) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
 }
 
 /* Whether a tile's symbols need no limits of gains, and of N0 only as they do without gains. max_gain limits gains to

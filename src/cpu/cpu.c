@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu.h"
+
+#include <stdio.h>
+
+#include "streaming.h"
+
+/* "avx512, 16 threads"; what of an ignored name is not printable becomes '?'. */
+static void describe(softqam_cpu *cpu, const char *ignored)
+{
+    const unsigned n = cpu->threads->n;
+    const int length =
+        snprintf(cpu->detail, sizeof cpu->detail, "%s, %u thread%s", cpu->variant->name, n, n == 1 ? "" : "s");
+    if (ignored)
+        snprintf(cpu->detail + length, sizeof cpu->detail - (size_t)length,
+                 " (SOFTQAM_CPU_VARIANT ignored: no variant \"%.64s\" runs here)", ignored);
+    for (char *c = cpu->detail; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+static softqam_status cpu_create(softqam_cpu *cpu, const char *variant, softqam_threads *threads)
+{
+    const char *ignored;
+    const softqam_status status = softqam_cpu_variant_choose(&cpu->variant, variant, &ignored);
+    if (status != SOFTQAM_OK)
+        return status;
+    cpu->threads = threads;
+    cpu->streaming_nbytes = softqam_streaming_nbytes();
+    describe(cpu, ignored);
+    return SOFTQAM_OK;
+}
+
+static void cpu_choose_loops(const softqam_cpu *cpu, softqam_cpu_loops *loops, const softqam_params *params)
+{
+    softqam_cpu_loops_choose(loops, cpu->variant, params);
+}
+
+const softqam_cpu_ops softqam_cpu_backend = {
+    .create = cpu_create,
+    .choose_loops = cpu_choose_loops,
+    .demodulate = softqam_cpu_demodulate,
+};
