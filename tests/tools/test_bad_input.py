@@ -367,7 +367,8 @@ class Recordings(BadInput):
         ]  # fmt: skip
         for value, shown in HOSTILE[:-1]:
             rows.append((f"core:datatype: '{shown}' is not one of {DATATYPES}", [{"core__datatype": value}]))
-            rows.append((elsewhere, [{"core__dataset": value}])) if "/" in value else None
+            if "/" in value:
+                rows.append((elsewhere, [{"core__dataset": value}]))
         for message, members in rows:
             for member in members:
                 self.record(**member)
