@@ -42,10 +42,12 @@ typedef struct fast_range {
 } fast_range;
 
 /* 1.4 * 2^23: sums with ROUNDING_CONSTANT stay positive, so that their bits are in order. s16 is limited as a sum; up
- * to 2^60 components below TINY_COMPONENT give 0 steps. The weights of f16 and f32 have no N0 beyond MAX_N0. f32, and
+ * to 2^60 components below TINY_COMPONENT give 0 steps. Beside another component one changes BPSK's sum only where that
+ * is below 2^-38, which up to 2^34 gives 0 steps too. The weights of f16 and f32 have no N0 beyond MAX_N0. f32, and
  * f16 of BPSK's sum, tell components below TINY_COMPONENT from zero. */
 static const fast_range fast_range_s8 = {0.0f, 0.0f, 1.4f * 0x1p23f};
 static const fast_range fast_range_s16 = {0.0f, 0.0f, 0x1p60f};
+static const fast_range fast_range_bpsk_s16 = {0.0f, 0.0f, 0x1p34f};
 static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p100f};

@@ -67,7 +67,7 @@ VEC fast_range fast_range_of(int m, softqam_output_format output)
     if (output == SOFTQAM_OUTPUT_S8)
         range = fast_range_s8;
     else if (output == SOFTQAM_OUTPUT_S16)
-        range = fast_range_s16;
+        range = m == 0 ? fast_range_bpsk_s16 : fast_range_s16;
     else if (output == SOFTQAM_OUTPUT_F16)
         range = m == 0 ? fast_range_bpsk_f16 : fast_range_f16;
     if (output == SOFTQAM_OUTPUT_F16 && HAS_MASKS)

@@ -184,8 +184,10 @@ static double weight_up_to(harness_random *random, double max, double scale)
     return kind < 4 ? max : max * exp2(random_between(random, -20, 0));
 }
 
-static double fast_llr_end(softqam_output_format output, size_t kind)
+static double fast_llr_end(int axis_bits, softqam_output_format output, size_t kind)
 {
+    if (output == SOFTQAM_OUTPUT_S16 && axis_bits == 0 && kind % 2)
+        return fast_range_bpsk_s16.llr_end;
     if (output == SOFTQAM_OUTPUT_F16)
         return kind % 2 ? FAST_LIMITED_F16_END : fast_range_f16.llr_end;
     return output == SOFTQAM_OUTPUT_S8    ? fast_range_s8.llr_end
@@ -219,7 +221,7 @@ HARNESS_TEST(test_fast_range)
         for (size_t i = 0; i < self.n_symbols; i++) {
             if (i % RUN == 0) {
                 component = exp2(random_between(&random, -3, k % 4 ? 19.9 : 40));
-                max_weight = fast_llr_end(config.output_format, k + i / RUN) *
+                max_weight = fast_llr_end(axis_bits, config.output_format, k + i / RUN) *
                              borders[harness_random_below(&random, HARNESS_COUNT(borders))] /
                              (double)max_metric(axis_bits, softqam_llr_table_of(axis_bits), (float)component);
                 weight = max_weight;
