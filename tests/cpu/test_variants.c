@@ -7,7 +7,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "float_environment.h"
@@ -237,15 +236,16 @@ HARNESS_TEST(test_fast_range)
     }
 }
 
-/* N0 and gains of all sizes, so that in each tile some limit of theirs is just within the fast path's range or beyond
- * it; and in some tiles erasures. */
+/* N0 and gains of all sizes: in many calls some limit of theirs is just within the fast path's range or beyond it, and
+ * some have erasures. Calls of a tile, since after one that was not exact others are not tried. */
 HARNESS_TEST(test_n0_and_gains)
 {
-    enum { RUN = 1024, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
+    enum { N_SYMBOLS = 75, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
+    static const double n0s[] = {-102, -100, -60, -8, 0, 30, 40, 41, 43, 60, 100};
     harness_random random = harness_random_stream(STREAM_GAIN_RANGE);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
-    scoped_memory float *gains = harness_alloc(self.n_symbols * sizeof *gains);
-    for (size_t k = 0; k < harness_symbol_count(2400); k++) {
+    SCOPED(variants_close_data) variants_data self = variants_open_data(N_SYMBOLS);
+    float gains[N_SYMBOLS];
+    for (size_t k = 0; k < harness_symbol_count(40000); k++) {
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
         config.output_format = (softqam_output_format)(k % N_FORMATS);
@@ -259,25 +259,22 @@ HARNESS_TEST(test_n0_and_gains)
             (softqam_noise_kind)(SOFTQAM_NOISE_N0 + harness_random_below(&random, SOFTQAM_NOISE_KINDS - 1));
         const bool is_inverse = softqam_is_noise_inverse(noise);
         config.noise_form = is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
-        double component = 0, gain = 0, n0 = 0;
-        size_t erasures = 0;
-        for (size_t i = 0; i < self.n_symbols; i++) {
-            if (i % RUN == 0) {
-                static const double n0s[] = {-102, -98, -60, -8, 0, 30, 38, 42, 60, 100};
-                component = random_between(&random, -3, harness_random_below(&random, 2) ? 21 : 3);
-                gain = random_between(&random, -45, 45) / (harness_random_below(&random, 2) ? 1 : 10);
-                n0 = n0s[harness_random_below(&random, HARNESS_COUNT(n0s))];
-                erasures = harness_random_below(&random, 3);
-            }
-            gains[i] = exp2f((float)(gain + random_between(&random, -3, 3)));
-            self.noise[i] = exp2f((float)((n0 + random_between(&random, -3, 3)) * (is_inverse ? -1 : 1)));
-            if (erasures == 1 && i % 67 == 5)
-                harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i]);
-            if (erasures == 2 && i % 521 == 5)
-                gains[i] = -gains[i] * (float)harness_random_below(&random, 2);
+        const double component = exp2(random_between(&random, -3, harness_random_below(&random, 2) ? 21 : 3));
+        const double gain = random_between(&random, -45, 45) / (harness_random_below(&random, 2) ? 1 : 3);
+        const double n0 = n0s[harness_random_below(&random, HARNESS_COUNT(n0s))];
+        const size_t erasures = harness_random_below(&random, 6);
+        const bool has_tiny = harness_random_below(&random, 2);
+        for (size_t i = 0; i < N_SYMBOLS; i++) {
+            gains[i] = exp2f((float)(gain + random_between(&random, -1, 1)));
+            self.noise[i] = exp2f((float)((n0 + random_between(&random, -1, 1)) * (is_inverse ? -1 : 1)));
             for (size_t axis = 0; axis < 2; axis++)
                 self.components[2 * i + axis] =
-                    component_up_to(&random, exp2(component)) * (softqam_has_gains(noise) ? gains[i] : 1);
+                    (has_tiny ? component_up_to(&random, component) : (float)random_between(&random, 0.1, component)) *
+                    (softqam_has_gains(noise) ? gains[i] : 1);
+            if (erasures == 1 && i % 23 == 5)
+                harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i]);
+            if (erasures == 2 && i % 47 == 5)
+                gains[i] = -gains[i] * (float)harness_random_below(&random, 2);
         }
         variants_call call = variants_call_of(&config, noise);
         call.gains = gains;
