@@ -147,21 +147,9 @@ def _code_rate(code_rate: float | None, base_graph: int | None) -> float:
     return float(code_rate) * 1024
 
 
-def ldpc_codeword(
-    n_bits: int,
-    tb_size: int,
-    modulation: Modulation = "256qam",
-    *,
-    base_graph: int | None = None,
-    code_rate: float | None = None,
-    rv: int = 0,
-    layers: int = 1,
-    tbs_lbrm: int | None = None,
-    n_ref: int | None = None,
-    filler_value: float | None = None,
-    n_cbg: int = 0,
-    cbgti: int = 0,
-) -> Codeword:
+def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", *, base_graph: int | None = None,
+                  code_rate: float | None = None, rv: int = 0, layers: int = 1, tbs_lbrm: int | None = None, n_ref: int | None = None,
+                  filler_value: float | None = None, n_cbg: int = 0, cbgti: int = 0) -> Codeword:  # fmt: skip
     """The codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH, by 3GPP TS 38.212.
 
     n_bits        G: bits of this transmission, a multiple of layers * bits per symbol. UCI on PUSCH takes its bits

@@ -290,40 +290,7 @@ def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> 
     return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
 
-def _enqueue(
-    core: _core.Demodulator,
-    output: str,
-    library: Any,
-    arrays: tuple[Any, Any, Any],
-    options: Options,
-    device: int,
-    stream: int,
-    current: int,
-) -> Any:
-    """The library's call. arrays: symbols, noise_var, out."""
-    symbols, noise, out = arrays
-    results = [out]
-    has_codeword = options[4] is not None
-
-    def make_out(shape: tuple[int, ...]) -> Any:
-        if results[0] is None:
-            new = library.zeros if has_codeword else library.empty  # what no code block's LLRs reach is 0
-            results[0] = new(shape, _names.OUTPUT_DTYPES[output], device)
-        return _capsule(results[0], "soft_buffers" if has_codeword else "out", library, stream, current)
-
-    core.device(
-        _capsule(symbols, "symbols", library, stream, current),
-        None if noise is None else _capsule(noise, "noise_var", library, stream, current),
-        options,
-        make_out,
-        stream,
-    )
-    return results[0]
-
-
-def demodulate(
-    core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: Options, out: Any, stream: Any
-) -> Any:
+def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: Options, out: Any, stream: Any) -> Any:
     """Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
     if isinstance(out, (list, tuple)):
         raise TypeError("soft_buffers is a list: on a GPU it takes one array")
@@ -334,12 +301,23 @@ def demodulate(
         raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
     device = _device_of(symbols)
     assert device is not None
+    buffers = "out" if options[4] is None else "soft_buffers"
+    new = library.empty if options[4] is None else library.zeros  # what no code block's LLRs reach is 0
     with library.on_device(device):
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
         noise = _noise_array(library, noise_var, device, number, current)
-        result = _enqueue(core, output, library, (symbols, noise, out), options, device, number, current)
+
+        def make_out(shape: tuple[int, ...]) -> Any:
+            nonlocal out
+            if out is None:
+                out = new(shape, _names.OUTPUT_DTYPES[output], device)
+            return _capsule(out, buffers, library, number, current)
+
+        of_symbols = _capsule(symbols, "symbols", library, number, current)
+        of_noise = None if noise is None else _capsule(noise, "noise_var", library, number, current)
+        core.device(of_symbols, of_noise, options, make_out, number)
         foreign = _library_of(symbols) is not library or noise is not None and _library_of(noise) is not library
         if (foreign or number != current) and not library.is_capturing():
-            _keep_while_in_use(library.passed(number, device), (symbols, noise, result))
-    return result
+            _keep_while_in_use(library.passed(number, device), (symbols, noise, out))
+    return out
