@@ -37,18 +37,3 @@ def pytest_configure():
 @pytest.fixture
 def rng():
     return np.random.default_rng(20240)
-
-
-@pytest.fixture
-def supported():
-    """Calls; a skip where this version of the library does not support what is asked for."""
-
-    def call(function, *arguments, **options):
-        try:
-            return function(*arguments, **options)
-        except ValueError as error:
-            if "this version" in str(error):
-                pytest.skip(str(error))
-            raise
-
-    return call
