@@ -2,7 +2,6 @@
 """A sample of both files: runs of symbols and their soft bits."""
 from __future__ import annotations
 
-import errno
 import math
 import os
 import stat
@@ -48,12 +47,10 @@ class SymbolFile:
         self.skipped, trailing = source.skipped
         self.nbytes = n_values * self.dtype.itemsize
         try:
-            self.fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            status = os.fstat(self.fd)
+            self.file = open(self.path, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK))
+            status = os.fstat(self.file.fileno())
         except (OSError, ValueError) as error:
             raise Failure(self.path, cause_of(error)) from None
-        if stat.S_ISDIR(status.st_mode):
-            raise Failure(self.path, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
             raise Failure(self.path, "not a regular file, which is needed to read a sample of it")
         if status.st_size < self.skipped + trailing:
@@ -66,16 +63,14 @@ class SymbolFile:
 
     def read(self, first: int, n: int) -> npt.NDArray[Any]:
         """The values of n symbols, [n, n_values]."""
-        data, offset = bytearray(), self.skipped + first * self.nbytes
-        while len(data) < n * self.nbytes:
-            try:
-                part = os.pread(self.fd, n * self.nbytes - len(data), offset + len(data))
-            except OSError as error:
-                raise Failure(self.path, cause_of(error)) from None
-            if not part:
-                raise Failure(self.path, "became shorter while it was read")
-            data += part
-        return np.frombuffer(bytes(data), self.dtype).reshape(n, self.n_values)
+        try:
+            self.file.seek(self.skipped + first * self.nbytes)
+            values = np.fromfile(self.file, self.dtype, n * self.n_values)
+        except OSError as error:
+            raise Failure(self.path, cause_of(error)) from None
+        if len(values) < n * self.n_values:
+            raise Failure(self.path, "became shorter while it was read")
+        return values.reshape(n, self.n_values)
 
     def read_runs(self, runs: list[Run]) -> npt.NDArray[Any]:
         return np.concatenate([self.read(first, n) for first, n in runs])
