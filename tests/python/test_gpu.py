@@ -177,29 +177,6 @@ def test_arrays_that_are_dropped(gpu, rng):
             assert_bytes(gpu.to_host(result), expected[k % 4])
 
 
-def test_wrong_calls(gpu, rng):
-    values = make_symbols(rng, 100)
-    symbols = gpu.to_gpu(values)
-    for wrong in [
-        {"noise_var": np.ones(100, np.float32)},
-        {"noise_var": gpu.to_gpu(np.ones(100))},
-        {"noise_var": gpu.to_gpu(np.ones(99, np.float32))},
-        {"out": np.zeros(800, np.int8)},
-        {"out": gpu.to_gpu(np.zeros(800, np.uint8))},
-        {"out": gpu.to_gpu(np.zeros(799, np.int8))},
-        {"out": gpu.to_gpu(np.zeros(800, np.int16))},
-        {"output": "s16", "out": gpu.to_gpu(np.zeros(800, np.float16))},
-        {"output": "f16", "out": gpu.to_gpu(np.zeros(800, np.int16))},
-        {"noise_var": None},
-    ]:
-        with pytest.raises((TypeError, ValueError)):
-            softqam.demodulate(symbols, **{"noise_var": 0.1, **wrong})
-    with pytest.raises((TypeError, ValueError)):
-        softqam.demodulate(values, noise_var=gpu.to_gpu(np.ones(100, np.float32)))
-    with pytest.raises((TypeError, ValueError)):
-        softqam.demodulate(gpu.to_gpu(values.astype(complex)), noise_var=0.1)
-
-
 def test_graph_of_torch(gpu, rng):
     if not isinstance(gpu, Torch):
         pytest.skip("not PyTorch")
