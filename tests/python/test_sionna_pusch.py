@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""TBDemapper, TBDecoder and PUSCHReceiver of softqam.sionna beside Sionna's own: LLRs before its LDPC decoder, blocks lost
+after it, retransmissions, whole receivers."""
+import numpy as np
+import pytest
+from symbols import assert_bytes
+
+import softqam
+
+torch = pytest.importorskip("torch")
+nr = pytest.importorskip("sionna.phy.nr")
+from sionna.phy import config, mapping  # noqa: E402
+from sionna.phy.fec import ldpc  # noqa: E402
+
+from softqam.sionna import PUSCHReceiver, TBDecoder, TBDemapper  # noqa: E402
+
+MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
+# Bits of a transport block, about how many are sent; base graph, code blocks, all of them with fillers.
+SIZES = {"small": (96, 240, 2, 1), "bg2": (2024, 4800, 2, 1), "bg1": (6144, 10800, 1, 1), "blocks": (20496, 40800, 1, 3)}
+each_modulation = pytest.mark.parametrize("bits", MODULATIONS)
+each_number_of_layers = pytest.mark.parametrize("n_layers", [1, 2, 4])
+each_size = pytest.mark.parametrize("size", SIZES)
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(20241)
+    config.seed = 20241
+    torch._dynamo.reset()
+
+
+def make_encoder(bits, n_layers, size="small", **options):
+    """The code blocks of "blocks" have two lengths."""
+    tb_size, n_sent, base_graph, n_code_blocks = SIZES[size]
+    n_symbols = -(-n_sent // (bits * n_layers))
+    n_symbols += (1 - n_symbols) % 3 if size == "blocks" else 0
+    identities = {"n_rnti": 4711, "n_id": 42, **options}
+    encoder = nr.TBEncoder(tb_size, n_symbols * n_layers * bits, 0.5, bits, num_layers=n_layers, **identities)
+    assert (encoder.tb_size, encoder.num_cbs, encoder.ldpc_encoder._bg) == (tb_size, n_code_blocks, f"bg{base_graph}")
+    assert encoder.ldpc_encoder.k_filler > 0 and len(set(encoder.cw_lengths)) == (2 if size == "blocks" else 1)
+    return encoder
+
+
+def to_layers(coded, bits, n_layers):
+    return nr.LayerMapper(n_layers)(mapping.Mapper("qam", bits)(coded))
+
+
+def with_noise(symbols, n0=None):
+    """Received symbols, and the noise variance of each: n0, or random ones."""
+    noise_var = torch.as_tensor(n0).expand(symbols.shape) if n0 is not None else 10 ** (-2 * torch.rand(symbols.shape))
+    noise = torch.view_as_complex(torch.randn(*symbols.shape, 2))
+    return symbols + noise * torch.sqrt(noise_var / 2), noise_var
+
+
+def receive(encoder, n_blocks, n0=None):
+    """What was sent, [block, transmitter, bit], and received symbols with their noise variances."""
+    bits, n_layers = encoder._num_bits_per_symbol, encoder._num_layers
+    sent = torch.randint(0, 2, (n_blocks, encoder.num_tx, encoder.k)).float()
+    return sent, *with_noise(to_layers(encoder(sent), bits, n_layers), n0)
+
+
+def demap_by_sionna(encoder, received, noise_var):
+    bits = encoder._num_bits_per_symbol
+    layers = mapping.Demapper("maxlog", "qam", bits)(received, noise_var)
+    return nr.LayerDemapper(nr.LayerMapper(encoder._num_layers), bits)(layers)
+
+
+class Recorder(torch.nn.Module):
+    """Keeps what a TBDecoder gives its LDPC decoder, and decodes nothing."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.k = encoder.ldpc_encoder.k
+
+    def forward(self, llrs):
+        self.llrs = llrs
+        return torch.zeros(*llrs.shape[:-1], self.k)
+
+
+def recovered_by_sionna(encoder, received, noise_var):
+    decoder = nr.TBDecoder(encoder)
+    decoder._decoder = Recorder(encoder)
+    decoder(demap_by_sionna(encoder, received, noise_var))
+    return decoder._decoder.llrs
+
+
+def assert_near(got, expected):
+    assert got.shape == expected.shape and got.dtype == expected.dtype
+    torch.testing.assert_close(got, expected, rtol=2e-5, atol=2e-5 * float(expected.abs().max()))
+    assert torch.equal(got == 0, expected == 0)
+
+
+@each_size
+@each_number_of_layers
+@each_modulation
+def test_values(bits, n_layers, size):
+    encoder = make_encoder(bits, n_layers, size)
+    _, received, noise_var = receive(encoder, 2)
+    assert_near(TBDemapper(encoder)(received, noise_var), recovered_by_sionna(encoder, received, noise_var))
+
+
+@each_size
+@each_number_of_layers
+def test_soft_buffers_of_the_standard(n_layers, size):
+    """Sionna's transport block is the one that ldpc_codeword() makes of the grant."""
+    bits, identity = 6, 4711 * 2**15 + 42
+    encoder = make_encoder(bits, n_layers, size)
+    _, received, noise_var = receive(encoder, 2)
+    codeword = softqam.ldpc_codeword(encoder.n, encoder.tb_size, MODULATIONS[bits], base_graph=SIZES[size][2], layers=n_layers,
+                                     filler_value=-20)  # fmt: skip
+    rows = (slice(None), 0) if n_layers > 1 else (slice(None), 0, 0)
+    expected = softqam.demodulate(received[rows].numpy(), MODULATIONS[bits], noise_var[rows].numpy(), output="f32", sign=1,
+                                  c_init=identity, codeword=codeword)  # fmt: skip
+    buffers = TBDemapper(encoder, harq_mode=True)(received, noise_var)[:, 0]
+    unsent = 2 * codeword.ldpc.lifting_size
+    assert_bytes(buffers[..., unsent:].contiguous().numpy(), expected)
+    assert not buffers[..., :unsent].any()
+
+
+@each_number_of_layers
+def test_several_transmitters(n_layers):
+    encoder = make_encoder(4, n_layers, "blocks", n_rnti=[4711, 1, 2], n_id=[42, 0, 1023])
+    _, received, noise_var = receive(encoder, 2)
+    assert_near(TBDemapper(encoder)(received, noise_var), recovered_by_sionna(encoder, received, noise_var))
+
+
+def test_without_scrambler():
+    encoder = make_encoder(4, 2, use_scrambler=False)
+    _, received, noise_var = receive(encoder, 2)
+    assert_near(TBDemapper(encoder)(received, noise_var), recovered_by_sionna(encoder, received, noise_var))
+
+
+@each_number_of_layers
+def test_shapes_and_strides(n_layers):
+    encoder = make_encoder(6, n_layers)
+    demapper = TBDemapper(encoder)
+    _, received, noise_var = receive(encoder, 5)
+    llrs = demapper(received, noise_var)
+    assert llrs.shape == (5, 1, 1, encoder.ldpc_encoder.n)
+    assert torch.equal(demapper(received[:, 0], noise_var[:, 0]), llrs[:, 0])
+    assert torch.equal(demapper(received[0, 0], noise_var[0, 0]), llrs[0, 0])
+    last = [a.permute(1, 2, 3, 0).contiguous().permute(3, 0, 1, 2) for a in (received, noise_var)]  # as equalisers give it
+    assert torch.equal(demapper(*last), llrs)
+    assert torch.equal(demapper(received.conj().resolve_conj().conj(), noise_var), llrs)
+    for no in (0.1, torch.tensor(0.1), torch.full((received.shape[-1],), 0.1), torch.full((n_layers, 1), 0.1)):
+        assert torch.equal(demapper(received, no), demapper(received, torch.full(received.shape, 0.1)))
+
+
+def test_special_values():
+    """As Demapper has them."""
+    encoder = make_encoder(4, 2)
+    _, received, _ = receive(encoder, 2)
+    llrs = TBDemapper(encoder)(received, 0.0)
+    assert torch.isfinite(llrs).all() and torch.equal(llrs > 0, recovered_by_sionna(encoder, received, torch.tensor(0.1)) > 0)
+    assert not TBDemapper(encoder)(received * float("nan"), 0.1).any()
+
+
+@each_number_of_layers
+@each_modulation
+def test_block_errors(bits, n_layers):
+    encoder = make_encoder(bits, n_layers)
+    n0 = {2: 0.8, 4: 0.28, 6: 0.1, 8: 0.045, 10: 0.017}[bits]
+    sent, received, noise_var = receive(encoder, 40, n0)
+    theirs, is_valid = nr.TBDecoder(encoder, num_bp_iter=10)(demap_by_sionna(encoder, received, noise_var))
+    ours, ours_valid = TBDecoder(encoder, num_bp_iter=10)(TBDemapper(encoder)(received, noise_var))
+    assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
+    assert ours_valid.dtype == is_valid.dtype and torch.equal(ours_valid, is_valid)
+    lost = (theirs != sent).any(-1)
+    assert torch.equal((ours != sent).any(-1), lost)
+    assert 2 < lost.sum() < 38
+
+
+@pytest.mark.parametrize("tb_size, padding", [(1000, 32), (850, -2)])
+def test_padding(tb_size, padding):
+    """The encoder pads, or cuts off."""
+    encoder = nr.TBEncoder(tb_size, 2400, 0.4, 4)  # 38.214 has 1032 and 848
+    assert encoder.k_padding == padding
+    sent, received, noise_var = receive(encoder, 2, 0.01)
+    theirs = nr.TBDecoder(encoder)(demap_by_sionna(encoder, received, noise_var))
+    ours = TBDecoder(encoder)(TBDemapper(encoder)(received, noise_var))
+    assert torch.equal(ours[0], theirs[0]) and torch.equal(ours[1], theirs[1]) and ours[1].all()
+    assert torch.equal(ours[0][..., : encoder.tb_size], sent[..., : encoder.tb_size]) and not ours[0][..., encoder.tb_size :].any()
+
+
+def encode(encoder, blocks, rv):
+    """TBEncoder after its CRCs, which knows rv 0 only: code blocks to layers."""
+    bits = encoder._num_bits_per_symbol
+    coded = encoder.ldpc_encoder(blocks, rv=[rv])[..., 0, :]
+    pieces = []
+    for r, length in enumerate(int(n) for n in encoder.cw_lengths):
+        order, _ = encoder.ldpc_encoder.generate_out_int(length, bits)
+        pieces.append(coded[..., r, :length][..., order])
+    return to_layers(encoder.scrambler(torch.cat(pieces, -1)), bits, encoder._num_layers)
+
+
+@pytest.mark.parametrize("rvs", [(0, 2), (0, 2, 3, 1), (3, 0, 0)])
+@pytest.mark.parametrize("size", ["small", "blocks"])
+def test_retransmissions(rvs, size, monkeypatch):
+    """Soft buffers are what Sionna's LDPC5GDecoder makes of all transmissions at once."""
+    encoder = make_encoder(4, 2, size)
+    blocks = torch.randint(0, 2, (2, 1, encoder.num_cbs, encoder.ldpc_encoder.k)).float()
+    demapper, once, buffers, transmissions = TBDemapper(encoder, harq_mode=True), TBDemapper(encoder), None, []
+    for rv in rvs:
+        received, noise_var = with_noise(encode(encoder, blocks, rv))
+        before = None if buffers is None else buffers.clone()
+        after = demapper(received, noise_var, rv=rv, soft_buffers=buffers)
+        assert buffers is None or torch.equal(buffers, before)
+        buffers = after
+        transmissions.append(once(received, noise_var))
+    seen = []
+    monkeypatch.setattr(ldpc.LDPCBPDecoder, "call", lambda self, llrs, **_: seen.append(llrs) or llrs)
+    ldpc.LDPC5GDecoder(encoder.ldpc_encoder, harq_mode=True)(torch.stack(transmissions, -2), rv=list(rvs))
+    assert_near(buffers, seen[0].reshape(buffers.shape))
+
+
+def test_blocks_lost_after_retransmissions():
+    encoder = make_encoder(4, 1)
+    sent = torch.randint(0, 2, (60, 1, encoder.tb_size)).float()
+    blocks = encoder.tb_crc_encoder(sent)[:, :, None]
+    demapper, once = TBDemapper(encoder, harq_mode=True), TBDemapper(encoder)
+    decoder = TBDecoder(encoder, num_bp_iter=10, harq_mode=True)
+    of_sionna = ldpc.LDPC5GDecoder(encoder.ldpc_encoder, num_iter=10, harq_mode=True)
+    buffers, transmissions, n_lost = None, [], []
+    for n, rv in enumerate((0, 2)):
+        received, noise_var = with_noise(encode(encoder, blocks, rv), 0.6)
+        buffers = demapper(received, noise_var, rv=rv, soft_buffers=buffers)
+        transmissions.append(once(received, noise_var))
+        ours, is_valid = decoder(buffers)
+        theirs = of_sionna(torch.stack(transmissions, -2), rv=[0, 2][: n + 1])[:, 0, 0, : encoder.tb_size]
+        lost = (ours != sent).any(-1)
+        assert torch.equal(lost[:, 0], (theirs != sent[:, 0]).any(-1)) and not (lost & is_valid).any()
+        n_lost.append(int(lost.sum()))
+    assert n_lost[0] > 40 and n_lost[1] < 20
+
+
+def make_configuration(n_layers, mcs, first_port, n_rnti):
+    pusch = nr.PUSCHConfig(n_rnti=n_rnti)
+    pusch.carrier.n_size_grid = 1
+    pusch.num_layers = pusch.num_antenna_ports = n_layers
+    pusch.dmrs.dmrs_port_set = [*range(first_port, first_port + n_layers)]
+    pusch.dmrs.num_cdm_groups_without_data = 2
+    pusch.dmrs.additional_position = 1
+    pusch.tb.mcs_index, pusch.tb.mcs_table = mcs, 2
+    return pusch
+
+
+@pytest.mark.parametrize("csi", ["perfect", None])
+@pytest.mark.parametrize("n_layers, n_users, mcs, snr_db", [(1, 1, 3, -5), (2, 2, 9, 2), (4, 1, 22, 15)])
+def test_receiver(n_layers, n_users, mcs, snr_db, csi):
+    """Fading without correlation, one tap, eight antennas; every block has a noise variance of its own, over 10 dB."""
+    transmitter = nr.PUSCHTransmitter([make_configuration(n_layers, mcs, n_layers * user, 7 + user) for user in range(n_users)])
+    symbols, sent = transmitter(16)
+    channel = torch.view_as_complex(torch.randn(16, 1, 8, n_users, n_layers, 1, 1, 2)) / np.sqrt(2)
+    channel = channel.expand(*channel.shape[:5], *symbols.shape[-2:])
+    n0 = 10 ** (-(snr_db + 10 * (torch.rand(16) - 0.5)) / 10)
+    received = (channel * symbols[:, None, None]).sum((3, 4))
+    received, _ = with_noise(received, n0[:, None, None, None, None])
+    results = []
+    for kind in (nr.PUSCHReceiver, PUSCHReceiver):
+        receiver = kind(transmitter, csi, return_tb_crc_status=True)
+        results.append(receiver(received, n0, *([channel] if csi else [])))
+    (theirs, theirs_valid), (ours, ours_valid) = results
+    lost = (theirs != sent).any(-1)
+    assert torch.equal((ours != sent).any(-1), lost) and torch.equal(ours_valid, theirs_valid)
+    assert 0.1 < lost.float().mean() < 0.9
+
+
+def test_parts_of_the_receiver():
+    transmitter = nr.PUSCHTransmitter(make_configuration(2, 9, 0, 7))
+    encoder, calls = transmitter._tb_encoder, []
+    decoder = TBDecoder(encoder, num_bp_iter=3)
+
+    def equalise(*arguments):
+        calls.append(arguments)
+        return torch.zeros(3, 1, 2, encoder.n // 8, dtype=torch.complex64), torch.ones(1)
+
+    receiver = PUSCHReceiver(transmitter, equalizer=equalise, tb_decoder=decoder)
+    assert isinstance(receiver, nr.PUSCHReceiver) and receiver._tb_decoder is decoder
+    assert receiver(torch.zeros(3, 1, 4, 14, 12, dtype=torch.complex64), 0.1).shape == (3, 1, encoder.tb_size)
+    assert len(calls) == 1
+    with pytest.raises(TypeError, match="tb_decoder is TBDecoder, not softqam.sionna.TBDecoder"):
+        PUSCHReceiver(transmitter, tb_decoder=nr.TBDecoder(encoder))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compile():
+    encoder = make_encoder(6, 2, "blocks")
+    _, received, noise_var = receive(encoder, 2)
+    for harq_mode in (False, True):
+        demapper = TBDemapper(encoder, harq_mode=harq_mode)
+        llrs = demapper(received, noise_var)
+        assert torch.equal(torch.compile(demapper, fullgraph=True)(received, noise_var), llrs)
+    torch.library.opcheck(torch.ops.softqam.demap_codeword.default,
+                          (received, noise_var, 6, [7], [encoder.num_cbs, encoder.ldpc_encoder.n, 0, 0, 0], 8, None))  # fmt: skip
+
+
+def test_no_gradient():
+    encoder = make_encoder(4, 2)
+    _, received, noise_var = receive(encoder, 2)
+    with pytest.raises(RuntimeError, match="backward"):
+        TBDemapper(encoder)(received.requires_grad_(), noise_var).sum().backward()
+
+
+def test_wrong_calls():
+    encoder = make_encoder(4, 2)
+    _, received, noise_var = receive(encoder, 2)
+    with pytest.raises(TypeError, match="encoder is TBDecoder, not Sionna's TBEncoder"):
+        TBDemapper(nr.TBDecoder(encoder))
+    with pytest.raises(ValueError, match="encoder has 12 bits a symbol"):
+        TBDemapper(nr.TBEncoder(96, 240, 0.5, 12))
+    demapper = TBDemapper(encoder)
+    demapper(received, noise_var)
+    for wrong in (received[..., 1:], received[..., :1, :], received.reshape(2, 1, 4, -1), received[0, 0, 0]):
+        with pytest.raises(ValueError, match=r"y has the shape \(.*\), not \[..., 2, 30\]"):
+            demapper(wrong, 0.1)
+    for options in ({"rv": 1}, {"soft_buffers": torch.zeros(2, 1, 1, 240)}):
+        with pytest.raises(ValueError, match="rv and soft_buffers take harq_mode=True"):
+            TBDemapper(encoder)(received, noise_var, **options)
+    demapper = TBDemapper(encoder, harq_mode=True)
+    for rv in (-1, 4):
+        with pytest.raises(ValueError, match=f"rv is {rv}, not 0 to 3"):
+            demapper(received, noise_var, rv=rv)
+    with pytest.raises(ValueError, match="soft_buffers"):
+        demapper(received, noise_var, soft_buffers=torch.zeros(2, 1, 1, 240))
+    with pytest.raises(ValueError, match=r"llr has the shape \(2, 1, 240\), not \[..., 1, 1040\]"):
+        TBDecoder(encoder, harq_mode=True)(torch.zeros(2, 1, 240))
+    with pytest.raises(ValueError, match=r"llr has the shape \(2, 240, 1\), not \[..., 1, 240\]"):
+        TBDecoder(encoder)(torch.zeros(2, 240, 1))

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""From equalised symbols to code blocks: TBDemapper. The decoder and the receiver that go with it: TBDecoder, PUSCHReceiver."""
+# mypy: ignore-errors
+import functools
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+from sionna.phy import Block, nr
+from sionna.phy.fec.ldpc import LDPCBPDecoder
+from sionna.phy.ofdm import LMMSEEqualizer
+
+import softqam
+from softqam.sionna._demapper import MODULATIONS, demodulator, limited_noise_var, plain
+
+# llr_max of Sionna's decoder: the magnitude of a bit that is certain.
+_FILLER = -20.0
+
+
+@functools.lru_cache(maxsize=None)
+def _codeword(bits: int, n_layers: int, n_bits: int, layout: Tuple[int, ...]) -> softqam.Codeword:
+    """layout: n_code_blocks, n_cb, k0, first_filler, n_fillers."""
+    return softqam.Codeword(n_bits, MODULATIONS[bits], n_layers, *layout, filler_value=_FILLER)
+
+
+def _new_buffers(symbols: torch.Tensor, shape: Tuple[int, int], earlier: Optional[torch.Tensor]) -> Any:
+    """For codewords of symbols, zeros or a copy of `earlier`; NumPy's on the CPU."""
+    if earlier is not None:
+        return earlier.detach().clone() if symbols.is_cuda else plain(earlier).copy()
+    shape = (*symbols.shape[:-2], *shape)
+    return symbols.new_zeros(shape, dtype=torch.float32) if symbols.is_cuda else np.zeros(shape, np.float32)
+
+
+@torch.library.custom_op("softqam::demap_codeword", mutates_args=())
+def _demap_codeword(
+    symbols: torch.Tensor,
+    noise_var: torch.Tensor,
+    bits: int,
+    c_init: Optional[Sequence[int]],
+    layout: Sequence[int],
+    n_in_front: int,
+    earlier: Optional[torch.Tensor],
+) -> torch.Tensor:
+    """[..., layer, symbol] to [..., code block, n_in_front zeros and n_cb LLRs], which are added to `earlier`."""
+    n_layers, n_symbols = symbols.shape[-2:]
+    codeword = _codeword(bits, n_layers, n_layers * n_symbols * bits, tuple(layout))
+    buffers = _new_buffers(symbols, (codeword.n_code_blocks, n_in_front + codeword.n_cb), earlier)
+    y, no = plain(symbols), limited_noise_var(noise_var)
+    if n_layers == 1:  # without an axis
+        y, no = y[..., 0, :], no[..., 0, :] if no.ndim > 1 else no
+    demodulator(bits)(
+        y,
+        no,
+        c_init=c_init[0] if c_init and len(c_init) == 1 else c_init,
+        codeword=codeword,
+        soft_buffers=buffers[..., n_in_front:],
+        combine=earlier is not None,
+    )
+    return buffers if symbols.is_cuda else torch.from_numpy(buffers)
+
+
+@_demap_codeword.register_fake
+def _(symbols, noise_var, bits, c_init, layout, n_in_front, earlier):
+    return symbols.new_empty((*symbols.shape[:-2], layout[0], n_in_front + layout[1]), dtype=torch.float32)
+
+
+class TBDemapper(Block):
+    """Demapper ("maxlog"), LayerDemapper, Descrambler and rate recovery of a transport block, in one pass of softqam: from
+    equalised symbols to what Sionna's LDPC decoder takes. TBDecoder goes on from there.
+
+        >>> demapper, decoder = TBDemapper(encoder), TBDecoder(encoder)
+        >>> x_hat, no_eff = equalizer(y, h_hat, err_var, no)
+        >>> b_hat, is_valid = decoder(demapper(x_hat, no_eff))
+
+    encoder        Sionna's TBEncoder, of QPSK to 1024QAM and 1 to 4 layers.
+    harq_mode      True: whole soft buffers, to which retransmissions are added.
+    device         as Sionna's blocks have it; the precision is "single".
+
+    y              [..., num_layers, n_symbols] or [..., num_tx, num_layers, n_symbols], complex: equalised symbols, layers as
+                   LayerMapper has them.
+    no             broadcasts to y: noise variance after the equaliser.
+    rv             redundancy version of this transmission, with harq_mode.
+    soft_buffers   what earlier transmissions gave, with harq_mode. They are not changed.
+
+    Returns LLRs, positive for bit 1, float32:
+    [..., num_cbs, ldpc_encoder.n], what LDPC5GDecoder takes: 0 at the end of code blocks that are shorter than others;
+    with harq_mode [..., num_cbs, ldpc_encoder.n_ldpc], what LDPCBPDecoder takes for ldpc_encoder.pcm: 2 Z zeros and the
+    circular buffer, with fillers of -20 and 0 where nothing was sent.
+
+    There is no gradient. Symbols and noise variances that are not finite give LLRs of 0.
+    """
+
+    def __init__(self, encoder: nr.TBEncoder, harq_mode: bool = False, device: Optional[str] = None) -> None:
+        super().__init__(precision="single", device=device)
+        if not isinstance(encoder, nr.TBEncoder):
+            raise TypeError(f"encoder is {type(encoder).__name__}, not Sionna's TBEncoder")
+        if encoder._num_bits_per_symbol not in MODULATIONS:
+            raise ValueError(f"encoder has {encoder._num_bits_per_symbol} bits a symbol: softqam knows {list(MODULATIONS)}")
+        self._encoder = encoder
+        self._bits = encoder._num_bits_per_symbol
+        self._c_init = None if encoder.scrambler is None else encoder.scrambler._c_init
+        self._harq_mode = harq_mode
+
+    def _check_shape(self, shape: Tuple[int, ...]) -> None:
+        encoder = self._encoder
+        expected = (encoder._num_layers, encoder.n // encoder._num_layers // self._bits)
+        if encoder.num_tx > 1:
+            expected = (encoder.num_tx, *expected)
+        if tuple(shape[-len(expected) :]) != expected:
+            raise ValueError(f"y has the shape {tuple(shape)}, not [..., {', '.join(map(str, expected))}] as the encoder")
+
+    def call(self, y: torch.Tensor, no: torch.Tensor, rv: int = 0, soft_buffers: Optional[torch.Tensor] = None) -> torch.Tensor:
+        self._check_shape(y.shape)
+        ldpc = self._encoder.ldpc_encoder
+        n_in_front, layout = 0, (ldpc.n, 0, 0, 0)
+        if self._harq_mode:
+            if rv not in range(4):
+                raise ValueError(f"rv is {rv}, not 0 to 3")
+            n_in_front = 2 * ldpc.z
+            layout = (ldpc.n_cb, ldpc.rv_starts[rv], ldpc.k - n_in_front, ldpc.k_filler)
+        elif rv or soft_buffers is not None:
+            raise ValueError("rv and soft_buffers take harq_mode=True")
+        layout = (self._encoder.num_cbs, *layout)
+        return _demap_codeword(y, no, self._bits, self._c_init, layout, n_in_front, soft_buffers)
+
+
+class TBDecoder(nr.TBDecoder):
+    """Sionna's TBDecoder behind TBDemapper: LDPC decoding, CRCs and what else it does after rate recovery.
+
+    Its arguments are Sionna's. With harq_mode, the argument of TBDemapper, it decodes whole soft buffers.
+
+    llr     [..., num_cbs, n] from TBDemapper.
+
+    Returns the bits [..., target_tb_size], and whether the CRC holds [...], as Sionna's does.
+    """
+
+    def __init__(
+        self,
+        encoder: nr.TBEncoder,
+        num_bp_iter: int = 20,
+        cn_update: Any = "boxplus-phi",
+        vn_update: Any = "sum",
+        harq_mode: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(encoder, num_bp_iter, cn_update, vn_update, **options)
+        ldpc = encoder.ldpc_encoder
+        self._llrs_shape = (encoder.num_cbs, ldpc.n_ldpc if harq_mode else ldpc.n)
+        if harq_mode:
+            settings = {"cn_update": cn_update, "vn_update": vn_update, "num_iter": num_bp_iter}
+            self._decoder = LDPCBPDecoder(ldpc.pcm, **settings, **options)
+
+    def build(self, shape: Tuple[int, ...]) -> None:
+        if tuple(shape[-2:]) != self._llrs_shape:
+            expected = ", ".join(map(str, self._llrs_shape))
+            raise ValueError(f"llr has the shape {tuple(shape)}, not [..., {expected}] as the encoder")
+
+    def call(self, llr: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        encoder = self._tb_encoder
+        bits = self._decoder(llr)[..., : encoder.ldpc_encoder.k]
+        if self._cb_crc_decoder is not None:
+            bits, _ = self._cb_crc_decoder(bits)
+        bits, is_valid = self._tb_crc_decoder(bits.flatten(-2))
+        bits = torch.nn.functional.pad(bits, (0, -encoder.k_padding))  # cuts off what the encoder has padded
+        return bits.to(self.dtype), is_valid.squeeze(-1)
+
+
+class _Detector(Block):
+    """An equaliser and TBDemapper, in the place of a MIMO detector and LayerDemapper."""
+
+    def __init__(self, equalizer: Any, demapper: TBDemapper, **options: Any) -> None:
+        super().__init__(**options)
+        self._equalizer = equalizer
+        self._demapper = demapper
+
+    def call(self, y: torch.Tensor, h_hat: torch.Tensor, err_var: torch.Tensor, no: torch.Tensor) -> torch.Tensor:
+        return self._demapper(*self._equalizer(y, h_hat, err_var, no))
+
+
+class PUSCHReceiver(nr.PUSCHReceiver):
+    """Sionna's PUSCHReceiver with softqam between equaliser and LDPC decoder.
+
+        >>> receiver = PUSCHReceiver(transmitter)       # was: sionna.phy.nr.PUSCHReceiver(transmitter)
+        >>> b_hat = receiver(y, no)
+
+    equalizer     in the place of mimo_detector: gives x_hat and no_eff as Sionna's LMMSEEqualizer, which None stands for.
+    tb_decoder    softqam.sionna.TBDecoder, which None stands for.
+
+    All other arguments are Sionna's.
+    """
+
+    def __init__(
+        self,
+        pusch_transmitter: nr.PUSCHTransmitter,
+        channel_estimator: Any = None,
+        equalizer: Any = None,
+        tb_decoder: Optional[TBDecoder] = None,
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
+        super().__init__(pusch_transmitter, channel_estimator, None, tb_decoder, *arguments, **options)
+        if tb_decoder is not None and not isinstance(tb_decoder, TBDecoder):
+            raise TypeError(f"tb_decoder is {type(tb_decoder).__name__}, not softqam.sionna.TBDecoder")
+        encoder = pusch_transmitter._tb_encoder
+        settings = {"precision": self.precision, "device": self.device}
+        if equalizer is None:
+            equalizer = LMMSEEqualizer(self.resource_grid, self._stream_management, **settings)
+        self._mimo_detector = _Detector(equalizer, TBDemapper(encoder, device=self.device), **settings)
+        self._layer_demapper = torch.nn.Identity()
+        if tb_decoder is None:
+            self._tb_decoder = TBDecoder(encoder, **settings)
