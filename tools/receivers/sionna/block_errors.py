@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """softqam.sionna.Demapper beside Sionna's own in one chain: which blocks Sionna's decoder loses after either, on the same
-received samples, and how long a slot takes. Exits with 1 where a block is lost by one alone.
+received samples, and how long a slot takes; and how long TBDemapper takes from equalised symbols to code blocks. Exits with
+1 where a block is lost by one alone.
 
     pip install './tools/python[sionna]'
     block_errors.py [--blocks 100] [--channel awgn tdl1 tdl2] [--modulation 4 ...] [--no-slot]
+    block_errors.py --blocks 0                  # a slot only
 
 awgn is a symbol of noise variance N0 each; tdl1 and tdl2 are one codeword of 1 or 2 layers on 24 subcarriers and 14 OFDM
 symbols through TDL-C, 2 and 4 receive antennas, known channel, LMMSE equaliser, whose noise variance differs in every
 element. LDPC of base graph 1 or 2, rate 2/3, 20 iterations.
 """
 import argparse
+import functools
 import sys
 import time
 
@@ -23,9 +26,10 @@ from sionna.phy.fec.ldpc import LDPC5GDecoder, LDPC5GEncoder
 from sionna.phy.mapping import Demapper as SionnaDemapper
 from sionna.phy.mapping import Mapper
 from sionna.phy.mimo import StreamManagement
+from sionna.phy.nr import LayerDemapper, LayerMapper, TBDecoder, TBEncoder
 from sionna.phy.ofdm import LMMSEEqualizer, ResourceGrid
 
-from softqam.sionna import Demapper
+from softqam.sionna import Demapper, TBDemapper
 
 N_SUBCARRIERS, N_OFDM_SYMBOLS = 24, 14
 N_ELEMENTS = N_SUBCARRIERS * N_OFDM_SYMBOLS
@@ -110,18 +114,57 @@ def compare_blocks(options):
     return n_points, n_different
 
 
+def medians(theirs, ours):
+    """Seconds of a call of each, in turn: after one of Sionna's, 29 of softqam's. A call may say itself when it ended."""
+    times = [], []
+    for _ in range(7):
+        for of_one, function, n_calls in zip(times, (theirs, ours), (1, 29)):
+            for _ in range(n_calls):
+                start = time.perf_counter()
+                end = function()
+                of_one.append((end if isinstance(end, float) else time.perf_counter()) - start)
+    return [np.median(of_one) for of_one in times]
+
+
+def make_slot(*shape):
+    """Symbols, and a noise variance for each."""
+    return torch.view_as_complex(torch.randn(*shape, 2)), torch.rand(*shape) / 10 + 1e-3
+
+
 def time_slot(bits):
-    """Seconds for a slot of one layer, a noise variance an element: medians."""
-    symbols, noise_var = torch.view_as_complex(torch.randn(SLOT, 2)), torch.rand(SLOT) / 10 + 1e-3
-    medians = []
-    for kind, n_calls in ((SionnaDemapper, 7), (Demapper, 201)):
-        demapper, times = kind("maxlog", "qam", bits), []
-        for _ in range(n_calls):
-            start = time.perf_counter()
-            demapper(symbols, noise_var)
-            times.append(time.perf_counter() - start)
-        medians.append(np.median(times))
-    return medians
+    """A slot of one layer."""
+    slot = make_slot(SLOT)
+    return medians(*(functools.partial(kind("maxlog", "qam", bits), *slot) for kind in (SionnaDemapper, Demapper)))
+
+
+class Arrival(torch.nn.Module):
+    """In the place of an LDPC decoder: when LLRs come to it."""
+
+    def __init__(self, k):
+        super().__init__()
+        self.k = k
+
+    def forward(self, llrs):
+        self.time = time.perf_counter()
+        return torch.zeros(*llrs.shape[:-1], self.k)
+
+
+def time_transport_block(bits, n_layers=2):
+    """A slot of two layers, until LLRs come to the LDPC decoder: all of it, and without Sionna's demapper."""
+    encoder = TBEncoder(SLOT * n_layers * bits * 2 // 3, SLOT * n_layers * bits, 2 / 3, bits, num_layers=n_layers)
+    demapper, layer_demapper = SionnaDemapper("maxlog", "qam", bits), LayerDemapper(LayerMapper(n_layers), bits)
+    decoder = TBDecoder(encoder)
+    decoder._decoder = Arrival(encoder.ldpc_encoder.k)
+    slot = make_slot(1, 1, n_layers, SLOT)
+    llrs = demapper(*slot)
+
+    def after(llrs):
+        decoder(layer_demapper(llrs))
+        return decoder._decoder.time
+
+    ours = functools.partial(TBDemapper(encoder), *slot)
+    whole = medians(lambda: after(demapper(*slot)), ours)
+    return *whole, medians(lambda: after(llrs), ours)[0]
 
 
 def main():
@@ -135,11 +178,16 @@ def main():
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     config.seed = options.seed
-    n_points, n_different = compare_blocks(options)
+    n_points, n_different = compare_blocks(options) if options.blocks else (0, 0)
     print(f"{n_points} points, {n_different} blocks differ")
     for bits in () if options.no_slot else options.modulation:
         theirs, ours = time_slot(bits)
-        print(f"a slot of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, softqam {1e3 * ours:6.3f} ms, {theirs / ours:6.0f} times")
+        print(f"a slot of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, softqam {1e3 * ours:6.3f} ms, {theirs / ours:6.0f} times",
+              flush=True)  # fmt: skip
+    for bits in () if options.no_slot else options.modulation:
+        theirs, ours, after = time_transport_block(bits)
+        print(f"to code blocks, 2 layers of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, {1e3 * after:6.2f} ms of it after the "
+              f"demapper; softqam {1e3 * ours:6.3f} ms", flush=True)  # fmt: skip
     return n_different > 0
 
 
