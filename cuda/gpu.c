@@ -153,10 +153,7 @@ static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params
     return status;
 }
 
-static bool gpu_is_busy(const softqam_gpu *gpu)
-{
-    return atomic_load(&gpu->busy);
-}
+static bool gpu_is_busy(const softqam_gpu *gpu) { return atomic_load(&gpu->busy); }
 
 static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
 {
@@ -176,10 +173,7 @@ static void gpu_host_free(void *memory)
     softqam_float_leave(environment);
 }
 
-static const char *gpu_detail(const softqam_gpu *gpu)
-{
-    return gpu->detail;
-}
+static const char *gpu_detail(const softqam_gpu *gpu) { return gpu->detail; }
 
 const softqam_gpu_ops softqam_gpu_backend = {
     .choose_kernels = softqam_kernels_choose,

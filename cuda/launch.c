@@ -155,15 +155,9 @@ static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, con
                               : cudaLaunchKernelExC(&config, kernels->addresses[kernel], arguments);
 }
 
-static size_t count_blocks(size_t n, unsigned per_block)
-{
-    return (n - 1) / per_block + 1;
-}
+static size_t count_blocks(size_t n, unsigned per_block) { return (n - 1) / per_block + 1; }
 
-static bool is_aligned(const void *pointer, size_t nbytes)
-{
-    return (uintptr_t)pointer % nbytes == 0;
-}
+static bool is_aligned(const void *pointer, size_t nbytes) { return (uintptr_t)pointer % nbytes == 0; }
 
 static bool is_of_codeword(const softqam_kernel_segment *segment)
 {

@@ -35,10 +35,7 @@ HOST_AND_DEVICE static constexpr float llr_rows_per_unit(int axis_bits)
     return static_cast<float>(square_root(constellation_energy(axis_bits)) / 2.0);
 }
 
-HOST_AND_DEVICE static constexpr int llr_last_row(int axis_bits)
-{
-    return (1 << (axis_bits - 1)) - 1;
-}
+HOST_AND_DEVICE static constexpr int llr_last_row(int axis_bits) { return (1 << (axis_bits - 1)) - 1; }
 
 /* Of bits b0 b1 .., of which bit k is bit m-1-k of `bits`: with x(b) = 1 - 2b, x(b0) (2^(m-1) - x(b1 ..)). */
 HOST_AND_DEVICE static constexpr int axis_amplitude(unsigned bits, int axis_bits)

@@ -34,10 +34,7 @@ static size_t staged_slot_nbytes(const softqam_gpu *gpu)
 }
 
 /* A multiple of what a kernel's widest access, and a line of memory, must be aligned to. */
-static size_t aligned(size_t nbytes)
-{
-    return (nbytes + 255) / 256 * 256;
-}
+static size_t aligned(size_t nbytes) { return (nbytes + 255) / 256 * 256; }
 
 /* The ring's slots device by device, the others with the devices in turns. */
 static void place_slots(softqam_pipeline *pipeline, const softqam_gpu *gpu)

@@ -47,10 +47,7 @@ typedef struct chunk_memory {
 
 enum { PART_ALIGNMENT = 256 };
 
-static size_t aligned_part(size_t nbytes)
-{
-    return (nbytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
-}
+static size_t aligned_part(size_t nbytes) { return (nbytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT; }
 
 /* How n_symbols symbols lie in a slot's memory. */
 static chunk_memory divide(const run *r, unsigned char *memory, size_t n_symbols)

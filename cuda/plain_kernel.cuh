@@ -286,10 +286,7 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
     }
 
     /* From a group's values in symbol order to the next one's, or in a plane. */
-    __device__ __forceinline__ int group_nbytes() const
-    {
-        return has_planes() ? PLANE_NBYTES : shape::GROUP_NBYTES;
-    }
+    __device__ __forceinline__ int group_nbytes() const { return has_planes() ? PLANE_NBYTES : shape::GROUP_NBYTES; }
 
     /* From a symbol of a group to that of the group THREADS after it. */
     __device__ __forceinline__ int symbol_step() const

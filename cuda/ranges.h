@@ -17,10 +17,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-static inline void softqam_ranges_look_for_profiler(void)
-{
-    nvtxInitialize(NULL);
-}
+static inline void softqam_ranges_look_for_profiler(void) { nvtxInitialize(NULL); }
 
 /* Before the first range. NVTX's own first call in a process writes pointers that other threads may be reading. */
 static inline void softqam_ranges_prepare(void)
@@ -41,14 +38,9 @@ static inline void softqam_range_begin(const char *name, uint64_t number)
     (void)nvtxRangePushEx(&range);
 }
 
-static inline void softqam_range_end(void)
-{
-    (void)nvtxRangePop();
-}
+static inline void softqam_range_end(void) { (void)nvtxRangePop(); }
 #else
-static inline void softqam_ranges_prepare(void)
-{
-}
+static inline void softqam_ranges_prepare(void) {}
 
 static inline void softqam_range_begin(const char *name, uint64_t number)
 {
@@ -56,9 +48,7 @@ static inline void softqam_range_begin(const char *name, uint64_t number)
     (void)number;
 }
 
-static inline void softqam_range_end(void)
-{
-}
+static inline void softqam_range_end(void) {}
 #endif
 
 #endif

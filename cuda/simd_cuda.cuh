@@ -76,30 +76,11 @@ typedef struct vec_llr_row {
     float intercepts[MAX_AXIS_BITS];
 } vec_llr_row;
 
-VEC vec_f32 vec_splat(float a)
-{
-    return a;
-}
-
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
-{
-    return __fadd_rn(a, b);
-}
-
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
-{
-    return __fsub_rn(a, b);
-}
-
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
-{
-    return __fmul_rn(a, b);
-}
-
-VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
-{
-    return __fmaf_rn(a, b, c);
-}
+VEC vec_f32 vec_splat(float a) { return a; }
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return __fadd_rn(a, b); }
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return __fsub_rn(a, b); }
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return __fmul_rn(a, b); }
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return __fmaf_rn(a, b, c); }
 
 /* Within a few ulp. */
 VEC vec_f32 vec_reciprocal(vec_f32 a)
@@ -119,75 +100,20 @@ VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
     return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
 }
 
-VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
-{
-    return fminf(a, b);
-}
-
-VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
-{
-    return fmaxf(a, b);
-}
-
-VEC vec_u32 vec_bits(vec_f32 a)
-{
-    return __float_as_uint(a);
-}
-
-VEC vec_f32 vec_from_bits(vec_u32 bits)
-{
-    return __uint_as_float(bits);
-}
-
-VEC vec_f32 vec_abs(vec_f32 a)
-{
-    return fabsf(a);
-}
-
-VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
-{
-    return __uint_as_float(__float_as_uint(a) ^ (signs & 0x80000000u));
-}
-
-VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
-{
-    return fminf(fmaxf(a, -limit), limit);
-}
-
-VEC vec_mask vec_is_finite(vec_f32 a)
-{
-    return fabsf(a) < __int_as_float(0x7f800000) ? 0xffffffffu : 0;
-}
-
-VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
-{
-    return a < b ? 0xffffffffu : 0;
-}
-
-VEC vec_mask vec_is_positive(vec_f32 a)
-{
-    return __float_as_uint(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0;
-}
-
-VEC vec_mask vec_both(vec_mask a, vec_mask b)
-{
-    return a & b;
-}
-
-VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
-{
-    return mask ? a : 0.0f;
-}
-
-VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
-{
-    return mask ? where_set : where_not;
-}
-
-VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
-{
-    return magnitude < least ? 0.0f : magnitude;
-}
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return fminf(a, b); }
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return fmaxf(a, b); }
+VEC vec_u32 vec_bits(vec_f32 a) { return __float_as_uint(a); }
+VEC vec_f32 vec_from_bits(vec_u32 bits) { return __uint_as_float(bits); }
+VEC vec_f32 vec_abs(vec_f32 a) { return fabsf(a); }
+VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return __uint_as_float(__float_as_uint(a) ^ (signs & 0x80000000u)); }
+VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return fminf(fmaxf(a, -limit), limit); }
+VEC vec_mask vec_is_finite(vec_f32 a) { return fabsf(a) < __int_as_float(0x7f800000) ? 0xffffffffu : 0; }
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return a < b ? 0xffffffffu : 0; }
+VEC vec_mask vec_is_positive(vec_f32 a) { return __float_as_uint(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0; }
+VEC vec_mask vec_both(vec_mask a, vec_mask b) { return a & b; }
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return mask ? a : 0.0f; }
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not) { return mask ? where_set : where_not; }
+VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < least ? 0.0f : magnitude; }
 
 /* Soft bits. */
 
@@ -210,15 +136,8 @@ VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
     return row;
 }
 
-VEC vec_f32 vec_gain_low(const vec_soft_table *, vec_soft_row row)
-{
-    return row.gain_low;
-}
-
-VEC vec_f32 vec_gain_high(const vec_soft_table *, vec_soft_row row)
-{
-    return row.gain_high;
-}
+VEC vec_f32 vec_gain_low(const vec_soft_table *, vec_soft_row row) { return row.gain_low; }
+VEC vec_f32 vec_gain_high(const vec_soft_table *, vec_soft_row row) { return row.gain_high; }
 
 /* A row's byte_select as the selector of a prmt: a digit for each byte, with which 0 takes the low bits' byte, 1 the
  * high bits', 4 a zero and 5 a 255. */
@@ -300,21 +219,11 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 index)
     return row;
 }
 
-VEC vec_f32 vec_slope(int, const vec_llr_table *, const vec_llr_row &row, int k)
-{
-    return row.slopes[k];
-}
-
-VEC vec_f32 vec_intercept(int, const vec_llr_table *, const vec_llr_row &row, int k)
-{
-    return row.intercepts[k];
-}
+VEC vec_f32 vec_slope(int, const vec_llr_table *, const vec_llr_row &row, int k) { return row.slopes[k]; }
+VEC vec_f32 vec_intercept(int, const vec_llr_table *, const vec_llr_row &row, int k) { return row.intercepts[k]; }
 
 /* Of a table of one row and one bit. */
-VEC vec_f32 vec_only_slope(const vec_llr_table *table)
-{
-    return table->slopes[0];
-}
+VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
 /* The lowest bytes of four words, the first in the lowest. */
 VEC vec_u32 vec_lowest_bytes(vec_u32 a, vec_u32 b, vec_u32 c, vec_u32 d)
@@ -358,10 +267,7 @@ VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
 }
 
 /* Bits k and k + 1 of at most 15 as the signs of a word's halves. */
-VEC vec_u32 vec_half_signs(vec_u32 bits, int k)
-{
-    return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000;
-}
+VEC vec_u32 vec_half_signs(vec_u32 bits, int k) { return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000; }
 
 /* The same as all ones or none in each half. */
 VEC vec_u32 vec_half_masks(vec_u32 bits, int k)

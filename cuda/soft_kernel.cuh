@@ -105,10 +105,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
     {
     }
 
-    __device__ __forceinline__ bool is_in_memory() const
-    {
-        return arguments.launch.device_segments != nullptr;
-    }
+    __device__ __forceinline__ bool is_in_memory() const { return arguments.launch.device_segments != nullptr; }
 
     __device__ __forceinline__ soft_span take(uint32_t n)
     {

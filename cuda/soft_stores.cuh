@@ -51,10 +51,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
 template <> struct soft_sum<SOFTQAM_OUTPUT_S16> {
     int32_t limit;
 
-    __device__ __forceinline__ void open(float largest)
-    {
-        limit = static_cast<int32_t>(largest);
-    }
+    __device__ __forceinline__ void open(float largest) { limit = static_cast<int32_t>(largest); }
 
     __device__ __forceinline__ int32_t of_one(int32_t value, int32_t llr) const
     {
@@ -74,10 +71,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S16> {
 template <> struct soft_sum<SOFTQAM_OUTPUT_F16> {
     __half2 limits;
 
-    __device__ __forceinline__ void open(float limit)
-    {
-        limits = __float2half2_rn(limit);
-    }
+    __device__ __forceinline__ void open(float limit) { limits = __float2half2_rn(limit); }
 
     static __device__ __forceinline__ __half2 halves(uint32_t word)
     {

@@ -38,10 +38,7 @@ template <typename Component> static __device__ __forceinline__ Component compon
 {
     return static_cast<Component>(word);
 }
-template <> __device__ __forceinline__ float component_of<float>(uint32_t word)
-{
-    return __uint_as_float(word);
-}
+template <> __device__ __forceinline__ float component_of<float>(uint32_t word) { return __uint_as_float(word); }
 template <> __device__ __forceinline__ __half component_of<__half>(uint32_t word)
 {
     return __ushort_as_half(static_cast<uint16_t>(word));
@@ -69,10 +66,7 @@ static __device__ __forceinline__ uint32_t shared_address(const void *memory, ui
     return address;
 }
 
-static __device__ __forceinline__ uint32_t own_copy()
-{
-    return threadIdx.x % TABLE_COPIES * COPY_NBYTES;
-}
+static __device__ __forceinline__ uint32_t own_copy() { return threadIdx.x % TABLE_COPIES * COPY_NBYTES; }
 
 /* What of a kernel's table lies in shared memory: all threads of a block load and store a part of it, and read after a
  * barrier. That of soft bits comes with the kernel's arguments. */

@@ -15,15 +15,9 @@ static bool is_erasure(const float symbol[2], nr_noise noise)
     return !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise.value) || !(noise.value > 0);
 }
 
-static float limit_float(float x, float limit)
-{
-    return fmaxf(-limit, fminf(x, limit));
-}
+static float limit_float(float x, float limit) { return fmaxf(-limit, fminf(x, limit)); }
 
-static float gain_of(nr_noise noise)
-{
-    return fminf(fmaxf(noise.gain, 0x1p-40F), 0x1p40F);
-}
+static float gain_of(nr_noise noise) { return fminf(fmaxf(noise.gain, 0x1p-40F), 0x1p40F); }
 
 /* Step 0: y = g x + n divided by g. */
 static void divide_by_gain(const float symbol[2], nr_noise noise, float divided[2])
@@ -34,10 +28,7 @@ static void divide_by_gain(const float symbol[2], nr_noise noise, float divided[
 }
 
 /* Step 2: components so small that their products could be subnormal are zero. */
-static float flush_tiny(float v)
-{
-    return fabsf(v) < 0x1p-63F ? copysignf(0, v) : v;
-}
+static float flush_tiny(float v) { return fabsf(v) < 0x1p-63F ? copysignf(0, v) : v; }
 
 /* Step 3: w. */
 static float weight_of(nr_noise noise, float scale)

@@ -5,10 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-int max_log_rows(const nr_constellation *constellation)
-{
-    return 1 << (constellation->axis_bits - 1);
-}
+int max_log_rows(const nr_constellation *constellation) { return 1 << (constellation->axis_bits - 1); }
 
 /* An unevaluated sum: `high` is it rounded, `low` what that leaves. An outlier's squared distance on one axis would
  * otherwise swallow the other axis's. */
@@ -27,10 +24,7 @@ static exact_sum add_exactly(double a, double b)
 
 /* (v - x)^2 - v^2: the term that all points have in common is left out, since it cancels in every LLR and with it would
  * go the digits that matter. */
-static double relative_distance(double v, double x)
-{
-    return x * (x - 2 * v);
-}
+static double relative_distance(double v, double x) { return x * (x - 2 * v); }
 
 /* |r - x|^2 - |r|^2 for all points, by their bits. */
 static void measure_points(const nr_constellation *constellation, const float symbol[2], uint64_t position,
@@ -61,10 +55,7 @@ static exact_sum least(const nr_constellation *constellation, const exact_sum di
 }
 
 /* a - b, where what they have in common cancels without error. */
-static double difference(exact_sum a, exact_sum b)
-{
-    return (a.high - b.high) + (a.low - b.low);
-}
+static double difference(exact_sum a, exact_sum b) { return (a.high - b.high) + (a.low - b.low); }
 
 void max_log_metrics_of_points(const nr_constellation *constellation, const float symbol[2], uint64_t position,
                                double metrics[])
@@ -195,10 +186,7 @@ double max_log_bound(const nr_constellation *constellation, double component, do
     return metric_error * weight + 2 * unit * (fabs(metric) + metric_error) * weight;
 }
 
-static double limit_to_float(double x)
-{
-    return fmin(fmax(x, -FLT_MAX), FLT_MAX);
-}
+static double limit_to_float(double x) { return fmin(fmax(x, -FLT_MAX), FLT_MAX); }
 
 static max_log_llr make_llr(const nr_constellation *constellation, double component, double metric, double weight)
 {
@@ -239,10 +227,7 @@ void max_log_llrs(const nr_constellation *constellation, const float symbol[2], 
         llrs[b] = make_llr(constellation, (double)components[b % 2], metrics[b], weight);
 }
 
-int max_log_to_s8(double llr, int limit)
-{
-    return (int)fmin(fmax(rint(llr), -limit), limit);
-}
+int max_log_to_s8(double llr, int limit) { return (int)fmin(fmax(rint(llr), -limit), limit); }
 
 void log_map_llrs(const nr_constellation *constellation, const float symbol[2], double noise_var, uint64_t position,
                   double llrs[])

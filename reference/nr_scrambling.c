@@ -7,10 +7,7 @@ enum {
     MAX_STEP = 28
 };
 
-static uint32_t low_bits(uint32_t word, int n)
-{
-    return word & ((UINT32_C(1) << n) - 1);
-}
+static uint32_t low_bits(uint32_t word, int n) { return word & ((UINT32_C(1) << n) - 1); }
 
 /* x1(n + 31) = x1(n + 3) + x1(n), x2(n + 31) = x2(n + 3) + x2(n + 2) + x2(n + 1) + x2(n). */
 static void step(nr_scrambling *scrambling, int n)

@@ -15,10 +15,7 @@ const nr_constellation *const nr_constellations[NR_CONSTELLATIONS] = {
     &nr_pi_2_bpsk, &nr_bpsk, &nr_qpsk, &nr_16qam, &nr_64qam, &nr_256qam, &nr_1024qam,
 };
 
-bool nr_is_bpsk(const nr_constellation *constellation)
-{
-    return constellation->n_bits == 1;
-}
+bool nr_is_bpsk(const nr_constellation *constellation) { return constellation->n_bits == 1; }
 
 int nr_level(const nr_constellation *constellation, int label)
 {
@@ -54,12 +51,6 @@ void nr_point(const nr_constellation *constellation, int bits, uint64_t position
     }
 }
 
-nr_noise nr_noise_var(float noise_var)
-{
-    return (nr_noise){.value = noise_var};
-}
+nr_noise nr_noise_var(float noise_var) { return (nr_noise){.value = noise_var}; }
 
-nr_noise nr_inverse_noise_var(float inverse)
-{
-    return (nr_noise){.value = inverse, .is_inverse = true};
-}
+nr_noise nr_inverse_noise_var(float inverse) { return (nr_noise){.value = inverse, .is_inverse = true}; }

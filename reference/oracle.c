@@ -119,7 +119,4 @@ void oracle_modulate(oracle *self, const uint8_t bits[8], float point[2])
     memcpy(point, &sample, sizeof sample);
 }
 
-const char *oracle_version(void)
-{
-    return liquid_libversion();
-}
+const char *oracle_version(void) { return liquid_libversion(); }

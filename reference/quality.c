@@ -148,10 +148,7 @@ static void fill_grid(grid *self, double snr_db)
 }
 
 /* log2(1 + exp(-x)) */
-static double penalty(double x)
-{
-    return (fmax(-x, 0) + log1p(exp(-fabs(x)))) / log(2);
-}
+static double penalty(double x) { return (fmax(-x, 0) + log1p(exp(-fabs(x)))) / log(2); }
 
 static double information_at(const grid *self, double s)
 {

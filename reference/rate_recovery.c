@@ -51,10 +51,7 @@ bool circular_buffer_is_filler(const circular_buffer *self, size_t position)
     return position >= self->first_filler && position < self->first_filler + self->n_fillers;
 }
 
-bool circular_buffer_repeats(const circular_buffer *self, size_t E)
-{
-    return E > self->N_cb - self->n_fillers;
-}
+bool circular_buffer_repeats(const circular_buffer *self, size_t E) { return E > self->N_cb - self->n_fillers; }
 
 /* Bit selection, clause 5.4.2.1: the position of each e_k. */
 static void select_bits(const circular_buffer *self, size_t E, size_t selected[])

@@ -141,15 +141,9 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 /* The gain of y = g x + n, where the noise variance is y's. Symbols are multiplied by its inverse; so the noise
  * variance is divided by its square, and the weight multiplied by it. A gain that is not positive and finite makes an
  * erasure. */
-VEC vec_f32 llr_limited_gain(vec_f32 gain)
-{
-    return vec_min(vec_max(gain, vec_splat(MIN_GAIN)), vec_splat(MAX_GAIN));
-}
+VEC vec_f32 llr_limited_gain(vec_f32 gain) { return vec_min(vec_max(gain, vec_splat(MIN_GAIN)), vec_splat(MAX_GAIN)); }
 
-VEC vec_f32 llr_inverse_gain(vec_f32 gain)
-{
-    return vec_div(vec_splat(1.0f), llr_limited_gain(gain));
-}
+VEC vec_f32 llr_inverse_gain(vec_f32 gain) { return vec_div(vec_splat(1.0f), llr_limited_gain(gain)); }
 
 /* No weight is infinite, which times a metric of 0 would be NaN. */
 VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
@@ -203,10 +197,7 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
 
 /* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: so the lowest byte of the
  * sum's bits is the LLR, if it is within +-127. */
-VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight)
-{
-    return vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT));
-}
+VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight) { return vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)); }
 
 /* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit, which is at most 127. */
 VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)

@@ -119,10 +119,7 @@ static softqam_status check_formats(const softqam_demodulator_config *config)
 }
 
 /* Whether an integer has at most 11 significant bits. */
-static bool is_half(int value)
-{
-    return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11;
-}
+static bool is_half(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
 
 static softqam_status check_llrs(const softqam_demodulator_config *config)
 {

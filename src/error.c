@@ -24,20 +24,11 @@ softqam_status softqam_fail(softqam_status status, const char *format, ...)
     return status;
 }
 
-const char *softqam_error_message(void)
-{
-    return message.text;
-}
+const char *softqam_error_message(void) { return message.text; }
 
-softqam_error_note softqam_error_note_take(void)
-{
-    return message;
-}
+softqam_error_note softqam_error_note_take(void) { return message; }
 
-void softqam_error_note_restore(const softqam_error_note *note)
-{
-    message = *note;
-}
+void softqam_error_note_restore(const softqam_error_note *note) { message = *note; }
 
 const char *softqam_status_string(softqam_status status)
 {

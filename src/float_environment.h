@@ -65,10 +65,7 @@ static inline softqam_float_environment softqam_float_enter(bool flush)
     return before;
 }
 
-static inline void softqam_float_leave(softqam_float_environment before)
-{
-    fesetenv(&before);
-}
+static inline void softqam_float_leave(softqam_float_environment before) { fesetenv(&before); }
 #endif
 
 #endif

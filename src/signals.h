@@ -15,9 +15,6 @@ static inline sigset_t softqam_signals_block(void)
     return before;
 }
 
-static inline void softqam_signals_restore(const sigset_t *before)
-{
-    pthread_sigmask(SIG_SETMASK, before, NULL);
-}
+static inline void softqam_signals_restore(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
 #endif

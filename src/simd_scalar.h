@@ -30,47 +30,18 @@ typedef softqam_soft_table vec_soft_table;
 typedef softqam_llr_table vec_llr_table;
 
 /* The same number in every lane. */
-VEC vec_f32 vec_splat(float a)
-{
-    return a;
-}
-
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
-{
-    return a + b;
-}
-
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
-{
-    return a - b;
-}
-
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
-{
-    return a * b;
-}
+VEC vec_f32 vec_splat(float a) { return a; }
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return a + b; }
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return a - b; }
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return a * b; }
 
 /* a * b + c, rounded once. */
-VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
-{
-    return fmaf(a, b, c);
-}
-
-VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
-{
-    return a / b;
-}
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return fmaf(a, b, c); }
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return a / b; }
 
 /* b where a is a NaN. */
-VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
-{
-    return a < b ? a : b;
-}
-
-VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
-{
-    return a > b ? a : b;
-}
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return a < b ? a : b; }
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return a > b ? a : b; }
 
 VEC vec_u32 vec_bits(vec_f32 a)
 {
@@ -86,16 +57,10 @@ VEC vec_f32 vec_from_bits(vec_u32 bits)
     return a;
 }
 
-VEC vec_f32 vec_abs(vec_f32 a)
-{
-    return vec_from_bits(vec_bits(a) & 0x7fffffffu);
-}
+VEC vec_f32 vec_abs(vec_f32 a) { return vec_from_bits(vec_bits(a) & 0x7fffffffu); }
 
 /* a with its sign bit exclusive-ored with bit 31 of signs. */
-VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
-{
-    return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u));
-}
+VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u)); }
 
 /* a limited to [-limit, +limit]; a NaN gives anything within. On the bits, where compilers see no reason to branch. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
@@ -108,27 +73,14 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 }
 
 /* Neither a NaN nor an infinity. */
-VEC vec_mask vec_is_finite(vec_f32 a)
-{
-    return (vec_bits(a) & 0x7fffffffu) < 0x7f800000u ? 0xffffffffu : 0;
-}
+VEC vec_mask vec_is_finite(vec_f32 a) { return (vec_bits(a) & 0x7fffffffu) < 0x7f800000u ? 0xffffffffu : 0; }
 
 /* a < b; false for NaN. */
-VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
-{
-    return 0u - (vec_mask)(a < b);
-}
-
-VEC vec_mask vec_both(vec_mask a, vec_mask b)
-{
-    return a & b;
-}
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return 0u - (vec_mask)(a < b); }
+VEC vec_mask vec_both(vec_mask a, vec_mask b) { return a & b; }
 
 /* a where the mask is set, else +0. */
-VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
-{
-    return vec_from_bits(vec_bits(a) & mask);
-}
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return vec_from_bits(vec_bits(a) & mask); }
 
 /* One or the other. */
 VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
@@ -137,22 +89,13 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
 }
 
 /* A magnitude, or +0 for one less than `least`; a NaN stays one. */
-VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
-{
-    return magnitude < least ? 0.0f : magnitude;
-}
+VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < least ? 0.0f : magnitude; }
 
 /* Greater than zero and finite. Looks at the bits, where subnormal numbers are what they are in every mode. */
-VEC vec_mask vec_is_positive(vec_f32 a)
-{
-    return vec_bits(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0;
-}
+VEC vec_mask vec_is_positive(vec_f32 a) { return vec_bits(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0; }
 
 /* trunc(a), for 0 <= a < 2^31. */
-VEC vec_u32 vec_to_index(vec_f32 a)
-{
-    return (vec_u32)(int32_t)a;
-}
+VEC vec_u32 vec_to_index(vec_f32 a) { return (vec_u32)(int32_t)a; }
 
 /* trunc(a) limited to 0 .. 255, for |a| < 2^31. */
 VEC vec_u32 vec_to_byte(vec_f32 a)
@@ -177,15 +120,8 @@ VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
     return (vec_soft_row){table->level[number], table->level_low[number], table->level_high[number], number};
 }
 
-VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
-{
-    return table->gain_low[row.number];
-}
-
-VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
-{
-    return table->gain_high[row.number];
-}
+VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row) { return table->gain_low[row.number]; }
+VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row) { return table->gain_high[row.number]; }
 
 /* The row of LLRs at `place`, 0 to the number of rows, of a modulation with m bits an axis, and what it holds for bit
  * k. */
@@ -216,10 +152,7 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 }
 
 /* Of a table of one row and one bit. */
-VEC vec_f32 vec_only_slope(const vec_llr_table *table)
-{
-    return table->slopes[0][0];
-}
+VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0][0]; }
 
 /* What linear_bits_of() needs besides. */
 
@@ -232,20 +165,9 @@ typedef struct vec_soft_linear {
 
 /* Truncated, not rounded, which compilers can do on vectors: where it differs, below 2^23, it is off by less than
  * products beyond are anyway. |a| < 2^31. */
-VEC vec_s32 vec_round_s32(vec_f32 a)
-{
-    return (vec_s32)a;
-}
-
-VEC vec_s32 vec_abs_s32(vec_s32 a)
-{
-    return a < 0 ? -a : a;
-}
-
-VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
-{
-    return a - b;
-}
+VEC vec_s32 vec_round_s32(vec_f32 a) { return (vec_s32)a; }
+VEC vec_s32 vec_abs_s32(vec_s32 a) { return a < 0 ? -a : a; }
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return a - b; }
 
 /* The bits of a rounded to binary16, to nearest even, for |a| <= 65504. */
 VEC vec_u32 vec_to_f16(vec_f32 a)

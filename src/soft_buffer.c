@@ -9,10 +9,7 @@
 #include "arithmetic.h"
 
 /* The next float after a limit. */
-static float next_float(float limit)
-{
-    return vec_from_bits(vec_bits(limit) + 1);
-}
+static float next_float(float limit) { return vec_from_bits(vec_bits(limit) + 1); }
 
 static void add_s8(void *values, const void *llrs, float limit, size_t n)
 {

@@ -46,8 +46,5 @@ void softqam_copy_streaming(void *to, const void *from, size_t nbytes)
     memcpy(out, in, nbytes);
 }
 #else
-void softqam_copy_streaming(void *to, const void *from, size_t nbytes)
-{
-    memcpy(to, from, nbytes);
-}
+void softqam_copy_streaming(void *to, const void *from, size_t nbytes) { memcpy(to, from, nbytes); }
 #endif

@@ -32,16 +32,10 @@ static unsigned bit_at(int level, int k)
     return bits_of(2 * level - (SOFT_LEVELS - 1), SOFT_AXIS_BITS) >> (SOFT_AXIS_BITS - 1 - k) & 1;
 }
 
-static int low_neighbour(int level)
-{
-    return level ^ 1;
-}
+static int low_neighbour(int level) { return level ^ 1; }
 
 /* -1 and SOFT_LEVELS beyond the ends. */
-static int high_neighbour(int level)
-{
-    return level % 2 ? level + 1 : level - 1;
-}
+static int high_neighbour(int level) { return level % 2 ? level + 1 : level - 1; }
 
 static void build_soft_row(softqam_soft_table *table, int level, float gain, unsigned positive_bit)
 {
@@ -103,10 +97,7 @@ void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *li
 /* LLRs, in units of a = 1/sqrt(E). */
 
 /* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
-static double energy(int axis_bits)
-{
-    return 2.0 * ((double)(1 << 2 * axis_bits) - 1.0) / 3.0;
-}
+static double energy(int axis_bits) { return 2.0 * ((double)(1 << 2 * axis_bits) - 1.0) / 3.0; }
 
 /* The amplitude nearest to `from` whose bit k has a value. */
 static int nearest_amplitude(int axis_bits, int from, int k, unsigned value)

@@ -215,10 +215,7 @@ void softqam_pool_destroy(softqam_pool *pool)
     free(pool);
 }
 
-unsigned softqam_pool_n_threads(const softqam_pool *pool)
-{
-    return pool ? pool->n_threads : 1;
-}
+unsigned softqam_pool_n_threads(const softqam_pool *pool) { return pool ? pool->n_threads : 1; }
 
 /* With the threads, which nobody else has. */
 static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)

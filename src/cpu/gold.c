@@ -8,10 +8,7 @@
 uint32_t softqam_gold_powers[GOLD_POWERS][2];
 uint64_t softqam_gold_ones[2][GOLD_ONES];
 
-static uint32_t multiply(gold_register which, uint32_t a, uint32_t b)
-{
-    return gold_modulo(which, gold_product(a, b));
-}
+static uint32_t multiply(gold_register which, uint32_t a, uint32_t b) { return gold_modulo(which, gold_product(a, b)); }
 
 static uint32_t power_of(gold_register which, uint32_t base, unsigned n)
 {

@@ -9,20 +9,11 @@
 #include "simd_x86.h"
 
 /* The lower words' product, and that of a's lower word with b's upper one. */
-VEC __m128i product_of(__m128i a, __m128i b)
-{
-    return _mm_clmulepi64_si128(a, b, 0x00);
-}
+VEC __m128i product_of(__m128i a, __m128i b) { return _mm_clmulepi64_si128(a, b, 0x00); }
 
-VEC __m128i product_of_upper(__m128i a, __m128i b)
-{
-    return _mm_clmulepi64_si128(a, b, 0x10);
-}
+VEC __m128i product_of_upper(__m128i a, __m128i b) { return _mm_clmulepi64_si128(a, b, 0x10); }
 
-VEC __m128i polynomial(uint64_t a)
-{
-    return _mm_cvtsi64_si128((long long)a);
-}
+VEC __m128i polynomial(uint64_t a) { return _mm_cvtsi64_si128((long long)a); }
 
 /* A product without its terms of x^31 and higher, the lowest 30 bits, in whose place it has lower ones: up to x^32. The
  * constant term is in bit 60. */

@@ -76,10 +76,7 @@ VEC fast_range fast_range_of(int m, softqam_output_format output)
 }
 
 /* s8 and s16: LLRs are whole numbers of steps. */
-VEC bool are_steps(softqam_output_format output)
-{
-    return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16;
-}
+VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
 
 /* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
 #define FAST_GAIN_MIN_WEIGHT 0x1p-16f

@@ -32,10 +32,7 @@ typedef struct llr_position {
     size_t ahead_nbytes;        /* of a symbol; 0: nothing is */
 } llr_position;
 
-VEC size_t llr_symbol_bits(int m)
-{
-    return m == 0 ? 1 : 2 * (size_t)m;
-}
+VEC size_t llr_symbol_bits(int m) { return m == 0 ? 1 : 2 * (size_t)m; }
 
 VEC size_t llr_nbytes(softqam_output_format output)
 {
@@ -334,10 +331,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
 }
 
 #define DEFINE_LLR_LOOP(name, m, output, layout)                                                                       \
-    static void name(const softqam_loop_call *call)                                                                    \
-    {                                                                                                                  \
-        llr_loop(m, output, layout, call, name);                                                                       \
-    }
+    static void name(const softqam_loop_call *call) { llr_loop(m, output, layout, call, name); }
 #define DEFINE_OUTPUT(name, m, output)                                                                                 \
     DEFINE_LLR_LOOP(name##_as_sent, m, output, SOFTQAM_LLRS_AS_SENT)                                                   \
     DEFINE_LLR_LOOP(name##_descrambled, m, output, SOFTQAM_LLRS_DESCRAMBLED)

@@ -83,10 +83,7 @@ static const flip_table flips_planes[MAX_AXIS_BITS + 1][MAX_AXIS_BITS] = {
 };
 
 /* s8 changes its sign as bytes, but for BPSK; the other formats, as metrics. */
-VEC bool are_bytes_flipped(int m, softqam_output_format output)
-{
-    return output == SOFTQAM_OUTPUT_S8 && m > 0;
-}
+VEC bool are_bytes_flipped(int m, softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 && m > 0; }
 
 /* What changes the signs of a register's LLRs: bit 2 k of a value is the sequence's bit for its LLR k. */
 VEC vec_u32 flips_at(int m, softqam_output_format output, const llr_constants *constants, size_t bit)
@@ -133,15 +130,9 @@ typedef struct llr_registers {
     vec_f32 bits[MAX_AXIS_BITS];
 } llr_registers;
 
-VEC vec_s32 steps_of(vec_f32 sum)
-{
-    return vec_sub_s32(vec_bits_s32(sum), vec_bits_s32(vec_splat(ROUNDING_CONSTANT)));
-}
+VEC vec_s32 steps_of(vec_f32 sum) { return vec_sub_s32(vec_bits_s32(sum), vec_bits_s32(vec_splat(ROUNDING_CONSTANT))); }
 
-VEC vec_bytes words_of(vec_f32 first, vec_f32 second)
-{
-    return vec_pack_s16(steps_of(first), steps_of(second));
-}
+VEC vec_bytes words_of(vec_f32 first, vec_f32 second) { return vec_pack_s16(steps_of(first), steps_of(second)); }
 
 /* Two pairs of registers to bytes, limited. */
 VEC vec_bytes bytes_of(const llr_constants *constants, vec_bytes first, vec_bytes second)
@@ -167,10 +158,7 @@ VEC void store_1024qam_s8(const llr_constants *constants, unsigned char *out, co
 }
 
 /* Whether a step's registers are stored one by one: those of 256QAM, and f32's. */
-VEC bool is_stored_alone(int m, softqam_output_format output)
-{
-    return m == 4 || output == SOFTQAM_OUTPUT_F32;
-}
+VEC bool is_stored_alone(int m, softqam_output_format output) { return m == 4 || output == SOFTQAM_OUTPUT_F32; }
 
 /* One register of such a step. */
 VEC void store_alone(int m, softqam_output_format output, const llr_constants *constants, unsigned char *out,

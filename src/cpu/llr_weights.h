@@ -21,10 +21,7 @@ VEC bool notes_powers(int m, softqam_output_format output)
 }
 
 /* What no component exceeds where no sum of the squares of two exceeds `power`, as it is rounded. */
-VEC float max_of_powers(float power)
-{
-    return sqrtf(power) * 1.001f;
-}
+VEC float max_of_powers(float power) { return sqrtf(power) * 1.001f; }
 
 VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
 {
@@ -86,10 +83,7 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
 
 /* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
  * their LLRs must be +0. f32 has too few operations to hide masks among. */
-VEC bool masks_erasures(softqam_output_format output)
-{
-    return HAS_MASKS && output == SOFTQAM_OUTPUT_F16;
-}
+VEC bool masks_erasures(softqam_output_format output) { return HAS_MASKS && output == SOFTQAM_OUTPUT_F16; }
 
 /* What of a step's weights the fast path notes. */
 VEC vec_f32 noted_weight(softqam_output_format output, const llr_constants *constants, vec_f32 weight, vec_f32 noise,
@@ -155,10 +149,7 @@ VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twi
 }
 
 /* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */
-VEC bool fuses_gains(int m)
-{
-    return m < MAX_AXIS_BITS;
-}
+VEC bool fuses_gains(int m) { return m < MAX_AXIS_BITS; }
 
 /* A loop's next symbols, divided by their gains, with their weights: what the fast path does not take of symbols with
  * gains is done so. */

@@ -209,10 +209,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
 }
 
 #define DEFINE_LLR_LOOP(name, m, format)                                                                               \
-    static void name(const softqam_loop_call *call)                                                                    \
-    {                                                                                                                  \
-        llr_loop(m, format, call);                                                                                     \
-    }
+    static void name(const softqam_loop_call *call) { llr_loop(m, format, call); }
 #define DEFINE_MODULATION(name, m)                                                                                     \
     DEFINE_LLR_LOOP(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                   \
     DEFINE_LLR_LOOP(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                                 \

@@ -65,15 +65,8 @@ typedef struct vec_llr_table {
     vec_f32 last_row;
 } vec_llr_table;
 
-VEC vec_f32 vec_splat(float a)
-{
-    return _mm256_set1_ps(a);
-}
-
-VEC vec_u32 vec_splat_u32(uint32_t a)
-{
-    return _mm256_set1_epi32((int)a);
-}
+VEC vec_f32 vec_splat(float a) { return _mm256_set1_ps(a); }
+VEC vec_u32 vec_splat_u32(uint32_t a) { return _mm256_set1_epi32((int)a); }
 
 /* In turns. */
 VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
@@ -81,56 +74,18 @@ VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
     return _mm256_set1_epi64x((long long)((uint64_t)second << 32 | first));
 }
 
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
-{
-    return _mm256_add_ps(a, b);
-}
-
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
-{
-    return _mm256_sub_ps(a, b);
-}
-
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
-{
-    return _mm256_mul_ps(a, b);
-}
-
-VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
-{
-    return _mm256_div_ps(a, b);
-}
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return _mm256_add_ps(a, b); }
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return _mm256_sub_ps(a, b); }
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return _mm256_mul_ps(a, b); }
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return _mm256_fmadd_ps(a, b, c); }
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return _mm256_div_ps(a, b); }
 
 /* b where a is a NaN. */
-VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
-{
-    return _mm256_min_ps(a, b);
-}
-
-VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
-{
-    return _mm256_max_ps(a, b);
-}
-
-VEC vec_u32 vec_bits(vec_f32 a)
-{
-    return _mm256_castps_si256(a);
-}
-
-VEC vec_f32 vec_from_bits(vec_u32 bits)
-{
-    return _mm256_castsi256_ps(bits);
-}
-
-VEC vec_f32 vec_abs(vec_f32 a)
-{
-    return _mm256_andnot_ps(vec_splat(-0.0f), a);
-}
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return _mm256_min_ps(a, b); }
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return _mm256_max_ps(a, b); }
+VEC vec_u32 vec_bits(vec_f32 a) { return _mm256_castps_si256(a); }
+VEC vec_f32 vec_from_bits(vec_u32 bits) { return _mm256_castsi256_ps(bits); }
+VEC vec_f32 vec_abs(vec_f32 a) { return _mm256_andnot_ps(vec_splat(-0.0f), a); }
 
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 {
@@ -143,21 +98,11 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return _mm256_max_ps(_mm256_min_ps(a, limit), _mm256_xor_ps(limit, vec_splat(-0.0f)));
 }
 
-VEC vec_mask vec_both(vec_mask a, vec_mask b)
-{
-    return _mm256_and_ps(a, b);
-}
+VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm256_and_ps(a, b); }
 
 /* a < b; false for NaN. */
-VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
-}
-
-VEC vec_mask vec_is_finite(vec_f32 a)
-{
-    return vec_is_less(vec_abs(a), vec_splat(INFINITY));
-}
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
 
 /* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
 VEC vec_mask vec_is_positive(vec_f32 a)
@@ -175,57 +120,25 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 }
 
 /* Neither is a NaN. */
-VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_ORD_Q);
-}
-
-VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
-{
-    return _mm256_and_ps(mask, a);
-}
+VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return _mm256_cmp_ps(a, b, _CMP_ORD_Q); }
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm256_and_ps(mask, a); }
 
 VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
 {
     return _mm256_blendv_ps(where_false, where_true, mask);
 }
 
-VEC vec_u32 vec_to_index(vec_f32 a)
-{
-    return _mm256_cvttps_epi32(a);
-}
+VEC vec_u32 vec_to_index(vec_f32 a) { return _mm256_cvttps_epi32(a); }
 
 /* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
-VEC vec_s32 vec_round_s32(vec_f32 a)
-{
-    return _mm256_cvtps_epi32(a);
-}
-
-VEC vec_s32 vec_splat_s32(int32_t a)
-{
-    return _mm256_set1_epi32(a);
-}
-
-VEC vec_s32 vec_bits_s32(vec_f32 a)
-{
-    return _mm256_castps_si256(a);
-}
+VEC vec_s32 vec_round_s32(vec_f32 a) { return _mm256_cvtps_epi32(a); }
+VEC vec_s32 vec_splat_s32(int32_t a) { return _mm256_set1_epi32(a); }
+VEC vec_s32 vec_bits_s32(vec_f32 a) { return _mm256_castps_si256(a); }
 
 /* Modulo 2^32, so that -2^31 stays what it is. */
-VEC vec_s32 vec_abs_s32(vec_s32 a)
-{
-    return _mm256_abs_epi32(a);
-}
-
-VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
-{
-    return _mm256_sub_epi32(a, b);
-}
-
-VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
-{
-    return _mm256_permutevar8x32_ps(values, row);
-}
+VEC vec_s32 vec_abs_s32(vec_s32 a) { return _mm256_abs_epi32(a); }
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return _mm256_sub_epi32(a, b); }
+VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values) { return _mm256_permutevar8x32_ps(values, row); }
 
 /* |level| * levels_per_unit, truncated, is the row's number. Any float is a row's: a permutation looks at the lowest
  * three bits alone. */
@@ -275,10 +188,7 @@ VEC bool vec_has_signed_rows(int m)
 }
 
 /* Whether all rows have the same line for a bit. */
-VEC bool has_one_line(int m, int k)
-{
-    return m == 1 || (m == 2 && k == 1);
-}
+VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
 
 /* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. A permutation of
  * eight looks at the lowest three bits of a row's number; the fourth chooses between two. */
@@ -310,10 +220,7 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 }
 
 /* Of a table of one row and one bit. */
-VEC vec_f32 vec_only_slope(const vec_llr_table *table)
-{
-    return table->slopes[0];
-}
+VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
 /* What follows has no counterpart in simd_scalar.h. Registers are two 128-bit parts, within which the shuffles of
  * the loops stay. */
@@ -321,35 +228,12 @@ VEC vec_f32 vec_only_slope(const vec_llr_table *table)
 typedef __m256i vec_bytes;
 typedef __m256i vec_pairs; /* one of each two components that lie side by side: all ones or zero */
 
-VEC vec_bytes vec_as_bytes(vec_f32 a)
-{
-    return _mm256_castps_si256(a);
-}
-
-VEC vec_f32 vec_load_f32(const void *from)
-{
-    return _mm256_loadu_ps(from);
-}
-
-VEC void vec_store_f32(void *to, vec_f32 a)
-{
-    _mm256_storeu_ps(to, a);
-}
-
-VEC vec_f32 vec_load_s16(const void *from)
-{
-    return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from)));
-}
-
-VEC vec_f32 vec_load_s8(const void *from)
-{
-    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from)));
-}
-
-VEC vec_f32 vec_load_f16(const void *from)
-{
-    return _mm256_cvtph_ps(_mm_loadu_si128(from));
-}
+VEC vec_bytes vec_as_bytes(vec_f32 a) { return _mm256_castps_si256(a); }
+VEC vec_f32 vec_load_f32(const void *from) { return _mm256_loadu_ps(from); }
+VEC void vec_store_f32(void *to, vec_f32 a) { _mm256_storeu_ps(to, a); }
+VEC vec_f32 vec_load_s16(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from))); }
+VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
+VEC vec_f32 vec_load_f16(const void *from) { return _mm256_cvtph_ps(_mm_loadu_si128(from)); }
 
 /* Streaming: past the caches, to memory that is aligned to the register's size. */
 VEC void vec_store(void *to, vec_bytes a, bool streaming)
@@ -360,10 +244,7 @@ VEC void vec_store(void *to, vec_bytes a, bool streaming)
         _mm256_storeu_si256(to, a);
 }
 
-VEC void vec_store_half(void *to, __m128i a)
-{
-    _mm_storeu_si128(to, a);
-}
+VEC void vec_store_half(void *to, __m128i a) { _mm_storeu_si128(to, a); }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
 {
@@ -406,15 +287,8 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 }
 
 /* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
-VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
-{
-    return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
-}
-
-VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
-{
-    return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
-}
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
 
 /* All first ones in their order, all second ones. */
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
@@ -437,37 +311,16 @@ VEC vec_f32 vec_load_for_twice(const float *from)
 }
 
 /* Each of the lower, or upper, half's values twice. */
-VEC vec_f32 vec_twice_lower(vec_f32 a)
-{
-    return _mm256_unpacklo_ps(a, a);
-}
-
-VEC vec_f32 vec_twice_upper(vec_f32 a)
-{
-    return _mm256_unpackhi_ps(a, a);
-}
+VEC vec_f32 vec_twice_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
+VEC vec_f32 vec_twice_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
 
 /* Neighbours exchanged. */
-VEC vec_f32 vec_swap_pairs(vec_f32 a)
-{
-    return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
-}
-
-VEC vec_f32 vec_swap_halves(vec_f32 a)
-{
-    return _mm256_permute2f128_ps(a, a, 1);
-}
+VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
+VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm256_permute2f128_ps(a, a, 1); }
 
 /* Both of the pair are zeros, of any sign. */
-VEC vec_pairs vec_are_zeros(vec_f32 a)
-{
-    return _mm256_cmpeq_epi64(vec_bits(vec_abs(a)), _mm256_setzero_si256());
-}
-
-VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
-{
-    return _mm256_and_ps(_mm256_castsi256_ps(mask), a);
-}
+VEC vec_pairs vec_are_zeros(vec_f32 a) { return _mm256_cmpeq_epi64(vec_bits(vec_abs(a)), _mm256_setzero_si256()); }
+VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a) { return _mm256_and_ps(_mm256_castsi256_ps(mask), a); }
 
 VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
 {
@@ -481,38 +334,17 @@ VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_by
 }
 
 /* To integers, truncated, for values that fit. */
-VEC vec_bytes vec_truncate(vec_f32 a)
-{
-    return _mm256_cvttps_epi32(a);
-}
+VEC vec_bytes vec_truncate(vec_f32 a) { return _mm256_cvttps_epi32(a); }
 
 /* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
-VEC vec_bytes vec_pack_s16(vec_bytes a, vec_bytes b)
-{
-    return _mm256_packs_epi32(a, b);
-}
-
-VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
-{
-    return _mm256_packs_epi16(a, b);
-}
-
-VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b)
-{
-    return _mm256_packus_epi16(a, b);
-}
+VEC vec_bytes vec_pack_s16(vec_bytes a, vec_bytes b) { return _mm256_packs_epi32(a, b); }
+VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b) { return _mm256_packs_epi16(a, b); }
+VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return _mm256_packus_epi16(a, b); }
 
 /* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
  * one. */
-VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
-{
-    return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
-}
-
-VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
-{
-    return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
-}
+VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa); }
+VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa); }
 
 /* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
 VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
@@ -520,26 +352,12 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
 }
 
-VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
-{
-    return _mm256_sub_epi32(a, b);
-}
-
-VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
-{
-    return _mm256_xor_si256(a, b);
-}
+VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return _mm256_sub_epi32(a, b); }
+VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return _mm256_xor_si256(a, b); }
 
 /* Aligned. */
-VEC vec_u32 vec_load_u32(const uint32_t *from)
-{
-    return _mm256_load_si256((const void *)from);
-}
-
-VEC void vec_store_u32(uint32_t *to, vec_u32 a)
-{
-    _mm256_store_si256((void *)to, a);
-}
+VEC vec_u32 vec_load_u32(const uint32_t *from) { return _mm256_load_si256((const void *)from); }
+VEC void vec_store_u32(uint32_t *to, vec_u32 a) { _mm256_store_si256((void *)to, a); }
 
 /* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
@@ -552,15 +370,8 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
                     : second;
 }
 
-VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
-{
-    return _mm256_max_epu32(a, b);
-}
-
-VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
-{
-    return _mm256_min_epu32(a, b);
-}
+VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return _mm256_max_epu32(a, b); }
+VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return _mm256_min_epu32(a, b); }
 
 /* Those that differ. */
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
@@ -588,41 +399,15 @@ VEC uint32_t vec_smallest_u32(vec_u32 a)
     return (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(half, _mm_shuffle_epi32(half, 1)));
 }
 
-VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
-{
-    return _mm256_max_epi32(a, b);
-}
+VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return _mm256_max_epi32(a, b); }
 
 /* On 16-bit integers, modulo 2^16. */
-VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b)
-{
-    return _mm256_add_epi16(a, b);
-}
-
-VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b)
-{
-    return _mm256_sub_epi16(a, b);
-}
-
-VEC vec_bytes vec_abs_s16(vec_bytes a)
-{
-    return _mm256_abs_epi16(a);
-}
-
-VEC vec_bytes vec_splat_s16(int a)
-{
-    return _mm256_set1_epi16((int16_t)a);
-}
-
-VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b)
-{
-    return _mm256_max_epi8(a, b);
-}
-
-VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
-{
-    return _mm256_min_epi8(a, b);
-}
+VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b) { return _mm256_add_epi16(a, b); }
+VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b) { return _mm256_sub_epi16(a, b); }
+VEC vec_bytes vec_abs_s16(vec_bytes a) { return _mm256_abs_epi16(a); }
+VEC vec_bytes vec_splat_s16(int a) { return _mm256_set1_epi16((int16_t)a); }
+VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return _mm256_max_epi8(a, b); }
+VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return _mm256_min_epi8(a, b); }
 
 /* llr_combined() on whole numbers. */
 VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
@@ -639,10 +424,7 @@ VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, 
     return _mm256_blendv_epi8(values, sum, _mm256_cmpeq_epi16(within, values));
 }
 
-VEC vec_bytes vec_splat_u8(int a)
-{
-    return _mm256_set1_epi8((char)a);
-}
+VEC vec_bytes vec_splat_u8(int a) { return _mm256_set1_epi8((char)a); }
 
 /* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
@@ -650,25 +432,10 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
 }
 
-VEC vec_bytes vec_or(vec_bytes a, vec_bytes b)
-{
-    return _mm256_or_si256(a, b);
-}
-
-VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b)
-{
-    return _mm256_unpacklo_epi8(a, b);
-}
-
-VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b)
-{
-    return _mm256_unpackhi_epi8(a, b);
-}
-
-VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from)
-{
-    return _mm256_shuffle_epi8(a, from);
-}
+VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return _mm256_or_si256(a, b); }
+VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return _mm256_unpacklo_epi8(a, b); }
+VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return _mm256_unpackhi_epi8(a, b); }
+VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return _mm256_shuffle_epi8(a, from); }
 
 /* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
 VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
@@ -697,10 +464,7 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 }
 
 /* Those behind the first n bytes of memory. */
-VEC const unsigned char *flips_behind(const unsigned char *flips, int n)
-{
-    return flips ? flips + n / 8 : NULL;
-}
+VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
  * LANES / 2 symbols and then one of the others. */
@@ -875,10 +639,7 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
 }
 
 /* BPSK: one LLR a symbol. */
-VEC void vec_store_16(bool sums, void *to, vec_f32 llrs)
-{
-    vec_store_half(to, vec_to_16(sums, llrs));
-}
+VEC void vec_store_16(bool sums, void *to, vec_f32 llrs) { vec_store_half(to, vec_to_16(sums, llrs)); }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 {
@@ -888,10 +649,7 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     _mm_storel_epi64(to, limited);
 }
 
-VEC vec_bytes vec_load_bytes(const unsigned char *from)
-{
-    return _mm256_loadu_si256((const void *)from);
-}
+VEC vec_bytes vec_load_bytes(const unsigned char *from) { return _mm256_loadu_si256((const void *)from); }
 
 /* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
  * 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
@@ -908,10 +666,7 @@ VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
 }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
-VEC vec_bytes vec_planes_apart(vec_bytes packed)
-{
-    return packed;
-}
+VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
@@ -933,10 +688,7 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
     return _mm256_srlv_epi32(_mm256_shuffle_epi8(all, bytes), counts);
 }
 
-VEC vec_u32 vec_shift_left(vec_u32 a, int n)
-{
-    return _mm256_slli_epi32(a, n);
-}
+VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return _mm256_slli_epi32(a, n); }
 
 /* Scalar loads take no longer than loads of whole rows here. */
 enum { MAX_ROW_ITEMS = 0 };

@@ -58,15 +58,8 @@ typedef struct vec_llr_table {
     vec_f32 last_row;
 } vec_llr_table;
 
-VEC vec_f32 vec_splat(float a)
-{
-    return vdupq_n_f32(a);
-}
-
-VEC vec_u32 vec_splat_u32(uint32_t a)
-{
-    return vdupq_n_u32(a);
-}
+VEC vec_f32 vec_splat(float a) { return vdupq_n_f32(a); }
+VEC vec_u32 vec_splat_u32(uint32_t a) { return vdupq_n_u32(a); }
 
 /* In turns. */
 VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
@@ -74,56 +67,18 @@ VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
     return vreinterpretq_u32_u64(vdupq_n_u64((uint64_t)second << 32 | first));
 }
 
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b)
-{
-    return vaddq_f32(a, b);
-}
-
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b)
-{
-    return vsubq_f32(a, b);
-}
-
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b)
-{
-    return vmulq_f32(a, b);
-}
-
-VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c)
-{
-    return vfmaq_f32(c, a, b);
-}
-
-VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
-{
-    return vdivq_f32(a, b);
-}
+VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return vaddq_f32(a, b); }
+VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return vsubq_f32(a, b); }
+VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return vmulq_f32(a, b); }
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return vfmaq_f32(c, a, b); }
+VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return vdivq_f32(a, b); }
 
 /* b where a is a NaN. */
-VEC vec_f32 vec_min(vec_f32 a, vec_f32 b)
-{
-    return vminnmq_f32(a, b);
-}
-
-VEC vec_f32 vec_max(vec_f32 a, vec_f32 b)
-{
-    return vmaxnmq_f32(a, b);
-}
-
-VEC vec_u32 vec_bits(vec_f32 a)
-{
-    return vreinterpretq_u32_f32(a);
-}
-
-VEC vec_f32 vec_from_bits(vec_u32 bits)
-{
-    return vreinterpretq_f32_u32(bits);
-}
-
-VEC vec_f32 vec_abs(vec_f32 a)
-{
-    return vabsq_f32(a);
-}
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return vminnmq_f32(a, b); }
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return vmaxnmq_f32(a, b); }
+VEC vec_u32 vec_bits(vec_f32 a) { return vreinterpretq_u32_f32(a); }
+VEC vec_f32 vec_from_bits(vec_u32 bits) { return vreinterpretq_f32_u32(bits); }
+VEC vec_f32 vec_abs(vec_f32 a) { return vabsq_f32(a); }
 
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 {
@@ -131,26 +86,12 @@ VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 }
 
 /* minnm and maxnm take the number of a number and a NaN. */
-VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
-{
-    return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit));
-}
-
-VEC vec_mask vec_both(vec_mask a, vec_mask b)
-{
-    return vandq_u32(a, b);
-}
+VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit)); }
+VEC vec_mask vec_both(vec_mask a, vec_mask b) { return vandq_u32(a, b); }
 
 /* a < b; false for NaN. */
-VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b)
-{
-    return vcltq_f32(a, b);
-}
-
-VEC vec_mask vec_is_finite(vec_f32 a)
-{
-    return vec_is_less(vec_abs(a), vec_splat(INFINITY));
-}
+VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return vcltq_f32(a, b); }
+VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
 
 /* Greater than zero and finite. */
 VEC vec_mask vec_is_positive(vec_f32 a)
@@ -165,72 +106,28 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 }
 
 /* Neither is a NaN. */
-VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b)
-{
-    return vec_both(vceqq_f32(a, a), vceqq_f32(b, b));
-}
-
-VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a)
-{
-    return vec_from_bits(vandq_u32(mask, vec_bits(a)));
-}
+VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return vec_both(vceqq_f32(a, a), vceqq_f32(b, b)); }
+VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return vec_from_bits(vandq_u32(mask, vec_bits(a))); }
 
 VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
 {
     return vbslq_f32(mask, where_true, where_false);
 }
 
-VEC vec_u32 vec_to_index(vec_f32 a)
-{
-    return vreinterpretq_u32_s32(vcvtq_s32_f32(a));
-}
+VEC vec_u32 vec_to_index(vec_f32 a) { return vreinterpretq_u32_s32(vcvtq_s32_f32(a)); }
 
 /* Rounded to nearest even. NaN gives 0, what does not fit the nearest that does. */
-VEC vec_s32 vec_round_s32(vec_f32 a)
-{
-    return vcvtnq_s32_f32(a);
-}
-
-VEC vec_s32 vec_splat_s32(int32_t a)
-{
-    return vdupq_n_s32(a);
-}
-
-VEC vec_s32 vec_bits_s32(vec_f32 a)
-{
-    return vreinterpretq_s32_f32(a);
-}
+VEC vec_s32 vec_round_s32(vec_f32 a) { return vcvtnq_s32_f32(a); }
+VEC vec_s32 vec_splat_s32(int32_t a) { return vdupq_n_s32(a); }
+VEC vec_s32 vec_bits_s32(vec_f32 a) { return vreinterpretq_s32_f32(a); }
 
 /* Saturated: the largest integer for -2^31. */
-VEC vec_s32 vec_abs_s32(vec_s32 a)
-{
-    return vqabsq_s32(a);
-}
-
-VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b)
-{
-    return vqsubq_s32(a, b);
-}
-
-VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b)
-{
-    return vsubq_u32(a, b);
-}
-
-VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b)
-{
-    return veorq_u32(a, b);
-}
-
-VEC vec_u32 vec_load_u32(const uint32_t *from)
-{
-    return vld1q_u32(from);
-}
-
-VEC void vec_store_u32(uint32_t *to, vec_u32 a)
-{
-    vst1q_u32(to, a);
-}
+VEC vec_s32 vec_abs_s32(vec_s32 a) { return vqabsq_s32(a); }
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return vqsubq_s32(a, b); }
+VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return vsubq_u32(a, b); }
+VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return veorq_u32(a, b); }
+VEC vec_u32 vec_load_u32(const uint32_t *from) { return vld1q_u32(from); }
+VEC void vec_store_u32(uint32_t *to, vec_u32 a) { vst1q_u32(to, a); }
 
 /* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
@@ -255,52 +152,19 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
                     : vextq_u8(first, second, 4);
 }
 
-VEC vec_part vec_part_xor(vec_part a, vec_part b)
-{
-    return veorq_u8(a, b);
-}
-
-VEC void vec_part_store(uint32_t *to, vec_part a)
-{
-    vst1q_u32(to, vreinterpretq_u32_u8(a));
-}
-
-VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b)
-{
-    return vmaxq_u32(a, b);
-}
-
-VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b)
-{
-    return vminq_u32(a, b);
-}
+VEC vec_part vec_part_xor(vec_part a, vec_part b) { return veorq_u8(a, b); }
+VEC void vec_part_store(uint32_t *to, vec_part a) { vst1q_u32(to, vreinterpretq_u32_u8(a)); }
+VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
+VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return vminq_u32(a, b); }
 
 /* Those that differ. */
-VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
-{
-    return vmvnq_u32(vceqq_u32(a, b));
-}
+VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return vmvnq_u32(vceqq_u32(a, b)); }
 
 /* Whether any is `end` or more. */
-VEC bool vec_any_from(vec_u32 a, vec_u32 end)
-{
-    return vmaxvq_u32(vcgeq_u32(a, end)) != 0;
-}
-
-VEC uint32_t vec_largest_u32(vec_u32 a)
-{
-    return vmaxvq_u32(a);
-}
-
-VEC uint32_t vec_smallest_u32(vec_u32 a)
-{
-    return vminvq_u32(a);
-}
-
-VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b)
-{
-    return vmaxq_s32(a, b);
-}
+VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return vmaxvq_u32(vcgeq_u32(a, end)) != 0; }
+VEC uint32_t vec_largest_u32(vec_u32 a) { return vmaxvq_u32(a); }
+VEC uint32_t vec_smallest_u32(vec_u32 a) { return vminvq_u32(a); }
+VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return vmaxq_s32(a, b); }
 
 /* The bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
 VEC vec_bytes vec_row_bytes(vec_u32 row)
@@ -308,10 +172,7 @@ VEC vec_bytes vec_row_bytes(vec_u32 row)
     return vreinterpretq_u8_u32(vmlaq_u32(vec_splat_u32(0x03020100u), row, vec_splat_u32(0x04040404u)));
 }
 
-VEC vec_column vec_load_column(const void *column)
-{
-    return vld1q_u8_x4(column);
-}
+VEC vec_column vec_load_column(const void *column) { return vld1q_u8_x4(column); }
 
 VEC vec_u32 vec_row_value(vec_bytes row, const void *column)
 {
@@ -376,33 +237,16 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 }
 
 /* Of a table of one row and one bit. */
-VEC vec_f32 vec_only_slope(const vec_llr_table *table)
-{
-    return vec_splat(table->from->slopes[0][0]);
-}
+VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table->from->slopes[0][0]); }
 
 /* What follows has no counterpart in simd_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
 
-VEC vec_bytes vec_as_bytes(vec_f32 a)
-{
-    return vreinterpretq_u8_f32(a);
-}
+VEC vec_bytes vec_as_bytes(vec_f32 a) { return vreinterpretq_u8_f32(a); }
 
 /* Any alignment: unlike a pointer to float, these bytes have none. */
-VEC vec_f32 vec_load_f32(const void *from)
-{
-    return vreinterpretq_f32_u8(vld1q_u8(from));
-}
-
-VEC void vec_store_f32(void *to, vec_f32 a)
-{
-    vst1q_u8(to, vreinterpretq_u8_f32(a));
-}
-
-VEC vec_f32 vec_load_s16(const void *from)
-{
-    return vcvtq_f32_s32(vmovl_s16(vreinterpret_s16_u8(vld1_u8(from))));
-}
+VEC vec_f32 vec_load_f32(const void *from) { return vreinterpretq_f32_u8(vld1q_u8(from)); }
+VEC void vec_store_f32(void *to, vec_f32 a) { vst1q_u8(to, vreinterpretq_u8_f32(a)); }
+VEC vec_f32 vec_load_s16(const void *from) { return vcvtq_f32_s32(vmovl_s16(vreinterpret_s16_u8(vld1_u8(from)))); }
 
 VEC vec_f32 vec_load_s8(const void *from)
 {
@@ -412,10 +256,7 @@ VEC vec_f32 vec_load_s8(const void *from)
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(words)));
 }
 
-VEC vec_f32 vec_load_f16(const void *from)
-{
-    return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from)));
-}
+VEC vec_f32 vec_load_f16(const void *from) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from))); }
 
 /* There are no stores past the caches among the intrinsics. */
 VEC void vec_store(void *to, vec_bytes a, bool streaming)
@@ -442,60 +283,26 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 }
 
 /* Pairs of components to two registers of first and of second ones. */
-VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b)
-{
-    return vuzp1q_f32(a, b);
-}
-
-VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b)
-{
-    return vuzp2q_f32(a, b);
-}
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return vuzp1q_f32(a, b); }
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return vuzp2q_f32(a, b); }
 
 /* All first ones in their order, all second ones. */
-VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
-{
-    return vec_firsts(a, b);
-}
-
-VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
-{
-    return vec_seconds(a, b);
-}
+VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b) { return vec_firsts(a, b); }
+VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b) { return vec_seconds(a, b); }
 
 /* LANES values as vec_twice_lower() and vec_twice_upper() want them. */
-VEC vec_f32 vec_load_for_twice(const float *from)
-{
-    return vec_load_f32(from);
-}
+VEC vec_f32 vec_load_for_twice(const float *from) { return vec_load_f32(from); }
 
 /* Each of the lower, or upper, half's values twice. */
-VEC vec_f32 vec_twice_lower(vec_f32 a)
-{
-    return vzip1q_f32(a, a);
-}
-
-VEC vec_f32 vec_twice_upper(vec_f32 a)
-{
-    return vzip2q_f32(a, a);
-}
+VEC vec_f32 vec_twice_lower(vec_f32 a) { return vzip1q_f32(a, a); }
+VEC vec_f32 vec_twice_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 
 /* Neighbours exchanged. */
-VEC vec_f32 vec_swap_pairs(vec_f32 a)
-{
-    return vrev64q_f32(a);
-}
-
-VEC vec_f32 vec_swap_halves(vec_f32 a)
-{
-    return vextq_f32(a, a, 2);
-}
+VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
+VEC vec_f32 vec_swap_halves(vec_f32 a) { return vextq_f32(a, a, 2); }
 
 /* Both of the pair are zeros, of any sign. */
-VEC vec_pairs vec_are_zeros(vec_f32 a)
-{
-    return vceqzq_u64(vreinterpretq_u64_f32(vec_abs(a)));
-}
+VEC vec_pairs vec_are_zeros(vec_f32 a) { return vceqzq_u64(vreinterpretq_u64_f32(vec_abs(a))); }
 
 VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
 {
@@ -514,16 +321,10 @@ VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_by
 }
 
 /* To integers, truncated, for values that fit. */
-VEC vec_s32 vec_truncate(vec_f32 a)
-{
-    return vcvtq_s32_f32(a);
-}
+VEC vec_s32 vec_truncate(vec_f32 a) { return vcvtq_s32_f32(a); }
 
 /* Integers to narrower ones, limited to what these hold: those of a, then those of b. */
-VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b)
-{
-    return vreinterpretq_u8_s16(vqmovn_high_s32(vqmovn_s32(a), b));
-}
+VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return vreinterpretq_u8_s16(vqmovn_high_s32(vqmovn_s32(a), b)); }
 
 VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
 {
@@ -565,15 +366,8 @@ VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b)
     return vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
 }
 
-VEC vec_bytes vec_abs_s16(vec_bytes a)
-{
-    return vreinterpretq_u8_s16(vabsq_s16(vreinterpretq_s16_u8(a)));
-}
-
-VEC vec_bytes vec_splat_s16(int a)
-{
-    return vreinterpretq_u8_s16(vdupq_n_s16((int16_t)a));
-}
+VEC vec_bytes vec_abs_s16(vec_bytes a) { return vreinterpretq_u8_s16(vabsq_s16(vreinterpretq_s16_u8(a))); }
+VEC vec_bytes vec_splat_s16(int a) { return vreinterpretq_u8_s16(vdupq_n_s16((int16_t)a)); }
 
 VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b)
 {
@@ -602,20 +396,9 @@ VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, 
     return vreinterpretq_u8_s16(vbslq_s16(vceqq_s16(vminq_s16(vmaxq_s16(before, least), most), before), sum, before));
 }
 
-VEC vec_bytes vec_splat_u8(int a)
-{
-    return vdupq_n_u8((uint8_t)a);
-}
-
-VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
-{
-    return vld1q_u8(bytes);
-}
-
-VEC vec_bytes vec_or(vec_bytes a, vec_bytes b)
-{
-    return vorrq_u8(a, b);
-}
+VEC vec_bytes vec_splat_u8(int a) { return vdupq_n_u8((uint8_t)a); }
+VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16]) { return vld1q_u8(bytes); }
+VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return vorrq_u8(a, b); }
 
 VEC vec_bytes vec_interleave_bytes_lower(vec_u32 a, vec_u32 b)
 {
@@ -627,10 +410,7 @@ VEC vec_bytes vec_interleave_bytes_upper(vec_u32 a, vec_u32 b)
     return vzip2q_u8(vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b));
 }
 
-VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from)
-{
-    return vqtbl1q_u8(a, from);
-}
+VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return vqtbl1q_u8(a, from); }
 
 /* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
 VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
@@ -780,10 +560,7 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     memcpy(to, &four, sizeof four);
 }
 
-VEC vec_bytes vec_load_bytes(const unsigned char *from)
-{
-    return vld1q_u8(from);
-}
+VEC vec_bytes vec_load_bytes(const unsigned char *from) { return vld1q_u8(from); }
 
 /* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
  * 2 q and 2 q + 1, then their Q. */
@@ -826,10 +603,7 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
     return vshlq_u32(spread, vnegq_s32(vreinterpretq_s32_u32(counts)));
 }
 
-VEC vec_u32 vec_shift_left(vec_u32 a, int n)
-{
-    return vshlq_u32(a, vdupq_n_s32(n));
-}
+VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 
 /* Scalar loads take no longer than loads of whole rows here. */
 enum { MAX_ROW_ITEMS = 0 };

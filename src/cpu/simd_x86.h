@@ -21,15 +21,9 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
                     : _mm_alignr_epi8(second, first, 4);
 }
 
-VEC vec_part vec_part_xor(vec_part a, vec_part b)
-{
-    return _mm_xor_si128(a, b);
-}
+VEC vec_part vec_part_xor(vec_part a, vec_part b) { return _mm_xor_si128(a, b); }
 
 /* Aligned. */
-VEC void vec_part_store(uint32_t *to, vec_part a)
-{
-    _mm_store_si128((void *)to, a);
-}
+VEC void vec_part_store(uint32_t *to, vec_part a) { _mm_store_si128((void *)to, a); }
 
 #endif

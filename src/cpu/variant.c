@@ -8,10 +8,7 @@
 
 #include "error.h"
 
-bool softqam_runs_everywhere(void)
-{
-    return true;
-}
+bool softqam_runs_everywhere(void) { return true; }
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -45,10 +45,7 @@ void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbol
 
 static softqam_context *shared_context;
 
-static void end_shared_context(void)
-{
-    softqam_context_destroy(shared_context);
-}
+static void end_shared_context(void) { softqam_context_destroy(shared_context); }
 
 softqam_context *api_shared_context(void)
 {
@@ -60,10 +57,7 @@ softqam_context *api_shared_context(void)
     return shared_context;
 }
 
-softqam_demodulator_config api_config(void)
-{
-    return api_config_in(api_shared_context());
-}
+softqam_demodulator_config api_config(void) { return api_config_in(api_shared_context()); }
 
 softqam_demodulator_config api_config_in(softqam_context *context)
 {
@@ -175,10 +169,7 @@ void api_check_refusal(softqam_status status, const char *expected, const char *
         fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
 }
 
-static void *do_nothing(void *argument)
-{
-    return argument;
-}
+static void *do_nothing(void *argument) { return argument; }
 
 /* With its first thread a sanitizer starts one of its own. */
 static void start_a_thread(void)

@@ -40,10 +40,7 @@ typedef struct bad_row {
     ROW(kind, text, N_SYMBOLS, .n_bits = 8 * N_SYMBOLS, .n_code_blocks = 2, .deinterleave = 1, .n_cb = (length),       \
         __VA_ARGS__)
 #define POINTERS(...)                                                                                                  \
-    .block_buffers = (void *const[])                                                                                   \
-    {                                                                                                                  \
-        __VA_ARGS__                                                                                                    \
-    }
+    .block_buffers = (void *const[]) { __VA_ARGS__ }
 
 /* Groups of two code blocks each, with the inputs at this distance from the first soft buffer of those that are sent.
  */

@@ -178,10 +178,7 @@ static void check_call(softqam_status status, const call_row *row, size_t number
 
 static uint8_t memory[MEMORY_NBYTES];
 
-static void *at(size_t offset)
-{
-    return offset == NONE ? NULL : memory + offset;
-}
+static void *at(size_t offset) { return offset == NONE ? NULL : memory + offset; }
 
 static void fill_memory(uint8_t *expected)
 {

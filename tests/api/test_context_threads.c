@@ -52,10 +52,7 @@ static cpu_set_t affinity_of(pid_t task)
     return set;
 }
 
-static void set_affinity(const cpu_set_t *set)
-{
-    assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0);
-}
+static void set_affinity(const cpu_set_t *set) { assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0); }
 
 static cpu_set_t one_cpu(int cpu)
 {

@@ -62,10 +62,7 @@ typedef struct worker {
     uint8_t *side_by_side; /* the symbols of segments without their strides */
 } worker;
 
-static size_t below(worker *self, size_t n)
-{
-    return harness_random_below(&self->random, n);
-}
+static size_t below(worker *self, size_t n) { return harness_random_below(&self->random, n); }
 
 /* Every order of magnitude as likely as the others. */
 static size_t random_size(worker *self, size_t max)

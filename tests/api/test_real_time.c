@@ -44,10 +44,7 @@ static void start_counting(void)
     atomic_store(&counting, true);
 }
 
-static void stop_counting(void)
-{
-    atomic_store(&counting, false);
-}
+static void stop_counting(void) { atomic_store(&counting, false); }
 
 /* `allowed`: bits of the kinds of which there may be some. */
 static void assert_none_but(unsigned allowed, const char *what)
@@ -293,16 +290,10 @@ static void check_calls(unsigned n_threads, bool prepares, unsigned n_callers, s
     close_crowd(&self);
 }
 
-HARNESS_TEST(test_one_thread_takes_no_lock)
-{
-    check_calls(1, true, N_CALLERS, N_SYMBOLS, N_CALLS / 4, 0);
-}
+HARNESS_TEST(test_one_thread_takes_no_lock) { check_calls(1, true, N_CALLERS, N_SYMBOLS, N_CALLS / 4, 0); }
 
 /* With one thread there is nothing to prepare, for calls that no GPU is looked for. */
-HARNESS_TEST(test_small_calls_need_no_preparation)
-{
-    check_calls(1, false, N_CALLERS, N_SYMBOLS, 3, 0);
-}
+HARNESS_TEST(test_small_calls_need_no_preparation) { check_calls(1, false, N_CALLERS, N_SYMBOLS, 3, 0); }
 
 /* With threads of the context's: those sleep and are woken, and that is all. */
 HARNESS_TEST(test_many_threads_take_no_lock)

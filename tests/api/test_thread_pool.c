@@ -132,10 +132,7 @@ static void hold_part_of_others(void *context, size_t part)
     atomic_fetch_add(&self->n_done, 1);
 }
 
-static void note_end(void *argument)
-{
-    atomic_store(&((cancelled_job *)argument)->ended, true);
-}
+static void note_end(void *argument) { atomic_store(&((cancelled_job *)argument)->ended, true); }
 
 static void *run_cancelled(void *argument)
 {

@@ -157,10 +157,7 @@ static const char *const running_names[2][N_FIXED] = {
      "Q runs, I near the limit", "Q runs, I far out", "Q runs, I NaN"},
 };
 
-static uint64_t stride(void)
-{
-    return harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS);
-}
+static uint64_t stride(void) { return harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS); }
 
 /* I (0) or Q (1) runs through all floats while the other component stays at one of so many values. */
 static symbols running_set(unsigned running, int fixed)
@@ -278,10 +275,7 @@ static bool outputs_equal(const job *self, const worker *w, const char *what, si
     return false;
 }
 
-static bool takes_noise(const job *self)
-{
-    return self->config.output_format != SOFTQAM_OUTPUT_U8;
-}
+static bool takes_noise(const job *self) { return self->config.output_format != SOFTQAM_OUTPUT_U8; }
 
 /* Every vector loop that this processor runs against the portable one. */
 static bool compare_variants(const job *self, worker *w, size_t n)
@@ -467,15 +461,9 @@ static void run_set(const symbols *set, softqam_input_format input, softqam_outp
                   (unsigned long long)set->n, harness_seconds() - start);
 }
 
-static bool on_cuda(void)
-{
-    return harness_backend() == SOFTQAM_BACKEND_CUDA;
-}
+static bool on_cuda(void) { return harness_backend() == SOFTQAM_BACKEND_CUDA; }
 
-static bool (*comparison(void))(const job *, worker *, size_t)
-{
-    return on_cuda() ? compare_cuda : compare_variants;
-}
+static bool (*comparison(void))(const job *, worker *, size_t) { return on_cuda() ? compare_cuda : compare_variants; }
 
 /* Soft bits are 256QAM's alone. */
 static void skip_other_modulations(void)
@@ -515,25 +503,13 @@ static void run_llrs(softqam_output_format output)
     run_set(&edges_all, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
 }
 
-HARNESS_TEST(test_s8)
-{
-    run_llrs(SOFTQAM_OUTPUT_S8);
-}
+HARNESS_TEST(test_s8) { run_llrs(SOFTQAM_OUTPUT_S8); }
 
-HARNESS_TEST(test_s16)
-{
-    run_llrs(SOFTQAM_OUTPUT_S16);
-}
+HARNESS_TEST(test_s16) { run_llrs(SOFTQAM_OUTPUT_S16); }
 
-HARNESS_TEST(test_f16)
-{
-    run_llrs(SOFTQAM_OUTPUT_F16);
-}
+HARNESS_TEST(test_f16) { run_llrs(SOFTQAM_OUTPUT_F16); }
 
-HARNESS_TEST(test_f32)
-{
-    run_llrs(SOFTQAM_OUTPUT_F32);
-}
+HARNESS_TEST(test_f32) { run_llrs(SOFTQAM_OUTPUT_F32); }
 
 /* All pairs of int16. */
 HARNESS_TEST(test_cs16)

@@ -23,10 +23,7 @@ void __wrap_softqam_streaming_fence(void)
 /* From how many bytes on a call is large goes with SOFTQAM_TEST_PERCENT: where symbols take long there are fewer. */
 size_t __real_softqam_streaming_nbytes(void);
 size_t __wrap_softqam_streaming_nbytes(void);
-size_t __wrap_softqam_streaming_nbytes(void)
-{
-    return harness_symbol_count(__real_softqam_streaming_nbytes());
-}
+size_t __wrap_softqam_streaming_nbytes(void) { return harness_symbol_count(__real_softqam_streaming_nbytes()); }
 
 /* LLRs are stored past the caches by softqam_copy_streaming(). */
 static atomic_size_t n_copied_bytes;

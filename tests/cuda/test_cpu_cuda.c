@@ -107,10 +107,7 @@ static void compare(fixture *self, const char *what, size_t k, size_t kind, size
 }
 
 /* The kind of memory that chunk number `chunk` comes from: another one each time round the kinds of noise. */
-static size_t memory_kind(size_t chunk)
-{
-    return (chunk + chunk / 3) % 2;
-}
+static size_t memory_kind(size_t chunk) { return (chunk + chunk / 3) % 2; }
 
 /* All outputs for one chunk of symbols, in the memory that is its turn. */
 static void compare_all(fixture *self, softqam_input_format format, const char *what, harness_random *random,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LLRs and segments in device memory, against the CPU backend, which test_llr_specified.c holds against the reference. */
+/* LLRs and segments in device memory, against the CPU backend, which test_llr_specified.c holds against the reference.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -57,10 +57,7 @@ typedef struct fixture {
     softqam_demodulator *cpu, *cuda;
 } fixture;
 
-static size_t below(fixture *self, size_t n)
-{
-    return harness_random_below(&self->random, n);
-}
+static size_t below(fixture *self, size_t n) { return harness_random_below(&self->random, n); }
 
 /* Values of the output formats. */
 

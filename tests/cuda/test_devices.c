@@ -10,10 +10,7 @@
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE };
 
 /* More than one chunk for every stream of several devices. */
-static size_t n_symbols(void)
-{
-    return harness_symbol_count(700001);
-}
+static size_t n_symbols(void) { return harness_symbol_count(700001); }
 
 typedef struct sample {
     float *symbols;

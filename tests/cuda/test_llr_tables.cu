@@ -10,10 +10,7 @@ extern "C" {
 
 #include "llr_tables.cuh"
 
-static bool is_same(float a, float b)
-{
-    return std::memcmp(&a, &b, sizeof a) == 0;
-}
+static bool is_same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 /* The library's -0 keeps the sign of a component that is zero. Kernels take |v| and give the sign afterwards: they have
  * 0 there. */

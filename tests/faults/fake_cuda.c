@@ -28,10 +28,7 @@ cudaError_t fake_unlock(cudaError_t error)
     return error;
 }
 
-int fault_current_device(void)
-{
-    return fake_device;
-}
+int fault_current_device(void) { return fake_device; }
 
 size_t fake_cuda_live(void)
 {

@@ -39,25 +39,13 @@ void fault_arm(unsigned long at, fault_kind how)
     atomic_store(&armed, true);
 }
 
-void fault_disarm(void)
-{
-    atomic_store(&armed, false);
-}
+void fault_disarm(void) { atomic_store(&armed, false); }
 
-const char *fault_struck(void)
-{
-    return atomic_load(&struck);
-}
+const char *fault_struck(void) { return atomic_load(&struck); }
 
-long fault_live_blocks(void)
-{
-    return atomic_load(&live_blocks);
-}
+long fault_live_blocks(void) { return atomic_load(&live_blocks); }
 
-long fault_live_threads(void)
-{
-    return atomic_load(&live_threads);
-}
+long fault_live_threads(void) { return atomic_load(&live_threads); }
 
 static bool count_call(const char *function)
 {
@@ -75,24 +63,13 @@ bool fault_is_due(const char *function)
     return fails && count_call(function);
 }
 
-void fault_enter_cuda(void)
-{
-    cuda_depth++;
-}
+void fault_enter_cuda(void) { cuda_depth++; }
 
-void fault_leave_cuda(void)
-{
-    cuda_depth--;
-}
+void fault_leave_cuda(void) { cuda_depth--; }
 
-__attribute__((weak)) int fault_current_device(void)
-{
-    return 0;
-}
+__attribute__((weak)) int fault_current_device(void) { return 0; }
 
-__attribute__((weak)) void fault_lose_device(void)
-{
-}
+__attribute__((weak)) void fault_lose_device(void) {}
 
 bool fault_device_is_lost(void)
 {
@@ -155,10 +132,7 @@ static void *note_block(void *block)
 #define WRAP_FAILING(type, name, parameters, arguments, value, error)                                                  \
     type __real_##name parameters;                                                                                     \
     type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters                                                                                      \
-    {                                                                                                                  \
-        return fails(#name, error) ? (value) : __real_##name arguments;                                                \
-    }
+    type __wrap_##name parameters { return fails(#name, error) ? (value) : __real_##name arguments; }
 
 /* One that does its work and then fails, as a close() does whose data could not be written: not doing it would leak. */
 #define WRAP_FAILING_LATE(type, name, parameters, arguments, value, error)                                             \
@@ -187,10 +161,7 @@ static void *note_block(void *block)
 #define WRAP_ALLOCATION(name, parameters, arguments)                                                                   \
     void *__real_##name parameters;                                                                                    \
     void *__wrap_##name parameters;                                                                                    \
-    void *__wrap_##name parameters                                                                                     \
-    {                                                                                                                  \
-        return fails(#name, ENOMEM) ? NULL : note_block(__real_##name arguments);                                      \
-    }
+    void *__wrap_##name parameters { return fails(#name, ENOMEM) ? NULL : note_block(__real_##name arguments); }
 
 WRAP_ALLOCATION(malloc, (size_t nbytes), (nbytes))
 WRAP_ALLOCATION(calloc, (size_t n, size_t nbytes), (n, nbytes))

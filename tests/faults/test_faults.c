@@ -222,10 +222,7 @@ static void try_call(softqam_demodulator *demodulator, life *self, demodulate_fu
 }
 
 /* Whether what failed was a call of CUDA. */
-static bool cuda_failed(void)
-{
-    return fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0;
-}
+static bool cuda_failed(void) { return fault_struck() && strncmp(fault_struck(), "cuda", 4) == 0; }
 
 static void prepare(softqam_context *context, const life *self, fault_kind kind)
 {
@@ -376,10 +373,7 @@ static void fail_in_all_lives(fault_kind kind)
     }
 }
 
-HARNESS_TEST(test_every_call_fails_once)
-{
-    fail_in_all_lives(FAULT_ERROR);
-}
+HARNESS_TEST(test_every_call_fails_once) { fail_in_all_lives(FAULT_ERROR); }
 
 /* The first CUDA call that fails is followed by none that works. */
 HARNESS_TEST(test_device_is_lost)

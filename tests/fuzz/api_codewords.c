@@ -89,10 +89,7 @@ static bool take_unusual(source *self, softqam_codeword *codeword)
 }
 
 /* Values that a code block's buffer has room for, at least. */
-static size_t room_of(const cut *c)
-{
-    return c->codeword.n_cb ? c->codeword.n_cb : longest_block(c);
-}
+static size_t room_of(const cut *c) { return c->codeword.n_cb ? c->codeword.n_cb : longest_block(c); }
 
 /* Mostly a codeword that the range is of; whether its reserved words are 0. */
 static bool take_codeword(source *self, cut *c)

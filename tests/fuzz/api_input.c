@@ -56,10 +56,7 @@ void require_invalid(softqam_status status)
     check_refusal(status);
 }
 
-static bool is_scale(float scale)
-{
-    return scale >= 0.0f && isfinite(scale);
-}
+static bool is_scale(float scale) { return scale >= 0.0f && isfinite(scale); }
 
 _Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
                    offsetof(softqam_codeword, reserved) == 72,

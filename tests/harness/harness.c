@@ -18,16 +18,10 @@
 /* The sanitizers' allocators end the program when asked for more than there is; the library's own answer to that is
  * under test. The names are the sanitizers', which call these hooks where they are linked in. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
 const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 /* Ends the program: for mistakes in how it was called, before any test that could fail. */
 static _Noreturn void die(const char *cause, const char *text)
@@ -50,10 +44,7 @@ static uint64_t environment_number(const char *name, uint64_t otherwise)
     return number;
 }
 
-static uint64_t seed(void)
-{
-    return environment_number("SOFTQAM_TEST_SEED", DEFAULT_SEED);
-}
+static uint64_t seed(void) { return environment_number("SOFTQAM_TEST_SEED", DEFAULT_SEED); }
 
 uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_t max)
 {
@@ -113,10 +104,7 @@ static softqam_status probe_cuda(void)
     return probe(&config);
 }
 
-bool harness_cuda_is_usable(void)
-{
-    return probe_cuda() == SOFTQAM_OK;
-}
+bool harness_cuda_is_usable(void) { return probe_cuda() == SOFTQAM_OK; }
 
 bool harness_is_under_compute_sanitizer(void)
 {
@@ -184,10 +172,7 @@ softqam_modulation harness_modulation(void)
     die("SOFTQAM_TEST_MODULATION is no modulation", name);
 }
 
-size_t harness_symbol_bits(void)
-{
-    return softqam_bits_per_symbol(harness_modulation());
-}
+size_t harness_symbol_bits(void) { return softqam_bits_per_symbol(harness_modulation()); }
 
 enum { MAX_TESTS = 40 };
 static struct CMUnitTest registered[MAX_TESTS];
@@ -200,10 +185,7 @@ void harness_register(struct CMUnitTest test)
     registered[n_registered++] = test;
 }
 
-int harness_run(int argc, char **argv)
-{
-    return harness_main(argc, argv, registered, n_registered);
-}
+int harness_run(int argc, char **argv) { return harness_main(argc, argv, registered, n_registered); }
 
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests)
 {

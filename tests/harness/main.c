@@ -2,7 +2,4 @@
 /* main() of the programs that have none of their own: this object of the archive is linked only then. */
 #include "harness.h"
 
-int main(int argc, char **argv)
-{
-    return harness_run(argc, argv);
-}
+int main(int argc, char **argv) { return harness_run(argc, argv); }

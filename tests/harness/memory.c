@@ -16,10 +16,7 @@
 /* Mismatches printed before the rest is only counted. */
 #define MAX_PRINTED 5
 
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
+static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 void harness_buffer_open(harness_buffer *self, size_t max_nbytes)
 {
@@ -74,15 +71,9 @@ void harness_free(void *variable)
     free(memory);
 }
 
-void harness_destroy_demodulator(softqam_demodulator **variable)
-{
-    softqam_demodulator_destroy(*variable);
-}
+void harness_destroy_demodulator(softqam_demodulator **variable) { softqam_demodulator_destroy(*variable); }
 
-void harness_destroy_context(softqam_context **variable)
-{
-    softqam_context_destroy(*variable);
-}
+void harness_destroy_context(softqam_context **variable) { softqam_context_destroy(*variable); }
 
 void *harness_alloc(size_t nbytes)
 {

@@ -27,10 +27,7 @@ typedef struct layout {
     bool has_pointers;
 } layout;
 
-static size_t n_cb_of(const layout *self)
-{
-    return self->has_no_fillers ? N - F : N;
-}
+static size_t n_cb_of(const layout *self) { return self->has_no_fillers ? N - F : N; }
 
 static size_t stride_of(const layout *self)
 {

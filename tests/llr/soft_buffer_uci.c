@@ -90,10 +90,7 @@ static softqam_codeword codeword_of(const slot *self, void *buffers)
     return codeword;
 }
 
-static bool is_of(element kind, bool of_data)
-{
-    return of_data ? kind == DATA || kind == ACK_IN_DATA : kind != DATA;
-}
+static bool is_of(element kind, bool of_data) { return of_data ? kind == DATA || kind == ACK_IN_DATA : kind != DATA; }
 
 /* The runs of the codeword, or of UCI. first_symbol + scrambling_offset is the number of a run's first symbol among
  * all. The codeword's replaced elements are erasures by an array of noise variances, or by segments of their own. */
@@ -184,10 +181,7 @@ static void check(bool is_punctured, bool has_own_erasures)
 }
 
 /* More than 2 bits of HARQ-ACK: the codeword flows around them. */
-HARNESS_TEST(test_uci_rate_matched)
-{
-    check(false, false);
-}
+HARNESS_TEST(test_uci_rate_matched) { check(false, false); }
 
 /* At most 2 bits, which replace bits of the codeword. */
 HARNESS_TEST(test_uci_punctured)

@@ -72,10 +72,7 @@ static void spoil(harness_random *random, size_t i, tiles *self)
                    self->expected + i * self->all.nbytes);
 }
 
-static void repair(size_t i, tiles *self)
-{
-    copy_symbol(self, i < TILE ? i + TILE : i - TILE, i);
-}
+static void repair(size_t i, tiles *self) { copy_symbol(self, i < TILE ? i + TILE : i - TILE, i); }
 
 /* A call for the first n symbols. */
 static void check_tiles(tiles *self, const char *what, size_t n)

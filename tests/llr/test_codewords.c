@@ -181,10 +181,7 @@ static trial open_trial(const soft_contexts *on, harness_random *random, size_t 
     return self;
 }
 
-static void close_trial(trial *self)
-{
-    soft_codeword_close(&self->sent);
-}
+static void close_trial(trial *self) { soft_codeword_close(&self->sent); }
 
 /* Where the code blocks' values go: bytes of an arena, all that must be in it after and before. */
 typedef struct places {
@@ -339,13 +336,7 @@ static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
     }
 }
 
-HARNESS_TEST(test_outputs)
-{
-    check_trials(STREAM_OUTPUTS, 3000, 6000);
-}
+HARNESS_TEST(test_outputs) { check_trials(STREAM_OUTPUTS, 3000, 6000); }
 
 /* Enough for several threads, whose parts begin in any code block. */
-HARNESS_TEST(test_large_outputs)
-{
-    check_trials(STREAM_LARGE, 60, 100000);
-}
+HARNESS_TEST(test_large_outputs) { check_trials(STREAM_LARGE, 60, 100000); }

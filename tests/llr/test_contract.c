@@ -14,10 +14,7 @@
 enum { STREAM_BOUND = 1, STREAM_FLIPPED, STREAM_RECEIVED, STREAM_SYMMETRY };
 
 /* -1 to 1, evenly. */
-static float random_unit(harness_random *random)
-{
-    return (float)((double)harness_random_u32(random) * 0x1p-31 - 1);
-}
+static float random_unit(harness_random *random) { return (float)((double)harness_random_u32(random) * 0x1p-31 - 1); }
 
 static float float_of_bits(uint32_t bits)
 {
@@ -26,10 +23,7 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-static float random_float(harness_random *random)
-{
-    return float_of_bits(harness_random_u32(random));
-}
+static float random_float(harness_random *random) { return float_of_bits(harness_random_u32(random)); }
 
 /* A few floats away from v. */
 static float step_aside(harness_random *random, float v)

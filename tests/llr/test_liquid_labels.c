@@ -23,10 +23,7 @@ static const struct witness {
     {SOFTQAM_MODULATION_1024QAM, LIQUID_MODEM_ASK32},
 };
 
-static bool is_bpsk(const struct witness *self)
-{
-    return self->scheme == LIQUID_MODEM_BPSK;
-}
+static bool is_bpsk(const struct witness *self) { return self->scheme == LIQUID_MODEM_BPSK; }
 
 /* liquid's BPSK lies on the real axis, 3GPP's on a diagonal. */
 static float complex to_diagonal(const struct witness *self, uint64_t position)
@@ -37,10 +34,7 @@ static float complex to_diagonal(const struct witness *self, uint64_t position)
 
 /* liquid labels an axis with the Gray code of the level, counted from the negative end, first bit highest. A bit of
  * 3GPP's is the complement of its label bit: 0 is the positive side, then the inner half, and so on. */
-static unsigned int axis_bit(unsigned int label, int axis_bits, int b)
-{
-    return ~label >> (axis_bits - 1 - b / 2) & 1;
-}
+static unsigned int axis_bit(unsigned int label, int axis_bits, int b) { return ~label >> (axis_bits - 1 - b / 2) & 1; }
 
 /* liquid's hard decision, b0 highest. */
 static unsigned int decide(const struct witness *self, modemcf modem, float complex symbol, uint64_t position)

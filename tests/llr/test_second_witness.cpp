@@ -56,10 +56,7 @@ static int source_of(const nr_constellation &constellation, int b)
     return b % 2 == 0 && !nr_is_bpsk(&constellation) ? constellation.axis_bits + b / 2 : b / 2;
 }
 
-static bool is_complement(int b)
-{
-    return b >= 2;
-}
+static bool is_complement(int b) { return b >= 2; }
 
 static void fail(const char *what)
 {

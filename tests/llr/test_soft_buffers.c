@@ -44,10 +44,7 @@ typedef struct trial {
     uint8_t *after[MAX_SENT];
 } trial;
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* All of an LDPC code's bits, a part of them, or any number. */
 static void choose_length(harness_random *random, const bounds *most, trial *self)

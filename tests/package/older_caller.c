@@ -6,10 +6,7 @@ typedef struct softqam_demodulator softqam_demodulator;
 int softqam_demodulate(softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                        unsigned long n_symbols, void *out);
 
-int main(void)
-{
-    return softqam_demodulate(0, 0, 0, 0, 0);
-}
+int main(void) { return softqam_demodulate(0, 0, 0, 0, 0); }
 #else
 int softqam_create(softqam_demodulator **demodulator, const void *config);
 

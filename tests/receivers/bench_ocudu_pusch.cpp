@@ -57,14 +57,9 @@ equalised_slot make_slot(const transmission &sent, double snr_db, unsigned seed)
 class prepared_equalizer final : public ocudu::channel_equalizer
 {
   public:
-    explicit prepared_equalizer(const equalised_slot *const &slot) : slot_(slot)
-    {
-    }
+    explicit prepared_equalizer(const equalised_slot *const &slot) : slot_(slot) {}
 
-    bool is_supported(unsigned, unsigned) override
-    {
-        return true;
-    }
+    bool is_supported(unsigned, unsigned) override { return true; }
     void equalize(ocudu::span<ocudu::cf_t> symbols, ocudu::span<float> noise_vars,
                   const ocudu::re_buffer_reader<ocudu::cbf16_t> &, const ch_est_list &, ocudu::span<const float>,
                   float) override
@@ -84,10 +79,7 @@ class prepared_equalizer final : public ocudu::channel_equalizer
 class prepared_equalizer_factory final : public ocudu::channel_equalizer_factory
 {
   public:
-    std::unique_ptr<ocudu::channel_equalizer> create() override
-    {
-        return std::make_unique<prepared_equalizer>(slot);
-    }
+    std::unique_ptr<ocudu::channel_equalizer> create() override { return std::make_unique<prepared_equalizer>(slot); }
 
     const equalised_slot *slot = nullptr;
 };
@@ -95,9 +87,7 @@ class prepared_equalizer_factory final : public ocudu::channel_equalizer_factory
 class no_estimates final : public ocudu_receiver::made_up_estimates
 {
   public:
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override
-    {
-    }
+    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
     void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned,
                                 const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
     {
@@ -185,9 +175,7 @@ class steps
 class one_pass
 {
   public:
-    one_pass() : buffers_(softqam_ocudu::demodulators::create())
-    {
-    }
+    one_pass() : buffers_(softqam_ocudu::demodulators::create()) {}
 
     void operator()(const transmission &sent, uint32_t c_init, equalised_slot &slot, ocudu::rx_buffer &buffers)
     {

@@ -45,30 +45,12 @@ class received_grid final : public ocudu::resource_grid_reader
                 elements_[i] = ocudu::to_cbf16(ocudu::cf_t(component(random_bits), component(random_bits)));
     }
 
-    unsigned get_nof_ports() const override
-    {
-        return n_ports;
-    }
-    unsigned get_nof_subc() const override
-    {
-        return n_subcarriers_;
-    }
-    unsigned get_nof_symbols() const override
-    {
-        return n_ofdm_symbols;
-    }
-    bool is_empty(unsigned) const override
-    {
-        return false;
-    }
-    bool is_empty() const override
-    {
-        return false;
-    }
-    ocudu::crb_interval get_allocation_range(unsigned, unsigned) const override
-    {
-        return {};
-    }
+    unsigned get_nof_ports() const override { return n_ports; }
+    unsigned get_nof_subc() const override { return n_subcarriers_; }
+    unsigned get_nof_symbols() const override { return n_ofdm_symbols; }
+    bool is_empty(unsigned) const override { return false; }
+    bool is_empty() const override { return false; }
+    ocudu::crb_interval get_allocation_range(unsigned, unsigned) const override { return {}; }
     ocudu::span<ocudu::cf_t> get(ocudu::span<ocudu::cf_t> symbols, unsigned, unsigned, unsigned,
                                  const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
     {
@@ -81,12 +63,8 @@ class received_grid final : public ocudu::resource_grid_reader
         mask.for_each(0, mask.size(), [&](size_t k) { symbols[n++] = get_view(port, l)[first + k]; });
         return symbols.last(symbols.size() - n);
     }
-    void get(ocudu::span<ocudu::cf_t>, unsigned, unsigned, unsigned, unsigned) const override
-    {
-    }
-    void get(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override
-    {
-    }
+    void get(ocudu::span<ocudu::cf_t>, unsigned, unsigned, unsigned, unsigned) const override {}
+    void get(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
     ocudu::span<const ocudu::cbf16_t> get_view(unsigned port, unsigned l) const override
     {
         return ocudu::span<const ocudu::cbf16_t>(elements_).subspan((port * n_ofdm_symbols + l) * n_subcarriers_,
@@ -102,55 +80,24 @@ class received_grid final : public ocudu::resource_grid_reader
 class made_up_estimates : public ocudu::dmrs_pusch_estimator_results
 {
   public:
-    float get_noise_variance(unsigned) const override
-    {
-        return 1;
-    }
-    float get_rsrp(unsigned, unsigned) const override
-    {
-        return 1;
-    }
-    ocudu::static_vector<float, ocudu::MAX_PORTS> get_rsrp_all_ports(unsigned) const override
-    {
-        return {};
-    }
-    float get_epre(unsigned) const override
-    {
-        return 1;
-    }
-    float get_snr(unsigned) const override
-    {
-        return 1;
-    }
-    float get_layer_average_snr(unsigned) const override
-    {
-        return 1;
-    }
-    ocudu::phy_time_unit get_time_alignment(unsigned) const override
-    {
-        return {};
-    }
-    std::optional<float> get_cfo_Hz(unsigned) const override
-    {
-        return std::nullopt;
-    }
-    void get_channel_state_information(ocudu::channel_state_information &) const override
-    {
-    }
+    float get_noise_variance(unsigned) const override { return 1; }
+    float get_rsrp(unsigned, unsigned) const override { return 1; }
+    ocudu::static_vector<float, ocudu::MAX_PORTS> get_rsrp_all_ports(unsigned) const override { return {}; }
+    float get_epre(unsigned) const override { return 1; }
+    float get_snr(unsigned) const override { return 1; }
+    float get_layer_average_snr(unsigned) const override { return 1; }
+    ocudu::phy_time_unit get_time_alignment(unsigned) const override { return {}; }
+    std::optional<float> get_cfo_Hz(unsigned) const override { return std::nullopt; }
+    void get_channel_state_information(ocudu::channel_state_information &) const override {}
 };
 
 /// A random channel, from the first allocated subcarrier on.
 class channel_estimates final : public made_up_estimates
 {
   public:
-    channel_estimates(float noise_var, unsigned seed) : noise_var_(noise_var), seed_(seed)
-    {
-    }
+    channel_estimates(float noise_var, unsigned seed) : noise_var_(noise_var), seed_(seed) {}
 
-    float get_noise_variance(unsigned port) const override
-    {
-        return noise_var_ * float(1 + port);
-    }
+    float get_noise_variance(unsigned port) const override { return noise_var_ * float(1 + port); }
     void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t> estimates, unsigned l, unsigned port,
                                 unsigned layer) const override
     {
@@ -187,24 +134,15 @@ class no_ldpc_decoder final : public ocudu::ldpc_decoder
 class no_ldpc_decoder_factory final : public ocudu::ldpc_decoder_factory
 {
   public:
-    std::unique_ptr<ocudu::ldpc_decoder> create() override
-    {
-        return std::make_unique<no_ldpc_decoder>();
-    }
+    std::unique_ptr<ocudu::ldpc_decoder> create() override { return std::make_unique<no_ldpc_decoder>(); }
 };
 
 /// What is heard of the demodulator and the decoder.
 class listener final : public ocudu::pusch_demodulator_notifier, public ocudu::pusch_decoder_notifier
 {
   public:
-    void on_provisional_stats(unsigned, const demodulation_stats &stats) override
-    {
-        all_stats.push_back(stats);
-    }
-    void on_end_stats(const demodulation_stats &stats) override
-    {
-        all_stats.push_back(stats);
-    }
+    void on_provisional_stats(unsigned, const demodulation_stats &stats) override { all_stats.push_back(stats); }
+    void on_end_stats(const demodulation_stats &stats) override { all_stats.push_back(stats); }
     void on_sch_data(const ocudu::pusch_decoder_result &result) override
     {
         n_code_blocks = result.nof_codeblocks_total;
@@ -218,18 +156,13 @@ class listener final : public ocudu::pusch_demodulator_notifier, public ocudu::p
 class uci_buffer final : public ocudu::pusch_decoder_buffer
 {
   public:
-    ocudu::span<ocudu::log_likelihood_ratio> get_next_block_view(unsigned) override
-    {
-        return {};
-    }
+    ocudu::span<ocudu::log_likelihood_ratio> get_next_block_view(unsigned) override { return {}; }
     void on_new_softbits(ocudu::span<const ocudu::log_likelihood_ratio> llrs) override
     {
         for (ocudu::log_likelihood_ratio llr : llrs)
             bytes.push_back(llr.to_value_type());
     }
-    void on_end_softbits() override
-    {
-    }
+    void on_end_softbits() override {}
 
     std::vector<int8_t> bytes;
 };
@@ -241,10 +174,7 @@ struct transmission {
     unsigned tb_size; ///< bits
     unsigned n_harq_ack_bits = 0, n_harq_ack_elements = 0;
 
-    unsigned bits_per_element() const
-    {
-        return ocudu::get_bits_per_symbol(pusch.modulation) * pusch.nof_tx_layers;
-    }
+    unsigned bits_per_element() const { return ocudu::get_bits_per_symbol(pusch.modulation) * pusch.nof_tx_layers; }
     unsigned n_elements() const
     {
         const size_t of_dmrs =
@@ -299,10 +229,7 @@ class receiver
     {
     }
 
-    ~receiver()
-    {
-        pool_->stop();
-    }
+    ~receiver() { pool_->stop(); }
 
     void receive(const transmission &sent, const ocudu::resource_grid_reader &grid,
                  const ocudu::dmrs_pusch_estimator_results &estimates)

@@ -77,10 +77,7 @@ static void exact_llrs(const order *o, double z, double gain, double llrs[])
     }
 }
 
-static double limited(double llr)
-{
-    return fmin(fmax(llr, -32767), 32767);
-}
+static double limited(double llr) { return fmin(fmax(llr, -32767), 32767); }
 
 /* Elements of one OFDM symbol and layer, aligned as OAI's are. */
 typedef struct elements {

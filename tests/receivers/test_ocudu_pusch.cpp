@@ -29,10 +29,7 @@ void expect(bool holds, const char *name, const char *what)
 class counting_dematcher_factory final : public ocudu::ldpc_rate_dematcher_factory
 {
   public:
-    std::unique_ptr<ocudu::ldpc_rate_dematcher> create() override
-    {
-        return std::make_unique<dematcher>(*this);
-    }
+    std::unique_ptr<ocudu::ldpc_rate_dematcher> create() override { return std::make_unique<dematcher>(*this); }
 
     unsigned n_code_blocks = 0;
 

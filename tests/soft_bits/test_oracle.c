@@ -27,10 +27,7 @@ static int close_oracle(void **state)
 #define TEST(name) HARNESS_TEST_WITH(name, open_oracle, close_oracle)
 
 /* Half the distance of neighbouring levels. */
-static float alpha(void)
-{
-    return (float)(1.0 / sqrt(170.0));
-}
+static float alpha(void) { return (float)(1.0 / sqrt(170.0)); }
 
 static void bits_of(unsigned int number, uint8_t bits[N_BITS])
 {

@@ -42,10 +42,7 @@ static struct verify_difference difference;
 static const softqam_output_format formats[] = {LLR_FORMAT_LIST(LLR_FORMAT) SOFTQAM_OUTPUT_U8};
 enum { N_FORMATS = sizeof formats / sizeof formats[0], N_LLR_FORMATS = N_FORMATS - 1 };
 
-static double sign_of(void)
-{
-    return capture.config.sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1;
-}
+static double sign_of(void) { return capture.config.sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1; }
 
 static void store(size_t k, double value)
 {

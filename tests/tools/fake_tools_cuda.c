@@ -101,10 +101,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
-{
-    return cudaGraphDestroy((cudaGraph_t)executable);
-}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) { return cudaGraphDestroy((cudaGraph_t)executable); }
 
 /* Events: the time when all before them is done. */
 struct CUevent_st {
@@ -142,10 +139,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-    return cudaStreamCreateWithFlags(stream, 0);
-}
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
 
 cudaError_t cudaMemsetAsync(void *memory, int byte, size_t nbytes, cudaStream_t stream)
 {
@@ -178,10 +172,7 @@ cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream
     return launch_one(&kernel, &argument, stream);
 }
 
-static void run_nothing(void *argument)
-{
-    (void)argument;
-}
+static void run_nothing(void *argument) { (void)argument; }
 
 cudaError_t bench_empty_kernel(cudaStream_t stream)
 {

@@ -50,10 +50,7 @@ static uint32_t bits_of(float x)
     return bits;
 }
 
-static void add(float i, float q)
-{
-    add_bits(bits_of(i), bits_of(q));
-}
+static void add(float i, float q) { add_bits(bits_of(i), bits_of(q)); }
 
 static float component_value(uint32_t bits)
 {
@@ -93,10 +90,7 @@ static void end(void)
 }
 
 /* Half the distance of neighbouring levels. */
-static float alpha(void)
-{
-    return (float)(1.0 / sqrt(170.0));
-}
+static float alpha(void) { return (float)(1.0 / sqrt(170.0)); }
 
 static void modulate(unsigned int number, float point[2])
 {

@@ -97,20 +97,11 @@ static void library_agrees_with_all(void **state, size_t call)
     assert_true(equal);
 }
 
-static void whole(void **state)
-{
-    library_agrees_with_all(state, 0);
-}
+static void whole(void **state) { library_agrees_with_all(state, 0); }
 
-static void seven_symbols_a_call(void **state)
-{
-    library_agrees_with_all(state, 7);
-}
+static void seven_symbols_a_call(void **state) { library_agrees_with_all(state, 7); }
 
-static void one_symbol_a_call(void **state)
-{
-    library_agrees_with_all(state, 1);
-}
+static void one_symbol_a_call(void **state) { library_agrees_with_all(state, 1); }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, open_vectors, close_vectors)
 

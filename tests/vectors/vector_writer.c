@@ -68,10 +68,7 @@ void writer_put(const char *name, const void *bytes, size_t nbytes)
     }
 }
 
-int writer_close(void)
-{
-    return n_different ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+int writer_close(void) { return n_different ? EXIT_FAILURE : EXIT_SUCCESS; }
 
 void writer_random(uint32_t seed, uint32_t stream, uint32_t n, uint32_t k, uint32_t words[4])
 {

@@ -23,10 +23,7 @@ static void append(char name[WHAT_NBYTES], const char *format, ...)
     va_end(arguments);
 }
 
-static unsigned count_layers(const struct bench_case *c)
-{
-    return c->n_layers > 0 ? c->n_layers : 1;
-}
+static unsigned count_layers(const struct bench_case *c) { return c->n_layers > 0 ? c->n_layers : 1; }
 
 void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
 {

@@ -12,30 +12,15 @@
 
 /* What cells change. */
 
-static void with_inverse(struct bench_case *c)
-{
-    c->noise = BENCH_INVERSE;
-}
+static void with_inverse(struct bench_case *c) { c->noise = BENCH_INVERSE; }
 
-static void one_segment(struct bench_case *c)
-{
-    c->n_segments = 1;
-}
+static void one_segment(struct bench_case *c) { c->n_segments = 1; }
 
-static void ofdm_symbols(struct bench_case *c)
-{
-    c->n_segments = 14;
-}
+static void ofdm_symbols(struct bench_case *c) { c->n_segments = 14; }
 
-static void one_thread(struct bench_case *c)
-{
-    c->n_threads = 1;
-}
+static void one_thread(struct bench_case *c) { c->n_threads = 1; }
 
-static void all_threads(struct bench_case *c)
-{
-    c->n_threads = bench_count_cpus();
-}
+static void all_threads(struct bench_case *c) { c->n_threads = bench_count_cpus(); }
 
 /* Rows. */
 

@@ -43,10 +43,7 @@ static bool is_chain(const struct gpu_run *run)
     return run->c.launch == BENCH_CHAIN || run->c.launch == BENCH_CHAIN_OVERLAPS;
 }
 
-static bool has_noise(const struct bench_case *c)
-{
-    return c->output != SOFTQAM_OUTPUT_U8;
-}
+static bool has_noise(const struct bench_case *c) { return c->output != SOFTQAM_OUTPUT_U8; }
 
 static size_t chain_symbol_nbytes(const struct gpu_run *run)
 {

@@ -27,10 +27,7 @@ struct host_run {
     cudaStream_t streams[MAX_GPUS][2];
 };
 
-static bool is_on_devices(const struct host_run *run)
-{
-    return run->c.launch == BENCH_ON_DEVICES;
-}
+static bool is_on_devices(const struct host_run *run) { return run->c.launch == BENCH_ON_DEVICES; }
 
 /* The noise of the symbols at some memory, which lies behind n of them; NULL where they have none. */
 static const float *noise_behind(const struct host_run *run, const unsigned char *symbols, size_t n)

@@ -18,10 +18,7 @@ static __device__ void wait_for_producer(bool overlaps)
 #endif
 }
 
-static __device__ uint4 operator^(uint4 a, uint4 b)
-{
-    return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
-}
+static __device__ uint4 operator^(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
 
 /* Words of 16 bytes of a thread block's symbols: thread t has words t, t + THREADS, ... */
 template <int THREADS, int WORDS> struct tile {
@@ -190,9 +187,7 @@ cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream
                                           : cudaErrorInvalidValue;
 }
 
-static __global__ void empty_kernel()
-{
-}
+static __global__ void empty_kernel() {}
 
 cudaError_t bench_empty_kernel(cudaStream_t stream)
 {

@@ -13,15 +13,9 @@ enum { USUAL_DB = 25, N_INPUTS = 2, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM }
 
 static const softqam_input_format inputs[N_INPUTS] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
 
-static void at_25_db(struct bench_case *c)
-{
-    c->data = (struct bench_input){.snr_db = USUAL_DB};
-}
+static void at_25_db(struct bench_case *c) { c->data = (struct bench_input){.snr_db = USUAL_DB}; }
 
-static void overlapping(struct bench_case *c)
-{
-    c->launch = BENCH_CHAIN_OVERLAPS;
-}
+static void overlapping(struct bench_case *c) { c->launch = BENCH_CHAIN_OVERLAPS; }
 
 /* One segment of one layer in symbol order, described in the call. */
 static void plain_segment(struct bench_case *c)
@@ -137,10 +131,7 @@ static bool buffers_call_row(const struct bench_options *options, size_t k, stru
     return is_row;
 }
 
-static void one_segment(struct bench_case *c)
-{
-    c->n_segments = 1;
-}
+static void one_segment(struct bench_case *c) { c->n_segments = 1; }
 
 /* A slot and four slots, between two kernels. */
 static bool chain_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
@@ -249,15 +240,9 @@ static bool segment_row(const struct bench_options *options, size_t k, struct be
     return true;
 }
 
-static void pinned(struct bench_case *c)
-{
-    c->launch = BENCH_PINNED;
-}
+static void pinned(struct bench_case *c) { c->launch = BENCH_PINNED; }
 
-static void pageable(struct bench_case *c)
-{
-    c->launch = BENCH_PAGEABLE;
-}
+static void pageable(struct bench_case *c) { c->launch = BENCH_PAGEABLE; }
 
 static void pinned_by_cpu(struct bench_case *c)
 {
@@ -271,10 +256,7 @@ static void pageable_by_cpu(struct bench_case *c)
     c->on_cpu = true;
 }
 
-static void on_devices(struct bench_case *c)
-{
-    c->launch = BENCH_ON_DEVICES;
-}
+static void on_devices(struct bench_case *c) { c->launch = BENCH_ON_DEVICES; }
 
 /* cf32 to u8 of 256QAM from host memory, with all threads. */
 static void set_host(struct bench_case *c, size_t n_symbols)

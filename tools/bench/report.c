@@ -113,10 +113,7 @@ void report_fact(struct report *report, const char *name, const char *text)
         cJSON_AddStringToObject(report->facts, name, text);
 }
 
-static double symbol_rate(const struct measurement *m)
-{
-    return (double)m->n_symbols / quantile(m, 0.5);
-}
+static double symbol_rate(const struct measurement *m) { return (double)m->n_symbols / quantile(m, 0.5); }
 
 int report_fastest(const struct report *report, int first, int end)
 {

@@ -131,17 +131,8 @@ bool rows_of_buffers(const struct bench_options *options, size_t k, struct bench
     return true;
 }
 
-void rows_one_n0(struct bench_case *c)
-{
-    c->noise = BENCH_ONE_N0;
-}
+void rows_one_n0(struct bench_case *c) { c->noise = BENCH_ONE_N0; }
 
-void rows_not_erased(struct bench_case *c)
-{
-    c->data.erasures = BENCH_NOT_ERASED;
-}
+void rows_not_erased(struct bench_case *c) { c->data.erasures = BENCH_NOT_ERASED; }
 
-void rows_one_layer(struct bench_case *c)
-{
-    c->n_layers = c->stride = 0;
-}
+void rows_one_layer(struct bench_case *c) { c->n_layers = c->stride = 0; }

@@ -113,10 +113,7 @@ static void repeat(void *memory, size_t different_nbytes, size_t nbytes)
                nbytes - done < different_nbytes ? nbytes - done : different_nbytes);
 }
 
-static void *allocate(size_t nbytes)
-{
-    return aligned_alloc(64, (nbytes + 63) / 64 * 64);
-}
+static void *allocate(size_t nbytes) { return aligned_alloc(64, (nbytes + 63) / 64 * 64); }
 
 static void release(struct bench_samples *samples)
 {

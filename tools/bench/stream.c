@@ -86,10 +86,7 @@ DEFINE_STREAM(stream_64, "avx512f", __m512i, _mm512_stream_si512)
 DEFINE_STREAM(stream_32, "avx2", __m256i, _mm256_stream_si256)
 DEFINE_STREAM(stream_16, "sse2", __m128i, _mm_stream_si128)
 
-bool stream_can_stream(void)
-{
-    return true;
-}
+bool stream_can_stream(void) { return true; }
 
 static void run_part(const struct stream *stream)
 {
@@ -106,17 +103,11 @@ static void run_part(const struct stream *stream)
 #else
 typedef uint64_t words __attribute__((vector_size(16), may_alias));
 
-static inline void store(void *out, words all)
-{
-    *(words *)out = all;
-}
+static inline void store(void *out, words all) { *(words *)out = all; }
 
 DEFINE_STREAM(stream_16, "", words, store)
 
-bool stream_can_stream(void)
-{
-    return false;
-}
+bool stream_can_stream(void) { return false; }
 
 static void run_part(const struct stream *stream)
 {

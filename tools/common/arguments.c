@@ -65,10 +65,7 @@ bool arguments_count_operands(int argc, int wanted, const char *names)
     return false;
 }
 
-static bool multiply(uint64_t *value, uint64_t factor)
-{
-    return !__builtin_mul_overflow(*value, factor, value);
-}
+static bool multiply(uint64_t *value, uint64_t factor) { return !__builtin_mul_overflow(*value, factor, value); }
 
 /* What follows the digits of a count: k, M, G, T, Ki, Mi, Gi or Ti. */
 static bool parse_suffix(const char *text, uint64_t *value)

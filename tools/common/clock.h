@@ -13,9 +13,6 @@ static inline int64_t clock_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static inline double clock_seconds(void)
-{
-    return 1e-9 * (double)clock_nanoseconds();
-}
+static inline double clock_seconds(void) { return 1e-9 * (double)clock_nanoseconds(); }
 
 #endif

@@ -13,15 +13,9 @@ static const struct {
     [FILE_CF16] = {SOFTQAM_INPUT_CF16, 2}, [FILE_CU8] = {SOFTQAM_INPUT_CS8, 1},   [FILE_CS32] = {SOFTQAM_INPUT_CF32, 4},
     [FILE_CF64] = {SOFTQAM_INPUT_CF32, 8}};
 
-softqam_input_format file_format_library(enum file_format format)
-{
-    return formats[format].library;
-}
+softqam_input_format file_format_library(enum file_format format) { return formats[format].library; }
 
-size_t file_format_symbol_nbytes(enum file_format format)
-{
-    return 2 * formats[format].component_nbytes;
-}
+size_t file_format_symbol_nbytes(enum file_format format) { return 2 * formats[format].component_nbytes; }
 
 float file_format_default_scale(enum file_format format)
 {

@@ -140,20 +140,11 @@ void message_warn(const char *subject, const char *format, ...)
     message_print(subject ? subject : "warning", "%s%s", subject ? "warning: " : "", text);
 }
 
-unsigned message_n_warnings(void)
-{
-    return atomic_load(&n_warnings);
-}
+unsigned message_n_warnings(void) { return atomic_load(&n_warnings); }
 
-void message_print_errno(const char *subject)
-{
-    message_print(subject, "%s", strerror(errno));
-}
+void message_print_errno(const char *subject) { message_print(subject, "%s", strerror(errno)); }
 
-void message_hold(void)
-{
-    holding = true;
-}
+void message_hold(void) { holding = true; }
 
 void message_release(bool wanted)
 {
@@ -195,15 +186,9 @@ static int end_stdout(bool failed)
     return message_end(EXIT_FAILED);
 }
 
-int message_end_stdout(void)
-{
-    return end_stdout(ferror(stdout));
-}
+int message_end_stdout(void) { return end_stdout(ferror(stdout)); }
 
-int message_to_stdout(const char *text)
-{
-    return end_stdout(fputs(text, stdout) < 0);
-}
+int message_to_stdout(const char *text) { return end_stdout(fputs(text, stdout) < 0); }
 
 int message_version_to_stdout(void)
 {

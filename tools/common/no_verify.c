@@ -2,10 +2,7 @@
 /* Replaces verify.c in a build without the reference. */
 #include "verify.h"
 
-bool verify_is_available(void)
-{
-    return false;
-}
+bool verify_is_available(void) { return false; }
 
 bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config)
 {
@@ -33,7 +30,4 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
     return false;
 }
 
-void verify_end(struct verifier *verifier)
-{
-    (void)verifier;
-}
+void verify_end(struct verifier *verifier) { (void)verifier; }

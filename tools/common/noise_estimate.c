@@ -14,10 +14,7 @@ enum {
     N_FOLDS = MODULATION_MAX_BITS / 2 - 1
 };
 
-static inline double squared(double x)
-{
-    return x * x;
-}
+static inline double squared(double x) { return x * x; }
 
 /* The levels of an axis are the odd multiples of the half spacing up to as many as there are. */
 struct axis {
@@ -163,7 +160,4 @@ double noise_estimate_variance(const struct noise_estimate *estimate, softqam_mo
     return low;
 }
 
-double noise_estimate_evm(const struct noise_estimate *estimate)
-{
-    return sqrt(mean_error(estimate));
-}
+double noise_estimate_evm(const struct noise_estimate *estimate) { return sqrt(mean_error(estimate)); }

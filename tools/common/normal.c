@@ -43,10 +43,7 @@ double normal_power_ratio(double db)
     return ldexp(sum, (int)k);
 }
 
-double normal_uniform(uint64_t random)
-{
-    return (double)((random >> 12 << 1) + 1) * 0x1p-53;
-}
+double normal_uniform(uint64_t random) { return (double)((random >> 12 << 1) + 1) * 0x1p-53; }
 
 /* Numerator and denominator of degree 7, lowest coefficient first. */
 struct rational {

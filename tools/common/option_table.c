@@ -10,10 +10,7 @@
 /* Values that getopt_long() returns for options without a letter: from this one on, by row. */
 enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30, HELP_NBYTES = 24576 };
 
-static void *target_of(const struct option_call *call)
-{
-    return (char *)call->target + call->row->offset;
-}
+static void *target_of(const struct option_call *call) { return (char *)call->target + call->row->offset; }
 
 bool option_take_true(const struct option_call *call)
 {
@@ -57,10 +54,7 @@ bool option_take_choice(const struct option_call *call)
     return arguments_parse_choice(call->row->name, call->text, call->row->names, target_of(call));
 }
 
-static bool is_last(const struct option_row *row)
-{
-    return !row->name && !row->help;
-}
+static bool is_last(const struct option_row *row) { return !row->name && !row->help; }
 
 static bool is_of(const struct option_row *row, unsigned variant)
 {

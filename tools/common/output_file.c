@@ -271,10 +271,7 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
     return false;
 }
 
-const char *output_file_temporary(const struct output_file *file)
-{
-    return file->pending ? file->pending->path : NULL;
-}
+const char *output_file_temporary(const struct output_file *file) { return file->pending ? file->pending->path : NULL; }
 
 void output_file_remove_on_signal(const char *temporary)
 {
@@ -340,10 +337,7 @@ static void forget_name(struct output_file *file)
     file->pending = NULL;
 }
 
-static bool rename_over(const struct output_file *file)
-{
-    return !rename(file->pending->path, file->target);
-}
+static bool rename_over(const struct output_file *file) { return !rename(file->pending->path, file->target); }
 
 /* Some file systems can only link. */
 static bool rename_new(const struct output_file *file)
@@ -455,10 +449,7 @@ void output_file_release(struct output_file *file)
     file->fd = -1;
 }
 
-void output_file_end(struct output_file *file, bool keep)
-{
-    (keep ? output_file_release : output_file_discard)(file);
-}
+void output_file_end(struct output_file *file, bool keep) { (keep ? output_file_release : output_file_discard)(file); }
 
 bool output_file_check_terminal(const char *path)
 {

@@ -108,10 +108,7 @@ bool sample_format_has_suffix(const char *path)
            find(&contents_of[FILE_SOFT_BITS], suffix, &in_table);
 }
 
-const char *sample_format_name(enum output_kind kind)
-{
-    return soft_bit_formats[kind].suffixes[0] + 1;
-}
+const char *sample_format_name(enum output_kind kind) { return soft_bit_formats[kind].suffixes[0] + 1; }
 
 const char *sample_format_input_name(enum file_format format)
 {

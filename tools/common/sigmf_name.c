@@ -13,10 +13,7 @@ static bool ends_with(const char *path, const char *suffix)
     return length > n && !strcmp(path + length - n, suffix);
 }
 
-bool sigmf_name_is_metadata(const char *path)
-{
-    return ends_with(path, SIGMF_META_SUFFIX);
-}
+bool sigmf_name_is_metadata(const char *path) { return ends_with(path, SIGMF_META_SUFFIX); }
 
 bool sigmf_name_is_explicit(const char *path)
 {

@@ -66,10 +66,7 @@ int sigmf_output_check(const struct sigmf_output *output)
     return EXIT_COMMAND;
 }
 
-bool sigmf_samples_check(softqam_input_format format)
-{
-    return sample_datatypes[format] != NULL;
-}
+bool sigmf_samples_check(softqam_input_format format) { return sample_datatypes[format] != NULL; }
 
 /* An object in the making, and whether memory has been enough so far. */
 struct builder {
@@ -118,10 +115,7 @@ static cJSON *carry_segments(const struct sigmf_output *output, const char *name
 {
     const cJSON *array = input_member(output, name);
     cJSON *carried = array ? cJSON_Duplicate(array, 1) : cJSON_CreateArray(), *item;
-    cJSON_ArrayForEach(item, carried)
-    {
-        cJSON_DeleteItemFromObjectCaseSensitive(item, "core:header_bytes");
-    }
+    cJSON_ArrayForEach(item, carried) { cJSON_DeleteItemFromObjectCaseSensitive(item, "core:header_bytes"); }
     return carried;
 }
 

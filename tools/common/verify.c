@@ -26,10 +26,7 @@ struct expectation {
     double value, low, high;
 };
 
-bool verify_is_available(void)
-{
-    return true;
-}
+bool verify_is_available(void) { return true; }
 
 bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config)
 {

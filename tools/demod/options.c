@@ -364,10 +364,7 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-const char *demod_help(bool is_mpi)
-{
-    return option_table_help(rows, is_mpi ? MPI : PLAIN);
-}
+const char *demod_help(bool is_mpi) { return option_table_help(rows, is_mpi ? MPI : PLAIN); }
 
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {

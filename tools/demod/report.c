@@ -210,10 +210,7 @@ static void add(cJSON **object, const char *name, cJSON *value)
     *object = NULL;
 }
 
-static void add_number(cJSON **object, const char *name, double value)
-{
-    add(object, name, cJSON_CreateNumber(value));
-}
+static void add_number(cJSON **object, const char *name, double value) { add(object, name, cJSON_CreateNumber(value)); }
 
 /* A file's name need not be UTF-8, as JSON is. */
 static void add_text(cJSON **object, const char *name, const char *value)

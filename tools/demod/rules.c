@@ -42,15 +42,9 @@ static bool is_same_descriptor(const char *path, const char *other)
     return fd >= 0 && fd == file_name_descriptor(other, STDIN_FILENO);
 }
 
-static bool is_decisions(enum output_kind kind)
-{
-    return kind == OUTPUT_HARD || kind == OUTPUT_BITS;
-}
+static bool is_decisions(enum output_kind kind) { return kind == OUTPUT_HARD || kind == OUTPUT_BITS; }
 
-static bool is_llrs(enum output_kind kind)
-{
-    return kind != OUTPUT_U8 && !is_decisions(kind);
-}
+static bool is_llrs(enum output_kind kind) { return kind != OUTPUT_U8 && !is_decisions(kind); }
 
 static bool check_noise(const struct demod_options *options)
 {
@@ -130,10 +124,7 @@ static bool check_device(const struct demod_options *options)
 }
 
 /* Whether symbols are left out, at which metadata of the whole would no longer point. */
-static bool is_range(const struct demod_options *options)
-{
-    return options->skip > 0 || options->count < UINT64_MAX;
-}
+static bool is_range(const struct demod_options *options) { return options->skip > 0 || options->count < UINT64_MAX; }
 
 /* By default a recording becomes a recording, unless OUTPUT has a suffix, and so a format. */
 static bool is_sigmf_output(const struct demod_options *options)

@@ -142,10 +142,7 @@ static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
     return n / n_parts * index + n % n_parts * index / n_parts;
 }
 
-static uint64_t at_most(uint64_t n, uint64_t other)
-{
-    return n < other ? n : other;
-}
+static uint64_t at_most(uint64_t n, uint64_t other) { return n < other ? n : other; }
 
 /* A pipe's part would begin where another process has read to. */
 static bool check_has_parts(const struct input_file *file)
@@ -299,15 +296,9 @@ bool demod_run_start(struct demod_run *run)
     return demod_run_finish(run, true);
 }
 
-const struct block *demod_run_next(struct demod_run *run)
-{
-    return block_ring_wait(&run->ring, STAGE_WRITE);
-}
+const struct block *demod_run_next(struct demod_run *run) { return block_ring_wait(&run->ring, STAGE_WRITE); }
 
-void demod_run_written(struct demod_run *run)
-{
-    block_ring_done(&run->ring, STAGE_WRITE);
-}
+void demod_run_written(struct demod_run *run) { block_ring_done(&run->ring, STAGE_WRITE); }
 
 bool demod_run_finish(struct demod_run *run, bool abandon)
 {

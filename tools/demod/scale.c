@@ -115,10 +115,7 @@ void scale_check_add(struct scale_check *check, const softqam_demodulator_config
         noise_estimate_add(&check->noise, config, position, symbols, n_symbols);
 }
 
-static double decibels(double noise_var)
-{
-    return -10 * log10(noise_var);
-}
+static double decibels(double noise_var) { return -10 * log10(noise_var); }
 
 /* "at 20.0 dB" */
 static const char *describe_noise(double noise_var, char text[32])

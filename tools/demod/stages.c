@@ -9,10 +9,7 @@
 #include "run.h"
 
 /* Whether earlier blocks are still in the ring, so that the next one may wait for more symbols. */
-static bool is_busy(void *ring)
-{
-    return !block_ring_is_idle(ring);
-}
+static bool is_busy(void *ring) { return !block_ring_is_idle(ring); }
 
 /* What a pipe has given may end within a code block, for the rest of which is waited. */
 static bool read_rest_of_code_block(struct demod_run *run, struct block *block, bool *last)

@@ -114,10 +114,7 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-const char *gen_help(void)
-{
-    return option_table_help(rows, 0);
-}
+const char *gen_help(void) { return option_table_help(rows, 0); }
 
 /* A recording's name says nothing of its format; without one it is cf32. */
 static bool choose_format(struct gen_options *options, const char *format)

@@ -53,10 +53,7 @@ static int agree(const struct job *job, int result)
     return result;
 }
 
-static int agree_all(const struct job *job, bool sound)
-{
-    return agree(job, sound ? EXIT_DONE : EXIT_FAILED);
-}
+static int agree_all(const struct job *job, bool sound) { return agree(job, sound ? EXIT_DONE : EXIT_FAILED); }
 
 static bool check_mpi(const char *subject, int code)
 {

@@ -117,10 +117,7 @@ static bool is_good(cudaError_t error, const char *what)
 #define GOOD(call) is_good(call, #call)
 
 /* Soft buffers of successive slots are aligned. */
-static size_t slot_nbytes(const struct engine *engine)
-{
-    return (engine->layout->n_values + 15) / 16 * 16;
-}
+static size_t slot_nbytes(const struct engine *engine) { return (engine->layout->n_values + 15) / 16 * 16; }
 
 static int8_t *d_values(const struct engine *engine, size_t slot)
 {
@@ -211,20 +208,11 @@ bool engine_open_device(struct engine *engine, const struct layout *layout, size
     return false;
 }
 
-bool engine_upload(struct engine *engine)
-{
-    return !engine->device;
-}
+bool engine_upload(struct engine *engine) { return !engine->device; }
 
-bool engine_download(struct engine *engine)
-{
-    return !engine->device;
-}
+bool engine_download(struct engine *engine) { return !engine->device; }
 
-static void close_device(struct device *device)
-{
-    (void)device;
-}
+static void close_device(struct device *device) { (void)device; }
 
 #endif
 

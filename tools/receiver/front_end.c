@@ -107,10 +107,7 @@ static double complex draw_gaussian(uint64_t *state)
 }
 
 /* The FFT's bin of a subcarrier: the carrier's centre is bin 0. */
-static size_t bin_of(size_t subcarrier)
-{
-    return (subcarrier + FFT_LENGTH - SUBCARRIERS / 2) % FFT_LENGTH;
-}
+static size_t bin_of(size_t subcarrier) { return (subcarrier + FFT_LENGTH - SUBCARRIERS / 2) % FFT_LENGTH; }
 
 /* Random paths whose gains fall with the delay, of unit energy together. */
 static void init_paths(struct carrier *carrier, uint64_t layer)
@@ -319,10 +316,7 @@ bool slot_make(const struct carrier *carrier, const struct layout *layout, uint3
 }
 
 /* Probability that a Gaussian variable of standard deviation sigma exceeds x. */
-static double tail(double x, double sigma)
-{
-    return 0.5 * erfc(x / (sigma * M_SQRT2));
-}
+static double tail(double x, double sigma) { return 0.5 * erfc(x / (sigma * M_SQRT2)); }
 
 /* Of one axis with equiprobable levels, odd multiples of `half` with Gray labels: the probability of each decision
  * times the bits in which the labels differ. */

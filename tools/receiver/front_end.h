@@ -55,10 +55,7 @@ bool layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords,
                  size_t n_modulations);
 
 /* 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
-static inline size_t slot_is_again(size_t slot)
-{
-    return slot % 4 == 1;
-}
+static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
 
 enum { CHANNEL_PATHS = 8 };
 

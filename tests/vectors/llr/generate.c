@@ -49,10 +49,7 @@ static float float_below(double x)
     return (double)near > x ? nextafterf(near, -INFINITY) : near;
 }
 
-static float float_above(double x)
-{
-    return -float_below(-x);
-}
+static float float_above(double x) { return -float_below(-x); }
 
 /* What any way to compute max-log in binary32 may make of an LLR: README.md derives it. */
 static double tolerance(const float symbol[2], double noise_var, double llr)
@@ -125,10 +122,7 @@ static void end(void)
 }
 
 /* Half the distance of neighbouring levels. */
-static float alpha(void)
-{
-    return (float)(1 / sqrt(current.constellation->energy));
-}
+static float alpha(void) { return (float)(1 / sqrt(current.constellation->energy)); }
 
 /* All points in the order of their bits read as a number; of pi/2-BPSK each at an even and at an odd position. */
 static void make_points(void)

@@ -106,10 +106,7 @@ static void make_lengths(size_t E[])
 }
 
 /* c(n) of bit n. */
-static unsigned scrambling_bit(nr_scrambling *scrambling, size_t n)
-{
-    return nr_scrambling_bits(scrambling, n, 1) & 1;
-}
+static unsigned scrambling_bit(nr_scrambling *scrambling, size_t n) { return nr_scrambling_bits(scrambling, n, 1) & 1; }
 
 /* The bits of the codeword as they are sent. */
 static void make_bits(void)

@@ -25,15 +25,9 @@ static const struct {
     {"other", 1, "", NOT_READ},
 };
 
-size_t element_nbytes(element type)
-{
-    return elements[static_cast<int>(type)].nbytes;
-}
+size_t element_nbytes(element type) { return elements[static_cast<int>(type)].nbytes; }
 
-const char *element_name(element type)
-{
-    return elements[static_cast<int>(type)].name;
-}
+const char *element_name(element type) { return elements[static_cast<int>(type)].name; }
 
 template <typename Is> static element find_element(Is is)
 {
@@ -58,10 +52,7 @@ static element element_of_dlpack(nb::dlpack::dtype type)
     });
 }
 
-bool array::is_empty() const
-{
-    return std::find(shape, shape + n_axes, 0) != shape + n_axes;
-}
+bool array::is_empty() const { return std::find(shape, shape + n_axes, 0) != shape + n_axes; }
 
 bool array::is_contiguous() const
 {
@@ -173,15 +164,9 @@ void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument
     device = on_gpu ? tensor.device.device_id : HOST;
 }
 
-void type_error(const std::string &message)
-{
-    throw nb::type_error(message.c_str());
-}
+void type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
 
-void value_error(const std::string &message)
-{
-    throw nb::value_error(message.c_str());
-}
+void value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
 
 void type_error(const array &argument, const std::string &what)
 {

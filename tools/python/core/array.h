@@ -74,10 +74,7 @@ class host_array : public array
     host_array() = default;
     host_array(const host_array &) = delete;
     host_array &operator=(const host_array &) = delete;
-    ~host_array()
-    {
-        release();
-    }
+    ~host_array() { release(); }
 
   private:
     Py_buffer view = {};

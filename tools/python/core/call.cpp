@@ -187,10 +187,7 @@ call_options demodulator::read_options(const call_arguments &arguments) const
 }
 
 /* A function of softqam._arrays, which makes a plain array of what the library cannot take as it is, or raises. */
-static nb::object conversion(const char *function)
-{
-    return nb::module_::import_("softqam._arrays").attr(function);
-}
+static nb::object conversion(const char *function) { return nb::module_::import_("softqam._arrays").attr(function); }
 
 /* One for each codeword, where c_init is an array. */
 static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_options *options, host_array *view)
@@ -266,10 +263,7 @@ nb::object demodulator::output_array(layout &codewords, nb::handle out, host_arr
 }
 
 /* Python's signal handlers run in this thread, as far as can be told without the GIL. */
-static bool handles_signals()
-{
-    return getpid() == gettid();
-}
+static bool handles_signals() { return getpid() == gettid(); }
 
 /* Without the GIL. In the thread that handles signals it is taken back between large parts, to look for them. */
 template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)

@@ -35,10 +35,7 @@ class context
     context(int backend, unsigned n_threads, int device);
     context(const context &) = delete;
     context &operator=(const context &) = delete;
-    ~context()
-    {
-        softqam_context_destroy(handle);
-    }
+    ~context() { softqam_context_destroy(handle); }
 };
 
 /* The rest of a call, as Python has it: the noise variance, and softqam._gpu.Options. With a codeword that is not None
@@ -74,10 +71,7 @@ class demodulator
     softqam_demodulator_config config;
     nb::object where;
     struct destroy {
-        void operator()(softqam_demodulator *handle) const
-        {
-            softqam_demodulator_destroy(handle);
-        }
+        void operator()(softqam_demodulator *handle) const { softqam_demodulator_destroy(handle); }
     };
     /* By device and input format, made when first needed. */
     std::map<std::pair<int, softqam_input_format>, std::unique_ptr<softqam_demodulator, destroy>> handles;

@@ -18,14 +18,8 @@ class elements
     void add_axis(int64_t length, int64_t step);
 
     /* How many elements follow each other at one distance, and that distance. */
-    int64_t run() const
-    {
-        return n_axes > 0 ? shape[n_axes - 1] : 1;
-    }
-    int64_t step() const
-    {
-        return n_axes > 0 ? steps[n_axes - 1] : 0;
-    }
+    int64_t run() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
+    int64_t step() const { return n_axes > 0 ? steps[n_axes - 1] : 0; }
     /* Element `index`; *left receives how many the rest of its run has, itself included. */
     const char *at(int64_t index, int64_t *left) const;
 

@@ -14,9 +14,7 @@ namespace nb = nanobind;
 class gil_released
 {
   public:
-    gil_released() : state(PyEval_SaveThread())
-    {
-    }
+    gil_released() : state(PyEval_SaveThread()) {}
     gil_released(const gil_released &) = delete;
     gil_released &operator=(const gil_released &) = delete;
     ~gil_released();

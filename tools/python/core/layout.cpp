@@ -167,10 +167,7 @@ void layout::check_soft_buffers(const array &out)
 }
 
 /* Whether element and layer are one axis of the argument, along which the codeword's symbols follow each other. */
-bool layout::is_interleaved(const argument &of) const
-{
-    return of.step == n_layers * of.layer_step;
-}
+bool layout::is_interleaved(const argument &of) const { return of.step == n_layers * of.layer_step; }
 
 void layout::arrange(bool in_layers)
 {
@@ -222,10 +219,7 @@ void layout::plan_device()
     part = INT64_MAX;
 }
 
-int64_t layout::stride_unit() const
-{
-    return apart ? symbols.nbytes / 2 : symbols.nbytes;
-}
+int64_t layout::stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
 
 bool layout::takes_symbols() const
 {
@@ -233,10 +227,7 @@ bool layout::takes_symbols() const
     return symbols.order.run() == 1 || (step > 0 && step % stride_unit() == 0);
 }
 
-bool layout::takes_noise() const
-{
-    return noise.aligned && noise.order.step() >= 0;
-}
+bool layout::takes_noise() const { return noise.aligned && noise.order.step() >= 0; }
 
 size_t layout::n_segments(size_t most) const
 {

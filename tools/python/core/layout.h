@@ -39,20 +39,11 @@ class layout
     void one_noise(const float *value);
     /* Raises unless `array` is what the values fit in. */
     void check_out(const array &out, element type);
-    bool has_soft_buffers() const
-    {
-        return options.has_soft_buffers;
-    }
+    bool has_soft_buffers() const { return options.has_soft_buffers; }
     /* Of the argument that receives the values. */
-    const char *out_name() const
-    {
-        return options.has_soft_buffers ? "soft_buffers" : "out";
-    }
+    const char *out_name() const { return options.has_soft_buffers ? "soft_buffers" : "out"; }
     /* The batch's shape. */
-    int n_batch_axes() const
-    {
-        return n_batch;
-    }
+    int n_batch_axes() const { return n_batch; }
 
     /* Once symbols and noise are read and there are any. In host memory, arrays that are not contiguous are copied,
      * part by part. On a device nothing is, and the two that follow say whether the library takes the strides. */
@@ -67,10 +58,7 @@ class layout
      * they refer to is there until the next call. */
     size_t next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes);
     /* Symbols that next() has given. */
-    int64_t n_done() const
-    {
-        return done * width;
-    }
+    int64_t n_done() const { return done * width; }
 
   private:
     /* An argument's steps in bytes along the symbols' axes. */

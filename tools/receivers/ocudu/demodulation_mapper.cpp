@@ -76,9 +76,7 @@ namespace
 class mapper_factory final : public ocudu::demodulation_mapper_factory
 {
   public:
-    explicit mapper_factory(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared))
-    {
-    }
+    explicit mapper_factory(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
 
     std::unique_ptr<ocudu::demodulation_mapper> create() override
     {

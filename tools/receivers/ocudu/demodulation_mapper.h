@@ -16,9 +16,7 @@ namespace softqam_ocudu
 class demodulation_mapper final : public ocudu::demodulation_mapper
 {
   public:
-    explicit demodulation_mapper(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared))
-    {
-    }
+    explicit demodulation_mapper(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
 
     /// Exact max-log in steps of 1/6 nat (BPSK and QPSK: 1/5), limited to 120. A symbol of zero, a symbol that is not
     /// finite, and a noise variance that is not positive and finite give LLRs of 0. The first symbol of pi/2-BPSK is

@@ -25,10 +25,7 @@ class demodulators
 
   private:
     struct destroy {
-        void operator()(softqam_demodulator *demodulator) const
-        {
-            softqam_demodulator_destroy(demodulator);
-        }
+        void operator()(softqam_demodulator *demodulator) const { softqam_demodulator_destroy(demodulator); }
     };
 
     /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.

@@ -23,9 +23,7 @@ constexpr int8_t placed = -128;
 class rate_dematcher final : public ocudu::ldpc_rate_dematcher
 {
   public:
-    explicit rate_dematcher(std::unique_ptr<ocudu::ldpc_rate_dematcher> inner) : inner_(std::move(inner))
-    {
-    }
+    explicit rate_dematcher(std::unique_ptr<ocudu::ldpc_rate_dematcher> inner) : inner_(std::move(inner)) {}
 
     void rate_dematch(llr_span output, const_llr_span input, bool new_data,
                       const ocudu::codeblock_metadata &config) override
@@ -101,10 +99,7 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
         inner_buffer_->on_new_softbits(llrs);
     }
 
-    void on_end_softbits() override
-    {
-        inner_buffer_->on_end_softbits();
-    }
+    void on_end_softbits() override { inner_buffer_->on_end_softbits(); }
 
     /// Puts the mark at the beginning of the code blocks that begin in the last view.
     void mark_code_blocks()

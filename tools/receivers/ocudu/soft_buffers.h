@@ -20,9 +20,7 @@ namespace softqam_ocudu
 class soft_buffers
 {
   public:
-    explicit soft_buffers(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared))
-    {
-    }
+    explicit soft_buffers(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
 
     /// Begins a transmission of `tb_size` bits in a codeword of `n_bits`. The buffers are OCUDU's, one a code block. A
     /// first transmission clears what a limited buffer does not reach. False if softqam has no such codeword; nothing
@@ -36,16 +34,10 @@ class soft_buffers
     bool write(ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars, uint32_t c_init);
 
     /// How many bits of the codeword have been written.
-    uint64_t n_bits_written() const
-    {
-        return segment_.first_symbol * bits_per_symbol_;
-    }
+    uint64_t n_bits_written() const { return segment_.first_symbol * bits_per_symbol_; }
 
     /// Where each code block begins in the codeword, in bits.
-    const std::vector<uint64_t> &first_bits() const
-    {
-        return first_bits_;
-    }
+    const std::vector<uint64_t> &first_bits() const { return first_bits_; }
 
   private:
     std::shared_ptr<const demodulators> shared_;
