@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_scalar.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX2, FMA, F16C, PCLMULQDQ.
- *
- * Long, since a set of instructions is one file: who adds one writes one. */
+ * the loops need besides. AVX2, FMA, F16C, PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX2_H
 #define SOFTQAM_SIMD_AVX2_H
 
@@ -186,9 +184,6 @@ VEC bool vec_has_signed_rows(int m)
     (void)m;
     return false;
 }
-
-/* Whether all rows have the same line for a bit. */
-VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
 
 /* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. A permutation of
  * eight looks at the lowest three bits of a row's number; the fourth chooses between two. */
@@ -462,9 +457,6 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return vec_flip_bytes(a, _mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte),
                           _mm256_set1_epi64x((long long)0x8040201008040201));
 }
-
-/* Those behind the first n bytes of memory. */
-VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
  * LANES / 2 symbols and then one of the others. */

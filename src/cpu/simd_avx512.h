@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ.
- *
- * Long, since a set of instructions is one file: who adds one writes one. */
+ * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 
@@ -112,7 +110,6 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 
 /* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return _mm512_cmplt_ps_mask(a, b); }
-
 /* Neither is a NaN. */
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_ORD_Q); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm512_maskz_mov_ps(mask, a); }
@@ -168,9 +165,6 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 
 /* A permutation looks at the lowest four bits of a row's number: two's complement. */
 VEC bool vec_has_signed_rows(int m) { return m >= 2 && m <= 4; }
-
-/* Whether all rows have the same line for a bit. */
-VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
@@ -433,9 +427,6 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     memcpy(&mask, flips, sizeof mask);
     return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
-
-/* Those behind the first n bytes of memory. */
-VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
 {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What simd_avx2.h and simd_avx512.h have in common: operations on 128 bits and on words. */
+/* What simd_avx2.h and simd_avx512.h have in common: operations on 128 bits and on words, and what is of no instruction
+ * set. */
 #ifndef SOFTQAM_SIMD_X86_H
 #define SOFTQAM_SIMD_X86_H
 
 #include <immintrin.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define VEC        static inline __attribute__((always_inline))
@@ -22,6 +25,12 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 }
 
 VEC vec_part vec_part_xor(vec_part a, vec_part b) { return _mm_xor_si128(a, b); }
+
+/* Whether all rows have the same line for a bit. */
+VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
+
+/* Those behind the first n bytes of memory. */
+VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* Aligned. */
 VEC void vec_part_store(uint32_t *to, vec_part a) { _mm_store_si128((void *)to, a); }
