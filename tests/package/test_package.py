@@ -290,7 +290,7 @@ class Platform(unittest.TestCase):
         self.assertIn("softqam is for 64-bit, little-endian processors", done.stdout)
 
 
-HEADER = "include/softqam/softqam.h"
+HEADERS = ("softqam.h", "softqam_ldpc.h")
 RESERVED = re.compile(r"^    uint64_t reserved\[(\d+)\];.*$", re.M)
 RESERVED_WORD = re.compile(r"^    uint32_t reserved_word;.*$", re.M)
 NEW_FIELDS = "    double new_number;\n    const char *new_name;\n"
@@ -300,15 +300,21 @@ class OtherVersions(unittest.TestCase):
     """Programs and libraries of other versions: a later one makes named fields of reserved ones."""
 
     def setUp(self):
-        with open(os.path.join(ARGUMENTS.source, HEADER), encoding="utf-8") as file:
-            self.header = file.read()
         self.folder = tempfile.mkdtemp(dir=WORK)
         self.libraries = os.path.join(PREFIX, ARGUMENTS.libdir)
 
-    def write_header(self, include, text):
-        os.makedirs(os.path.join(include, "softqam"), exist_ok=True)
-        with open(os.path.join(include, "softqam/softqam.h"), "w", encoding="utf-8") as file:
-            file.write(text)
+    def edit_headers(self, pattern, replacement):
+        """Writes the headers with something replaced. Returns how often that was there."""
+        os.makedirs(os.path.join(self.folder, "softqam"), exist_ok=True)
+        n_all = 0
+        for name in HEADERS:
+            path = os.path.join(self.folder, "softqam", name)
+            with open(path if os.path.exists(path) else os.path.join(ARGUMENTS.source, "include/softqam", name), encoding="utf-8") as file:
+                text, n = pattern.subn(replacement, file.read())
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            n_all += n
+        return n_all
 
     def compile(self, source, library_folder, *options):
         program = os.path.join(self.folder, "caller")
@@ -328,10 +334,8 @@ class OtherVersions(unittest.TestCase):
             return NEW_FIELDS + (f"    uint64_t reserved[{left}];" if left > 0 else "")
 
         _, expected = self.expected()
-        edited, n_edits = RESERVED.subn(split, self.header)
-        edited, n_words = RESERVED_WORD.subn("    uint32_t new_word;", edited)
-        self.assertEqual((n_edits, n_words), (7, 3))
-        self.write_header(self.folder, edited)
+        self.assertEqual(self.edit_headers(RESERVED, split), 7)
+        self.assertEqual(self.edit_headers(RESERVED_WORD, "    uint32_t new_word;"), 3)
         program = self.compile("caller.c", self.libraries, "-I", self.folder)
         self.assertEqual(run(program, env=with_library_path()).stdout, expected)
 
@@ -343,9 +347,7 @@ class OtherVersions(unittest.TestCase):
             return f"    uint64_t reserved[{left}];\n{NEW_FIELDS}" if left > 0 else match.group()
 
         program, expected = self.expected()
-        edited, n_edits = RESERVED.subn(split, self.header)
-        self.assertEqual(n_edits, 7)
-        self.write_header(self.folder, edited)
+        self.assertEqual(self.edit_headers(RESERVED, split), 7)
         sources = os.path.join(ARGUMENTS.source, "src")
         soname = f"libsoftqam.so.{major_version()}"
         run(ARGUMENTS.cc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-pthread",
