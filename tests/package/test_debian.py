@@ -59,7 +59,7 @@ PROGRAM_FILES = r"(bin/|share/(man/man1|bash-completion/completions|fish/vendor_
 # Files in /usr as patterns, and what is depended on, without versions.
 PACKAGES = {
     LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{major_version()}(\.\d+\.\d+)?|share/lintian/overrides/{LIBRARY}", {"libc6"}),
-    "libsoftqam-dev": (r"include/softqam/softqam(_cuda)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
+    "libsoftqam-dev": (r"include/softqam/softqam(_cuda|_ldpc)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
                        {LIBRARY}),
     "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|plot|bench)(\.1\.gz|\.fish)?",
                       {LIBRARY, "libc6", "libcjson1", "libliquid1", "libssl3", "python3"}),
