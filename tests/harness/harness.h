@@ -152,7 +152,7 @@ void harness_buffer_close(harness_buffer *self);
 void *harness_alloc(size_t nbytes);
 
 /* Variables whose contents are released where their scope ends: `close` is given their address. */
-#define SCOPED(close)      __attribute__((cleanup(close)))
+#define SCOPED(close)      __attribute__((cleanup(close), unused))
 #define scoped_memory      SCOPED(harness_free)
 #define scoped_demodulator SCOPED(harness_destroy_demodulator) softqam_demodulator
 #define scoped_context     SCOPED(harness_destroy_context) softqam_context
