@@ -47,7 +47,7 @@ static void take_context_config(source *self, context_source *from)
     softqam_context_config *config = &from->config;
     softqam_context_config_init(config);
     config->backend = (softqam_backend)take_choice(self, 3);
-    config->cpu_variant = variants[take_byte(self) % 7];
+    config->cpu_variant = variants[take_byte(self) % (sizeof variants / sizeof variants[0])];
     config->n_threads = 1;
     if (unusual & 1) {
         take(self, from->variant, 15);
