@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Debian packages: made by the preset debian, with what belongs in each, its dependencies, and nothing that lintian calls
-an error; unpacked into a folder, the library serves a program and the tools work.
+"""A release: the archive and its checksums, made by the target archive where there is a git checkout, and the Debian packages
+made from it: what belongs in each, its dependencies, and nothing that lintian calls an error; unpacked into a folder, the
+library serves a program and the tools work.
 
     test_debian.py SOURCE_DIR CMAKE
 """
@@ -18,10 +19,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE, CMAKE = sys.argv[1:]
 WORK = tempfile.TemporaryDirectory(prefix="softqam-debian-")
 ROOT = os.path.join(WORK.name, "root")
+IS_CHECKOUT = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=SOURCE, capture_output=True, check=False).returncode == 0
+MAINTAINER = {"DEBFULLNAME": "Some Maintainer", "DEBEMAIL": "maintainer@softqam.example"}
 
 
-def run(*command, **environment):
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=SOURCE, check=False,
+def run(*command, cwd=SOURCE, **environment):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd, check=False,
                           env={**os.environ, **environment})
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
@@ -30,12 +33,13 @@ def run(*command, **environment):
 
 def setUpModule():
     build = os.path.join(WORK.name, "build")
-    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF",
-        DEBFULLNAME="Some Maintainer", DEBEMAIL="maintainer@softqam.example")
-    run(CMAKE, "--build", build, "--target", "package", "-j", "2")
-    for name in os.listdir(build):
+    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF", **MAINTAINER)
+    run(CMAKE, "--build", build, "--target", "archive" if IS_CHECKOUT else "package", "-j", "2", **MAINTAINER)
+    made = os.path.join(build, "archive") if IS_CHECKOUT else build
+    for name in os.listdir(made):
+        if name.endswith((".deb", ".tar.gz", "SUMS")):
+            os.rename(os.path.join(made, name), os.path.join(WORK.name, name))
         if name.endswith(".deb"):
-            os.rename(os.path.join(build, name), os.path.join(WORK.name, name))
             run("dpkg-deb", "-x", os.path.join(WORK.name, name), ROOT)
 
 
@@ -136,6 +140,22 @@ class Packages(unittest.TestCase):
     @unittest.skipUnless(shutil.which("lintian"), "no lintian")
     def test_lintian(self):
         run("lintian", "--allow-root", "--fail-on", "error,warning", *map(package, PACKAGES))
+
+
+@unittest.skipUnless(IS_CHECKOUT, "no git checkout")
+class Archive(unittest.TestCase):
+    def test_checksums(self):
+        with open(os.path.join(WORK.name, "SHA256SUMS"), encoding="utf-8") as file:
+            named = {line.split()[1] for line in file}
+        self.assertEqual(named, {f for f in os.listdir(WORK.name) if f.endswith((".deb", ".tar.gz"))})
+        run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=WORK.name)
+
+    def test_contents(self):
+        """All that is tracked, under a folder with the version's name."""
+        (archive,) = glob.glob(os.path.join(WORK.name, "softqam-*.tar.gz"))
+        prefix = os.path.basename(archive).removesuffix(".tar.gz") + "/"
+        files = [f for f in run("tar", "-tf", archive).splitlines() if not f.endswith("/")]
+        self.assertEqual(files, [prefix + f for f in run("git", "ls-tree", "-r", "--name-only", "HEAD").splitlines()])
 
 
 class Unpacked(unittest.TestCase):
