@@ -54,9 +54,9 @@ static softqam_status check_base_graph(const softqam_ldpc_grant *grant)
         return refuse("base_graph", grant->base_graph, "not 0, 1 or 2");
     if (grant->base_graph != 0 && !softqam_is_zero(grant->code_rate))
         return refuse("base_graph", grant->base_graph, "but code_rate is not 0: it chooses the base graph");
-    if (grant->base_graph == 0 && !(grant->code_rate > 0 && grant->code_rate < 1024))
+    if (grant->base_graph == 0 && !(grant->code_rate >= 1 && grant->code_rate < 1024))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "grant.code_rate is %g, not R * 1024 above 0 and below 1024, and base_graph is 0",
+                            "grant.code_rate is %g, not R * 1024 of at least 1 and below 1024, and base_graph is 0",
                             (double)grant->code_rate);
     return SOFTQAM_OK;
 }

@@ -20,8 +20,7 @@
  * - `softqam_context` is where the work is done: backend, CPU threads, GPUs. One per process is enough. It creates
  *   threads, streams and memory when a call first needs them, or in softqam_context_prepare().
  * - `softqam_demodulator` is what comes in and goes out: formats, scales, sign. It is immutable, takes microseconds to
- *   create and a few KiB, and keeps its context alive. By default demodulators share a context that the library
- * creates.
+ *   create and a few KiB, and keeps its context alive. By default demodulators share one context.
  * - `softqam_segment` is a run of one codeword's symbols, with modulation, layers, noise and scrambling.
  * - `softqam_codeword`, a member of the segment, is where the LLRs go: the LDPC decoder's buffers, one for each code
  *   block. Without it they go to segment.out.
@@ -32,31 +31,29 @@
  * ## Bits, sign, noise variance
  *
  * The constellations are those of 3GPP TS 38.211 clause 5.1 with unit mean symbol energy. Bits come in 3GPP order, b0
- * first. Even bits lie on I, odd bits on Q.
+ * first. Even bits lie on I, odd bits on Q; BPSK's bit on both.
  *
- * **A positive LLR means bit 0**, unless config.sign says otherwise. MATLAB's 5G Toolbox, srsRAN Project, OCUDU, OAI,
- * cuPHY and AFF3CT have this sign; Sionna, GNU Radio, CommPy and srsRAN 4G have the opposite one.
+ * **A positive LLR means bit 0**, unless config.sign says otherwise. MATLAB's 5G Toolbox, OCUDU (formerly srsRAN
+ * Project), OAI, cuPHY and AFF3CT have this sign; Sionna, GNU Radio, CommPy and srsRAN 4G have the opposite one.
  *
- * **The noise variance N0 is that of the complex noise**, E|n|^2 for symbols of unit mean energy: 10^(-SNR/10) at an
- * Es/N0 of SNR dB, twice the variance of one component. After an MMSE equaliser divide each symbol by its bias b, which
- * lies between 0 and 1; its N0 is then (1 - b) / b. A biased symbol, or a mean N0 for many symbols, costs up to several
- * dB in fading.
+ * **The noise variance N0 is that of the complex noise**, E|n|^2, where symbols have unit mean energy (after
+ * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. After an MMSE equaliser divide
+ * each symbol by its bias b < 1; its N0 is then (1 - b) / b. A biased symbol, or a mean N0 for many symbols, costs up
+ * to several dB in fading. A noise value that is not positive and finite marks an erasure, whose LLRs are 0.
  *
- * **Max-log** is exact, and costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
+ * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  *
- * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a float decoder must divide by it. OCUDU and srsRAN
- * Project use 6 steps per nat (5 for BPSK and QPSK) with limit 120, OAI int16, cuPHY f16 in nats. Retransmissions with
- * another modulation can be added only if both have the same scale.
+ * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a float decoder must divide by it. OCUDU uses 6 steps
+ * per nat with limit 120 (its own demapper 5 for BPSK and QPSK), OAI int16, cuPHY f16 in nats. Transmissions can be
+ * combined only if all have the same scale.
  *
  * ## In a receiver
  *
- * - A real-time thread uses a context with `n_threads = 1` and calls softqam_context_prepare() before its first slot.
- *   Then a call makes no system call, allocates nothing and waits for nobody.
- * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment or code block 20 to 40 ns. On a
- *   GPU a call is one kernel launch.
+ * - A real-time thread uses a context with `n_threads = 1`: then a call makes no system call, allocates nothing and
+ *   waits for nobody. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
+ * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment or code block 20 to 40 ns.
  * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
- * - A symbol of exactly zero is demodulated like any other. srsRAN Project and OCUDU use zero as an erasure; here an
- *   infinite N0 marks one.
+ * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
  * - UCI on PUSCH: pass the runs of symbols between the UCI as segments, with `scrambling_offset`. The placeholder bits
  *   x and y of 38.211 clause 6.3.1.1 are the caller's; softqam_gold_sequence() has their scrambling bits.
  *
@@ -80,7 +77,7 @@
 /**@{*/
 /** Raised when programs that were linked with an older library, of 0.4 or later, no longer run. */
 #define SOFTQAM_VERSION_MAJOR 0
-/** Raised when something is added. */
+/** Raised when something is added or, before 1.0, when the source interface changes. */
 #define SOFTQAM_VERSION_MINOR 4
 /** Raised otherwise. */
 #define SOFTQAM_VERSION_PATCH 0
@@ -111,10 +108,10 @@ typedef enum softqam_status {
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
-    /** CUDA for host-memory calls of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols while the GPU is idle, the CPU for all
-     *  others. Looks for a GPU in the first such call or in softqam_context_prepare(). Without a GPU, or once CUDA has
-     *  failed, the CPU does everything and calls still return SOFTQAM_OK. For programs with few CPU cores and large
-     *  batches; where there are many cores the CPU is often faster. */
+    /** CUDA for host-memory calls of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols while the context has no other such call
+     *  on the GPU, the CPU for all others. Looks for a GPU in the first such call or in softqam_context_prepare().
+     * Without a GPU, or once CUDA has failed, the CPU does everything and calls still return SOFTQAM_OK. For programs
+     * with few CPU cores and large batches; where there are many cores the CPU is often faster. */
     SOFTQAM_BACKEND_AUTO = 2
 } softqam_backend;
 
@@ -147,18 +144,18 @@ typedef enum softqam_input_format {
 
 /** The value of each bit. */
 typedef enum softqam_output_format {
-    /** LLRs as int8: the exact max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
+    /** LLRs as int8: the max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
      *  +-llr_limit. -128 never appears. */
     SOFTQAM_OUTPUT_S8 = 0,
     /** LLRs as int16, for decoders and soft buffers of 16 bits: as s8, with larger limits. */
     SOFTQAM_OUTPUT_S16 = 1,
-    /** LLRs as IEEE-754 binary16: the exact max-log LLR in nats, rounded to nearest even. */
+    /** LLRs as IEEE-754 binary16: the max-log LLR in nats, rounded to nearest even. */
     SOFTQAM_OUTPUT_F16 = 2,
-    /** LLRs as IEEE-754 binary32: the exact max-log LLR in nats. */
+    /** LLRs as IEEE-754 binary32: the max-log LLR in nats. */
     SOFTQAM_OUTPUT_F32 = 3,
-    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: the bytes of liquid-dsp 1.5 in 3GPP bit order. They
-     *  differ from liquid-dsp's in one byte of two of the 256 decision regions, where liquid-dsp overlooks a neighbour
-     *  (0.9 % of uniform symbols). 255 is a certain 0, 0 a certain 1, 127 undecided. There is no noise variance,
+    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: the bytes of liquid-dsp 1.5 in 3GPP bit order, but
+     *  for one byte in two of the 256 decision regions, where liquid-dsp overlooks a neighbour (0.9 % of uniform
+     *  symbols). 255 is a certain 0, 0 a certain 1, 127 undecided. There is no noise variance,
      *  which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
@@ -200,23 +197,23 @@ typedef struct softqam_demodulator softqam_demodulator;
 typedef struct softqam_context_config {
     softqam_backend backend; /**< default SOFTQAM_BACKEND_CPU */
     /** CPU threads that may work on one call, the calling thread included: at most 1024. 0, the default: one per CPU in
-     * `cpus`. The other threads are started when a call first needs them. 1: no other threads; any number of the
-     * caller's threads may demodulate at once, which is what a receiver wants. CUDA stages pageable memory with these
-     * threads. */
+     * `cpus`. The other threads are started when a call first needs them; where that fails, calls run on the calling
+     * thread and softqam_context_prepare() says why. 1: no other threads, which is what a receiver wants. CUDA stages
+     * pageable memory with these threads. */
     unsigned n_threads;
     /** CPUs that the context's threads run on: n_cpus numbers, 0 to 1023. NULL, the default: those that the thread
      * calling softqam_context_create() may run on. */
     const unsigned *cpus;
     unsigned n_cpus; /**< length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
-     *  99: SCHED_FIFO with that priority, for which the process needs the right. */
+     *  99: SCHED_FIFO with that priority, which needs CAP_SYS_NICE or RLIMIT_RTPRIO. */
     int thread_priority;
-    /** CUDA: ordinal of the device. -1, the default: the device that is current in the thread that first needs one. */
+    /** CUDA: ordinal of the device. -1, the default: the device that is current in the first call that needs one. */
     int device;
     /** CUDA: length of `devices`, 1 to 64; or SOFTQAM_ALL_DEVICES with `devices` NULL, for all devices of this machine;
      *  or 0, the default, for the one device that `device` names. */
     unsigned n_devices;
-    /** CUDA: ordinals of n_devices different devices that share host-memory calls; `device` is -1 then. Default NULL.
+    /** CUDA: ordinals of n_devices different devices that share host-memory calls; `device` must be -1. Default NULL.
      */
     const int *devices;
     /** CUDA: chunks of a host-memory call that are in flight on a device at once, each on its own stream, 1 to 64. 0,
@@ -241,8 +238,8 @@ typedef struct softqam_context_config {
 SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
 /**
- * Makes a context. Starts no thread and allocates no device memory; with SOFTQAM_BACKEND_CUDA it looks whether the
- * devices exist.
+ * Makes a context. Starts no thread and allocates no device memory; with SOFTQAM_BACKEND_CUDA it checks
+ * that the devices exist.
  *
  * @param context  receives the object, or NULL on failure; the caller ends it with softqam_context_destroy()
  * @param config   the settings, read during the call only; NULL: the defaults
@@ -298,8 +295,7 @@ SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, uns
  */
 SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
-/** Settings of a demodulator. Fill it with softqam_demodulator_config_init(), or zero it: 0 is every field's default.
- */
+/** Settings of a demodulator. Fill it with softqam_demodulator_config_init(), or zero it: 0 selects each default. */
 typedef struct softqam_demodulator_config {
     /** Where the work is done; the demodulator holds on to it. NULL, the default: a context with default settings that
      *  all demodulators without one of their own share. */
@@ -317,7 +313,8 @@ typedef struct softqam_demodulator_config {
      *  are in nats: 0 or 1. */
     float llr_scale;
     /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: of sums in soft buffers, 1 to 65504 and a binary16
-     * number; LLRs themselves reach 65504. 0, the default: the largest. 0 for the other formats. */
+     *  number; LLRs themselves reach 65504, and one beyond the limit stays as it is when added to. 0, the default: the
+     *  largest. 0 for the other formats. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -352,9 +349,10 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * @param out          receives softqam_output_nbytes() bytes: each symbol's values, b0 first; any alignment; must not
  *                     overlap the inputs
  *
- * Each symbol is demodulated on its own: the bytes depend neither on its neighbours nor on how calls are split.
+ * Each symbol is demodulated on its own: the bytes depend neither on its neighbours nor on how calls are split
+ * (pi/2-BPSK: at even symbols).
  *
- * **LLRs (s8, s16, f16, f32).** Exact max-log, with r the symbol and x over the constellation's points:
+ * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
  * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. In nats, before it is rounded to the
  * format, it is within 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| of that, v being the bit's component, for |v| <= 1e38;
@@ -369,8 +367,6 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256.
  * - A symbol with a component that is NaN or infinite (after scaling) is an erasure: its bytes are 127.
  * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
- * - Four of the eight bytes are always saturated: with this fixed scale only the two bits of each axis whose decision
- *   boundaries are next to the sample can be anything but certain.
  *
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
  * (rounding mode, flushing of subnormals, trapping exceptions) does not matter and is restored; exception flags may be
@@ -379,7 +375,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
  *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, with CUDA, a buffer is device
- *         memory (only the first segment's buffers are looked at). Nothing was written;
+ *         memory. Nothing was written;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA: this build has no code for a device of the context;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, the latter for
  *         lack of memory. The contents of `out` are undefined, nothing writes there any more, and the demodulator may
@@ -440,9 +436,9 @@ typedef struct softqam_layer {
  *   beyond the limit before, an infinity or a NaN, stays as it is: a filler of 127 with a limit of 120, for example.
  * - An erasure's LLRs are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
- *   bit. So all backends give the same bytes, however a codeword is cut into segments and calls that come in order;
+ *   bit. All backends give the same bytes, however a codeword is cut into segments and calls that come in order;
  *   without repetition, in any order. A receiver that adds by n instead may get other values where a repeated sum is
- *   limited on the way. Calls with repetition use one CPU thread.
+ *   limited on the way. Calls with repetition use one CPU thread, and are slow on a GPU.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -450,18 +446,18 @@ typedef struct softqam_layer {
 typedef struct softqam_codeword {
     /** G: bits of the codeword, a multiple of n_layers * Qm, at most 2^32 - 1. */
     uint64_t n_bits;
-    /** Code block r's values begin block_stride * r values behind this pointer; any alignment. NULL where block_buffers
-     *  is given. */
+    /** Code block r's values begin at block_stride * r values from this pointer; any alignment. NULL where
+     * block_buffers is given. */
     void *buffers;
     /** From one code block's first value to the next one's, counted in values, code blocks that are not transmitted
-     *  included: at least the longest E_r, or n_cb. 0: transmitted code blocks lie one behind the other. 0 with
-     *  block_buffers. */
+     *  included: at least the longest E_r, or n_cb. 0: transmitted code blocks are contiguous. Must be 0
+     *  with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL among them drops that code block's
      *  LLRs. */
     void *const *block_buffers;
     /** C: code blocks of the transport block, those not transmitted included; 1 to 65535. 0: the segment has no
-     *  codeword, its LLRs go to segment.out, and the other fields are 0. */
+     *  codeword, its LLRs go to segment.out, and the other fields must be 0. */
     uint32_t n_code_blocks;
     /** 0: all code blocks are transmitted. Else 1 to 32 code block groups, of which `cbgti` says which are transmitted.
      *  3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1: with M = min(n_cbg, C) groups, the first C mod M groups have
@@ -473,14 +469,14 @@ typedef struct softqam_codeword {
     uint32_t deinterleave;
     /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
      *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer. The LLRs go to soft
-     *  buffers then, as described above, and `deinterleave` is 1. 0: E_r values as they come, and the fields below are
-     *  0. */
+     *  buffers, as described above; `deinterleave` must be 1. 0: no soft buffers, E_r values in order; the fields below
+     *  must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
-    uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c */
-    uint32_t n_fillers;    /**< K - K'; all within n_cb, and less than that if the codeword has bits */
-    /** What fillers are set to with combine 0: a value of the output format, for f16 rounded to one. An LDPC decoder
-     *  takes a filler for a bit that is certainly 0: the largest LLR it knows. */
+    uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
+    uint32_t n_fillers;    /**< fillers within n_cb: K - K', or fewer in a limited buffer; fewer than n_cb */
+    /** What fillers are set to with combine 0, stored as given: a value of the output format (for f16 rounded to one),
+     *  whatever config.sign is. A decoder wants its largest LLR for a certain 0; the default is 0. */
     float filler_value;
     /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, which is added to
      *  it. */
@@ -510,7 +506,7 @@ SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codewo
 /** A run of one codeword's symbols: the whole codeword, an OFDM symbol's resource elements, or any other part.
  * Zero-initialise it; 0 selects each field's default.
  *
- * The output equals demodulating the symbols, then descrambling, then de-interleaving. SOFTQAM_OUTPUT_U8 takes one
+ * The output equals demodulating, descrambling, de-interleaving and rate recovery in turn. SOFTQAM_OUTPUT_U8 takes one
  * layer in symbol order, without descrambling and codeword. */
 typedef struct softqam_segment {
     /** Symbols of this segment, of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
@@ -524,10 +520,9 @@ typedef struct softqam_segment {
     /** Receives the values, b0 of the first symbol first; any alignment. NULL for a segment with a codeword. */
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
-     *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2: bit k of symbol i goes to value k * plane_stride + i; at
-     *  least n_symbols. For a code block of E bits it is E / Qm. The gaps between the planes are not written, but no
-     *  input may lie there. BPSK and pi/2-BPSK have one plane, which is symbol order. 0 for a segment with a codeword.
-     */
+     *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of symbol i goes
+     * to value k * plane_stride + i; at least n_symbols; E / Qm for a code block of E bits. The gaps between the planes
+     * are not written, but no input may lie there. Must be 0 with a codeword. */
     size_t plane_stride;
     /** From one symbol of a layer to its next, counted in symbols (in components, where I and Q lie apart): the number
      *  of layers or antennas where these are interleaved. 0 stands for 1. */
@@ -546,7 +541,7 @@ typedef struct softqam_segment {
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1. Erasures stay +0; an
      *  LLR of exactly 0 becomes -0 in f16 and f32. 0: LLRs are not descrambled. */
     unsigned descramble;
-    uint32_t c_init;           /**< of the Gold sequence, 0 to 2^31 - 1; 0 without descramble */
+    uint32_t c_init;           /**< of the Gold sequence, 0 to 2^31 - 1; must be 0 without descramble */
     uint32_t reserved_word;    /**< 0 */
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
     uint64_t reserved[8];      /**< 0 */
@@ -565,8 +560,8 @@ typedef struct softqam_segment {
  *     segment.c_init = c_init;
  *     segment.codeword.n_bits = G;
  *     segment.codeword.n_code_blocks = C;
- *     segment.codeword.buffers = soft_buffers;
- *     segment.codeword.block_stride = soft_buffer_values;
+ *     segment.codeword.buffers = llrs;                      // E_r values of each code block
+ *     segment.codeword.block_stride = block_stride;
  *     segment.codeword.deinterleave = 1;
  *     for (size_t t = 0; t < n_ofdm_symbols; t++) {
  *         segment.n_symbols = 2 * n_elements[t];
@@ -579,15 +574,17 @@ typedef struct softqam_segment {
  *     }
  *
  * @param demodulator  formats, scales and sign
- * @param segments     n_segments segments. No output may overlap another output or an input; the gaps that strides
- *                     leave count as part of both. Alignment as for softqam_demodulate()
+ * @param segments     n_segments segments. No output may overlap an input or another output, but segments of one
+ *                     codeword share its buffers; the gaps that strides leave count as part of both. Alignment as for
+ *                     softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
  *         not 0; where a field is out of its range, contradicts another, or is not supported by this version; where a
  *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
  *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of a segment's
- *         `out`, `buffers` or `block_buffers` with its inputs are found; other overlaps are the caller's to avoid.
+ *         `out`, `buffers` or `block_buffers` with its inputs are found, with CUDA device memory in the first segment;
+ *         the rest is the caller's to avoid.
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
@@ -640,7 +637,7 @@ SOFTQAM_API void softqam_host_free(void *memory);
  * @param first_bit  n of the first bit; any position costs the same
  * @param n_bits     any number; with 0 nothing is done and `bits` may be NULL
  * @param bits       receives (n_bits + 7) / 8 bytes: c(first_bit + k) is bit k % 8, counted from the lowest, of byte
- *                   k / 8; the bits behind the last one are 0. Any alignment
+ *                   k / 8; the bits after the last one are 0. Any alignment
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  c_init is larger than 2^31 - 1, or `bits` is NULL.
  */
@@ -673,8 +670,8 @@ SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
 /** @param demodulator  the demodulator
- * @return one line for people, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; with CUDA's
- * error where the CPU has taken over from a GPU; "" for NULL. Lives as long as the demodulator. */
+ * @return one human-readable line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; with
+ * CUDA's error where the CPU has taken over from a GPU; "" for NULL. Lives as long as the demodulator. */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
 /** @param status  a status

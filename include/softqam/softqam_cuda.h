@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_cuda.h
- * softqam for callers whose symbols are on the GPU already. Needs CUDA's headers; softqam.h does not.
+ * softqam for callers whose symbols are on the GPU already. Needs CUDA's headers; softqam.h does not. Streams and
+ * pointers may come from any CUDA runtime of the program, or from the driver in the device's primary context.
  */
 #ifndef SOFTQAM_SOFTQAM_CUDA_H
 #define SOFTQAM_SOFTQAM_CUDA_H
@@ -17,8 +18,7 @@ extern "C" {
  * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns.
  *
  * The kernel runs on the context's device. If the context has several, it runs on the one that is current in the
- * calling thread, or on the first if none of them is. A program that makes only such calls has no threads of the
- * library's, no pinned memory, and no device memory beside the kernels.
+ * calling thread, or on the first if none of them is. Such calls use no threads and no buffers of the library.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
@@ -28,12 +28,12 @@ extern "C" {
  * @param n_symbols    any number; with 0 nothing is enqueued and the pointers may be NULL
  * @param d_out        receives softqam_output_nbytes() bytes, those of softqam_demodulate(), in such memory; aligned to
  *                     the size of a value; fastest at 16 bytes; must not overlap the inputs
- * @param stream       a stream of that device; 0: its default stream
+ * @param stream       a stream of that device; 0: the legacy default stream
  *
- * Formats, sign, special values and erasures are those of softqam_demodulate(). The call allocates nothing and
- * synchronises nothing. It can be captured in a CUDA graph once softqam_context_prepare() has loaded the kernels. The
- * memory must stay valid until the stream has passed the kernel; the demodulator may be destroyed before. The device
- * that is current in the calling thread does not change.
+ * Formats, sign, special values and erasures are those of softqam_demodulate(). Once
+ * softqam_context_prepare() has loaded the kernels, the call neither allocates nor synchronises, and can be captured in
+ * a CUDA graph. The memory must stay valid until the stream has passed the kernel; the demodulator may be destroyed
+ * before. The device that is current in the calling thread does not change.
  *
  * @return SOFTQAM_OK: enqueued; errors of the execution appear in the caller's next synchronisation;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be, or misaligned; d_noise_var is given where
@@ -49,8 +49,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 
 /**
  * Demodulates many segments in device memory, in the caller's stream: softqam_demodulate_segments() for device
- * pointers. Enqueues one kernel for as many segments as fit into its arguments (140, or 12 before CUDA 12.1), and
- * returns. The kernel finds the code blocks of a codeword itself: a slot's codeword is one segment.
+ * pointers. Enqueues one kernel for every 140 segments (12 with soft buffers, or with a toolkit or driver before
+ * CUDA 12.1), and returns. The kernel finds the code blocks of a codeword itself: a slot's codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
  * @param segments     n_segments segments in host memory, read during the call only. The pointers in them, including
@@ -80,7 +80,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * @param d_segments    descriptors as for softqam_cuda_demodulate_segments(), in memory that the device reaches,
  *                      aligned to 8 bytes: written by an earlier kernel or copy of the stream, or by the host before
  *                      the graph is launched. Fields that are not used must be 0. There is room for max_segments;
- *                      the contents behind the last one do not matter
+ *                      the contents after the last one do not matter
  * @param d_n_segments  how many there are, likewise; those from max_segments on are left out
  * @param max_segments  largest number of segments; 0 enqueues nothing
  * @param max_symbols   largest number of symbols of all segments together; 0 enqueues nothing. It sizes the kernel:
@@ -89,9 +89,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *
  * The host cannot check these descriptors. Invalid pointers, strides and alignments are undefined behaviour. A segment
  * with an unknown modulation, or one that does not suit the output format, is left out; n_layers is limited to
- * SOFTQAM_MAX_LAYERS; symbols behind a codeword's end are left out; with u8 `descramble` is ignored, and layers, planes
- * and codewords must not be set. Never are more symbols demodulated than the segments have, nor much more than
- * max_symbols, nor more than 2^31 of one segment.
+ * SOFTQAM_MAX_LAYERS; symbols beyond a codeword's end, and beyond 2^31 of one segment, are left out; with u8
+ * `descramble` is ignored, and layers, planes and codewords must not be set.
  *
  * @return SOFTQAM_OK: enqueued;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned;

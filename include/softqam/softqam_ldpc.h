@@ -14,9 +14,7 @@
 extern "C" {
 #endif
 
-/** What a grant says about a transport block on LDPC: the arguments of softqam_codeword_init_ldpc(). Zero-initialise
- * it.
- */
+/** What a grant says about an LDPC transport block. Zero-initialise it. */
 typedef struct softqam_ldpc_grant {
     /** G: bits of the codeword that this transmission has for the transport block, a multiple of n_layers *
      *  bits_per_symbol, 1 to 2^32 - 1. UCI on PUSCH takes its bits from it: 3GPP TS 38.212 clause 6.2.7. */
@@ -27,8 +25,8 @@ typedef struct softqam_ldpc_grant {
     /** 1 or 2. 0: chosen by tb_size and code_rate, as 38.212 clauses 6.2.2 and 7.2.2 say: base graph 2 if A <= 292, or
      *  A <= 3824 and R <= 0.67, or R <= 0.25; else base graph 1. */
     uint32_t base_graph;
-    /** R * 1024 of the first transmission of the transport block: the target code rate in the MCS tables of 38.214,
-     * such as 682.5; above 0 and below 1024. Only with base_graph 0; else 0. */
+    /** **R * 1024** of the first transmission of the transport block: the target code rate in the MCS tables of 38.214,
+     * such as 682.5; at least 1 and below 1024. Only with base_graph 0; else 0. */
     float code_rate;
     uint32_t rv;              /**< rv_id: redundancy version of this transmission, 0 to 3 */
     uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
@@ -77,12 +75,12 @@ typedef struct softqam_ldpc {
  * first transmission.
  *
  * @param codeword  receives the codeword
- * @param ldpc      receives what the decoder needs; NULL if nobody wants it
+ * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  codeword or grant is NULL; a field of the grant is out of its
- *         range or contradicts another; B is no multiple of C, which holds for all sizes of 38.214; C exceeds 65535;
- *         N_ref is 0. Then nothing is written.
+ *         range or contradicts another; B is not a multiple of C, which no size of 38.214 causes; C exceeds 65535;
+ *         N_ref is 0. Nothing was written.
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);

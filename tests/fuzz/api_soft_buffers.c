@@ -112,7 +112,7 @@ static bool is_grant(const softqam_ldpc_grant *grant)
 {
     const uint32_t Q_m = grant->bits_per_symbol;
     const bool is_Q_m = Q_m == 1 || (Q_m >= 2 && Q_m <= 10 && Q_m % 2 == 0);
-    const bool has_rate = grant->code_rate > 0 && grant->code_rate < 1024;
+    const bool has_rate = grant->code_rate >= 1 && grant->code_rate < 1024;
     const bool has_no_rate = fpclassify(grant->code_rate) == FP_ZERO;
     const uint64_t *reserved = grant->reserved;
     return is_Q_m && grant->n_layers >= 1 && grant->n_layers <= SOFTQAM_MAX_LAYERS && grant->n_bits > 0 &&
