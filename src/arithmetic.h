@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* THE arithmetic: what every backend computes, defined once. It is written in the operations of a SIMD header, which
+/* THE arithmetic: what every backend computes, defined once; kernels do the last step of s8 and s16 by
+ * vec_limited_steps(). It is written in the operations of a SIMD header, which
  * must be included before: simd_scalar.h in portable C, cpu/simd_avx2.h, cpu/simd_avx512.h and cpu/simd_neon.h for
  * several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md beside this derives it.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
- * LLRs: exact max-log. No branch depends on a symbol. */
+ * LLRs: max-log. No branch depends on a symbol. */
 #ifndef SOFTQAM_ARITHMETIC_H
 #define SOFTQAM_ARITHMETIC_H
 
@@ -195,11 +196,11 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
     return vec_mul(vec_add(vec_flip(flushed_i, i_flip), flushed_q), vec_only_slope(table));
 }
 
-/* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: so the lowest byte of the
- * sum's bits is the LLR, if it is within +-127. */
+/* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest bits are
+ * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. */
 VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight) { return vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)); }
 
-/* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit, which is at most 127. */
+/* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */
 VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)
 {
     return vec_min(vec_max(llr_sum(metric, weight), least), most);

@@ -15,7 +15,7 @@ _Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layer
  */
 _Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
                    offsetof(softqam_codeword, reserved) == 72,
-               "check, complete and copy the new field");
+               "check, complete and copy the new field, and set it in softqam_segment_set_call()");
 
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {

@@ -52,15 +52,16 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
 /* SOFTQAM_ERROR_INVALID_ARGUMENT where a segment of a checked list has gains, which kernels do not take yet. */
 softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *list);
 
-/* The same of softqam_segment_of_call()'s segment, all of the list. */
+/* Checks the one segment of a call without segments, which softqam_segment_of_call() or .._set_call() made. */
 softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment);
 
 /* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. A codeword whose
  * values lie side by side becomes `out`. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 
-/* A call with the demodulator's noise layout as one segment. The latter sets only what the CPU backend reads of a
- * segment of one layer without a codeword: to clear all of the structure takes as long as some twenty symbols. */
+/* A call with the demodulator's noise layout as one segment. softqam_segment_set_call() sets only what the CPU backend
+ * reads of a segment of one layer without a codeword: to clear all of the structure takes as long as some twenty
+ * symbols. */
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out);
 void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,

@@ -43,7 +43,7 @@ typedef struct softqam_soft_table {
 enum { LINEAR_FRACTION_BITS = 16 };
 
 /* They decide for components up to this one where no value is within LINEAR_ERROR_BOUND of an integer:
- * demodulate_soft_bits(), in which both axes and some twenty roundings take part, differs from them by less. README.md
+ * soft_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by less. README.md
  * has the figures. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
@@ -84,7 +84,7 @@ typedef struct softqam_llr_table {
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
 
 /* The process's table of a modulation with so many bits an axis; 0, which stands for BPSK and pi/2-BPSK, has that of 1.
- * All are built at the first call, which must have the usual floating-point environment (cpu/float_environment.h). */
+ * All are built at the first call, which must have the usual floating-point environment (float_environment.h). */
 const softqam_llr_table *softqam_llr_table_of(int axis_bits);
 
 #endif

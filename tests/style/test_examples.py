@@ -12,13 +12,14 @@ import sys
 # What an example uses without saying where it comes from, by a line that only this example has. None: it is of an older
 # version.
 CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; extern size_t soft_buffer_values; "
-BUFFERS = "extern softqam_segment segment; extern int8_t *soft_buffers; extern softqam_demodulator *demodulator; "
+BUFFERS = ("extern softqam_segment segment; extern int8_t *soft_buffers; extern softqam_demodulator *demodulator; "
+           "extern softqam_status status; ")
 DECLARATIONS = {
     "softqam_create(&demodulator": None,
     "// as often as you like": "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
     "/* host memory, as often as you like */":
         "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
-    "n_ofdm_symbols": CODEWORD + "extern int8_t *soft_buffers; extern float *const *symbols, *const *noise_var; "
+    "n_ofdm_symbols": CODEWORD + "extern int8_t *llrs; extern size_t block_stride; extern float *const *symbols, *const *noise_var; "
                       "extern size_t n_ofdm_symbols, *n_elements; extern softqam_demodulator *demodulator; "
                       "extern softqam_status status;",
     "/* zero selects each field's default */": CODEWORD + "extern int8_t *llrs; extern const float *symbols, *noise_var; "
