@@ -15,7 +15,6 @@ CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; ex
 BUFFERS = ("extern softqam_segment segment; extern int8_t *soft_buffers; extern softqam_demodulator *demodulator; "
            "extern softqam_status status; ")
 DECLARATIONS = {
-    "softqam_create(&demodulator": None,
     "// as often as you like": "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
     "/* host memory, as often as you like */":
         "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
@@ -68,8 +67,6 @@ def main():
             wrong.append(f"{place}: an example that {'no' if not keys else 'more than one'} entry of DECLARATIONS is for")
             continue
         unused.pop(keys[0], None)
-        if DECLARATIONS[keys[0]] is None:
-            continue
         body = "".join(line + "\n" for line in text.splitlines() if line.strip() != "..." and "#include" not in line)
         program = ("#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
                    "\nvoid example(void);\nvoid example(void)\n{\n" + body + "}\n")
