@@ -150,12 +150,12 @@ typedef struct gains_ahead {
     const float *last;  /* noise values of the last step */
 } gains_ahead;
 
-VEC void compute_gains(int m, softqam_output_format output, size_t n_step, const llr_constants *constants,
-                       const float *noise, gains_ahead *ahead, tile_ranges *ranges)
+VEC void compute_gains(int m, softqam_output_format output, softqam_noise_kind kind, size_t n_step,
+                       const llr_constants *constants, const float *noise, gains_ahead *ahead, tile_ranges *ranges)
 {
-    ahead->at[0] = step_gain_weights(output, m > 0 && n_step == LANES, constants, noise, ranges);
+    ahead->at[0] = step_gain_weights(output, kind, m > 0 && n_step == LANES, constants, noise, ranges);
     if (n_step == PLANE_SYMBOLS)
-        ahead->at[1] = step_gain_weights(output, false, constants, noise + LANES, ranges);
+        ahead->at[1] = step_gain_weights(output, kind, false, constants, noise + LANES, ranges);
 }
 
 VEC const float *next_noise(const gains_ahead *ahead, const float *noise, size_t n_step)
@@ -165,17 +165,17 @@ VEC const float *next_noise(const gains_ahead *ahead, const float *noise, size_t
 
 /* A step's two registers of components are of its first LANES / 2 symbols and of the others; or, BPSK's, its I and its
  * Q. */
-VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact, bool has_gains,
+VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind, bool is_exact,
                   const llr_constants *constants, llr_position at, gains_ahead *ahead, tile_ranges *ranges)
 {
     const vec_f32 first = vec_load_f32(at.components), second = vec_load_f32(at.components + LANES);
     vec_f32 a = m == 0 ? vec_evens(first, second) : first, b = m == 0 ? vec_odds(first, second) : second, weight;
-    if (!has_gains) {
-        weight = step_weight(output, is_exact, m > 0, constants, at.noise, ranges);
+    if (!softqam_has_gains(kind)) {
+        weight = step_weight(output, kind, is_exact, m > 0, constants, at.noise, ranges);
     } else {
         const vec_f32 inverse_gain = ahead->at[0].inverse_gain;
         weight = ahead->at[0].weight;
-        compute_gains(m, output, LANES, constants, next_noise(ahead, at.noise, LANES), ahead, ranges);
+        compute_gains(m, output, kind, LANES, constants, next_noise(ahead, at.noise, LANES), ahead, ranges);
         a = vec_mul(a, m == 0 ? inverse_gain : vec_twice_lower(inverse_gain));
         b = vec_mul(b, m == 0 ? inverse_gain : vec_twice_upper(inverse_gain));
     }
@@ -213,10 +213,11 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
 }
 
 /* Two steps of de-interleaved s8 at once. */
-VEC void double_step(int m, bool is_exact, bool has_gains, const llr_constants *constants, llr_position at,
+VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_constants *constants, llr_position at,
                      gains_ahead *ahead, tile_ranges *ranges)
 {
     const softqam_output_format output = SOFTQAM_OUTPUT_S8;
+    const bool has_gains = softqam_has_gains(kind);
     const vec_u32 none = vec_splat_u32(0);
     shifted_bits shifted;
     vec_f32 from[4], components[4], weights[2], inverse_gains[2];
@@ -230,11 +231,11 @@ VEC void double_step(int m, bool is_exact, bool has_gains, const llr_constants *
     VEC_UNROLL
     for (int k = 0; k < 2; k++) {
         const float *noise = at.noise + k * LANES * (int)at.noise_step;
-        weights[k] = has_gains ? ahead->at[k].weight : step_weight(output, is_exact, false, constants, noise, ranges);
+        weights[k] = has_gains ? ahead->at[k].weight : step_weight(output, kind, is_exact, false, constants, noise, ranges);
         inverse_gains[k] = ahead->at[k].inverse_gain;
     }
     if (has_gains) {
-        compute_gains(m, output, PLANE_SYMBOLS, constants, next_noise(ahead, at.noise, PLANE_SYMBOLS), ahead, ranges);
+        compute_gains(m, output, kind, PLANE_SYMBOLS, constants, next_noise(ahead, at.noise, PLANE_SYMBOLS), ahead, ranges);
         VEC_UNROLL
         for (int q = 0; q < 4; q++)
             components[q] = vec_mul(components[q], vec_plane_weights(inverse_gains, q));
@@ -259,26 +260,45 @@ VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
     return layout == SOFTQAM_LLRS_IN_PLANES && output == SOFTQAM_OUTPUT_S8 ? PLANE_SYMBOLS : LANES;
 }
 
-VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact, bool has_gains,
-                         bool has_ahead, const llr_constants *constants, llr_position at, size_t n_symbols)
+VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind,
+                         bool is_exact, bool has_ahead, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const size_t n_step = step_symbols(output, layout);
     tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
     const vec_f32 none = vec_splat(0.0f);
     gains_ahead ahead = {{{none, none}, {none, none}}, at.noise + (n_symbols - n_step)};
-    if (has_gains)
-        compute_gains(m, output, n_step, constants, at.noise, &ahead, &ranges);
-    if (constants->noise_kind == SOFTQAM_ONE_WEIGHT)
+    at.noise_step = kind != SOFTQAM_ONE_WEIGHT;
+    if (softqam_has_gains(kind))
+        compute_gains(m, output, kind, n_step, constants, at.noise, &ahead, &ranges);
+    if (kind == SOFTQAM_ONE_WEIGHT)
         ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
     do {
         if (has_ahead)
             prefetch_outputs(at.ahead, n_step * at.ahead_nbytes);
         if (n_step == PLANE_SYMBOLS)
-            double_step(m, is_exact, has_gains, constants, at, &ahead, &ranges);
+            double_step(m, kind, is_exact, constants, at, &ahead, &ranges);
         else
-            llr_step(m, output, layout, is_exact, has_gains, constants, at, &ahead, &ranges);
+            llr_step(m, output, layout, kind, is_exact, constants, at, &ahead, &ranges);
     } while (next_step(m, n_step, &at, &n_symbols));
     return ranges;
+}
+
+/* On the fast path. Short steps have a loop for each frequent kind of noise: to branch in each step costs up to 20 %. */
+VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layout layout,
+                          const llr_constants *constants, llr_position at, size_t n_symbols)
+{
+    const softqam_noise_kind kind = constants->noise_kind;
+    const bool is_short = m <= 2, is_n0 = kind == SOFTQAM_GAINS_N0;
+    if (fuses_gains(m) && softqam_has_gains(kind))
+        return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
+                        at, n_symbols);
+    if (layout == SOFTQAM_LLRS_IN_PLANES && at.ahead_nbytes > 0)
+        return llr_tile(m, output, layout, kind, false, true, constants, at, n_symbols);
+    if (is_short && kind == SOFTQAM_NOISE_N0)
+        return llr_tile(m, output, layout, SOFTQAM_NOISE_N0, false, false, constants, at, n_symbols);
+    if (is_short && kind == SOFTQAM_ONE_WEIGHT)
+        return llr_tile(m, output, layout, SOFTQAM_ONE_WEIGHT, false, false, constants, at, n_symbols);
+    return llr_tile(m, output, layout, kind, false, false, constants, at, n_symbols);
 }
 
 /* `self` is the loop that this is. */
@@ -313,18 +333,14 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
         /* No tile is shorter than a step. */
         n = n_symbols < n + n_step ? n_symbols : n;
         if (!is_exact) {
-            const tile_ranges ranges = has_gains && fuses_gains(m)
-                                           ? llr_tile(m, output, layout, false, true, false, &constants, at, n)
-                                       : layout == SOFTQAM_LLRS_IN_PLANES && at.ahead_nbytes > 0
-                                           ? llr_tile(m, output, layout, false, false, true, &constants, at, n)
-                                           : llr_tile(m, output, layout, false, false, false, &constants, at, n);
+            const tile_ranges ranges = fast_tile(m, output, layout, &constants, at, n);
             is_exact = !are_ranges_exact(m, output, call, &ranges);
         }
         if (is_exact && has_gains && fuses_gains(m))
             loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),
                             at.symbol_nbytes);
         else if (is_exact)
-            llr_tile(m, output, layout, true, false, false, &constants, at, n);
+            llr_tile(m, output, layout, constants.noise_kind, true, false, &constants, at, n);
         at = llr_position_after(m, at, (ptrdiff_t)n);
         n_symbols -= n;
     }

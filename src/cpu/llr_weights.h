@@ -115,8 +115,8 @@ VEC const float *gains_of(const llr_constants *constants, const float *noise)
 }
 
 /* Those of the fast path, which notes them. */
-VEC gain_weights step_gain_weights(softqam_output_format output, bool is_twice, const llr_constants *constants,
-                                   const float *noise, tile_ranges *ranges)
+VEC gain_weights step_gain_weights(softqam_output_format output, softqam_noise_kind kind, bool is_twice,
+                                   const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     const float *gains = gains_of(constants, noise);
     const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
@@ -125,16 +125,15 @@ VEC gain_weights step_gain_weights(softqam_output_format output, bool is_twice, 
     const vec_f32 scale = vec_mul(vec_mul(constants->steps_per_nat, gain), gain);
     ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
                                    vec_bits(are_steps(output) ? scale : vec_abs(scale)));
-    const vec_f32 weight = __builtin_expect(constants->noise_kind == SOFTQAM_GAINS_N0, 1) ? vec_div(scale, values)
-                                                                                          : vec_mul(scale, values);
+    const vec_f32 weight =
+        __builtin_expect(kind == SOFTQAM_GAINS_N0, 1) ? vec_div(scale, values) : vec_mul(scale, values);
     return (gain_weights){noted_weight(output, constants, weight, values, ranges), inverse_gain};
 }
 
 /* The weights of a step, in the same order, where it has no gains or has been divided by them. */
-VEC vec_f32 step_weight(softqam_output_format output, bool is_exact, bool is_twice, const llr_constants *constants,
-                        const float *noise, tile_ranges *ranges)
+VEC vec_f32 step_weight(softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_twice,
+                        const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
-    const softqam_noise_kind kind = constants->noise_kind;
     const vec_f32 scale = constants->steps_per_nat;
     if (kind == SOFTQAM_ONE_WEIGHT)
         return constants->weight;
