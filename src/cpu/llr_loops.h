@@ -165,8 +165,9 @@ VEC const float *next_noise(const gains_ahead *ahead, const float *noise, size_t
 
 /* A step's two registers of components are of its first LANES / 2 symbols and of the others; or, BPSK's, its I and its
  * Q. */
-VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind, bool is_exact,
-                  const llr_constants *constants, llr_position at, gains_ahead *ahead, tile_ranges *ranges)
+VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind,
+                  bool is_exact, const llr_constants *constants, llr_position at, gains_ahead *ahead,
+                  tile_ranges *ranges)
 {
     const vec_f32 first = vec_load_f32(at.components), second = vec_load_f32(at.components + LANES);
     vec_f32 a = m == 0 ? vec_evens(first, second) : first, b = m == 0 ? vec_odds(first, second) : second, weight;
@@ -231,11 +232,13 @@ VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_co
     VEC_UNROLL
     for (int k = 0; k < 2; k++) {
         const float *noise = at.noise + k * LANES * (int)at.noise_step;
-        weights[k] = has_gains ? ahead->at[k].weight : step_weight(output, kind, is_exact, false, constants, noise, ranges);
+        weights[k] =
+            has_gains ? ahead->at[k].weight : step_weight(output, kind, is_exact, false, constants, noise, ranges);
         inverse_gains[k] = ahead->at[k].inverse_gain;
     }
     if (has_gains) {
-        compute_gains(m, output, kind, PLANE_SYMBOLS, constants, next_noise(ahead, at.noise, PLANE_SYMBOLS), ahead, ranges);
+        compute_gains(m, output, kind, PLANE_SYMBOLS, constants, next_noise(ahead, at.noise, PLANE_SYMBOLS), ahead,
+                      ranges);
         VEC_UNROLL
         for (int q = 0; q < 4; q++)
             components[q] = vec_mul(components[q], vec_plane_weights(inverse_gains, q));
@@ -261,7 +264,8 @@ VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
 }
 
 VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind,
-                         bool is_exact, bool has_ahead, const llr_constants *constants, llr_position at, size_t n_symbols)
+                         bool is_exact, bool has_ahead, const llr_constants *constants, llr_position at,
+                         size_t n_symbols)
 {
     const size_t n_step = step_symbols(output, layout);
     tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
@@ -283,7 +287,8 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
     return ranges;
 }
 
-/* On the fast path. Short steps have a loop for each frequent kind of noise: to branch in each step costs up to 20 %. */
+/* On the fast path. Short steps have a loop for each frequent kind of noise: to branch in each step costs up to 20 %.
+ */
 VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layout layout,
                           const llr_constants *constants, llr_position at, size_t n_symbols)
 {
@@ -334,7 +339,8 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
         n = n_symbols < n + n_step ? n_symbols : n;
         if (!is_exact) {
             const tile_ranges ranges = fast_tile(m, output, layout, &constants, at, n);
-            is_exact = !are_ranges_exact(m, output, call, &ranges);
+            is_exact = !are_ranges_exact(m, output, call, &ranges, at.components,
+                                         has_gains ? gains_of(&constants, at.noise) : NULL, n);
         }
         if (is_exact && has_gains && fuses_gains(m))
             loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),

@@ -6,46 +6,51 @@
 
 #include "llr_stores.h"
 
-/* The largest values of a fast tile, as bits, and the smallest component. */
+/* Of the values of a fast tile, as bits. */
 typedef struct tile_ranges {
-    vec_u32 max_component;
+    vec_u32 components;    /* all bits that any has: without bit 30 all components are below NARROW_COMPONENT_END */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
     vec_u32 max_gain;      /* of the gains' inverses, and of the scale times their squares */
 } tile_ranges;
 
-/* Whether max_component is of sums of two squares: QPSK needs magnitudes for nothing else. */
-VEC bool notes_powers(int m, softqam_output_format output)
-{
-    return m == 1 && fast_range_of(m, output).min_component == 0.0f;
-}
-
-/* What no component exceeds where no sum of the squares of two exceeds `power`, as it is rounded. */
-VEC float max_of_powers(float power) { return sqrtf(power) * 1.001f; }
+#define NARROW_COMPONENT_END 2.0f
 
 VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
 {
-    if (notes_powers(m, output)) {
-        const vec_f32 powers = vec_fma(b, b, vec_mul(a, a));
-        ranges->max_component = vec_max_u32(ranges->max_component, vec_bits(powers));
+    ranges->components = vec_or_u32(ranges->components, vec_or_u32(vec_bits(a), vec_bits(b)));
+    if (fast_range_of(m, output).min_component == 0.0f)
         return;
-    }
     const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
-    ranges->max_component = vec_max_u32(vec_max_u32(ranges->max_component, of_a), of_b);
-    if (fast_range_of(m, output).min_component > 0.0f)
-        ranges->min_component =
-            vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
+    ranges->min_component =
+        vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
+}
+
+/* The largest magnitude of a tile's components, divided by their gains where it has gains. */
+ONCE float largest_component(const float *components, const float *gains, size_t n_symbols)
+{
+    vec_u32 largest = vec_splat_u32(0);
+    for (size_t done = 0; done < n_symbols; done += LANES) {
+        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
+        vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
+        if (gains) {
+            const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), vec_load_for_twice(gains + k));
+            a = vec_mul(a, vec_twice_lower(inverse_gain));
+            b = vec_mul(b, vec_twice_upper(inverse_gain));
+        }
+        largest = vec_max_u32(vec_max_u32(largest, vec_bits(vec_abs(a))), vec_bits(vec_abs(b)));
+    }
+    return float_of_bits(vec_largest_u32(largest));
 }
 
 /* Most tiles are far within the range, which a few comparisons tell. */
 VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_kind kind, const tile_ranges *ranges)
 {
-    const float component_end = 8.0f, gain_end = 0x1p16f, max_metric_of_end = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * 8.0f;
+    const float gain_end = 0x1p16f, max_metric_of_end = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * NARROW_COMPONENT_END;
     const float llr_end = fast_range_of(m, output).llr_end / max_metric_of_end;
     const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
-    const float end = notes_powers(m, output) ? component_end * component_end : component_end;
     const uint32_t base = float_bits(min_weight_of(m, output, kind));
-    return !vec_any_from(ranges->max_component, vec_splat_u32(float_bits(end))) &&
+    return !vec_any_from(vec_shift_left(ranges->components, 1), vec_splat_u32(0x80000000u)) &&
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
            (!softqam_has_gains(kind) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
 }
@@ -59,7 +64,9 @@ VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float 
     return max_gain <= float_bits(gain_end) && max_weight < weight_end; /* a negative one is larger, as bits */
 }
 
-VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loop_call *call, const tile_ranges *ranges)
+/* Whether the fast path was exact for a tile, whose components, and gains if it has any, are these. */
+VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loop_call *call, const tile_ranges *ranges,
+                          const float *components, const float *gains, size_t n_symbols)
 {
     const softqam_noise_kind kind = call->noise_kind;
     const fast_range range = fast_range_of(m, output);
@@ -69,7 +76,6 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
     if (are_ranges_narrow(m, output, kind, ranges))
         return true;
     const uint32_t base = float_bits(min_weight_of(m, output, kind)), above_base = vec_largest_u32(ranges->max_weight);
-    const float largest = float_of_bits(vec_largest_u32(ranges->max_component));
     const uint32_t gain = vec_largest_u32(ranges->max_gain);
     const float weight = float_of_bits(above_base + base);
     if (above_base >= 0x7f800000u - base || (softqam_has_gains(kind) && !are_gains_exact(output, gain, weight)))
@@ -77,8 +83,7 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
     float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
     if (are_steps(output))
         scale = softqam_has_gains(kind) ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
-    return is_fast_exact(m, call->table, range, notes_powers(m, output) ? max_of_powers(largest) : largest, weight,
-                         scale);
+    return is_fast_exact(m, call->table, range, largest_component(components, gains, n_symbols), weight, scale);
 }
 
 /* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but

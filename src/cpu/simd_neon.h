@@ -126,6 +126,7 @@ VEC vec_s32 vec_abs_s32(vec_s32 a) { return vqabsq_s32(a); }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return vqsubq_s32(a, b); }
 VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return vsubq_u32(a, b); }
 VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return veorq_u32(a, b); }
+VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b) { return vorrq_u32(a, b); }
 VEC vec_u32 vec_load_u32(const uint32_t *from) { return vld1q_u32(from); }
 VEC void vec_store_u32(uint32_t *to, vec_u32 a) { vst1q_u32(to, a); }
 

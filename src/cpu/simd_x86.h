@@ -12,6 +12,9 @@
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 
+/* Registers of words and of bytes have one type. */
+#define vec_or_u32 vec_or
+
 /* 16 bytes. */
 typedef __m128i vec_part;
 
