@@ -3,6 +3,7 @@
 #include "demodulator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "config.h"
 #include "error.h"
@@ -101,7 +102,8 @@ static softqam_status run_auto(const softqam_demodulator *demodulator, const sof
 }
 
 /* A checked list of at least one symbol. */
-static softqam_status run(const softqam_demodulator *demodulator, const softqam_segment_list *list)
+static inline __attribute__((always_inline)) softqam_status run(const softqam_demodulator *demodulator,
+                                                                const softqam_segment_list *list)
 {
     switch (demodulator->context->config.backend) {
     case SOFTQAM_BACKEND_CPU:
@@ -122,7 +124,7 @@ softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulato
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
     softqam_status status = softqam_segment_list_check(&list);
-    if (status == SOFTQAM_OK)
+    if (status == SOFTQAM_OK && list.has_block_buffers)
         status = softqam_segment_list_check_block_buffers(&list);
     return status != SOFTQAM_OK || list.n_symbols == 0 ? status : run(demodulator, &list);
 }
@@ -133,12 +135,11 @@ softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const 
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_segment segment;
-    if (demodulator->context->config.backend == SOFTQAM_BACKEND_CPU)
-        softqam_segment_set_call(&segment, &demodulator->params, symbols, noise_var, n_symbols, out);
-    else
-        segment = softqam_segment_of_call(&demodulator->params, symbols, noise_var, n_symbols, out);
-    softqam_segment_list list = softqam_segment_list_of(&demodulator->params, &segment, 1);
-    const softqam_status status = softqam_segment_list_check_call(&list, &segment);
+    softqam_segment_list list;
+    if (demodulator->context->config.backend != SOFTQAM_BACKEND_CPU)
+        memset(&segment, 0, sizeof segment);
+    const softqam_status status =
+        softqam_segment_list_check_call(&list, &segment, &demodulator->params, symbols, noise_var, n_symbols, out);
     return status != SOFTQAM_OK || list.n_symbols == 0 ? status : run(demodulator, &list);
 }
 

@@ -41,27 +41,6 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
     return segment;
 }
 
-void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
-                              const float *noise_var, size_t n_symbols, void *out)
-{
-    segment->n_symbols = n_symbols;
-    segment->first_symbol = segment->scrambling_offset = 0;
-    segment->out = out;
-    segment->plane_stride = segment->symbol_stride = 0;
-    segment->noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0;
-    segment->layers[0].symbols = symbols;
-    segment->layers[0].symbols_q = NULL;
-    segment->layers[0].noise_var = noise_var;
-    segment->layers[0].gain = NULL;
-    segment->n_layers = 0;
-    segment->modulation = SOFTQAM_MODULATION_DEFAULT;
-    segment->noise_form = SOFTQAM_NOISE_FORM_DEFAULT;
-    segment->input_scale = segment->llr_scale = 0.0f;
-    segment->descramble = 0;
-    segment->c_init = 0;
-    segment->codeword.n_code_blocks = segment->codeword.deinterleave = segment->codeword.n_cb = 0;
-}
-
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out)
 {

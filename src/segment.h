@@ -20,6 +20,7 @@ typedef struct softqam_segment_list {
     size_t n_symbols;
     size_t out_nbytes;
     bool has_gains;
+    bool has_block_buffers;
     bool adds;           /* to what stands in soft buffers */
     bool repeats;        /* adds several LLRs to one value, in an order that matters */
     const size_t *marks; /* softqam_segment_list_mark()'s, or NULL */
@@ -52,20 +53,41 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
 /* SOFTQAM_ERROR_INVALID_ARGUMENT where a segment of a checked list has gains, which kernels do not take yet. */
 softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *list);
 
-/* Checks the one segment of a call without segments, which softqam_segment_of_call() or .._set_call() made. */
-softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment);
+/* Checks a call without segments and makes it the only segment of the list, by softqam_segment_set_call(). */
+softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softqam_segment *segment,
+                                               const softqam_params *params, const void *symbols,
+                                               const float *noise_var, size_t n_symbols, void *out);
 
 /* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. A codeword whose
  * values lie side by side becomes `out`. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 
-/* A call with the demodulator's noise layout as one segment. softqam_segment_set_call() sets only what the CPU backend
- * reads of a segment of one layer without a codeword: to clear all of the structure takes as long as some twenty
- * symbols. */
+/* Sets what the CPU backend reads of a segment of one layer without a codeword, with the demodulator's noise layout: to
+ * clear all of the structure takes as long as some twenty symbols. */
+static inline void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
+                                            const float *noise_var, size_t n_symbols, void *out)
+{
+    segment->n_symbols = n_symbols;
+    segment->first_symbol = segment->scrambling_offset = 0;
+    segment->out = out;
+    segment->plane_stride = segment->symbol_stride = 0;
+    segment->noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0;
+    segment->layers[0].symbols = symbols;
+    segment->layers[0].symbols_q = NULL;
+    segment->layers[0].noise_var = noise_var;
+    segment->layers[0].gain = NULL;
+    segment->n_layers = 0;
+    segment->modulation = SOFTQAM_MODULATION_DEFAULT;
+    segment->noise_form = SOFTQAM_NOISE_FORM_DEFAULT;
+    segment->input_scale = segment->llr_scale = 0.0f;
+    segment->descramble = 0;
+    segment->c_init = 0;
+    segment->codeword.n_code_blocks = segment->codeword.deinterleave = segment->codeword.n_cb = 0;
+}
+
+/* A call as one segment. */
 softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
                                         size_t n_symbols, void *out);
-void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
-                              const float *noise_var, size_t n_symbols, void *out);
 
 /* Where the values of a segment's symbols go, from one symbol on. */
 typedef struct softqam_destination {

@@ -63,7 +63,7 @@ static softqam_status check_scrambling(const softqam_params *params, const softq
                             (unsigned)segment->c_init);
     if (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
         __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
-        __builtin_mul_overflow(end, softqam_bits_per_symbol(modulation), &end))
+        __builtin_mul_overflow(end, softqam_symbol_bits(modulation), &end))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
                             "segment.first_symbol is %llu: the codeword has more bits than can be counted",
                             (unsigned long long)segment->first_symbol);
@@ -170,11 +170,12 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
 /* Without code blocks the other fields would be ignored without a word. */
 static softqam_status check_no_codeword(const softqam_codeword *codeword)
 {
-    uint64_t words[sizeof *codeword / sizeof(uint64_t)], bits = 0;
-    _Static_assert(sizeof words == sizeof *codeword, "whole words");
-    memcpy(words, codeword, sizeof words);
-    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
-        bits |= words[k];
+    uint64_t word, bits = 0;
+    _Static_assert(sizeof *codeword % sizeof word == 0, "whole words");
+    for (size_t k = 0; k < sizeof *codeword; k += sizeof word) {
+        memcpy(&word, (const unsigned char *)codeword + k, sizeof word);
+        bits |= word;
+    }
     return bits == 0 ? SOFTQAM_OK
                      : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
                                     "codeword.n_code_blocks is 0, but another field of the codeword is not");
@@ -410,11 +411,32 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
     return SOFTQAM_OK;
 }
 
+/* Whether a segment of one layer to one run of LLRs has pointers and memory that are right, as nearly all have: of
+ * others check_pointers() and check_memory() say what is wrong. */
+static inline bool is_plainly_right(const softqam_params *params, const softqam_segment *segment)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    const uintptr_t first = (uintptr_t)layer->symbols, noise = (uintptr_t)layer->noise_var,
+                    out = (uintptr_t)segment->out;
+    const size_t n = segment->n_symbols, n_noise = segment->noise_stride ? n : 1;
+    const uintptr_t end = first + n * params->input_nbytes, noise_end = noise + n_noise * sizeof(float);
+    const uintptr_t out_end =
+        out + n * softqam_params_output_nbytes(params, softqam_segment_modulation(params, segment));
+    const uintptr_t large = (uintptr_t)1 << 62; /* nothing overflows below it */
+    return softqam_params_take_noise(params) && segment->n_layers <= 1 &&
+           (segment->symbol_stride | segment->noise_stride) <= 1 && !layer->symbols_q && !layer->gain &&
+           segment->plane_stride == 0 && !softqam_segment_has_codeword(segment) && first && noise && out &&
+           noise % sizeof(float) == 0 && (first | noise | out) < large && n < large >> 8 &&
+           (end <= out || out_end <= first) && (noise_end <= out || out_end <= noise);
+}
+
 /* Segment k of the list. */
 static softqam_status check_segment(const softqam_segment_list *list, size_t k)
 {
     const softqam_segment *segment = &list->segments[k];
     softqam_status status = check_fields(list->params, segment);
+    if (status == SOFTQAM_OK && is_plainly_right(list->params, segment))
+        return SOFTQAM_OK;
     if (status == SOFTQAM_OK)
         status = check_pointers(list->params, segment);
     if (status == SOFTQAM_OK && segment->n_symbols > 0)
@@ -445,6 +467,7 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
         __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
     list->has_gains |= segment->layers[0].gain != NULL;
+    list->has_block_buffers |= segment->codeword.block_buffers != NULL;
     if (segment->codeword.n_cb != 0)
         note_soft_buffers(list, segment);
     return SOFTQAM_OK;
@@ -457,19 +480,25 @@ softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *lis
                            : SOFTQAM_OK;
 }
 
-softqam_status softqam_segment_list_check_call(softqam_segment_list *list, const softqam_segment *segment)
+softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softqam_segment *segment,
+                                               const softqam_params *params, const void *symbols,
+                                               const float *noise_var, size_t n_symbols, void *out)
 {
-    softqam_status status = check_pointers(list->params, segment);
-    if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = check_memory(list->params, segment);
-    return status == SOFTQAM_OK ? count_segment(list, segment) : status;
+    softqam_segment_set_call(segment, params, symbols, noise_var, n_symbols, out);
+    *list = softqam_segment_list_of(params, segment, 1);
+    list->n_symbols = n_symbols;
+    list->out_nbytes = n_symbols * softqam_params_output_nbytes(params, params->modulation);
+    if (is_plainly_right(params, segment))
+        return SOFTQAM_OK;
+    const softqam_status status = check_pointers(params, segment);
+    return status == SOFTQAM_OK && n_symbols > 0 ? check_memory(params, segment) : status;
 }
 
 softqam_status softqam_segment_list_check(softqam_segment_list *list)
 {
     list->n_symbols = 0;
     list->out_nbytes = 0;
-    list->has_gains = list->adds = list->repeats = false;
+    list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
     if (list->n_segments == 0)
         return SOFTQAM_OK;
     softqam_status status = SOFTQAM_OK;
