@@ -125,6 +125,8 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     if (softqam_params_take_noise(params) && variant->add[params->output_format])
         loops->add = variant->add[params->output_format];
     loops->min_symbols = variant->min_symbols;
+    loops->takes_symbols =
+        softqam_params_take_noise(params) && params->input_format == SOFTQAM_INPUT_CF32 && params->input_scale == 1.0f;
     loops->converts = variant->soft_bits_convert && !softqam_params_take_noise(params);
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_take_noise(params) &&
                                 softqam_is_scale_for_flushing(params->input_scale);

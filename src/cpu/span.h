@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Spans: what is to be done with a run of a segment's symbols, and by which loop. Included by cpu_demodulate.c. */
+#ifndef SOFTQAM_CPU_SPAN_H
+#define SOFTQAM_CPU_SPAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "layers.h"
+#include "loops.h"
+#include "prefetch.h"
+#include "segment.h"
+#include "simd_scalar.h"
+#include "soft_buffer.h"
+
+#include "arithmetic.h"
+
+/* Stages that not every call needs work on tiles, which stay in the first cache: symbols that must be gathered or
+ * converted, noise that must be gathered, LLRs that are stored past the caches. */
+enum {
+    TILE_SYMBOLS = 1024,
+    LOOP_CONVERTS_SYMBOLS = 512, /* soft bits: fewer take a tile, which is quicker begun than a loop that converts */
+    STREAMED_SYMBOLS = 512,
+    PLACED_NBYTES = 1 << 11, /* of a plane on the way to a soft buffer */
+    WORTH_RUN_SYMBOLS = 64,  /* that a loop stores to a soft buffer itself */
+    MAX_INPUT_NBYTES = 8,
+    MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
+    LARGEST_STEP = 32,
+    DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
+    SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
+    SEQUENCE_SLACK = 16,                                           /* words behind it that loops read */
+    SHIFTED_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
+};
+
+/* A run of symbols of one segment, for one thread, with the demodulator's values for the zeros that stand for them. */
+typedef struct span {
+    const softqam_params *params;
+    const softqam_cpu_loops *loops;
+    const softqam_segment *segment;
+    softqam_blocks blocks; /* of the segment's codeword, and the current one */
+    softqam_block block;
+    size_t first; /* of the segment's symbols */
+    size_t n_symbols;
+    size_t out_first;             /* symbol of the span that `out` is of */
+    size_t out_end;               /* symbol where the code block, or the span, ends */
+    size_t n_unstreamed;          /* soft bits: symbols before the first line that is stored past the caches */
+    size_t min_symbols;           /* that its loop takes */
+    const unsigned char *symbols; /* unless they are gathered */
+    const float *noise;           /* likewise */
+    const float *gains;           /* likewise; NULL: none */
+    unsigned char *out;           /* NULL: nowhere, the code block is dropped */
+    softqam_loop *loop;
+    softqam_loop_call call; /* what it is to do: the same for all tiles, and of the current one */
+    float weight;           /* of all symbols, with SOFTQAM_ONE_WEIGHT */
+    unsigned n_layers;      /* 1 where interleaved layers are as one */
+    size_t symbol_stride;
+    size_t noise_stride;
+    unsigned n_bits;                   /* of a symbol */
+    size_t out_nbytes;                 /* from one symbol's first value to the next one's */
+    size_t plane_nbytes;               /* from one plane to the next; 0: symbol order */
+    ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
+    softqam_soft_block soft;           /* if has_soft_buffer: the code block's */
+    bool has_soft_buffer;
+    bool is_begun;  /* nothing but LLRs is left to be written of the code block's soft buffer */
+    bool is_placed; /* the tile's LLRs go to a tile, and from there to the soft buffer */
+    bool is_pi2_bpsk;
+    bool is_direct;                /* its loop takes symbols and noise where they are, and stores LLRs where they go */
+    bool is_gathered;              /* symbols must be gathered */
+    bool is_converted;             /* and scaled */
+    bool loop_converts;            /* the loop does that */
+    bool is_noise_gathered;        /* noise must be gathered, and gains */
+    bool streams_llrs;             /* through a tile */
+    size_t tile_symbols;           /* at most */
+    const unsigned char *sequence; /* of the span's symbols from sequence_first on, before sequence_end */
+    size_t sequence_first;
+    size_t sequence_end;
+} span;
+
+_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
+                   offsetof(softqam_codeword, reserved) == 72,
+               "open_span() takes the new field");
+
+/* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
+static bool has_no_small_components(softqam_input_format format, float scale)
+{
+    return format != SOFTQAM_INPUT_CF32 && scale >= 0x1p-39f;
+}
+
+static void open_noise(span *s)
+{
+    const softqam_params *params = s->params;
+    const softqam_segment *segment = s->segment;
+    const float *noise = segment->layers[0].noise_var;
+    const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
+    s->call.scale = softqam_params_llr_scale(params, segment);
+    s->call.noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+    s->noise = noise + s->first;
+    s->is_noise_gathered = s->n_layers > 1 || s->noise_stride > 1;
+    s->gains = segment->layers[0].gain;
+    if (s->gains) {
+        s->call.noise_kind = inverse ? SOFTQAM_GAINS_INVERSE : SOFTQAM_GAINS_N0;
+        s->gains += s->first;
+        s->is_noise_gathered |= s->noise_stride == 0;
+        s->call.has_no_small_components = false;
+    } else if (s->noise_stride == 0 && s->n_layers == 1) {
+        s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
+        s->weight = llr_weight(s->call.scale.steps_per_nat, *noise, inverse);
+        s->noise = &s->weight;
+    }
+}
+
+/* Loops of soft bits stream from the first symbol on whose output begins a line. */
+static size_t unstreamed_symbols(const span *s)
+{
+    for (size_t n = 0; n < LINE_NBYTES && n < s->n_symbols; n++)
+        if (((uintptr_t)s->out + n * s->out_nbytes) % LINE_NBYTES == 0)
+            return n;
+    return s->n_symbols;
+}
+
+static void set_planes(span *s, size_t plane_nbytes)
+{
+    s->plane_nbytes = plane_nbytes;
+    for (size_t k = 0; plane_nbytes > 0 && k < s->n_bits; k++)
+        s->planes[k] = (ptrdiff_t)(k * plane_nbytes);
+}
+
+/* Symbol of the code block that a symbol of the span is. */
+static uint32_t symbol_of_block(const span *s, size_t first)
+{
+    return (uint32_t)(s->segment->first_symbol + s->first + first) - s->block.first;
+}
+
+/* Fillers and zeros of the current code block. */
+static void begin_soft_buffer(span *s)
+{
+    if (!s->is_begun)
+        softqam_soft_block_begin(&s->soft, s->params, &s->segment->codeword);
+    s->is_begun = true;
+}
+
+/* The soft buffer of the current code block. Its fillers and zeros are written last, when their lines have been
+ * prefetched, unless LLRs are added to the zeros. */
+static void open_soft_buffer(span *s, size_t first)
+{
+    const softqam_codeword *codeword = &s->segment->codeword;
+    s->soft = softqam_soft_block_of(s->params, codeword, &s->block, s->n_bits, s->out);
+    s->soft.add = s->loops->add;
+    s->is_begun = !s->out || codeword->combine || symbol_of_block(s, first) != 0;
+    if (s->soft.adds)
+        begin_soft_buffer(s);
+}
+
+/* Where the values of the span's symbols from `first` on go, to the end of their code block. */
+static void open_destination(span *s, size_t first)
+{
+    const softqam_segment *segment = s->segment;
+    const softqam_params *params = s->params;
+    const size_t left = s->n_symbols - first;
+    s->out_first = first;
+    if (segment->codeword.n_code_blocks == 0) {
+        s->out = (unsigned char *)segment->out + (s->first + first) * s->out_nbytes;
+        s->out_end = s->n_symbols;
+        set_planes(s, s->n_bits > 1 ? segment->plane_stride * params->value_nbytes : 0);
+        return;
+    }
+    const softqam_destination to = softqam_segment_destination(params, segment, &s->block, s->first + first);
+    s->out = to.out;
+    s->out_end = first + (to.n_symbols < left ? to.n_symbols : left);
+    if (s->has_soft_buffer)
+        open_soft_buffer(s, first);
+    else
+        set_planes(s, s->n_bits > 1 ? to.plane_stride * params->value_nbytes : 0);
+}
+
+/* The same of the code block that begins with symbol `first`. */
+static void open_next_block(span *s, size_t first)
+{
+    const softqam_codeword *codeword = &s->segment->codeword;
+    const size_t left = s->n_symbols - first;
+    s->block = softqam_block_after(&s->blocks, &s->block);
+    if (s->has_soft_buffer) {
+        open_destination(s, first);
+        return;
+    }
+    const size_t n_symbols = s->block.n_symbols;
+    const size_t plane_nbytes = s->n_bits > 1 && codeword->deinterleave ? n_symbols * s->params->value_nbytes : 0;
+    s->out_first = first;
+    s->out_end = first + (n_symbols < left ? n_symbols : left);
+    s->out = softqam_block_values(s->params, codeword, &s->block, s->n_bits);
+    if (plane_nbytes != s->plane_nbytes)
+        set_planes(s, plane_nbytes);
+}
+
+/* What is to be done with a segment's symbols from `first` on, and the loop for it. */
+static void open_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
+{
+    const softqam_params *params = s->params;
+    const softqam_cpu_loops *loops = s->loops;
+    const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
+    const int axis_bits = softqam_axis_bits(modulation);
+    const bool has_planes = axis_bits > 0 && (segment->plane_stride != 0 || segment->codeword.deinterleave);
+    const bool is_interleaved = segment->n_layers > 1 && softqam_layers_are_interleaved(segment, params->input_nbytes);
+    const bool has_llrs = softqam_params_take_noise(params);
+    const float input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
+    s->segment = segment;
+    s->first = first;
+    s->n_symbols = n_symbols;
+    s->min_symbols = loops->min_symbols << has_planes;
+    s->has_soft_buffer = segment->codeword.n_cb != 0;
+    s->is_begun = true;
+    s->is_placed = false;
+    s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
+    s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
+    s->noise_stride = is_interleaved ? 1 : segment->noise_stride;
+    s->n_bits = axis_bits > 0 ? 2 * (unsigned)axis_bits : 1;
+    s->out_nbytes = has_planes ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
+    if (softqam_segment_has_blocks(segment)) {
+        softqam_segment_blocks(&s->blocks, params, segment);
+        s->block = softqam_segment_block_at(&s->blocks, segment, first);
+    }
+    open_destination(s, 0);
+    s->streams_llrs = streaming && has_llrs && !has_planes;
+    s->n_unstreamed = streaming && !has_llrs ? unstreamed_symbols(s) : s->n_symbols;
+    /* Flags that are read together soon after they are stored one by one wait for the stores. */
+    const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || input_scale != 1.0f;
+    const bool is_gathered = s->n_layers > 1 || segment->layers[0].symbols_q || s->symbol_stride > 1;
+    s->is_converted = is_converted;
+    s->loop_converts = is_converted && !is_gathered && loops->converts;
+    s->is_gathered = is_gathered;
+    s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
+    s->noise = NULL;
+    s->is_noise_gathered = false;
+    s->gains = NULL;
+    s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
+    s->call.table = params->llrs[axis_bits];
+    s->call.i_flips[0] = s->call.i_flips[1] = 0;
+    s->call.input_scale = input_scale;
+    s->call.has_no_small_components = has_no_small_components(params->input_format, input_scale);
+    s->call.sequence = NULL;
+    s->sequence_first = s->sequence_end = 0;
+    if (has_llrs)
+        open_noise(s);
+    s->tile_symbols = s->streams_llrs                                                              ? STREAMED_SYMBOLS
+                      : s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts) ? TILE_SYMBOLS
+                      : segment->descramble                                                        ? DESCRAMBLED_SYMBOLS
+                                                                                                   : SIZE_MAX;
+    s->loop = loops->by_layout[axis_bits][has_planes            ? SOFTQAM_LLRS_IN_PLANES
+                                          : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
+                                                                : SOFTQAM_LLRS_AS_SENT];
+    s->is_pi2_bpsk = modulation == SOFTQAM_MODULATION_PI2_BPSK;
+    s->is_direct = has_llrs && !s->is_pi2_bpsk && !s->has_soft_buffer && !s->streams_llrs && !is_gathered &&
+                   !is_converted && !s->is_noise_gathered;
+}
+
+#endif
