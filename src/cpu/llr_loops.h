@@ -293,7 +293,7 @@ VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layou
                           const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const softqam_noise_kind kind = constants->noise_kind;
-    const bool is_short = m <= 2, is_n0 = kind == SOFTQAM_GAINS_N0;
+    const bool is_short = m <= 2 || (m == 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
     if (fuses_gains(m) && softqam_has_gains(kind))
         return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
                         at, n_symbols);

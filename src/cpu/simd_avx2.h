@@ -58,7 +58,7 @@ typedef struct vec_llr_table {
     vec_f32 intercepts[MAX_AXIS_BITS];
     vec_f32 upper_slopes[MAX_AXIS_BITS];
     vec_f32 upper_intercepts[MAX_AXIS_BITS];
-    vec_f32 last_slope; /* of the last bit where its intercept is positive */
+    vec_f32 last_slopes[2]; /* of the last bit where its intercept is positive, and where it is negative */
     vec_f32 rows_per_unit;
     vec_f32 last_row;
 } vec_llr_table;
@@ -173,17 +173,12 @@ VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
 /* Rows of LLRs at `place`, 0 to the number of rows. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
-    (void)m;
-    (void)table;
+    (void)m, (void)table;
     return vec_to_index(place);
 }
 
 /* They would cost an operation more than a change of sign. */
-VEC bool vec_has_signed_rows(int m)
-{
-    (void)m;
-    return false;
-}
+VEC bool vec_has_signed_rows(int m) { return (void)m, false; }
 
 /* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. A permutation of
  * eight looks at the lowest three bits of a row's number; the fourth chooses between two. */
@@ -198,20 +193,24 @@ VEC vec_f32 vec_llr_value(int m, vec_llr_row row, vec_f32 lower, vec_f32 upper)
     return _mm256_blendv_ps(value, vec_row_value(row, upper), is_upper);
 }
 
+/* Of the last bit two rows have each line. */
 VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    return has_one_line(m, k) ? table->intercepts[k]
-                              : vec_llr_value(m, row, table->intercepts[k], table->upper_intercepts[k]);
+    const vec_f32 lower = table->intercepts[k];
+    if (k == m - 1 && m > 3)
+        return vec_llr_value(m - 1, _mm256_srli_epi32(row, 1), lower, lower);
+    return has_one_line(m, k) ? lower : vec_llr_value(m, row, lower, table->upper_intercepts[k]);
 }
 
 /* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope has
- * the sign that its intercept has not. One port has all permutations to do, others have time for this. */
+ * the sign that its intercept has not. */
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
     if (has_one_line(m, k))
         return table->slopes[k];
-    return k == m - 1 && m > 3 ? vec_flip(table->last_slope, vec_bits(vec_intercept(m, table, row, k)))
-                               : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
+    return k == m - 1 && m > 3
+               ? _mm256_blendv_ps(table->last_slopes[0], table->last_slopes[1], vec_intercept(m, table, row, k))
+               : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
 }
 
 /* Of a table of one row and one bit. */
@@ -260,6 +259,21 @@ VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
     return table;
 }
 
+/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
+
+/* All first ones in their order, all second ones. */
+VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
+{
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_firsts(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
+}
+
+VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
+{
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_seconds(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
+}
+
 VEC vec_f32 vec_load_rows(int m, const float *rows)
 {
     return m < 4 ? _mm256_broadcast_ps((const __m128 *)(const void *)rows) : vec_load_f32(rows);
@@ -275,25 +289,15 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
         table.upper_slopes[k] = vec_load_f32(from->slopes[k] + LANES);
         table.upper_intercepts[k] = vec_load_f32(from->intercepts[k] + LANES);
     }
-    table.last_slope = vec_flip(vec_splat(from->slopes[m - 1][0]), vec_bits(vec_splat(from->intercepts[m - 1][0])));
+    const float *last = from->intercepts[m - 1];
+    const vec_f32 lines = vec_evens(vec_load_f32(last), vec_load_f32(last + LANES));
+    if (m > 3)
+        table.intercepts[m - 1] = m == 4 ? _mm256_permute2f128_ps(lines, lines, 0) : lines;
+    table.last_slopes[0] = vec_flip(vec_splat(from->slopes[m - 1][0]), vec_bits(vec_splat(last[0])));
+    table.last_slopes[1] = vec_flip(table.last_slopes[0], vec_splat_u32(0x80000000u));
     table.rows_per_unit = vec_splat(from->rows_per_unit);
     table.last_row = vec_splat(from->last_row);
     return table;
-}
-
-/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
-VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
-VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
-
-/* All first ones in their order, all second ones. */
-VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
-{
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_firsts(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
-}
-
-VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
-{
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_seconds(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
 /* LANES values in the order that vec_twice_lower() and vec_twice_upper() want: in each 128-bit part two of the lower
