@@ -57,7 +57,8 @@ static size_t next_tile(span *s, size_t first)
     const softqam_cpu_loops *loops = s->loops;
     if (first == s->out_end) {
         begin_soft_buffer(s);
-        open_next_block(s, first);
+        s->block = softqam_block_after(&s->blocks, &s->block);
+        open_destination(s, first);
     }
     const size_t left = s->out_end - first;
     size_t n = left > s->tile_symbols ? s->tile_symbols : left;

@@ -329,7 +329,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                        .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT,
                        .ahead = call->ahead ? call->ahead : call->out,
                        .ahead_nbytes = call->ahead ? call->ahead_nbytes : 0};
-    for (unsigned number = 0; n_symbols > 0; number++) {
+    for (unsigned number = 0;; number++) {
         size_t n = LLR_TILE_SYMBOLS;
         if (is_exact && number % TILES_BEFORE_RETRY == 0) {
             n = LLR_RETRY_SYMBOLS;
@@ -339,16 +339,17 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
         n = n_symbols < n + n_step ? n_symbols : n;
         if (!is_exact) {
             const tile_ranges ranges = fast_tile(m, output, layout, &constants, at, n);
-            is_exact = !are_ranges_exact(m, output, call, &ranges, at.components,
-                                         has_gains ? gains_of(&constants, at.noise) : NULL, n);
+            is_exact = !are_ranges_exact(m, output, call, &ranges, at.components, gains_of(&constants, at.noise), n);
         }
         if (is_exact && has_gains && fuses_gains(m))
             loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),
                             at.symbol_nbytes);
         else if (is_exact)
             llr_tile(m, output, layout, constants.noise_kind, true, false, &constants, at, n);
-        at = llr_position_after(m, at, (ptrdiff_t)n);
         n_symbols -= n;
+        if (n_symbols == 0)
+            return;
+        at = llr_position_after(m, at, (ptrdiff_t)n);
     }
 }
 

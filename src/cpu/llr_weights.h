@@ -83,7 +83,8 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
     float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
     if (are_steps(output))
         scale = softqam_has_gains(kind) ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
-    return is_fast_exact(m, call->table, range, largest_component(components, gains, n_symbols), weight, scale);
+    const float largest = largest_component(components, softqam_has_gains(kind) ? gains : NULL, n_symbols);
+    return is_fast_exact(m, call->table, range, largest, weight, scale);
 }
 
 /* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
