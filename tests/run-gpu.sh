@@ -14,7 +14,7 @@ mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
 device_programs=(test_cuda_device_{calls,streams,memory,pointers,llrs,segments,codewords} test_cuda_soft_buffers)
-value_programs=(test_vectors test_demodulate_symbols test_llr_{specified,calls,segments,codewords} test_soft_buffers)
+value_programs=(test_demodulate_symbols test_llr_{specified,calls,segments,codewords} test_soft_buffers)
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -39,7 +39,6 @@ run_step() {
         for program in "${api_programs[@]}"; do
             sanitize "$1" "$program"
         done
-        sanitize "$1" test_vectors
         sanitize "$1" test_demodulate_symbols test_symbol_sets
         sanitize "$1" test_llr_segments
         sanitize "$1" test_llr_calls test_noise_per_call

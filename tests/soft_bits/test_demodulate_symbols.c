@@ -48,7 +48,7 @@ HARNESS_TEST(test_symbol_sets)
 HARNESS_TEST(test_scales)
 {
     static const float scales[] = {1, 0.37F, 1.0F / 3, 2, 1e30F, 1e-30F, 1e-42F};
-    const size_t n_symbols = 200003;
+    const size_t n_symbols = harness_symbol_count(200003);
     scoped_memory float *symbols = harness_alloc(n_symbols * 2 * sizeof(float));
     scoped_memory float *values = harness_alloc(n_symbols * 2 * sizeof(float));
     harness_random random = harness_random_stream(STREAM_SCALES);

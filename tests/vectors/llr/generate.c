@@ -3,6 +3,7 @@
  * same on every machine: nothing but IEEE-754 basic operations, nextafterf and square roots is used. */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,21 +42,55 @@ static struct vectors {
 
 static char sections[1 << 14];
 static size_t sections_length;
+static double most_used;
 
-/* The nearest float that is not above, or not below. */
-static float float_below(double x)
+/* A squared distance in binary32: of the difference, or with its square multiplied out. */
+static float distance(const float symbol[2], const float point[2], bool is_expanded)
 {
-    const float near = (float)x;
-    return (double)near > x ? nextafterf(near, -INFINITY) : near;
+    if (is_expanded) {
+        const float energy = symbol[0] * symbol[0] + symbol[1] * symbol[1];
+        const float product = symbol[0] * point[0] + symbol[1] * point[1];
+        return energy - 2 * product + (point[0] * point[0] + point[1] * point[1]);
+    }
+    const float i = symbol[0] - point[0], q = symbol[1] - point[1];
+    return i * i + q * q;
 }
 
-static float float_above(double x) { return -float_below(-x); }
-
-/* What any way to compute max-log in binary32 may make of an LLR: README.md derives it. */
-static double tolerance(const float symbol[2], double noise_var, double llr)
+/* Max-log in binary32 as anybody would write it first. */
+static void brute_force(size_t n, bool is_expanded, float llrs[])
 {
-    const double reach = sqrt((double)symbol[0] * (double)symbol[0] + (double)symbol[1] * (double)symbol[1]) + 1.75;
-    return 0x1p-20 * reach * reach / noise_var + 0x1p-22 * fabs(llr);
+    const int n_bits = current.constellation->n_bits;
+    float least[2][NR_MAX_BITS];
+    for (int b = 0; b < n_bits; b++)
+        least[0][b] = least[1][b] = INFINITY;
+    for (int bits = 0; bits < 1 << n_bits; bits++) {
+        double exact[2];
+        nr_point(current.constellation, bits, n, exact);
+        const float point[2] = {(float)exact[0], (float)exact[1]};
+        const float here = distance(current.symbols[n], point, is_expanded);
+        for (int b = 0; b < n_bits; b++) {
+            float *best = &least[bits >> (n_bits - 1 - b) & 1][b];
+            *best = fminf(*best, here);
+        }
+    }
+    for (int b = 0; b < n_bits; b++)
+        llrs[b] = (least[1][b] - least[0][b]) * (1 / current.noise_var[n]);
+}
+
+/* Plain brute force must lie in the intervals of a symbol; `most_used` is the most that it used of half of one. */
+static void check_intervals(size_t n)
+{
+    const size_t n_bits = (size_t)current.constellation->n_bits;
+    for (int is_expanded = 0; is_expanded < 2; is_expanded++) {
+        float llrs[NR_MAX_BITS];
+        brute_force(n, is_expanded, llrs);
+        for (size_t b = 0; b < n_bits; b++) {
+            const double low = (double)current.low[n * n_bits + b], high = (double)current.high[n * n_bits + b];
+            most_used = fmax(most_used, fabs(2 * (double)llrs[b] - low - high) / (high - low));
+            if (most_used > 1)
+                writer_fail(current.recipe->name, "brute force in binary32 is outside an interval");
+        }
+    }
 }
 
 typedef struct interval {
@@ -90,12 +125,14 @@ static void add(float i, float q, float noise_var)
     max_log_metrics(current.constellation, symbol, n, metrics);
     const bool is_special = strcmp(current.section, "special") == 0;
     for (size_t b = 0; b < n_bits; b++) {
-        const double value = llrs[b].value, room = tolerance(symbol, (double)noise_var, value);
+        const double value = llrs[b].value, room = writer_tolerance(symbol, (double)noise_var, value);
         const interval it = is_special ? special_interval(symbol, noise_var, metrics[b], &llrs[b])
                                        : (interval){value - room, value + room};
-        current.low[n * n_bits + b] = float_below(it.low);
-        current.high[n * n_bits + b] = float_above(it.high);
+        current.low[n * n_bits + b] = writer_float_below(it.low);
+        current.high[n * n_bits + b] = writer_float_above(it.high);
     }
+    if (!is_special)
+        check_intervals(n);
 }
 
 static void begin(const char *section)
@@ -268,5 +305,6 @@ int main(int argc, char **argv)
     for (int m = 0; m < NR_CONSTELLATIONS; m++)
         make_modulation(m);
     writer_put("sections.txt", sections, sections_length);
+    printf("brute force in binary32 uses %.2f of the intervals\n", most_used);
     return writer_close();
 }

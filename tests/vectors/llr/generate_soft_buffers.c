@@ -131,19 +131,6 @@ static double quantised(double llr)
     return now.values.format == SOFT_F16 ? half_to_double(half_from_double(scaled)) : scaled;
 }
 
-static float float_below(double x)
-{
-    const float near = (float)x;
-    return (double)near > x ? nextafterf(near, -INFINITY) : near;
-}
-
-/* generate.c's, for the LLRs of a symbol: README.md derives it. */
-static double tolerance(const float symbol[2], double noise_var, double llr)
-{
-    const double reach = sqrt((double)symbol[0] * (double)symbol[0] + (double)symbol[1] * (double)symbol[1]) + 1.75;
-    return 0x1p-20 * reach * reach / noise_var + 0x1p-22 * fabs(llr);
-}
-
 /* The intervals of a symbol's LLRs, descrambled and in the output's unit. False where they are not one value. */
 static bool make_llrs(size_t n, const unsigned scrambling[])
 {
@@ -153,10 +140,10 @@ static bool make_llrs(size_t n, const unsigned scrambling[])
     for (size_t b = 0; b < n_bits; b++) {
         const double sign = (scrambling[b] != 0) == now.sent->is_positive_1 ? 1 : -1;
         const double value = sign * llrs[b].value;
-        const double room = tolerance(now.symbols[n], (double)now.noise_var[n], value);
+        const double room = writer_tolerance(now.symbols[n], (double)now.noise_var[n], value);
         const double low = quantised(value - room), high = quantised(value + room);
-        now.llrs[0][n * n_bits + b] = float_below(low);
-        now.llrs[1][n * n_bits + b] = -float_below(-high);
+        now.llrs[0][n * n_bits + b] = writer_float_below(low);
+        now.llrs[1][n * n_bits + b] = writer_float_above(high);
         if (now.values.format != SOFT_F32 && low < high)
             return false;
     }

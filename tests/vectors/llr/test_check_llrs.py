@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_llrs.py with another demapper: max-log in plain Python, from the formulas of TS 38.211, passes in every format;
-the field's usual mistakes do not, and nor do files that are no LLRs."""
+"""check_llrs.py with other demappers: the library's LLRs, from softqam-demod, and max-log in plain Python, from the formulas
+of TS 38.211, pass in every format; the field's usual mistakes do not, and nor do files that are no LLRs.
+
+    test_check_llrs.py [--demod PROGRAM] [TEST...]
+"""
+import contextlib
 import functools
+import io
 import math
 import os
 import shutil
@@ -11,9 +16,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+
+import check_llrs
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MODULATIONS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
+DEMOD = sys.argv[2:3] if sys.argv[1:2] == ["--demod"] else []
 SQUARE = [name for name, n_bits in MODULATIONS.items() if n_bits > 1]
 
 
@@ -90,14 +99,24 @@ def pack(llrs, code, scale=1, limit=3.4028234663852886e38):
     return struct.pack(f"<{len(llrs)}{code}", *(round(llr) if code in "bh" else llr for llr in limited))
 
 
+def call(checker, before, data, *after):
+    """A checker's answer to a file of these bytes, in this process for the sake of time."""
+    out, err = io.StringIO(), io.StringIO()
+    with tempfile.NamedTemporaryFile() as file, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), \
+            unittest.mock.patch.object(sys, "argv", [checker.__name__, *before, file.name, *after]):
+        file.write(data)
+        file.flush()
+        try:
+            status = int(checker.main())
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+            err.write("" if isinstance(end.code, int) else end.code)
+    return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
+
+
 class CheckLlrs(unittest.TestCase):
     def check(self, modulation, fmt, data, *options):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "llrs")
-            with open(path, "wb") as file:
-                file.write(data)
-            command = [sys.executable, os.path.join(FOLDER, "check_llrs.py"), modulation, fmt, path, *options]
-            return subprocess.run(command, capture_output=True, text=True, check=False)
+        return call(check_llrs, (modulation, fmt), data, *options)
 
     def accept(self, *arguments):
         result = self.check(*arguments)
@@ -122,6 +141,15 @@ class CheckLlrs(unittest.TestCase):
             self.accept(modulation, "s8", pack([float(math.trunc(2 * llr)) for llr in llrs], "b", 1, 127), "--scale", "2",
                         "--slack", "1")
             self.accept(modulation, "s16", pack(llrs, "h", 100, 30000), "--scale", "100", "--limit", "30000")
+
+    @unittest.skipUnless(DEMOD, "without --demod")
+    def test_library_passes(self):
+        for modulation in MODULATIONS:
+            stem = os.path.join(FOLDER, modulation)
+            for fmt, scale in {"s8": "6", "s16": "64", "f16": "1", "f32": "1"}.items():
+                command = [*DEMOD, "--backend", "cpu", "-m", modulation, "-o", fmt, "--noise-file", stem + ".noise_var.f32",
+                           stem + ".cf32", "-"]
+                self.accept(modulation, fmt, subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, "--scale", scale)
 
     def test_usual_mistakes(self):
         for modulation, n_bits in MODULATIONS.items():
@@ -191,12 +219,7 @@ class CheckLlrs(unittest.TestCase):
 
     def check_preset(self, modulation, preset, data, *options, first=()):
         """With options among the files, as people write them."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "llrs")
-            with open(path, "wb") as file:
-                file.write(data)
-            command = [sys.executable, os.path.join(FOLDER, "check_llrs.py"), modulation, *first, "--preset", preset, path, *options]
-            return subprocess.run(command, capture_output=True, text=True, check=False)
+        return call(check_llrs, (modulation, *first, "--preset", preset), data, *options)
 
     def test_folder_alone(self):
         """Copied elsewhere, without what makes and tests it."""
@@ -224,4 +247,4 @@ class CheckLlrs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1] + sys.argv[1 + 2 * len(DEMOD):])

@@ -26,4 +26,11 @@ void writer_random(uint32_t seed, uint32_t stream, uint32_t n, uint32_t k, uint3
  * in double. */
 double writer_noise(const uint32_t words[12], unsigned int axis);
 
+/* The nearest float that is not above, or not below. */
+float writer_float_below(double x);
+float writer_float_above(double x);
+
+/* What any way to compute max-log in binary32 may make of an LLR: README.md derives it. */
+double writer_tolerance(const float symbol[2], double noise_var, double llr);
+
 #endif

@@ -2,6 +2,7 @@
 #include "vector_writer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,4 +86,18 @@ double writer_noise(const uint32_t words[12], unsigned int axis)
     for (unsigned int k = 0; k < 12; k++)
         sum += (int32_t)(axis ? words[k] >> 16 : words[k] & 0xffff);
     return (double)sum / 65536.0;
+}
+
+float writer_float_below(double x)
+{
+    const float near = (float)x;
+    return (double)near > x ? nextafterf(near, -INFINITY) : near;
+}
+
+float writer_float_above(double x) { return -writer_float_below(-x); }
+
+double writer_tolerance(const float symbol[2], double noise_var, double llr)
+{
+    const double reach = sqrt((double)symbol[0] * (double)symbol[0] + (double)symbol[1] * (double)symbol[1]) + 1.75;
+    return 0x1p-20 * reach * reach / noise_var + 0x1p-22 * fabs(llr);
 }
