@@ -10,6 +10,8 @@
 /* The random streams of the programs begin at 2. */
 enum { STREAM_SAMPLE = 1 };
 
+__attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
+
 void device_assert_cuda(cudaError_t error, const char *call)
 {
     if (error != cudaSuccess)

@@ -7,6 +7,8 @@
 
 #include "harness.h"
 
+__attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
+
 /* Not a multiple of the chunk below, which is more than the kernels of small calls take. */
 #define MOST_SYMBOLS  (((size_t)1 << 21) + 4321)
 #define CHUNK_SYMBOLS 300007
@@ -121,9 +123,8 @@ static void compare_all(fixture *self, softqam_input_format format, const char *
         compare(self, what, k, kind, n);
 }
 
-static void test_cf32(void **state)
+HARNESS_TEST(test_cf32)
 {
-    (void)state;
     fixture self = open_fixture(SOFTQAM_INPUT_CF32);
     harness_random random = harness_random_stream(1);
     size_t total = harness_symbol_count((size_t)1 << 23), n;
@@ -150,32 +151,8 @@ static void compare_samples(softqam_input_format format, const char *what)
     close_fixture(&self);
 }
 
-static void test_cs16(void **state)
-{
-    (void)state;
-    compare_samples(SOFTQAM_INPUT_CS16, "cs16");
-}
+HARNESS_TEST(test_cs16) { compare_samples(SOFTQAM_INPUT_CS16, "cs16"); }
 
-static void test_cs8(void **state)
-{
-    (void)state;
-    compare_samples(SOFTQAM_INPUT_CS8, "cs8");
-}
+HARNESS_TEST(test_cs8) { compare_samples(SOFTQAM_INPUT_CS8, "cs8"); }
 
-static void test_cf16(void **state)
-{
-    (void)state;
-    compare_samples(SOFTQAM_INPUT_CF16, "cf16");
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cf32),
-        cmocka_unit_test(test_cs16),
-        cmocka_unit_test(test_cs8),
-        cmocka_unit_test(test_cf16),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
-}
+HARNESS_TEST(test_cf16) { compare_samples(SOFTQAM_INPUT_CF16, "cf16"); }

@@ -26,27 +26,14 @@ static void check_lengths_and_offsets(softqam_input_format format, const char *w
     device_close_fixture(&self);
 }
 
-static void test_cf32(void **state)
-{
-    (void)state;
-    check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on the device");
-}
+HARNESS_TEST(test_cf32) { check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on the device"); }
 
-static void test_cs16(void **state)
-{
-    (void)state;
-    check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on the device");
-}
+HARNESS_TEST(test_cs16) { check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on the device"); }
 
-static void test_cs8(void **state)
-{
-    (void)state;
-    check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device");
-}
+HARNESS_TEST(test_cs8) { check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device"); }
 
-static void test_default_streams(void **state)
+HARNESS_TEST(test_default_streams)
 {
-    (void)state;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 10007);
     device_check_call(&self, "default stream", 10007, 0, 0, 0);
     device_check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
@@ -91,17 +78,15 @@ static void check_misuse(softqam_input_format format)
     device_close_fixture(&self);
 }
 
-static void test_misuse(void **state)
+HARNESS_TEST(test_misuse)
 {
-    (void)state;
     check_misuse(SOFTQAM_INPUT_CF32);
     check_misuse(SOFTQAM_INPUT_CS16);
     check_misuse(SOFTQAM_INPUT_CS8);
 }
 
-static void test_cpu_context_refused(void **state)
+HARNESS_TEST(test_cpu_context_refused)
 {
-    (void)state;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 16);
     harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CPU;
@@ -117,9 +102,8 @@ static void test_cpu_context_refused(void **state)
 }
 
 /* Where there is a second device it is the context's, and the first stays the current one. */
-static void test_current_device(void **state)
+HARNESS_TEST(test_current_device)
 {
-    (void)state;
     int n_devices, current;
     CUDA(cudaGetDeviceCount(&n_devices));
     CUDA(cudaSetDevice(0));
@@ -142,19 +126,4 @@ static void test_current_device(void **state)
     free(out);
     device_close_sample(&part);
     print_message("device %d of %d\n", n_devices - 1, n_devices);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cf32),
-        cmocka_unit_test(test_cs16),
-        cmocka_unit_test(test_cs8),
-        cmocka_unit_test(test_default_streams),
-        cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_cpu_context_refused),
-        cmocka_unit_test(test_current_device),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

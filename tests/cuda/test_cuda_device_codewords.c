@@ -235,24 +235,6 @@ static void check_input(softqam_input_format in)
     free(self);
 }
 
-static void test_floats(void **state)
-{
-    (void)state;
-    check_input(SOFTQAM_INPUT_CF32);
-}
+HARNESS_TEST(test_floats) { check_input(SOFTQAM_INPUT_CF32); }
 
-static void test_halves(void **state)
-{
-    (void)state;
-    check_input(SOFTQAM_INPUT_CF16);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_halves),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
-}
+HARNESS_TEST(test_halves) { check_input(SOFTQAM_INPUT_CF16); }

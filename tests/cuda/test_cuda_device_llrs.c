@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LLRs and segments in device memory, against the CPU backend, which test_llr_specified.c holds against the reference.
+/* LLRs in device memory, and segments that are refused, against the CPU backend, which test_llr_specified.c holds
+ * against the reference.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -7,10 +8,7 @@
 
 #include "device_fixture.h"
 
-enum { STREAM_NOISE = 2, STREAM_SEGMENTS, STREAM_BORDERS };
-
-static const softqam_output_format llr_formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
-                                                    SOFTQAM_OUTPUT_F32};
+enum { STREAM_NOISE = 2, STREAM_BORDERS };
 
 static softqam_demodulator *create_for_llrs(softqam_backend backend, softqam_input_format in, softqam_output_format out,
                                             softqam_noise noise)
@@ -64,18 +62,17 @@ static void check_llrs(const device_sample *part, const float *noise_var, size_t
     softqam_demodulator_destroy(cpu);
 }
 
-static void test_llrs(void **state)
+HARNESS_TEST(test_llrs)
 {
-    (void)state;
     const size_t n_symbols = 70000;
     float *noise_var = harness_alloc(n_symbols * sizeof(float));
     harness_random random = harness_random_stream(STREAM_NOISE);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, noise_var);
     for (int format = SOFTQAM_INPUT_CF32; format < HARNESS_N_INPUT_FORMATS; format++) {
         device_sample part = device_open_sample((softqam_input_format)format, n_symbols);
-        for (size_t k = 0; k < HARNESS_COUNT(llr_formats); k++) {
-            check_llrs(&part, noise_var, n_symbols, llr_formats[k], SOFTQAM_NOISE_PER_CALL);
-            check_llrs(&part, noise_var, n_symbols, llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
+        for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+            check_llrs(&part, noise_var, n_symbols, harness_llr_formats[k], SOFTQAM_NOISE_PER_CALL);
+            check_llrs(&part, noise_var, n_symbols, harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
         }
         device_close_sample(&part);
     }
@@ -96,9 +93,8 @@ static float component_at_border(harness_random *random, float noise_var)
     return harness_random_below(random, 2) ? beside : -beside;
 }
 
-static void test_borders(void **state)
+HARNESS_TEST(test_borders)
 {
-    (void)state;
     enum { N = 20000 };
     float *symbols = harness_alloc(2 * N * sizeof(float)), *noise_var = harness_alloc(N * sizeof(float));
     harness_random random = harness_random_stream(STREAM_BORDERS);
@@ -144,184 +140,6 @@ static void test_borders(void **state)
     free(symbols);
 }
 
-/* Segments that read anywhere from one piece of memory and one of noise variances, and write one behind the other into
- * a third, on the host and on the device. */
-enum { N_SEGMENTS = 200, N_COMPONENTS = 1 << 16, N_NOISE = 1 << 14, MAX_SYMBOLS = 2000 };
-
-typedef struct segment_set {
-    softqam_input_format in;
-    softqam_output_format out;
-    softqam_segment segments[N_SEGMENTS]; /* host memory */
-    softqam_segment d_segments[N_SEGMENTS];
-    uint8_t *symbols;
-    uint8_t *d_symbols;
-    float *noise_var;
-    float *d_noise_var;
-    uint8_t *expected;
-    uint8_t *got;
-    uint8_t *d_out;
-    size_t in_nbytes;
-    size_t out_nbytes;
-} segment_set;
-
-/* New contents in the same places, on both sides, and what they must give. */
-static void fill_segments(segment_set *self, harness_random *random)
-{
-    if (self->in == SOFTQAM_INPUT_CF32)
-        harness_fill_mixture(random, N_COMPONENTS / 2, (float *)(void *)self->symbols);
-    else
-        harness_random_fill(random, self->symbols, self->in_nbytes);
-    harness_fill_noise(random, HARNESS_NOISE_ANY, N_NOISE, self->noise_var);
-    memset(self->expected, DEVICE_CANARY, self->out_nbytes);
-    softqam_demodulator *cpu = create_for_llrs(SOFTQAM_BACKEND_CPU, self->in, self->out, SOFTQAM_NOISE_PER_CALL);
-    harness_demodulate_segments(cpu, self->segments, N_SEGMENTS);
-    softqam_demodulator_destroy(cpu);
-    CUDA(cudaMemcpy(self->d_symbols, self->symbols, self->in_nbytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(self->d_noise_var, self->noise_var, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
-    memcpy(self->got, self->expected, self->out_nbytes);
-    for (size_t k = 0; k < N_SEGMENTS; k++) {
-        size_t at = (size_t)((uint8_t *)self->segments[k].out - self->expected);
-        size_t nbytes = self->segments[k].n_symbols * harness_output_nbytes(self->out, 1);
-        harness_poison(self->got + at, self->expected + at, nbytes);
-    }
-    CUDA(cudaMemcpy(self->d_out, self->got, self->out_nbytes, cudaMemcpyHostToDevice));
-    CUDA(cudaDeviceSynchronize());
-}
-
-static void check_filled_segments(segment_set *self, const char *what)
-{
-    CUDA(cudaMemcpy(self->got, self->d_out, self->out_nbytes, cudaMemcpyDeviceToHost));
-    if (memcmp(self->got, self->expected, self->out_nbytes) == 0)
-        return;
-    size_t at = 0;
-    while (self->got[at] == self->expected[at])
-        at++;
-    fail_msg("%s, input %d, output %d: byte %zu of %zu is %d, not %d", what, (int)self->in, (int)self->out, at,
-             self->out_nbytes, self->got[at], self->expected[at]);
-}
-
-/* Strides of 1 to 4, planes and pairs, one noise variance and many, empty segments, outputs 0 to 3 times their
- * alignment apart. */
-static void lay_out_segment(segment_set *self, harness_random *random, size_t k, size_t *end)
-{
-    size_t component_nbytes = softqam_input_symbol_nbytes(self->in) / 2;
-    softqam_segment *segment = &self->segments[k], *d_segment = &self->d_segments[k];
-    bool planes = harness_random_below(random, 2);
-    *segment = (softqam_segment){
-        .n_symbols = k % 7 == 3 ? 0 : harness_random_below(random, k % 5 ? 300 : MAX_SYMBOLS),
-        .symbol_stride = harness_random_below(random, 5),
-        .noise_stride = harness_random_below(random, 4),
-    };
-    *d_segment = *segment;
-    /* The furthest that a segment reaches: MAX_SYMBOLS symbols of two components, four apart. */
-    size_t first = harness_random_below(random, (N_COMPONENTS - 8 * MAX_SYMBOLS) / 2) * (planes ? 1 : 2);
-    size_t first_q = harness_random_below(random, N_COMPONENTS - 8 * MAX_SYMBOLS);
-    size_t first_noise = harness_random_below(random, N_NOISE - 4 * MAX_SYMBOLS);
-    segment->layers[0].symbols = self->symbols + first * component_nbytes;
-    d_segment->layers[0].symbols = self->d_symbols + first * component_nbytes;
-    segment->layers[0].symbols_q = planes ? self->symbols + first_q * component_nbytes : NULL;
-    d_segment->layers[0].symbols_q = planes ? self->d_symbols + first_q * component_nbytes : NULL;
-    if (self->out != SOFTQAM_OUTPUT_U8) {
-        segment->layers[0].noise_var = self->noise_var + first_noise;
-        d_segment->layers[0].noise_var = self->d_noise_var + first_noise;
-    }
-    size_t symbol_nbytes = harness_output_nbytes(self->out, 1);
-    *end += (symbol_nbytes < 16 ? 8 : 16) * harness_random_below(random, 4);
-    segment->out = self->expected + *end;
-    d_segment->out = self->d_out + *end;
-    *end += segment->n_symbols * symbol_nbytes;
-    assert_true(*end <= self->out_nbytes);
-}
-
-static void open_segments(segment_set *self, softqam_input_format in, softqam_output_format out, harness_random *random)
-{
-    *self = (segment_set){.in = in, .out = out};
-    self->in_nbytes = N_COMPONENTS * softqam_input_symbol_nbytes(in) / 2;
-    self->out_nbytes = (size_t)N_SEGMENTS * (MAX_SYMBOLS / 3 * harness_output_nbytes(out, 1) + 48);
-    self->symbols = harness_alloc(self->in_nbytes);
-    self->noise_var = harness_alloc(N_NOISE * sizeof(float));
-    self->expected = harness_alloc(self->out_nbytes);
-    self->got = harness_alloc(self->out_nbytes);
-    CUDA(cudaMalloc((void **)&self->d_symbols, self->in_nbytes));
-    CUDA(cudaMalloc((void **)&self->d_noise_var, N_NOISE * sizeof(float)));
-    CUDA(cudaMalloc((void **)&self->d_out, self->out_nbytes));
-    size_t end = 0;
-    for (size_t k = 0; k < N_SEGMENTS; k++)
-        lay_out_segment(self, random, k, &end);
-}
-
-static void close_segments(segment_set *self)
-{
-    CUDA(cudaFree(self->d_out));
-    CUDA(cudaFree(self->d_noise_var));
-    CUDA(cudaFree(self->d_symbols));
-    free(self->got);
-    free(self->expected);
-    free(self->noise_var);
-    free(self->symbols);
-}
-
-static void test_segments(void **state)
-{
-    (void)state;
-    harness_random random = harness_random_stream(STREAM_SEGMENTS);
-    cudaStream_t stream = device_open_stream();
-    for (unsigned k = 0; k < 16; k++) {
-        segment_set self;
-        open_segments(&self, (softqam_input_format)(k / 4), (softqam_output_format)(k % 4), &random);
-        softqam_demodulator *cuda =
-            create_for_llrs(SOFTQAM_BACKEND_CUDA, self.in, self.out, (softqam_noise)(k / 4 % 2));
-        fill_segments(&self, &random);
-        assert_int_equal(softqam_cuda_demodulate_segments(cuda, self.d_segments, N_SEGMENTS, stream), SOFTQAM_OK);
-        CUDA(cudaStreamSynchronize(stream));
-        check_filled_segments(&self, "segments");
-        softqam_demodulator_destroy(cuda);
-        close_segments(&self);
-    }
-    CUDA(cudaStreamDestroy(stream));
-}
-
-/* Captured once, with a list of segments that is gone by the time of the replays: those find new symbols and new noise
- * variances in the same places. */
-static void check_captured_segments(softqam_output_format format, harness_random *random)
-{
-    segment_set self;
-    open_segments(&self, SOFTQAM_INPUT_CF32, format, random);
-    softqam_demodulator *cuda = create_for_llrs(SOFTQAM_BACKEND_CUDA, self.in, format, SOFTQAM_NOISE_PER_CALL);
-    cudaStream_t stream = device_open_stream();
-    device_prepare_kernels(cuda);
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, self.d_segments, N_SEGMENTS, stream), SOFTQAM_OK);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    memset(self.d_segments, 0xff, sizeof self.d_segments);
-    softqam_demodulator_destroy(cuda);
-    size_t n_nodes = 0;
-    CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
-    /* 4 KiB of arguments, which every driver takes, hold more than twenty segments. */
-    assert_in_range(n_nodes, 1, N_SEGMENTS / 20);
-    CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
-    for (int replay = 0; replay < 3; replay++) {
-        fill_segments(&self, random);
-        CUDA(cudaGraphLaunch(executable, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        check_filled_segments(&self, "replayed segments");
-    }
-    CUDA(cudaGraphExecDestroy(executable));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
-    close_segments(&self);
-}
-
-static void test_graph_capture(void **state)
-{
-    (void)state;
-    harness_random random = harness_random_stream(STREAM_SEGMENTS << 8);
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        check_captured_segments((softqam_output_format)format, &random);
-}
-
 static void assert_segment_refused(softqam_demodulator *demodulator, softqam_segment segment, const char *what)
 {
     softqam_segment segments[2] = {{0}, segment};
@@ -331,9 +149,8 @@ static void assert_segment_refused(softqam_demodulator *demodulator, softqam_seg
     assert_true(strlen(softqam_error_message()) > 0);
 }
 
-static void test_misuse(void **state)
+HARNESS_TEST(test_misuse)
 {
-    (void)state;
     const size_t n = 100;
     softqam_demodulator *cuda =
         create_for_llrs(SOFTQAM_BACKEND_CUDA, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
@@ -369,14 +186,4 @@ static void test_misuse(void **state)
     CUDA(cudaFree(d_memory));
     softqam_demodulator_destroy(cpu);
     softqam_demodulator_destroy(cuda);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_llrs),          cmocka_unit_test(test_borders), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_graph_capture), cmocka_unit_test(test_misuse),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -5,9 +5,8 @@
 
 #include "device_fixture.h"
 
-static void test_mapped_host_memory(void **state)
+HARNESS_TEST(test_mapped_host_memory)
 {
-    (void)state;
     const size_t n = 30011;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     uint8_t *in, *out;
@@ -43,9 +42,8 @@ static void check_host_call(device_fixture *self, const char *what, uint8_t *in,
     softqam_demodulator_destroy(ring);
 }
 
-static void test_host_call_on_pinned_memory(void **state)
+HARNESS_TEST(test_host_call_on_pinned_memory)
 {
-    (void)state;
     const size_t n = 8192, nbytes = n * 8;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     harness_buffer in, out;
@@ -70,9 +68,8 @@ static void test_host_call_on_pinned_memory(void **state)
     device_close_fixture(&self);
 }
 
-static void test_host_call_on_memory_of_cuda(void **state)
+HARNESS_TEST(test_host_call_on_memory_of_cuda)
 {
-    (void)state;
     const size_t n = 8192;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     uint8_t *in, *out, *plain = harness_alloc(n * HARNESS_SYMBOL_BITS);
@@ -104,9 +101,8 @@ static void fill_with_pattern(uint8_t *d_symbols, size_t n_symbols, const uint8_
 }
 
 /* More bytes than 32 bits count, on the way in and out. */
-static void test_more_than_4_gib(void **state)
+HARNESS_TEST(test_more_than_4_gib)
 {
-    (void)state;
     const size_t n = ((size_t)1 << 29) + 3, n_pattern = DEVICE_SAMPLES;
     size_t n_free, n_total;
     CUDA(cudaMemGetInfo(&n_free, &n_total));
@@ -133,16 +129,4 @@ static void test_more_than_4_gib(void **state)
     CUDA(cudaFree(d_symbols));
     free(got);
     device_close_fixture(&self);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mapped_host_memory),
-        cmocka_unit_test(test_host_call_on_pinned_memory),
-        cmocka_unit_test(test_host_call_on_memory_of_cuda),
-        cmocka_unit_test(test_more_than_4_gib),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

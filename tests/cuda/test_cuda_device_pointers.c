@@ -8,11 +8,12 @@
 
 #include "harness.h"
 
+__attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
+
 /* A host call reads and writes no device memory, whichever of its pointers that is; of several segments, of the first.
  */
-static void test_refused(void **state)
+HARNESS_TEST(test_refused)
 {
-    (void)state;
     static const size_t places[] = {
         offsetof(softqam_segment, layers[0].symbols),
         offsetof(softqam_segment, layers[1].symbols),
@@ -48,11 +49,4 @@ static void test_refused(void **state)
     softqam_demodulator_destroy(demodulator);
     free(out);
     free(memory);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused)};
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Segments in device memory, of any modulation, layers, strides, planes, codewords, scrambling, noise and alignment
- * together, give the CPU's bytes and write nothing else: as arguments, as descriptors in device memory, and by a graph
- * that is captured once and whose descriptors change. */
+ * together, give the CPU's bytes and write nothing else: as arguments, as descriptors in device memory, and by graphs
+ * that are captured once, with the arguments, or with descriptors that change. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_fixture.h"
 #include "late_copy.h"
 
-enum { STREAM_ARGUMENTS = 60, STREAM_DESCRIPTORS, STREAM_GRAPH, STREAM_LATE };
+enum { STREAM_ARGUMENTS = 60, STREAM_DESCRIPTORS, STREAM_GRAPH, STREAM_CAPTURE, STREAM_LATE };
 
 enum { MAX_CODE_BLOCKS = 40 };
 
@@ -41,6 +41,8 @@ static softqam_demodulator *open_demodulator(softqam_backend backend, const segm
     setup.demodulator.input_format = self->in;
     setup.demodulator.output_format = self->out;
     setup.demodulator.input_scale = self->in == SOFTQAM_INPUT_CF32 ? 1.0f : 0.0f;
+    if (self->out != SOFTQAM_OUTPUT_U8)
+        setup.demodulator.noise = (softqam_noise)(self->in % 2);
     return harness_create(&setup);
 }
 
@@ -183,8 +185,8 @@ static size_t lay_out_codeword(segment_set *self, harness_random *random, size_t
 static void lay_out_segment(segment_set *self, harness_random *random, size_t k, size_t *end)
 {
     const size_t value_nbytes = softqam_output_nbytes(self->out, SOFTQAM_MODULATION_BPSK, 1);
-    softqam_segment segment = {.symbol_stride = harness_random_below(random, 3),
-                               .noise_stride = harness_random_below(random, 3)};
+    softqam_segment segment = {.symbol_stride = harness_random_below(random, 5),
+                               .noise_stride = harness_random_below(random, 4)};
     if (self->out != SOFTQAM_OUTPUT_U8)
         choose_llr_fields(self, random, &segment);
     if (harness_random_below(random, 4) == 0)
@@ -224,30 +226,36 @@ static void lay_out_segment(segment_set *self, harness_random *random, size_t k,
     self->copies[k] = copy;
 }
 
-/* New segments, symbols, noise and outputs on both sides, and what must come of them. */
-static void fill_set(segment_set *self, harness_random *random, size_t n)
+/* New symbols, noise and outputs on both sides for the segments that there are, and what must come of them. */
+static void fill_contents(segment_set *self, harness_random *random)
 {
     const size_t in_nbytes = N_COMPONENTS * softqam_input_symbol_nbytes(self->in) / 2;
-    size_t end = 64;
-    self->n = n;
-    self->n_symbols = 0;
-    for (size_t k = 0; k < n; k++)
-        lay_out_segment(self, random, k, &end);
     if (self->in == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(random, N_COMPONENTS / 2, (float *)(void *)self->symbols);
     else
         harness_random_fill(random, self->symbols, in_nbytes);
     harness_fill_noise(random, HARNESS_NOISE_ANY, N_NOISE, self->noise);
     memset(self->expected, DEVICE_CANARY, OUT_NBYTES);
-    harness_demodulate_segments(self->cpu, self->segments, n);
+    harness_demodulate_segments(self->cpu, self->segments, self->n);
     CUDA(cudaMemcpy(self->d_symbols, self->symbols, in_nbytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_noise, self->noise, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
     CUDA(cudaMemset(self->d_out, DEVICE_CANARY, OUT_NBYTES));
+    CUDA(cudaDeviceSynchronize());
+}
+
+/* New segments too. */
+static void fill_set(segment_set *self, harness_random *random, size_t n)
+{
+    const unsigned count = (unsigned)n;
+    size_t end = 64;
+    self->n = n;
+    self->n_symbols = 0;
+    for (size_t k = 0; k < n; k++)
+        lay_out_segment(self, random, k, &end);
     CUDA(cudaMemcpy(self->d_segments, self->copies, n * sizeof self->copies[0], cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_buffers, self->copied_buffers, sizeof self->copied_buffers, cudaMemcpyHostToDevice));
-    const unsigned count = (unsigned)n;
     CUDA(cudaMemcpy(self->d_n_segments, &count, sizeof count, cudaMemcpyHostToDevice));
-    CUDA(cudaDeviceSynchronize());
+    fill_contents(self, random);
 }
 
 static void check_set(segment_set *self, const char *what)
@@ -304,11 +312,7 @@ static void check_arguments(segment_set *self, harness_random *random)
     }
 }
 
-static void test_arguments(void **state)
-{
-    (void)state;
-    for_all_formats(STREAM_ARGUMENTS, check_arguments);
-}
+HARNESS_TEST(test_arguments) { for_all_formats(STREAM_ARGUMENTS, check_arguments); }
 
 /* As large as they are, larger, and with fewer segments than there are descriptors. */
 static void check_descriptors(segment_set *self, harness_random *random)
@@ -336,11 +340,7 @@ static void check_descriptors(segment_set *self, harness_random *random)
     check_set(self, "none");
 }
 
-static void test_descriptors(void **state)
-{
-    (void)state;
-    for_all_formats(STREAM_DESCRIPTORS, check_descriptors);
-}
+HARNESS_TEST(test_descriptors) { for_all_formats(STREAM_DESCRIPTORS, check_descriptors); }
 
 static void check_graph(segment_set *self, harness_random *random)
 {
@@ -363,11 +363,39 @@ static void check_graph(segment_set *self, harness_random *random)
     CUDA(cudaStreamDestroy(stream));
 }
 
-static void test_graph(void **state)
+HARNESS_TEST(test_graph) { for_all_formats(STREAM_GRAPH, check_graph); }
+
+/* With a list of segments and a demodulator that are gone by the time of the replays. */
+static void check_capture(segment_set *self, harness_random *random)
 {
-    (void)state;
-    for_all_formats(STREAM_GRAPH, check_graph);
+    enum { FEWEST_A_LAUNCH = 12 };
+    const cudaStream_t stream = device_open_stream();
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    size_t n_nodes = 0;
+    fill_set(self, random, MAX_SEGMENTS);
+    device_prepare_kernels(self->cuda);
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    assert_int_equal(softqam_cuda_demodulate_segments(self->cuda, self->copies, self->n, stream), SOFTQAM_OK);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    memset(self->copies, 0xff, sizeof self->copies);
+    softqam_demodulator_destroy(self->cuda);
+    self->cuda = NULL;
+    CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
+    assert_in_range(n_nodes, 1, MAX_SEGMENTS / FEWEST_A_LAUNCH + 1);
+    CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    for (int replay = 0; replay < 3; replay++) {
+        fill_contents(self, random);
+        CUDA(cudaGraphLaunch(executable, stream));
+        CUDA(cudaStreamSynchronize(stream));
+        check_set(self, "replayed segments");
+    }
+    CUDA(cudaGraphExecDestroy(executable));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
 }
+
+HARNESS_TEST(test_capture) { for_all_formats(STREAM_CAPTURE, check_capture); }
 
 /* Descriptors that the kernel before writes, after this one has begun: over others, over the same but for one field,
  * over what are none, and over the same. */
@@ -398,17 +426,12 @@ static void check_late_descriptors(segment_set *self, harness_random *random)
     CUDA(cudaFree(d_late));
 }
 
-static void test_late_descriptors(void **state)
-{
-    (void)state;
-    for_all_formats(STREAM_LATE, check_late_descriptors);
-}
+HARNESS_TEST(test_late_descriptors) { for_all_formats(STREAM_LATE, check_late_descriptors); }
 
 /* Kernels that follow each other in a stream begin before the one before them has ended, but see what it wrote: here
  * the output of one is the input of the next. */
-static void test_chain(void **state)
+HARNESS_TEST(test_chain)
 {
-    (void)state;
     enum { N = 20000, ROUNDS = 40 };
     segment_set *self = harness_alloc(sizeof *self);
     open_set(self, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32);
@@ -446,9 +469,8 @@ static void test_chain(void **state)
     free(self);
 }
 
-static void test_misuse(void **state)
+HARNESS_TEST(test_misuse)
 {
-    (void)state;
     segment_set *self = harness_alloc(sizeof *self);
     open_set(self, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_S8);
     const softqam_segment *segments = self->d_segments;
@@ -474,14 +496,4 @@ static void test_misuse(void **state)
     CUDA(cudaDeviceSynchronize());
     close_set(self);
     free(self);
-}
-
-int main(int argc, char **argv)
-{
-    harness_require_cuda();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_late_descriptors), cmocka_unit_test(test_chain),       cmocka_unit_test(test_misuse),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

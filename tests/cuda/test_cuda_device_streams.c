@@ -7,9 +7,8 @@
 #include "device_fixture.h"
 
 /* Captured once, replayed on new symbols: a graph holds the launch, and nothing else may happen in the call. */
-static void test_graph_capture(void **state)
+HARNESS_TEST(test_graph_capture)
 {
-    (void)state;
     const size_t n = 20011;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 3 * n);
     const size_t symbol_nbytes = 2 * sizeof(float);
@@ -70,9 +69,8 @@ static void enqueue_behind(gate *held, device_fixture *self, size_t n_symbols)
 }
 
 /* With the stream held up, a call that returns has waited for nothing. */
-static void test_call_is_asynchronous(void **state)
+HARNESS_TEST(test_call_is_asynchronous)
 {
-    (void)state;
     if (harness_is_under_compute_sanitizer())
         skip();
     const size_t n = 100003;
@@ -87,9 +85,8 @@ static void test_call_is_asynchronous(void **state)
 }
 
 /* Destroying the demodulator may wait for the device, so here the gate opens by itself. */
-static void test_destroyed_before_it_ran(void **state)
+HARNESS_TEST(test_destroyed_before_it_ran)
 {
-    (void)state;
     const size_t n = 100003;
     device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};
@@ -101,15 +98,4 @@ static void test_destroyed_before_it_ran(void **state)
     device_check_output(&self.output, "demodulator destroyed before the kernel ran", self.part.values,
                         self.part.expected);
     device_close_fixture(&self);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph_capture),
-        cmocka_unit_test(test_call_is_asynchronous),
-        cmocka_unit_test(test_destroyed_before_it_ran),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Codewords that go to soft buffers, from device memory and, through the pipeline, from host memory: every modulation,
  * layers, formats, redundancy versions, fillers, repetition, groups and buffers of any distance or none, cut into
- * segments anywhere, several codewords in turns, first transmissions and retransmissions. What must come is computed
- * here, an LLR at a time, from LLRs in symbol order. */
-#include <math.h>
+ * segments anywhere, several codewords in turns, first transmissions and retransmissions. What must come is the CPU's,
+ * which llr/test_soft_buffers.c holds to the reference. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +20,11 @@ enum {
     ROUNDS = 12
 };
 
-__extension__ typedef _Float16 half;
-
 /* A codeword, and where its soft buffers lie. */
 typedef struct test_codeword {
-    softqam_segment segment; /* all of it, but for the layers' places: to host memory */
-    uint32_t n_data;
-    uint32_t *order;                         /* data positions as they are visited */
-    size_t first[MAX_BLOCKS], n[MAX_BLOCKS]; /* symbols */
-    uint8_t *buffers[MAX_BLOCKS];            /* host memory; NULL: dropped */
+    softqam_segment segment;      /* all of it, but for the layers' places: to host memory */
+    size_t n[MAX_BLOCKS];         /* bits */
+    uint8_t *buffers[MAX_BLOCKS]; /* host memory; NULL: dropped */
     void *host_pointers[MAX_BLOCKS];
     void *device_pointers[MAX_BLOCKS];
     void **d_pointers;
@@ -44,129 +39,18 @@ typedef struct fixture {
     uint8_t *symbols, *d_symbols;
     float *noise, *d_noise;
     uint8_t *expected, *got, *d_out;
-    uint8_t *llrs;
     size_t end; /* of the outputs */
     size_t n_codewords;
     test_codeword codewords[MAX_CODEWORDS];
     size_t n, n_symbols;
     softqam_segment segments[MAX_SEGMENTS]; /* to `expected` */
     softqam_segment copies[MAX_SEGMENTS];   /* to device memory */
-    const test_codeword *of[MAX_SEGMENTS];  /* NULL: none */
     softqam_segment *d_segments;
     unsigned *d_n_segments;
     softqam_demodulator *cpu, *cuda;
 } fixture;
 
 static size_t below(fixture *self, size_t n) { return harness_random_below(&self->random, n); }
-
-/* Values of the output formats. */
-
-static float sum_limit(const fixture *self)
-{
-    static const float largest[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 127,
-                                                            [SOFTQAM_OUTPUT_S16] = 32767,
-                                                            [SOFTQAM_OUTPUT_F16] = 65504,
-                                                            [SOFTQAM_OUTPUT_F32] = 3.40282346638528859812e38f};
-    return self->limit ? (float)self->limit : largest[self->out];
-}
-
-static double value_at(const fixture *self, const uint8_t *at)
-{
-    int16_t integer;
-    half of_half;
-    float number;
-    switch (self->value_nbytes) {
-    case 1:
-        return (int8_t)*at;
-    case 4:
-        memcpy(&number, at, sizeof number);
-        return (double)number;
-    default:
-        memcpy(&integer, at, sizeof integer);
-        memcpy(&of_half, at, sizeof of_half);
-        return self->out == SOFTQAM_OUTPUT_S16 ? integer : (double)of_half;
-    }
-}
-
-static void set_value(const fixture *self, uint8_t *at, double value)
-{
-    const int8_t byte = self->value_nbytes == 1 ? (int8_t)value : 0;
-    const float number = (float)value;
-    const half of_half = self->out == SOFTQAM_OUTPUT_F16 ? (half)value : 0;
-    const int16_t integer = self->out == SOFTQAM_OUTPUT_S16 ? (int16_t)value : 0;
-    if (self->value_nbytes == 1)
-        memcpy(at, &byte, sizeof byte);
-    else if (self->value_nbytes == 4)
-        memcpy(at, &number, sizeof number);
-    else if (self->out == SOFTQAM_OUTPUT_S16)
-        memcpy(at, &integer, sizeof integer);
-    else
-        memcpy(at, &of_half, sizeof of_half);
-}
-
-/* Rounded once to the format, and limited. The sum of two doubles that were halves or floats is rounded to double
- * first, which does not matter: it has more than twice their digits. */
-static void add_value(const fixture *self, uint8_t *at, const uint8_t *llr)
-{
-    const double before = value_at(self, at), limit = (double)sum_limit(self);
-    double sum = before + value_at(self, llr);
-    if (!(fabs(before) <= limit))
-        return;
-    if (fabs(sum) > limit)
-        sum = copysign(limit, sum);
-    set_value(self, at, sum);
-}
-
-/* NUMERICS' rules, by the LLR. */
-
-static void begin_block(const fixture *self, const test_codeword *c, size_t r)
-{
-    const softqam_codeword *codeword = &c->segment.codeword;
-    const size_t n_values = c->n[r] * softqam_bits_per_symbol(c->segment.modulation), nbytes = self->value_nbytes;
-    for (size_t k = n_values > c->n_data ? 0 : n_values; k < c->n_data; k++)
-        memset(c->buffers[r] + c->order[k] * nbytes, 0, nbytes);
-    for (size_t k = 0; k < codeword->n_fillers; k++)
-        set_value(self, c->buffers[r] + (codeword->first_filler + k) * nbytes, (double)codeword->filler_value);
-}
-
-static void place_symbol(const fixture *self, const test_codeword *c, size_t symbol, const uint8_t *llrs)
-{
-    const size_t n_bits = softqam_bits_per_symbol(c->segment.modulation), nbytes = self->value_nbytes;
-    size_t r = 0;
-    while (symbol < c->first[r] || symbol >= c->first[r] + c->n[r])
-        r++;
-    if (!c->buffers[r])
-        return;
-    const bool is_repeated = c->n[r] * n_bits > c->n_data;
-    const size_t i = symbol - c->first[r];
-    if (i == 0 && !c->segment.codeword.combine)
-        begin_block(self, c, r);
-    for (size_t k = 0; k < n_bits; k++) {
-        uint8_t *at = c->buffers[r] + c->order[(k * c->n[r] + i) % c->n_data] * nbytes;
-        if (is_repeated || c->segment.codeword.combine)
-            add_value(self, at, llrs + k * nbytes);
-        else
-            memcpy(at, llrs + k * nbytes, nbytes);
-    }
-}
-
-static void expect_segment(fixture *self, size_t k)
-{
-    const test_codeword *c = self->of[k];
-    softqam_segment plain = self->segments[k];
-    const size_t symbol_nbytes = softqam_bits_per_symbol(plain.modulation) * self->value_nbytes;
-    if (!c || plain.n_symbols == 0) {
-        harness_demodulate_segments(self->cpu, &plain, 1);
-        return;
-    }
-    plain.first_symbol += plain.scrambling_offset;
-    plain.scrambling_offset = 0;
-    plain.codeword = (softqam_codeword){0};
-    plain.out = self->llrs;
-    harness_demodulate_segments(self->cpu, &plain, 1);
-    for (size_t i = 0; i < plain.n_symbols; i++)
-        place_symbol(self, c, self->segments[k].first_symbol + i, self->llrs + i * symbol_nbytes);
-}
 
 /* Codewords. */
 
@@ -262,8 +146,7 @@ static size_t choose_bits(fixture *self, test_codeword *c)
         assert_int_equal(softqam_codeword_block(&whole, (unsigned)softqam_bits_per_symbol(segment->modulation),
                                                 segment->n_layers, r, &first, &n),
                          SOFTQAM_OK);
-        c->first[r] = first / softqam_bits_per_symbol(segment->modulation);
-        c->n[r] = n / softqam_bits_per_symbol(segment->modulation);
+        c->n[r] = n;
         longest = n > longest ? n : longest;
     }
     return longest;
@@ -273,20 +156,12 @@ static void choose_codeword(fixture *self, test_codeword *c)
 {
     softqam_codeword *codeword = &c->segment.codeword;
     void **d_pointers = c->d_pointers;
-    free(c->order);
     *c = (test_codeword){0};
     c->d_pointers = d_pointers;
     codeword->deinterleave = 1;
     codeword->n_code_blocks = 1 + (uint32_t)below(self, MAX_BLOCKS);
     choose_groups(self, codeword);
     choose_buffer(self, codeword, choose_bits(self, c));
-    c->n_data = codeword->n_cb - codeword->n_fillers;
-    c->order = harness_alloc(c->n_data * sizeof *c->order);
-    for (uint32_t k = 0, n = 0; k < codeword->n_cb; k++) {
-        const uint32_t position = (codeword->k0 + k) % codeword->n_cb;
-        if (position < codeword->first_filler || position >= codeword->first_filler + codeword->n_fillers)
-            c->order[n++] = position;
-    }
     lay_out_buffers(self, c);
 }
 
@@ -331,7 +206,7 @@ static void add_segment(fixture *self, const test_codeword *c, size_t first, siz
     if (segment->codeword.buffers)
         copy->codeword.buffers = self->d_out + ((uint8_t *)segment->codeword.buffers - self->expected);
     lay_out_layers(self, segment, copy);
-    self->of[self->n++] = c;
+    self->n++;
     self->n_symbols += n;
 }
 
@@ -346,7 +221,6 @@ static void add_plain_segment(fixture *self)
     segment->out = self->expected + self->end;
     copy->out = self->d_out + self->end;
     self->end += segment->n_symbols * softqam_bits_per_symbol(segment->modulation) * self->value_nbytes;
-    self->of[first] = NULL;
 }
 
 /* The codewords' segments in turns, each cut at random places: all of it at once, or down to a resource element. */
@@ -380,16 +254,9 @@ static void cut(fixture *self)
 static void retransmit(fixture *self, test_codeword *c)
 {
     softqam_codeword *codeword = &c->segment.codeword;
-    const size_t n_data = c->n_data;
     (void)choose_bits(self, c);
     codeword->combine = 1;
     codeword->k0 = (uint32_t)below(self, codeword->n_cb);
-    for (uint32_t k = 0, n = 0; k < codeword->n_cb; k++) {
-        const uint32_t position = (codeword->k0 + k) % codeword->n_cb;
-        if (position < codeword->first_filler || position >= codeword->first_filler + codeword->n_fillers)
-            c->order[n++] = position;
-        assert_true(n <= n_data);
-    }
 }
 
 static softqam_demodulator *open_demodulator(softqam_backend backend, const fixture *self)
@@ -416,7 +283,6 @@ static fixture *open_fixture(softqam_input_format in, softqam_output_format out,
     self->noise = harness_alloc(N_SYMBOLS * sizeof(float));
     self->expected = harness_alloc(OUT_NBYTES);
     self->got = harness_alloc(OUT_NBYTES);
-    self->llrs = harness_alloc((size_t)N_SYMBOLS * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     CUDA(cudaMalloc((void **)&self->d_symbols, in_nbytes));
     CUDA(cudaMalloc((void **)&self->d_noise, N_SYMBOLS * sizeof(float)));
     CUDA(cudaMalloc((void **)&self->d_out, OUT_NBYTES));
@@ -440,10 +306,8 @@ static void close_fixture(fixture *self)
 {
     softqam_demodulator_destroy(self->cpu);
     softqam_demodulator_destroy(self->cuda);
-    for (size_t k = 0; k < MAX_CODEWORDS; k++) {
+    for (size_t k = 0; k < MAX_CODEWORDS; k++)
         CUDA(cudaFree(self->codewords[k].d_pointers));
-        free(self->codewords[k].order);
-    }
     CUDA(cudaFree(self->d_symbols));
     CUDA(cudaFree(self->d_noise));
     CUDA(cudaFree(self->d_out));
@@ -453,7 +317,6 @@ static void close_fixture(fixture *self)
     free(self->noise);
     free(self->expected);
     free(self->got);
-    free(self->llrs);
     free(self);
 }
 
@@ -480,8 +343,7 @@ static void choose(fixture *self, bool is_retransmission)
 
 static void check(fixture *self, const char *what)
 {
-    for (size_t k = 0; k < self->n; k++)
-        expect_segment(self, k);
+    harness_demodulate_segments(self->cpu, self->segments, self->n);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaMemcpy(self->got, self->d_out, OUT_NBYTES, cudaMemcpyDeviceToHost));
     if (memcmp(self->got, self->expected, OUT_NBYTES) == 0)
@@ -497,7 +359,7 @@ static void check(fixture *self, const char *what)
             if (!c->buffers[r] || behind < 0 || behind >= (ptrdiff_t)(codeword->n_cb * self->value_nbytes))
                 continue;
             fail_msg("%s, %s to %s, %zu segments, codeword %zu of %zu, modulation %d, %u layers, block %zu of %u: byte "
-                     "%td is %d, not %d; n_cb %u, k0 %u, fillers %u from %u on, %zu symbols, combine %u",
+                     "%td is %d, not %d; n_cb %u, k0 %u, fillers %u from %u on, %zu bits, combine %u",
                      what, harness_input_names[self->in], harness_output_names[self->out], self->n, k,
                      self->n_codewords, (int)c->segment.modulation, c->segment.n_layers, r,
                      (unsigned)codeword->n_code_blocks, behind, self->got[at], self->expected[at],
@@ -546,22 +408,13 @@ static void for_all_formats(uint32_t stream, const char *what, way *demodulate)
         }
 }
 
-static void test_arguments(void **state)
-{
-    (void)state;
-    for_all_formats(STREAM_ARGUMENTS, "arguments", by_arguments);
-}
+HARNESS_TEST(test_arguments) { for_all_formats(STREAM_ARGUMENTS, "arguments", by_arguments); }
 
-static void test_descriptors(void **state)
-{
-    (void)state;
-    for_all_formats(STREAM_DESCRIPTORS, "descriptors", by_descriptors);
-}
+HARNESS_TEST(test_descriptors) { for_all_formats(STREAM_DESCRIPTORS, "descriptors", by_descriptors); }
 
 /* One graph for changing descriptors. */
-static void test_graph(void **state)
+HARNESS_TEST(test_graph)
 {
-    (void)state;
     const cudaStream_t stream = device_open_stream();
     for (int k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
         fixture *self = open_fixture(SOFTQAM_INPUT_CF16, harness_llr_formats[k], STREAM_GRAPH);
@@ -600,20 +453,4 @@ static void by_host_memory(fixture *self)
     free(before);
 }
 
-static void test_host_memory(void **state)
-{
-    (void)state;
-    for_all_formats(STREAM_HOST, "host memory", by_host_memory);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_host_memory),
-    };
-    harness_require_cuda();
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
-}
+HARNESS_TEST(test_host_memory) { for_all_formats(STREAM_HOST, "host memory", by_host_memory); }

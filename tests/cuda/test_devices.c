@@ -99,9 +99,8 @@ static void check_all_kinds(const harness_setup *setup)
 
 static const size_t chunks[] = {0, 7777, 65536};
 
-static void test_all_devices(void **state)
+HARNESS_TEST(test_all_devices)
 {
-    (void)state;
     for (size_t k = 0; k < HARNESS_COUNT(chunks); k++) {
         for (unsigned n_streams = 1; n_streams <= 3; n_streams++) {
             harness_setup setup = llr_setup(SOFTQAM_BACKEND_CUDA);
@@ -115,9 +114,8 @@ static void test_all_devices(void **state)
 }
 
 /* Every beginning of the list 0, 1, 2 .. that this machine has, and it backwards. */
-static void test_lists(void **state)
+HARNESS_TEST(test_lists)
 {
-    (void)state;
     int devices[64];
     for (unsigned n = 1; n <= HARNESS_COUNT(devices); n++) {
         harness_setup setup = llr_setup(SOFTQAM_BACKEND_CUDA);
@@ -144,9 +142,8 @@ static void test_lists(void **state)
 }
 
 /* On both sides of the size from which on AUTO uses a GPU. */
-static void test_auto(void **state)
+HARNESS_TEST(test_auto)
 {
-    (void)state;
     harness_setup setup = llr_setup(SOFTQAM_BACKEND_AUTO);
     setup.context.n_devices = SOFTQAM_ALL_DEVICES;
     check_all_kinds(&setup);
@@ -157,14 +154,4 @@ static void test_auto(void **state)
         check_call(demodulator, n, false, false);
     }
     softqam_demodulator_destroy(demodulator);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_devices),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_auto),
-    };
-    return harness_main(argc, argv, tests, HARNESS_COUNT(tests));
 }

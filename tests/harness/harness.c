@@ -118,7 +118,11 @@ bool harness_is_under_compute_sanitizer(void)
     return found;
 }
 
-void harness_require_cuda(void)
+static bool requires_cuda;
+
+void harness_require_cuda(void) { requires_cuda = true; }
+
+static void find_cuda(void)
 {
     softqam_status status = probe_cuda();
     if (status == SOFTQAM_OK)
@@ -193,8 +197,8 @@ int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n
     if (argc > 2)
         die("one pattern at most", argv[2]);
     require_cpu_variant();
-    if (harness_backend() == SOFTQAM_BACKEND_CUDA)
-        harness_require_cuda();
+    if (requires_cuda || harness_backend() == SOFTQAM_BACKEND_CUDA)
+        find_cuda();
     struct CMUnitTest *chosen = calloc(n_tests, sizeof *chosen);
     if (!chosen)
         die(argv[0], "out of memory");

@@ -57,13 +57,13 @@ void harness_register(struct CMUnitTest test);
 int harness_run(int argc, char **argv);
 
 /* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
- * exit status. A pattern that matches nothing is a failure. With SOFTQAM_TEST_BACKEND=cuda on a machine without a
- * usable device it ends the program as harness_require_cuda() does; with a SOFTQAM_CPU_VARIANT that this processor does
- * not run it ends the program as a skip, and with one that nobody knows as a failure. */
+ * exit status. A pattern that matches nothing is a failure. With a SOFTQAM_CPU_VARIANT that this
+ * processor does not run it ends the program as a skip, and with one that nobody knows as a failure. */
 int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests);
 
-/* Ends the program with HARNESS_SKIPPED and one line where CUDA cannot be had, or with a failure where
- * SOFTQAM_REQUIRE_GPU=1 says that it must. */
+/* Before main(), of a program all of whose tests need CUDA: where it cannot be had the program ends with
+ * HARNESS_SKIPPED and one line, or with a failure where SOFTQAM_REQUIRE_GPU=1 says that it must; as with
+ * SOFTQAM_TEST_BACKEND=cuda. */
 void harness_require_cuda(void);
 
 /* The backend that SOFTQAM_TEST_BACKEND names: cpu unless told otherwise. Any other name ends the program. */
