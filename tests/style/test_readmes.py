@@ -46,7 +46,10 @@ def check_head(source_dir, path, paths):
     stem, suffix = os.path.splitext(path)
     if suffix not in COMMENTED:
         return []
-    lines = [line for line in read(source_dir, path).split("\n")[:4] if not line.startswith("#!")]
+    text = read(source_dir, path)
+    lines = [line for line in text.split("\n")[:4] if not line.startswith("#!")]
+    if '#include "../' in text and not path.startswith("tests/"):  # a build's include directories say whose headers a folder may include
+        return [f"{path}: includes by a path out of its folder"]
     if "SPDX-License-Identifier: MIT" not in lines[0]:
         return [f"{path}: no licence in its first line"]
     if lines[1].startswith(COMMENTED[suffix]) or (suffix in (".c", ".cu") and stem + ".h" in paths):
