@@ -335,6 +335,33 @@ HARNESS_TEST(test_layers)
     print_message("%zu rows\n", HARNESS_COUNT(rows));
 }
 
+HARNESS_TEST(test_gains)
+{
+    const struct {
+        softqam_output_format format;
+        unsigned n_layers;
+        size_t gains[2]; /* offsets into the memory, or NONE */
+        const char *message;
+    } rows[] = {
+        {SOFTQAM_OUTPUT_S8, 1, {NOISE + 1}, "gain is not aligned to 4 bytes"},
+        {SOFTQAM_OUTPUT_S8, 1, {OUT}, overlap},
+        {SOFTQAM_OUTPUT_U8, 1, {NOISE}, "gain is given, which u8 soft bits do not take"},
+        {SOFTQAM_OUTPUT_S8, 2, {NOISE, NONE}, "layer 1: gain is NULL"},
+        {SOFTQAM_OUTPUT_S8, 2, {NONE, NOISE}, "layer 1: gain is given, but layer 0 has none"},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        const softqam_demodulator_config config = api_llr_config(rows[k].format);
+        scoped_demodulator *demodulator = api_create(&config);
+        softqam_segment segment = good_segment(rows[k].format);
+        segment.out = at(OUT);
+        segment.n_symbols = segment.n_layers = rows[k].n_layers;
+        segment.layers[1] = segment.layers[0];
+        for (size_t layer = 0; layer < rows[k].n_layers; layer++)
+            segment.layers[layer].gain = at(rows[k].gains[layer]);
+        api_check_refusal(softqam_demodulate_segments(demodulator, &segment, 1), rows[k].message, "gain", k);
+    }
+}
+
 HARNESS_TEST(test_calls)
 {
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Segments with a codeword, and softqam_codeword_block(): code blocks have the lengths of 3GPP TS 38.212 clause 5.4.2.1
- * and are transmitted as 38.214 clauses 5.1.7.1 and 6.1.5.1 say, both written down here as they stand there, for random
- * codewords; however a codeword is cut into segments and calls, its LLRs are those of one plain segment, each at its
- * place in its code block's buffer, and no other byte changes. api/bad_codewords.c has the refusals. */
-#include <math.h>
+ * and are transmitted as 38.214 clauses 5.1.7.1 and 6.1.5.1 say, which reference/rate_recovery.c has as they stand
+ * there, for random codewords; however a codeword is cut into segments and calls, its LLRs are those of one plain
+ * segment, each at its place in its code block's buffer, and no other byte changes. api/bad_codewords.c has the
+ * refusals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,45 +19,10 @@ enum {
     FILL = 0x5a
 };
 
-/* What the standard says. */
-
-/* Which code blocks are transmitted, by the standard's own steps and names; without groups all are. */
-static void standard_groups(size_t C, size_t N, uint32_t CBGTI, uint8_t scheduled[])
-{
-    const size_t M = N < C ? N : C;
-    if (N == 0)
-        memset(scheduled, 1, C);
-    for (size_t m = 0; m < M; m++) {
-        const size_t M_1 = C % M, K_1 = (size_t)ceil((double)C / (double)M), K_2 = (size_t)floor((double)C / (double)M);
-        for (size_t k = 0; k < (m < M_1 ? K_1 : K_2); k++)
-            scheduled[m < M_1 ? m * K_1 + k : M_1 * K_1 + (m - M_1) * K_2 + k] = CBGTI >> m & 1;
-    }
-}
-
-/* E_r of all code blocks, likewise; in double as the standard's brackets are. */
-static void standard_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const uint8_t scheduled[], size_t E[])
-{
-    size_t C_prime = 0, j = 0;
-    for (size_t r = 0; r < C; r++)
-        C_prime += scheduled[r];
-    for (size_t r = 0; r < C; r++) {
-        if (!scheduled[r]) {
-            E[r] = 0;
-        } else {
-            const double bits = (double)G / ((double)N_L * (double)Q_m * (double)C_prime);
-            if ((long)j <= (long)C_prime - (long)(G / (N_L * Q_m) % C_prime) - 1)
-                E[r] = N_L * Q_m * (size_t)floor(bits);
-            else
-                E[r] = N_L * Q_m * (size_t)ceil(bits);
-            j = j + 1;
-        }
-    }
-}
-
 /* A random codeword without its buffers. */
 typedef struct random_codeword {
     softqam_codeword codeword;
-    uint8_t transmitted[MOST_BLOCKS];
+    bool transmitted[MOST_BLOCKS];
     size_t lengths[MOST_BLOCKS], longest;
     unsigned n_layers, n_bits;
     softqam_modulation modulation;
@@ -82,8 +47,8 @@ static void make_codeword(harness_random *random, size_t most_elements, size_t m
         if (codeword->cbgti == 0 && codeword->n_bits > 0)
             codeword->cbgti = 1U << harness_random_below(random, n_groups);
     }
-    standard_groups(n_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
-    standard_lengths(codeword->n_bits, self->n_layers, self->n_bits, n_blocks, self->transmitted, self->lengths);
+    rate_recovery_transmitted(n_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
+    rate_recovery_lengths(codeword->n_bits, self->n_layers, self->n_bits, n_blocks, self->transmitted, self->lengths);
     for (size_t r = 0; r < n_blocks; r++)
         self->longest = self->lengths[r] > self->longest ? self->lengths[r] : self->longest;
 }
@@ -128,15 +93,15 @@ HARNESS_TEST(test_largest_codewords)
                 {2, 2, 31, 0x2aaaaaaaU},
                 {1, 1, 32, 0x80000000U},
                 {4, 1, 1, 1}};
-    scoped_memory uint8_t *transmitted = harness_alloc(C);
+    scoped_memory bool *transmitted = harness_alloc(C * sizeof *transmitted);
     scoped_memory size_t *lengths = harness_alloc(C * sizeof *lengths);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         const unsigned step = rows[k].n_bits * rows[k].n_layers;
         const softqam_codeword codeword = {
             .n_bits = UINT32_MAX / step * step, .n_code_blocks = C, .n_cbg = rows[k].n_cbg, .cbgti = rows[k].cbgti};
         size_t first = 0;
-        standard_groups(C, rows[k].n_cbg, rows[k].cbgti, transmitted);
-        standard_lengths(codeword.n_bits, rows[k].n_layers, rows[k].n_bits, C, transmitted, lengths);
+        rate_recovery_transmitted(C, rows[k].n_cbg, rows[k].cbgti, transmitted);
+        rate_recovery_lengths(codeword.n_bits, rows[k].n_layers, rows[k].n_bits, C, transmitted, lengths);
         for (size_t r = 0; r < C; first += lengths[r], r++)
             if (r % STEP < 2 || r + 1 == C)
                 check_block(&codeword, rows[k].n_bits, rows[k].n_layers, r, first, lengths[r]);

@@ -257,37 +257,3 @@ HARNESS_TEST(test_truth)
         }
     }
 }
-
-static void expect_refused(softqam_output_format format, softqam_segment segment, const char *text)
-{
-    softqam_demodulator_config config = {.modulation = SOFTQAM_MODULATION_256QAM, .output_format = format};
-    scoped_demodulator *demodulator = NULL;
-    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
-    assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_string_equal(softqam_error_message(), text);
-}
-
-HARNESS_TEST(test_refusals)
-{
-    float symbols[8] = {0}, noise[4] = {1, 1, 1, 1}, gains[4] = {1, 1, 1, 1};
-    uint8_t out[64];
-    softqam_segment one = {.n_symbols = 4, .noise_stride = 1, .out = out};
-    one.layers[0] = (softqam_layer){.symbols = symbols, .noise_var = noise, .gain = gains};
-    softqam_segment of = one;
-    of.layers[0].gain = (const float *)(const void *)((const uint8_t *)gains + 1);
-    expect_refused(SOFTQAM_OUTPUT_S8, of, "gain is not aligned to 4 bytes");
-    of = one;
-    of.out = gains;
-    expect_refused(SOFTQAM_OUTPUT_S8, of, "an input and out overlap");
-    of = one;
-    of.layers[0].noise_var = NULL;
-    expect_refused(SOFTQAM_OUTPUT_U8, of, "gain is given, which u8 soft bits do not take");
-    of = one;
-    of.n_layers = 2;
-    of.layers[1] = of.layers[0];
-    of.layers[1].gain = NULL;
-    expect_refused(SOFTQAM_OUTPUT_S8, of, "layer 1: gain is NULL");
-    of.layers[1].gain = gains;
-    of.layers[0].gain = NULL;
-    expect_refused(SOFTQAM_OUTPUT_S8, of, "layer 1: gain is given, but layer 0 has none");
-}

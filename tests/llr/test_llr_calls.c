@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How a call is made must not show in a byte, in any output format: noise variances given once or for each symbol,
- * lengths, alignments, splits, threads, chunks, kinds of memory, input formats, several callers. On the backend that
- * SOFTQAM_TEST_BACKEND names. What is expected is what one plain call gives: test_demodulate_symbols.c and
- * test_llr_specified.c prove that one, test_llr_segments.c tests segments. */
+ * lengths, alignments, splits, threads, chunks, kinds of memory, input formats. On the backend that
+ * SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is expected is what one plain call gives:
+ * test_demodulate_symbols.c and test_llr_specified.c prove that one, test_llr_segments.c tests segments. */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@ enum {
     STREAM_SPLIT,
     STREAM_INPUTS,
     STREAM_MISALIGNED,
-    STREAM_WORKERS,
 };
 
 /* Of u8 more than a Mi, so that every thread of the largest number of threads has work, and several default chunks of
@@ -66,7 +64,7 @@ static softqam_demodulator *create(softqam_output_format format, unsigned n_thre
     return harness_create(&setup);
 }
 
-/* A call for n symbols of the sample from `first` on, on these copies of them. Safe in any thread. */
+/* A call for n symbols of the sample from `first` on, on these copies of them. */
 static bool gives_expected(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n,
                            const void *symbols, const float *noise_var, uint8_t *out)
 {
@@ -369,63 +367,5 @@ HARNESS_TEST(test_misaligned_samples)
             harness_demodulate_llrs(demodulator, in.data, noise, N, got);
             assert_memory_equal(got, expected, harness_output_nbytes(format, N));
         }
-    }
-}
-
-/* A thread that demodulates parts of the sample, with a demodulator of its own unless it is given one. CMocka's
- * assertions belong to the main thread, so it only notes how it went. */
-typedef struct worker {
-    pthread_t thread;
-    uint32_t number;
-    softqam_output_format format;
-    softqam_demodulator *shared;
-    bool passed;
-} worker;
-
-static void *work(void *argument)
-{
-    worker *self = argument;
-    harness_setup setup = harness_format_setup(self->format, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.context.n_threads = 1 + self->number % 3;
-    setup.context.chunk_symbols = 30000;
-    scoped_demodulator *own = NULL;
-    self->passed = self->shared || harness_try_create(&own, &setup) == SOFTQAM_OK;
-    harness_random random = harness_random_stream((self->number << 8) | STREAM_WORKERS);
-    for (int i = 0; self->passed && i < 20; i++) {
-        const size_t n = harness_random_below(&random, i % 2 ? 300 : LLR_SYMBOLS);
-        const size_t first = harness_random_below(&random, sample_size(self->format) - n);
-        self->passed = part_is_right(self->shared ? self->shared : own, self->format, first, n);
-    }
-    return NULL;
-}
-
-static void run_workers(const worker *of)
-{
-    worker workers[6];
-    bool all_passed = true;
-    shared_sample(); /* made before there is more than one thread */
-    for (size_t i = 0; i < HARNESS_COUNT(workers); i++) {
-        workers[i] = *of;
-        workers[i].number = (uint32_t)i;
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
-    }
-    for (size_t i = 0; i < HARNESS_COUNT(workers); i++) {
-        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-        all_passed = all_passed && workers[i].passed;
-    }
-    assert_true(all_passed);
-}
-
-HARNESS_TEST(test_own_demodulators)
-{
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++)
-        run_workers(&(worker){.format = (softqam_output_format)k});
-}
-
-HARNESS_TEST(test_shared_demodulator)
-{
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
-        scoped_demodulator *demodulator = create((softqam_output_format)k, 3, 0, 30000);
-        run_workers(&(worker){.format = (softqam_output_format)k, .shared = demodulator});
     }
 }
