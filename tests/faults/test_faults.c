@@ -152,31 +152,46 @@ static softqam_status demodulate_codeword(softqam_demodulator *demodulator, cons
     return softqam_demodulate_segments(demodulator, &segment, 1);
 }
 
-/* Two codewords with a code block for each symbol, whose soft buffer holds its LLRs in the order of its bits: at first
- * something else, then zeros to which they are added. */
+enum { CODEWORDS = 2, BLOCKS = 2 };
+_Static_assert(N_SYMBOLS % (CODEWORDS * BLOCKS) == 0 && FEW_SYMBOLS % (CODEWORDS * BLOCKS) == 0,
+               "blocks of one length");
+
+/* Bit planes of each code block, as soft buffers that are just full have them, to the bits of each symbol. */
+static void interleave(const life *self, uint8_t *values)
+{
+    const size_t n = self->n_symbols / CODEWORDS / BLOCKS;
+    static uint8_t block[8 * N_SYMBOLS / CODEWORDS / BLOCKS]; /* not of malloc, which may be the call that fails */
+    for (size_t first = 0; first < self->n_symbols; first += n) {
+        memcpy(block, values + 8 * first, 8 * n);
+        for (size_t i = 0; i < 8 * n; i++)
+            values[8 * first + i] = block[i % 8 * n + i / 8];
+    }
+}
+
+/* Two codewords whose soft buffers hold at first something else, then zeros to which their LLRs are added. */
 static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, const life *self, const void *symbols,
                                               void *out)
 {
+    const size_t n = self->n_symbols / CODEWORDS;
+    const float *noise_var = noise_of(self);
     softqam_status status = SOFTQAM_OK;
     for (uint32_t combine = 0; combine < 2 && status == SOFTQAM_OK; combine++) {
-        softqam_segment segments[2];
-        for (size_t k = 0, first = 0; k < 2; k++) {
-            const float *noise_var = noise_of(self);
-            const size_t n = k < 1 ? self->n_symbols / 2 : self->n_symbols - first;
-            segments[k] =
-                harness_segment((const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL, 1, n, NULL);
+        softqam_segment segments[CODEWORDS];
+        for (size_t k = 0; k < CODEWORDS; k++) {
+            segments[k] = harness_segment((const float *)symbols + 2 * k * n, noise_var + k * n, 1, n, NULL);
             segments[k].codeword = (softqam_codeword){.n_bits = 8 * n,
-                                                      .buffers = (uint8_t *)out + 8 * first,
-                                                      .n_code_blocks = (uint32_t)n,
+                                                      .buffers = (uint8_t *)out + 8 * k * n,
+                                                      .n_code_blocks = BLOCKS,
                                                       .deinterleave = 1,
-                                                      .n_cb = 8,
+                                                      .n_cb = (uint32_t)(8 * n / BLOCKS),
                                                       .combine = combine};
-            first += n;
         }
         if (combine)
             memset(out, 0, self->out_nbytes);
-        status = softqam_demodulate_segments(demodulator, segments, 2);
+        status = softqam_demodulate_segments(demodulator, segments, CODEWORDS);
     }
+    if (status == SOFTQAM_OK)
+        interleave(self, out);
     return status;
 }
 
@@ -293,11 +308,10 @@ static void live(life *self, fault_kind kind)
     try_call(demodulator, self, demodulate_whole, self->symbols, self->out, kind, "softqam_demodulate");
     try_call(demodulator, self, demodulate_small, self->symbols, self->out, kind, "softqam_demodulate, small calls");
     try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
-    if (self->config.output_format != SOFTQAM_OUTPUT_U8)
+    if (self->config.output_format != SOFTQAM_OUTPUT_U8) {
         try_call(demodulator, self, demodulate_codeword, self->symbols, self->out, kind, "a codeword");
-    /* A code block a symbol is a span each: on CUDA minutes. */
-    if (self->config.output_format != SOFTQAM_OUTPUT_U8 && self->context_config.backend == SOFTQAM_BACKEND_CPU)
         try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
+    }
     use_host_memory(demodulator, self, kind);
 }
 
