@@ -301,7 +301,7 @@ static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
     }
 }
 
-HARNESS_TEST(test_outputs) { check_trials(STREAM_OUTPUTS, 3000, 6000); }
+HARNESS_TEST(test_outputs) { check_trials(STREAM_OUTPUTS, harness_symbol_count(3000), 6000); }
 
 /* Enough for several threads, whose parts begin in any code block. */
 HARNESS_TEST(test_large_outputs) { check_trials(STREAM_LARGE, 60, 100000); }
