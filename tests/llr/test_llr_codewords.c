@@ -9,7 +9,7 @@
 #include "soft_buffer_fixture.h"
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
-enum { STREAM_COMBINATIONS = 1, STREAM_LENGTHS, STREAM_CUTS, STREAM_THREADS, STREAM_PLACES };
+enum { STREAM_COMBINATIONS = 1, STREAM_LENGTHS, STREAM_CUTS, STREAM_THREADS };
 
 enum { BETWEEN = 0x5A };
 
@@ -177,41 +177,5 @@ HARNESS_TEST(test_threads)
             .is_descrambled = k / 8 % 2,
         };
         check_combination(&on, &random, &of, N_SYMBOLS / of.n_layers, 1 + k % 3);
-    }
-}
-
-/* Segments of a call may begin at any places of the same codeword, in any order. */
-HARNESS_TEST(test_places)
-{
-    enum { N_SYMBOLS = 48, N_BITS = 2 };
-    static const uint64_t places[] = {0, 100, 1000, 0, 500, ((uint64_t)1 << 63) - 2 * N_SYMBOLS, 0, 1024, 8, 5};
-    harness_random random = harness_random_stream(STREAM_PLACES);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
-    softqam_demodulator_config config;
-    softqam_demodulator_config_init(&config);
-    config.modulation = SOFTQAM_MODULATION_QPSK;
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    float symbols[2 * N_SYMBOLS];
-    const float noise = 0.1F;
-    harness_fill_mixture(&random, N_SYMBOLS, symbols);
-    for (size_t k = 0; k < on.all.n; k++) {
-        softqam_segment segments[HARNESS_COUNT(places)];
-        int8_t out[HARNESS_COUNT(places)][N_SYMBOLS * N_BITS], alone[N_SYMBOLS * N_BITS];
-        config.context = on.all.items[k];
-        scoped_demodulator *demodulator;
-        assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
-        for (size_t s = 0; s < HARNESS_COUNT(places); s++)
-            segments[s] = (softqam_segment){.n_symbols = N_SYMBOLS,
-                                            .first_symbol = places[s],
-                                            .out = out[s],
-                                            .layers = {{.symbols = symbols, .noise_var = &noise}},
-                                            .descramble = 1,
-                                            .c_init = 0x12345};
-        assert_int_equal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(places)), SOFTQAM_OK);
-        for (size_t s = 0; s < HARNESS_COUNT(places); s++) {
-            segments[s].out = alone;
-            assert_int_equal(softqam_demodulate_segments(demodulator, &segments[s], 1), SOFTQAM_OK);
-            assert_memory_equal(out[s], alone, sizeof alone);
-        }
     }
 }
