@@ -35,23 +35,6 @@ HARNESS_TEST(test_null_config)
     api_assert_works(demodulator);
 }
 
-/* 256QAM by name and by zero; the others, but not to u8. */
-HARNESS_TEST(test_modulations)
-{
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS * (HARNESS_N_MODULATIONS + 1); k++) {
-        softqam_demodulator_config config = api_llr_config((softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS));
-        config.modulation = (softqam_modulation)(k / HARNESS_N_OUTPUT_FORMATS);
-        const bool is_256qam =
-            config.modulation == SOFTQAM_MODULATION_DEFAULT || config.modulation == SOFTQAM_MODULATION_256QAM;
-        if (is_256qam || config.output_format != SOFTQAM_OUTPUT_U8) {
-            softqam_demodulator_destroy(api_create(&config));
-            continue;
-        }
-        api_assert_invalid(&config, "modulation");
-        assert_non_null(strstr(softqam_error_message(), "u8 soft bits are those of 256QAM alone"));
-    }
-}
-
 /* Scales and limits up to the ends of their ranges. */
 HARNESS_TEST(test_accepted)
 {

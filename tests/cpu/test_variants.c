@@ -3,7 +3,6 @@
  * compared to the last bit: symbols, noise and settings of all kinds here, stores past the caches in
  * variants_streaming.c; llr/test_llr_calls.c has lengths, misalignments and input formats. That the portable loop is
  * right is for test_llr_specified.c and the oracle to say. */
-#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -305,37 +304,7 @@ HARNESS_TEST(test_row_ends)
     }
 }
 
-/* The caller's rounding mode does not matter, to the tables neither, and is left alone. */
-HARNESS_TEST(test_rounding_mode)
-{
-    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    SCOPED(variants_close_data) variants_data self = variants_open_mixture(STREAM_ENVIRONMENT, 20000);
-    for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
-        const variants_call call =
-            variants_default_call(SOFTQAM_MODULATION_256QAM, (softqam_output_format)output, SOFTQAM_NOISE_N0);
-        variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, &call, self.components, self.noise, self.n_symbols,
-                     self.expected);
-        for (size_t k = 0; k < HARNESS_COUNT(modes) * softqam_n_cpu_variants; k++) {
-            const softqam_cpu_variant *variant = softqam_cpu_variants[k % softqam_n_cpu_variants];
-            if (!variant->runs_here())
-                continue;
-            const int mode = modes[k / softqam_n_cpu_variants];
-            fesetround(mode);
-            scoped_demodulator *demodulator = variants_create(variant, SOFTQAM_MODULATION_256QAM, SOFTQAM_INPUT_CF32,
-                                                              (softqam_output_format)output, 2);
-            harness_poison(self.got, self.expected, self.n_symbols * call.nbytes);
-            harness_demodulate_llrs(demodulator, self.components, output == SOFTQAM_OUTPUT_U8 ? NULL : self.noise,
-                                    self.n_symbols, self.got);
-            const int mode_after = fegetround();
-            fesetround(FE_TONEAREST);
-            assert_int_equal(mode_after, mode);
-            assert_non_null(strstr(softqam_backend_detail(demodulator), variant->name));
-            assert_true(variants_equal(variant->name, &call, self.components, self.expected, self.got, self.n_symbols));
-        }
-    }
-}
-
-/* Whether the caller's own code flushes subnormal numbers does not matter either: a scale that is one is not taken for
+/* Whether the caller's own code flushes subnormal numbers does not matter: a scale that is one is not taken for
  * the 0 that stands for the default, the demodulator's and a segment's. */
 HARNESS_TEST(test_flushing_caller)
 {

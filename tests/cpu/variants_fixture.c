@@ -144,15 +144,6 @@ variants_data variants_open_data(size_t n_symbols)
                            alloc_lines(n_symbols * MAX_OUT_NBYTES), alloc_lines(n_symbols * MAX_OUT_NBYTES), n_symbols};
 }
 
-variants_data variants_open_mixture(uint32_t stream, size_t n_symbols)
-{
-    variants_data self = variants_open_data(n_symbols);
-    harness_random random = harness_random_stream(stream);
-    harness_fill_mixture(&random, n_symbols, self.components);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise);
-    return self;
-}
-
 void variants_close_data(variants_data *self)
 {
     free(self->got);

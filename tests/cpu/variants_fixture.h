@@ -12,7 +12,6 @@
 enum {
     STREAM_SETS = 1,
     STREAM_WORST,
-    STREAM_ENVIRONMENT,
     STREAM_INTEGERS,
     STREAM_LARGE,
     STREAM_COPY,
@@ -71,8 +70,6 @@ typedef struct variants_data {
 } variants_data;
 
 variants_data variants_open_data(size_t n_symbols);
-/* Some of every set of symbols, with any noise. */
-variants_data variants_open_mixture(uint32_t stream, size_t n_symbols);
 void variants_close_data(variants_data *self);
 
 /* Prints what differs, and returns false, where a byte does. Any thread. */
