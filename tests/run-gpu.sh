@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# On a machine with a GPU: configures, builds, passes the whole suite with the GPU required, compares 2^27 symbols of each
-# input format between CPU and CUDA, runs compute-sanitizer on the test programs, benchmarks, and times a receiver. Needs what tools/setup.sh
+# On a machine with a GPU: configures, builds, passes the whole suite with the GPU required, compares 2^27 symbols of each set
+# of test_exhaustive between CPU and CUDA, runs compute-sanitizer on the test programs, benchmarks, and times a receiver. Needs what tools/setup.sh
 # installs, or the same in a folder named by CMAKE_PREFIX_PATH. Arguments go to cmake, such as -DCMAKE_CUDA_ARCHITECTURES=90.
 #
 # STEPS     what is done after the build, default "tests compare memcheck initcheck racecheck synccheck bench receiver"
@@ -28,7 +28,7 @@ sanitize() {
 run_step() {
     case "$1" in
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
-    compare) SOFTQAM_TEST_PERCENT=3200 build/gpu/tests/test_cpu_cuda ;;
+    compare) SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_STRIDE=31 build/gpu/tests/test_exhaustive ;;
     memcheck | initcheck)
         for program in "${api_programs[@]}" "${device_programs[@]}" "${value_programs[@]}"; do
             sanitize "$1" "$program"
