@@ -201,11 +201,8 @@ WRAP_FAILING(int, stat64, (const char *path, struct stat64 *status), (path, stat
 WRAP_FAILING(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1, EACCES)
 WRAP_FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
 WRAP_FAILING(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), -1, EPERM)
-WRAP_FAILING(ssize_t, listxattr, (const char *path, char *list, size_t nbytes), (path, list, nbytes), -1, ENOTSUP)
 WRAP_FAILING(ssize_t, getxattr, (const char *path, const char *name, void *to, size_t nbytes), (path, name, to, nbytes),
              -1, ERANGE)
-WRAP_FAILING(int, fsetxattr, (int fd, const char *name, const void *from, size_t nbytes, int flags),
-             (fd, name, from, nbytes, flags), -1, ENOTSUP)
 WRAP_FAILING(int, fremovexattr, (int fd, const char *name), (fd, name), -1, ENOTSUP)
 WRAP_FAILING(int, link, (const char *from, const char *to), (from, to), -1, EMLINK)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
@@ -213,8 +210,6 @@ WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, E
 WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
 WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
              (from_at, from, to_at, to, flags), -1, EINVAL)
-WRAP_FAILING(int, linkat, (int from_at, const char *from, int to_at, const char *to, int flags),
-             (from_at, from, to_at, to, flags), -1, EXDEV)
 WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
 WRAP_FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)

@@ -4,8 +4,8 @@
 set(fault_functions
   malloc calloc realloc aligned_alloc strdup free
   open open64 close read write pread pread64 pwrite pwrite64 lseek lseek64 fstat fstat64 stat stat64
-  faccessat fchmod fchown readlink realpath rename renameat2 unlink link linkat fsync
-  listxattr getxattr fsetxattr fremovexattr
+  faccessat fchmod fchown readlink realpath rename renameat2 unlink link fsync
+  getxattr fremovexattr
   fopen fopen64 fmemopen fputs fclose
   pthread_create pthread_join pthread_setaffinity_np pthread_mutex_trylock sched_getaffinity
   access poll eventfd dlopen dlsym)

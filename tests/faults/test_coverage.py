@@ -37,7 +37,7 @@ HARMLESS = {
     "__udivti3 __udivmodti4 __umodti3 __extendhfsf2 __gnu_h2f_ieee",
 }
 # Of libraries with statuses of their own; they are shared ones, in which nothing is wrapped.
-FOREIGN = re.compile(r"softqam_\w+|fake_cuda_\w+|cuda[A-Z]\w*|__cuda\w+|modemcf_\w+|liquid_\w+|cJSON_\w+|EVP_\w+|MPI_\w+|ompi_\w+")
+FOREIGN = re.compile(r"softqam_\w+|fake_cuda_\w+|cuda[A-Z]\w*|__cuda\w+|modemcf_\w+|liquid_\w+|cJSON_\w+|MPI_\w+|ompi_\w+")
 # What a distribution's compiler may make of calls; the lists are of the usual names.
 FORTIFIED = re.compile(r"__\w+_chk|__isoc23_\w+|__open64_2")
 

@@ -66,9 +66,9 @@ PACKAGES = {
     "libsoftqam-dev": (r"include/softqam/softqam(_cuda|_ldpc)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
                        {LIBRARY}),
     "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|plot|bench)(\.1\.gz|\.fish)?",
-                      {LIBRARY, "libc6", "libcjson1", "libliquid1", "libssl3", "python3"}),
+                      {LIBRARY, "libc6", "libcjson1", "libliquid1", "python3"}),
     "softqam-mpi": (rf"{PROGRAM_FILES}softqam-demod-mpi(\.1\.gz|\.fish)?",
-                    {LIBRARY, "libc6", "libcjson1", "libliquid1", "libopenmpi3", "libssl3"}),
+                    {LIBRARY, "libc6", "libcjson1", "libliquid1", "libopenmpi3"}),
 }
 
 

@@ -219,8 +219,7 @@ class Help(ToolTest):
             self.assertEqual(self.ok(self.run_tool(program, "--threads", "2", "-h", "--frob")).out.decode(), text)
         help_ = " ".join(self.run_tool(DEMOD, "--help").out.decode().split())
         for words in ("a byte above the midpoint, means; default: 0", "any other suffix is refused", "E|n|^2", "38.211",
-                      "keeps its mode, access control list and user attributes, and its owner and group where that is allowed",
-                      "between their names there is an instant in which kill -9 leaves new data beside old metadata"):  # fmt: skip
+                      "a new file with its mode, and its owner and group where that is allowed", "kill -9 leaves a temporary file"):  # fmt: skip
             self.assertIn(words, help_)
 
     def test_examples(self):

@@ -268,10 +268,10 @@ class Constellation(WarningTest):
         for name, (n_bits, _) in MODULATIONS.items():
             with self.subTest(modulation=name):
                 self.make("x.sigmf-meta", "-m", name, "--c-init", "77", "--symbols", "5000", "--bits", "sent")
-                self.assertEqual(self.says("-o", "hard", "--no-sigmf", "--compare", "sent", "x.sigmf-meta"),
+                self.assertEqual(self.says("-o", "hard", "--compare", "sent", "x.sigmf-meta"),
                                  [f"sent: 0 of {5000 * n_bits} bits are wrong, bit error rate 0"])  # fmt: skip
         self.make("x.sigmf-meta", "-m", "qpsk", "--c-init", "77", "--symbols", "5000")
-        plain = ["-o", "hard", "--no-sigmf"]
+        plain = ["-o", "hard"]
         self.assertEqual(self.says(*plain, "-m", "QPSK", "--c-init", "77", "x"), [])
         modulation, c_init = self.says(*plain, "-m", "16qam", "--c-init", "none", "x")[:2]
         self.assertEqual(modulation, "x.sigmf-meta: warning: says QPSK, but --modulation 16qam")

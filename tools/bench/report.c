@@ -241,11 +241,10 @@ bool report_write_json(struct report *report, struct output_file *file)
     cJSON_AddItemReferenceToObject(report->facts, "tables", report->tables);
     char *text = cJSON_Print(report->facts);
 
-    struct output_file none = {.fd = -1};
     if (!text)
         message_print(file->name, "out of memory");
     const bool good = text && output_file_write(file, text, strlen(text)) && output_file_write(file, "\n", 1) &&
-                      output_file_finish(file) && output_file_publish(file, &none);
+                      output_file_finish(file) && output_file_publish(file);
     if (good)
         output_file_release(file);
     cJSON_free(text);

@@ -22,8 +22,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* what follows, and w
 static volatile sig_atomic_t transient_on_screen;         /* which a signal handler reads too */
 static bool holding;
 static char held_line[LINE_NBYTES];
-static bool sigpipe_was_ignored;
-static atomic_bool reader_left;
 static atomic_uint n_warnings;
 
 /* A closed standard stream is opened for the other direction, so that its use is still EBADF. */
@@ -40,27 +38,9 @@ void message_start(const char *program)
     program_name = program;
     signal(SIGXFSZ, SIG_IGN); /* A limit on the size of files is an error of write(), to be reported. */
     keep_standard_descriptors();
-    sigpipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
 }
 
-bool message_reader_left(void)
-{
-    if (errno != EPIPE || sigpipe_was_ignored)
-        return false;
-    atomic_store(&reader_left, true);
-    return true;
-}
-
-int message_end(int result)
-{
-    if (result == EXIT_DONE && ferror(stderr))
-        return EXIT_FAILED;
-    if (result == EXIT_DONE || !atomic_load(&reader_left))
-        return result;
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-    return result;
-}
+int message_end(int result) { return result == EXIT_DONE && ferror(stderr) ? EXIT_FAILED : result; }
 
 static void escape(char *to, const char *from)
 {
@@ -181,9 +161,8 @@ static int end_stdout(bool failed)
     errno = EIO;
     if (!fclose(stdout) && !failed)
         return EXIT_DONE;
-    if (!message_reader_left())
-        message_print_errno("standard output");
-    return message_end(EXIT_FAILED);
+    message_print_errno("standard output");
+    return EXIT_FAILED;
 }
 
 int message_end_stdout(void) { return end_stdout(ferror(stdout)); }

@@ -13,15 +13,11 @@ enum {
 };
 
 /* First thing in main(): the name that starts each message. Also sees to it that no file opened later gets the
- * descriptor of a closed standard stream, and that a reader who leaves is an error of write() and not yet a SIGPIPE. */
+ * descriptor of a closed standard stream. */
 void message_start(const char *program);
 
-/* After a write that failed: whether it did because who read our output has left, which is no news to anybody. Not so
- * where our parent ignores SIGPIPE, and so learns of it by a message only. */
-bool message_reader_left(void);
-
 /* Last thing in main(): the exit code, for what result is, a failure where a message could not be written (progress
- * aside); or, when a reader who left was the cause, the end by SIGPIPE that a filter has. */
+ * aside). */
 int message_end(int result);
 
 /* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. From any

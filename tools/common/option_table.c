@@ -24,12 +24,6 @@ bool option_take_false(const struct option_call *call)
     return true;
 }
 
-bool option_take_constant(const struct option_call *call)
-{
-    *(int *)target_of(call) = (int)call->row->min;
-    return true;
-}
-
 bool option_take_text(const struct option_call *call)
 {
     *(const char **)target_of(call) = call->text;

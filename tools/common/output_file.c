@@ -25,7 +25,7 @@ struct output_pending {
 
 static struct output_pending pending_files[OUTPUT_FILE_MAX];
 
-enum { MAX_LINKS = 40, MAX_NAMES = 1000, DESCRIPTOR_PATH_NBYTES = 32, MIN_SYNC_NBYTES = 1 << 20 };
+enum { MAX_LINKS = 40, MAX_NAMES = 1000, MIN_SYNC_NBYTES = 1 << 20 };
 
 static void remove_pending_and_die(int number)
 {
@@ -108,47 +108,8 @@ static void close_file(struct output_file *file)
     file->fd = -1;
 }
 
-/* By which a file without a name is reached. */
-static void descriptor_path(int fd, char path[DESCRIPTOR_PATH_NBYTES])
-{
-    snprintf(path, DESCRIPTOR_PATH_NBYTES, "/proc/self/fd/%d", fd);
-}
-
-/* Whether the file system of the target has such files, and there is /proc to give them a name by. */
-static bool create_unnamed(struct output_file *file)
-{
-    char folder[PATH_MAX], path[DESCRIPTOR_PATH_NBYTES];
-    if (snprintf(folder, sizeof folder, "%.*s.", directory_length(file->target), file->target) >= (int)sizeof folder)
-        return false;
-    file->fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    if (file->fd < 0)
-        return false;
-    descriptor_path(file->fd, path);
-    if (!access(path, F_OK))
-        return true;
-    close_file(file);
-    return false;
-}
-
-/* Gives a file without a name one that nobody has. */
-static bool link_unnamed(const struct output_file *file, const char *path)
-{
-    char unnamed[DESCRIPTOR_PATH_NBYTES];
-    descriptor_path(file->fd, unnamed);
-    return !linkat(AT_FDCWD, unnamed, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
-/* Makes a file with such a name, or gives it to the one that there is. */
-static bool take_name(struct output_file *file, const char *path)
-{
-    if (file->fd >= 0)
-        return link_unnamed(file, path);
-    file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return file->fd >= 0;
-}
-
 /* A temporary name. It says nothing of the target's, which may already be as long as names can be. */
-static bool create_name(struct output_file *file)
+static bool create_temporary(struct output_file *file)
 {
     struct output_pending *entry = free_entry();
     for (int i = 0; i < MAX_NAMES; i++) {
@@ -158,7 +119,8 @@ static bool create_name(struct output_file *file)
             errno = ENAMETOOLONG;
             return false;
         }
-        if (take_name(file, entry->path)) {
+        file->fd = open(entry->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file->fd >= 0) {
             atomic_store(&entry->exists, true);
             file->pending = entry;
             return true;
@@ -169,55 +131,39 @@ static bool create_name(struct output_file *file)
     return false;
 }
 
-static bool create_temporary(struct output_file *file)
-{
-    return (!(file->how & OUTPUT_FILE_NAMED) && create_unnamed(file)) || create_name(file);
-}
-
-/* Attributes of the user's, and the access control list. *lost_acl says whether there is one that could not be kept. */
-static bool copy_attributes(int fd, const char *path, bool *lost_acl)
-{
-    static const char acl[] = "system.posix_acl_access";
-    char *names = malloc(XATTR_LIST_MAX + XATTR_SIZE_MAX);
-    if (!names)
-        return false;
-    const ssize_t length = listxattr(path, names, XATTR_LIST_MAX);
-    char *value = names + XATTR_LIST_MAX;
-    *lost_acl = false;
-    fremovexattr(fd, acl); /* by its folder's default */
-    for (const char *name = names; name < names + length; name += strlen(name) + 1) {
-        const bool is_acl = !strcmp(name, acl);
-        if (!is_acl && strncmp(name, "user.", 5) != 0)
-            continue;
-        const ssize_t n = getxattr(path, name, value, XATTR_SIZE_MAX);
-        if (n < 0 || fsetxattr(fd, name, value, (size_t)n, 0))
-            *lost_acl = *lost_acl || is_acl;
-    }
-    free(names);
-    return true;
-}
-
-/* Gives a file what the one has that it replaces. Nobody gains access: where the group, or a list whose mask the
- * group's bits are, cannot be kept, the group has what others have. */
+/* Gives a file the mode of the one that it replaces, and its owner and group where that is allowed. Nobody gains
+ * access: where the group cannot be kept, or there was an access control list, whose mask the group's bits were, the
+ * group has what others have. */
 static bool keep_access(int fd, const char *path, const struct stat *replaced)
 {
-    mode_t mode = replaced->st_mode & 0777;
-    bool lost_acl;
+    static const char acl[] = "system.posix_acl_access";
     const bool lost_group = fchown(fd, replaced->st_uid, replaced->st_gid) && fchown(fd, (uid_t)-1, replaced->st_gid);
-    if (!copy_attributes(fd, path, &lost_acl))
-        return false;
-    if (lost_group || lost_acl)
+    mode_t mode = replaced->st_mode & 0777;
+    fremovexattr(fd, acl); /* by its folder's default */
+    if (lost_group || getxattr(path, acl, NULL, 0) > 0)
         mode = (mode & ~(mode_t)070) | (mode & 07) << 3;
     return !fchmod(fd, mode);
 }
 
+/* What is to appear: the path with symbolic links followed, those in the name of its folder too. NULL after a failure.
+ */
+static char *find_target(const char *path)
+{
+    char target[PATH_MAX], folder[PATH_MAX], real[PATH_MAX], found[2 * PATH_MAX];
+    if (!follow_links(path, target))
+        return NULL;
+    const int length = directory_length(target);
+    snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? target : ".");
+    if (!realpath(folder, real))
+        return NULL;
+    snprintf(found, sizeof found, "%s/%s", real, target + length);
+    return strdup(found);
+}
+
 static bool open_temporary(struct output_file *file, const char *path, const struct stat *replaced)
 {
-    char target[PATH_MAX];
-    if (!follow_links(path, target) || !(file->target = strdup(target)))
-        return false;
-    /* A file that may not be written is not to be replaced either, though its directory would allow that. */
-    if (replaced && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+    file->target = find_target(path);
+    if (!file->target)
         return false;
     sigset_t before;
     block_deadly_signals(&before);
@@ -229,21 +175,21 @@ static bool open_temporary(struct output_file *file, const char *path, const str
     return created && (!replaced || keep_access(file->fd, path, replaced));
 }
 
+/* A file that may not be written is not to be replaced either, though its folder would allow that. */
 static bool open_by_kind(struct output_file *file, const char *path)
 {
     struct stat status;
-    if (!stat(path, &status)) {
-        if (S_ISREG(status.st_mode)) {
-            errno = EEXIST;
-            if (file->how & OUTPUT_FILE_NEW)
-                return false;
-            file->replaces = true;
-            return open_temporary(file, path, &status);
-        }
-        file->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (stat(path, &status))
+        return *path && errno == ENOENT && open_temporary(file, path, NULL);
+    if (!S_ISREG(status.st_mode)) {
+        file->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return file->fd >= 0;
     }
-    return *path && errno == ENOENT && open_temporary(file, path, NULL);
+    errno = EEXIST;
+    if ((file->how & OUTPUT_FILE_NEW) || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+        return false;
+    file->replaces = true;
+    return open_temporary(file, path, &status);
 }
 
 bool output_file_open(struct output_file *file, const char *path, unsigned how)
@@ -258,10 +204,7 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
     if (file->given_fd >= 0 ? file->fd >= 0 : open_by_kind(file, path))
         return true;
     const int cause = errno;
-    const bool is_denied = cause == EACCES || cause == EROFS, is_missing = cause == ENOENT;
-    const bool may_be_written = !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
-    const bool by_folder =
-        file->given_fd < 0 && ((is_denied && (may_be_written || errno == ENOENT)) || (is_missing && may_be_written));
+    const bool by_folder = file->target && (cause == EACCES || cause == EROFS);
     output_file_discard(file);
     if (cause == EEXIST)
         message_print(path, "is there already, and --no-clobber keeps it");
@@ -298,34 +241,19 @@ bool output_file_write(struct output_file *file, const void *data, size_t nbytes
             bytes += n;
             nbytes -= (size_t)n;
         } else if (errno != EINTR) {
-            if (!message_reader_left())
-                message_print_errno(file->name);
+            message_print_errno(file->name);
             return false;
         }
     }
     return true;
 }
 
-/* Waits for the disk, where that is wanted and there is one. */
-static bool sync_data(const struct output_file *file)
-{
-    return !file->target || !(file->how & OUTPUT_FILE_SYNC) || !fsync(file->fd);
-}
-
-/* Errors of a close() come with that of any descriptor of the file; one that has no name must keep one open. */
-static bool close_written(struct output_file *file)
-{
-    int fd = file->fd;
-    if (file->target && !file->pending)
-        fd = fcntl(file->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    else
-        file->fd = -1;
-    return fd >= 0 && !close(fd);
-}
-
 bool output_file_finish(struct output_file *file)
 {
-    if (sync_data(file) && close_written(file))
+    const bool synced = !file->target || !(file->how & OUTPUT_FILE_SYNC) || !fsync(file->fd);
+    const int fd = file->fd;
+    file->fd = -1;
+    if (!close(fd) && synced)
         return true;
     message_print_errno(file->name);
     return false;
@@ -337,8 +265,6 @@ static void forget_name(struct output_file *file)
     file->pending = NULL;
 }
 
-static bool rename_over(const struct output_file *file) { return !rename(file->pending->path, file->target); }
-
 /* Some file systems can only link. */
 static bool rename_new(const struct output_file *file)
 {
@@ -346,86 +272,42 @@ static bool rename_new(const struct output_file *file)
            (errno == EINVAL && !link(file->pending->path, file->target) && !unlink(file->pending->path));
 }
 
-/* The file takes its target's name. */
 static bool take_target(struct output_file *file)
 {
-    const bool has_name = file->pending != NULL;
-    if (!has_name && !file->replaces && link_unnamed(file, file->target))
-        return true;
-    if ((!has_name && !create_name(file)) || !(file->how & OUTPUT_FILE_NEW ? rename_new : rename_over)(file))
+    if (!(file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target)))
         return false;
     forget_name(file);
-    return true;
-}
-
-static bool publish(struct output_file *file)
-{
-    if (!file->target)
-        return true;
-    if (!take_target(file)) {
-        message_print_errno(file->name);
-        return false;
-    }
     file->published = true;
     return true;
-}
-
-/* The temporary file and the one that it replaces change names. False where there is none, or no file system for that.
- */
-static bool exchange(struct output_file *file)
-{
-    return file->target && file->replaces && (file->pending || create_name(file)) &&
-           !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_EXCHANGE);
-}
-
-/* Removes the older file, which has the temporary name. */
-static void end_exchange(struct output_file *file)
-{
-    unlink(file->pending->path);
-    forget_name(file);
-    file->published = true;
-}
-
-static bool publish_both(struct output_file *first, struct output_file *second)
-{
-    const bool exchanged = second->target && exchange(first);
-    const bool published = (exchanged || publish(first)) && publish(second);
-    if (exchanged && published)
-        end_exchange(first);
-    else if (exchanged)
-        exchange(first);
-    return published;
 }
 
 /* Without this a name that was taken can be lost with the power. A folder that may be written and not read is left. */
 static void sync_folder(const struct output_file *file)
 {
     char folder[PATH_MAX];
-    if (!file->target || !(file->how & OUTPUT_FILE_SYNC))
-        return;
     snprintf(folder, sizeof folder, "%.*s.", directory_length(file->target), file->target);
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES)
-        return;
-    if (fd < 0 || fsync(fd))
+    if (fd < 0 ? errno != EACCES : fsync(fd) != 0)
         message_warn(file->name, "its folder could not be synced: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
 }
 
-bool output_file_publish(struct output_file *first, struct output_file *second)
+bool output_file_publish(struct output_file *file)
 {
     sigset_t before;
+    if (!file->target)
+        return true;
     block_deadly_signals(&before);
-    const bool published = publish_both(first, second);
+    const bool published = take_target(file);
+    const int cause = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = cause;
     if (!published)
-        return false;
-    close_file(first);
-    close_file(second);
-    sync_folder(first);
-    sync_folder(second);
-    return true;
+        message_print_errno(file->name);
+    else if (file->how & OUTPUT_FILE_SYNC)
+        sync_folder(file);
+    return published;
 }
 
 void output_file_discard(struct output_file *file)
@@ -451,44 +333,24 @@ void output_file_release(struct output_file *file)
 
 void output_file_end(struct output_file *file, bool keep) { (keep ? output_file_release : output_file_discard)(file); }
 
-bool output_file_check_terminal(const char *path)
+bool output_file_check_terminal(const struct output_file *file)
 {
-    struct stat status;
-    const int given = file_name_descriptor(path, STDOUT_FILENO);
-    if (file_name_stat(path, STDOUT_FILENO, &status) || !S_ISCHR(status.st_mode))
+    if (!isatty(file->fd))
         return true;
-    const int fd = given >= 0 ? given : open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    const bool is_terminal = isatty(fd);
-    if (given < 0 && fd >= 0)
-        close(fd);
-    if (is_terminal)
-        message_print(file_name_shown(path, STDOUT_FILENO),
-                      "a terminal, which binary data may upset; redirect it, or name a file");
-    return !is_terminal;
+    message_print(file->name, "a terminal, which binary data may upset; redirect it, or name a file");
+    return false;
 }
 
-/* Where a file that is not there yet would be made: the directory, and the rest of the path. */
-static bool find_place(const char *path, char target[PATH_MAX], struct stat *directory)
+static bool find_status(const struct output_file *file, struct stat *status)
 {
-    char name[PATH_MAX + 1];
-    if (!follow_links(path, target))
-        return false;
-    snprintf(name, sizeof name, "%.*s.", directory_length(target), target);
-    return !stat(name, directory);
+    return file->target ? !stat(file->target, status) : !fstat(file->fd, status);
 }
 
-bool output_file_is_same(const char *path, const char *other)
+bool output_file_is_same(const struct output_file *file, const struct output_file *other)
 {
-    const int fd = file_name_descriptor(path, STDOUT_FILENO), other_fd = file_name_descriptor(other, STDOUT_FILENO);
-    if (fd >= 0 && fd == other_fd)
-        return true;
     struct stat status, other_status;
-    const bool exists = !file_name_stat(path, STDOUT_FILENO, &status);
-    const bool other_exists = !file_name_stat(other, STDOUT_FILENO, &other_status);
-    if (exists || other_exists)
-        return exists && other_exists && file_name_is_same(&status, &other_status);
-    char target[PATH_MAX], other_target[PATH_MAX];
-    return find_place(path, target, &status) && find_place(other, other_target, &other_status) &&
-           status.st_dev == other_status.st_dev && status.st_ino == other_status.st_ino &&
-           !strcmp(target + directory_length(target), other_target + directory_length(other_target));
+    if ((file->given_fd >= 0 && file->given_fd == other->given_fd) ||
+        (file->target && other->target && !strcmp(file->target, other->target)))
+        return true;
+    return find_status(file, &status) && find_status(other, &other_status) && file_name_is_same(&status, &other_status);
 }

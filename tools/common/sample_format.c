@@ -77,8 +77,7 @@ static const char *list_names(const struct contents *contents, char list[LIST_NB
     return list;
 }
 
-int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path,
-                         bool any_suffix)
+int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path)
 {
     const struct contents *contents = &contents_of[kind];
     const struct contents *other = &contents_of[kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS];
@@ -93,19 +92,12 @@ int sample_format_choose(enum file_contents kind, const char *option, const char
     else if (find(other, suffix, &in_table)) /* such as swapped operands, which would replace the capture */
         message_print(path, "suffix %s means %s, not %s; %s overrides it", in_table, other->what, contents->what,
                       option);
-    else if (suffix && !any_suffix) /* any choice would be a guess */
+    else if (suffix) /* any choice would be a guess */
         message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option,
                       list_names(contents, list));
     else
         return contents->formats[0].value;
     return -1;
-}
-
-bool sample_format_has_suffix(const char *path)
-{
-    const char *suffix = file_name_suffix(path), *in_table;
-    return find(&contents_of[FILE_SYMBOLS_IN], suffix, &in_table) ||
-           find(&contents_of[FILE_SOFT_BITS], suffix, &in_table);
 }
 
 const char *sample_format_name(enum output_kind kind) { return soft_bit_formats[kind].suffixes[0] + 1; }

@@ -37,11 +37,7 @@ enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
  * (file_name_suffix()) or, with any_suffix, one that is unknown. An enum file_format, which for symbols that are
  * written is a softqam_input_format, or an enum output_kind. -1 after it has said what is wrong: a name that is none
  * or, where no format is named, any other suffix. */
-int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path,
-                         bool any_suffix);
-
-/* Whether a path ends in a suffix of any format. */
-bool sample_format_has_suffix(const char *path);
+int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path);
 
 /* The names of what a file of bits holds, of a file of symbols, and of what the library makes. */
 const char *sample_format_name(enum output_kind kind);

@@ -12,8 +12,6 @@
 
 #include "file_format.h"
 #include "output_file.h"
-#include "sample_format.h"
-#include "sha512.h"
 
 struct cJSON;
 
@@ -25,8 +23,6 @@ struct sigmf_input {
     char meta_path[PATH_MAX];
     char data_path[PATH_MAX];
     struct cJSON *document;
-    const char *datatype; /* in the document, as the next */
-    const char *sha512;   /* of the data; NULL where it is not given */
     enum file_format format;
     bool is_big_endian;
     double scale;                  /* 0 where it is not given */
@@ -37,23 +33,8 @@ struct sigmf_input {
     uint64_t trailing_nbytes; /* after them */
 };
 
-/* What is known of soft bits or LLRs. */
-struct sigmf_output {
-    const struct sigmf_input *input; /* NULL when it was no recording */
-    const char *input_name;
-    const char *tool;
-    const softqam_demodulator_config *config; /* complete */
-    const uint32_t *c_init;                   /* that the bits were descrambled with; NULL for none */
-    enum output_kind kind;
-    const char *noise_origin; /* NULL for none */
-    double noise_var;         /* 0 where there is not one for all */
-    const char *input_sha512; /* NULL where it was not computed, as the next */
-    const char *sha512;
-};
-
 /* What is known of symbols that were made. */
 struct sigmf_samples {
-    const char *tool;
     const char *description;
     softqam_modulation modulation;
     const uint32_t *c_init; /* that the bits were scrambled with; NULL for none */
@@ -66,17 +47,10 @@ bool sigmf_input_read(struct sigmf_input *input, const char *path);
 
 void sigmf_input_free(struct sigmf_input *input);
 
-/* Whether an output format has a datatype in SigMF, and what is carried over from the input can be: an exit status. */
-int sigmf_output_check(const struct sigmf_output *output);
-
-/* The same for symbols: whether their format has a datatype. */
+/* Whether a format of symbols has a datatype in SigMF. */
 bool sigmf_samples_check(softqam_input_format format);
 
-/* Writes the metadata's text, which it frees, and finishes the file; no text, NULL, is a failure. */
-bool sigmf_write(struct output_file *file, char *text);
-
-/* The metadata as text, for sigmf_write(); NULL after a failure. */
-char *sigmf_samples_text(const struct sigmf_samples *samples);
-char *sigmf_output_text(const struct sigmf_output *output);
+/* Writes the metadata of symbols, and finishes the file. */
+bool sigmf_samples_write(struct output_file *file, const struct sigmf_samples *samples);
 
 #endif

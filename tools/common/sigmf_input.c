@@ -171,16 +171,15 @@ static bool read_datatype(struct sigmf_input *input)
     char list[LIST_NBYTES] = "";
     if (!cJSON_IsString(item))
         return refuse(input, "core:datatype: %s", item ? "not a string" : "missing");
-    input->datatype = item->valuestring;
     for (size_t i = 0, length = 0; i < N_DATATYPES; i++) {
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", datatypes[i].name);
-        if (strcmp(datatypes[i].name, input->datatype) != 0)
+        if (strcmp(datatypes[i].name, item->valuestring) != 0)
             continue;
         input->format = datatypes[i].format;
         input->is_big_endian = datatypes[i].is_big_endian;
         return true;
     }
-    return refuse(input, "core:datatype: '%s' is not one of %s", input->datatype, list);
+    return refuse(input, "core:datatype: '%s' is not one of %s", item->valuestring, list);
 }
 
 /* What softqam-gen has written, and this program reads: scale, modulation and c_init. */
@@ -222,15 +221,6 @@ static bool read_gaps(struct sigmf_input *input, const cJSON *global)
         else if (nbytes > 0)
             return refuse(input, "core:header_bytes: in a capture after the first, which is not supported");
     }
-    return true;
-}
-
-static bool read_sha512(struct sigmf_input *input)
-{
-    const cJSON *item = global_member(input, "core:sha512");
-    input->sha512 = cJSON_GetStringValue(item);
-    if (item && (!input->sha512 || strlen(input->sha512) != SHA512_HEX_NBYTES - 1))
-        return refuse(input, "core:sha512: not a string of %d digits", SHA512_HEX_NBYTES - 1);
     return true;
 }
 
@@ -278,7 +268,7 @@ static bool read_global(struct sigmf_input *input)
     if (n_channels != 1)
         return refuse(input, "core:num_channels: has %llu channels, but only one can be demodulated",
                       (unsigned long long)n_channels);
-    return read_own_members(input, global) && read_gaps(input, global) && read_sha512(input);
+    return read_own_members(input, global) && read_gaps(input, global);
 }
 
 /* BASE.sigmf-data, or beside the metadata the file that it names. */

@@ -15,8 +15,8 @@ static int open_files(struct demod_run *run, struct demod_outputs *outputs)
     if (result == EXIT_DONE && options->n_shards > 1 &&
         !demod_run_choose_part(run, options->shard - 1, options->n_shards))
         result = EXIT_FAILED;
-    if (result == EXIT_DONE && !demod_outputs_open(outputs, run, 0))
-        result = EXIT_FAILED;
+    if (result == EXIT_DONE)
+        result = demod_outputs_open(outputs, options);
     return result == EXIT_DONE ? demod_run_prepare(run, 0) : result;
 }
 
@@ -28,7 +28,6 @@ static bool write_blocks(struct demod_run *run, struct demod_outputs *outputs)
     const struct block *block;
     progress_start(&progress, run->options->show_progress, run->symbols.n_symbols);
     while (written && (block = demod_run_next(run))) {
-        sha512_add(outputs->hash, block->out, block->out_nbytes);
         written = output_file_write(&outputs->data, block->out, block->out_nbytes);
         n_written += block->n_symbols;
         if (written) {
@@ -47,7 +46,7 @@ static bool demodulate(struct demod_run *run, struct demod_outputs *outputs)
     if (!demod_run_finish(run, !written))
         return false;
     message_clear_transient();
-    return demod_warn(run, outputs->data.name) && demod_outputs_publish(outputs, run, "softqam-demod");
+    return demod_warn(run, outputs->data.name) && demod_outputs_publish(outputs);
 }
 
 static int demodulate_file(const struct demod_options *options)
@@ -55,7 +54,7 @@ static int demodulate_file(const struct demod_options *options)
     /* Too large for the smallest stacks. */
     static struct demod_run run;
     static struct demod_outputs outputs;
-    outputs = (struct demod_outputs){.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}};
+    outputs = (struct demod_outputs){.data = {.fd = -1}, .report = {.fd = -1}};
     demod_run_init(&run, options);
     int result = open_files(&run, &outputs);
     if (result == EXIT_DONE && !demodulate(&run, &outputs))

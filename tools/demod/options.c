@@ -10,7 +10,6 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/normal.h"
-#include "common/output_file.h"
 
 /* Ranges that softqam.h gives. */
 enum {
@@ -200,7 +199,7 @@ static const struct option_row rows[] = {
     TEXT("Examples:"),
     TEXT_OF(PLAIN, "  $ softqam-demod capture.cf32 capture.u8\n"
                    "  $ softqam-demod -m qpsk --snr-db 12 --c-init 0x1234 capture.cs16 capture.s8\n"
-                   "  $ softqam-demod --noise-var auto -o s8 recording.sigmf-meta llrs\n"
+                   "  $ softqam-demod --noise-var auto recording.sigmf-meta llrs.s8\n"
                    "  $ softqam-demod --compare sent.hard --stats capture.cf32 capture.bits\n"
                    "  $ receiver | softqam-demod -m 16qam -i cs16 --input-scale auto -o hard - bits"),
     TEXT_OF(MPI, "  $ mpirun -n 4 softqam-demod-mpi capture.cf32 capture.u8\n"
@@ -242,15 +241,9 @@ static const struct option_row rows[] = {
     {"--partial", "error|ignore",
      "an incomplete symbol at the end of INPUT is an error, the default, or left out with a warning", option_take_choice,
      TO(raw.partial), .names = partials},
-    {"--sigmf", NULL, "OUTPUT is a SigMF recording; default: by INPUT and OUTPUT, see below", option_take_constant,
-     TO(raw.sigmf), .min = SIGMF_YES},
-    {"--no-sigmf", NULL, "OUTPUT is a plain file", option_take_constant, TO(raw.sigmf), .min = SIGMF_NO},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--no-sync", NULL, "do not wait until OUTPUT is on the disk: faster, but after a power cut it may be empty",
      option_take_false, TO(sync)},
-    {"--no-hash", NULL,
-     "leave the SHA-512 of INPUT and OUTPUT out of a recording's metadata, and do not check INPUT's, which saves time",
-     option_take_false, TO(hash), .variant = PLAIN},
     TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 and 1.5M are counts "
          "too."),
     TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
@@ -269,8 +262,8 @@ static const struct option_row rows[] = {
          "  f32   LLR in nats, a 32-bit float; .f32\n"
          "  hard  hard decision, a byte 0 or 1; .hard\n"
          "  bits  the same, packed, the first bit highest in its byte; .bits"),
-    TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format; for "
-         "SigMF's see below. A suffix is what follows the last dot of a name; dots at its start do not count. Suffixes "
+    TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format. A "
+         "suffix is what follows the last dot of a name; dots at its start do not count. Suffixes "
          "are names of formats too, in any case: -i sc16. An OUTPUT that is INPUT, the noise file or BITS, by whatever "
          "name or link, is always refused, and so is a terminal."),
     TEXT("Noise variance (s8, s16, f16 and f32 need exactly one of these):"),
@@ -345,17 +338,13 @@ static const struct option_row rows[] = {
                    "INPUT first. A reader of standard output that leaves ends the tool with SIGPIPE."),
     TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
          "format, of one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8. With --input-format, "
-         "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT may be a recording, given in the same "
-         "ways. It has a channel for each bit, so that sample k is symbol k. OUTPUT is a recording where its name says "
-         "so, and where INPUT is one unless OUTPUT has a suffix or is no regular file, or a part of INPUT or --planes is "
-         "asked for. Captures and annotations are carried over."),
-    TEXT_OF(MPI, "In a recording there are no hashes. A rank that fails ends the job with one message."),
+         "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT is always a plain file."),
+    TEXT_OF(MPI, "A rank that fails ends the job with one message."),
     TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
          "127, its LLRs 0. No NaN or infinity comes out."),
-    TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. What takes its name keeps "
-         "its mode, access control list and user attributes, and its owner and group where that is allowed. A recording "
-         "is two files: between their names there is an instant in which kill -9 leaves new data beside old metadata, "
-         "whose core:sha512 then differs, or a name .softqam-*.tmp."),
+    TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. What takes its name is "
+         "a new file with its mode, and its owner and group where that is allowed, but without its access control list "
+         "and attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp."),
     TEXT("Exit status:"),
     TEXT("  0  done\n"
          "  1  the data, the file or the device failed (--strict: or it was warned of)\n"
@@ -369,7 +358,6 @@ const char *demod_help(bool is_mpi) { return option_table_help(rows, is_mpi ? MP
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
     memset(options, 0, sizeof *options);
-    options->hash = !is_mpi;
     options->sync = true;
     options->count = UINT64_MAX;
     softqam_demodulator_config_init(&options->config);
@@ -383,7 +371,5 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
         return OPTIONS_WRONG;
     options->input = argv[optind];
     options->output = argv[optind + 1];
-    /* mpirun gives a rank a terminal of its own. */
-    return demod_rules_complete(options) && (is_mpi || output_file_check_terminal(options->output)) ? OPTIONS_RUN
-                                                                                                    : OPTIONS_WRONG;
+    return demod_rules_complete(options) ? OPTIONS_RUN : OPTIONS_WRONG;
 }

@@ -12,7 +12,6 @@
 #include "noise_source.h"
 #include "symbol_source.h"
 
-enum demod_sigmf { SIGMF_BY_NAME, SIGMF_YES, SIGMF_NO };
 enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 /* Options whose values wait until all options are known. */
@@ -21,9 +20,8 @@ struct demod_raw_options {
     const char *output_format;
     const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
     const char *llr_scale, *llr_limit;
-    enum demod_sigmf sigmf; /* of the output */
-    int partial;            /* 0: an error, 1: ignored */
-    int progress;           /* demod_progress */
+    int partial;  /* 0: an error, 1: ignored */
+    int progress; /* demod_progress */
 };
 
 struct demod_options {
@@ -45,11 +43,9 @@ struct demod_options {
     uint32_t c_init;
     unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
     bool input_is_sigmf;      /* then the metadata give the format and, unless given, scale, modulation and c_init */
-    bool output_is_sigmf;
-    bool c_init_given; /* --c-init, which may say that nothing is descrambled; else the recording says it */
-    bool descrambles;  /* by c_init */
-    bool hash;         /* into the metadata of an output that is SigMF */
-    bool scale_auto;   /* config.input_scale is estimated from the first symbols */
+    bool c_init_given;        /* --c-init, which may say that nothing is descrambled; else the recording says it */
+    bool descrambles;         /* by c_init */
+    bool scale_auto;          /* config.input_scale is estimated from the first symbols */
     bool ignore_partial;
     bool no_clobber;
     bool sync; /* OUTPUT is on the disk when it takes its name */

@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,25 +12,12 @@
 #include "common/sigmf_name.h"
 
 /* The paths of what is written, "" for none, with the file that is there before: all zero for none. */
-enum { N_PATHS = 3 };
+enum { N_PATHS = 2 };
 
 struct targets {
     const char *paths[N_PATHS];
     struct stat files[N_PATHS];
 };
-
-static bool find_names(struct demod_run *run)
-{
-    const char *output = run->options->output;
-    run->meta_name[0] = '\0';
-    errno = ENAMETOOLONG;
-    if (run->options->output_is_sigmf ? sigmf_name_with_suffix(output, SIGMF_DATA_SUFFIX, run->data_name) &&
-                                            sigmf_name_with_suffix(output, SIGMF_META_SUFFIX, run->meta_name)
-                                      : snprintf(run->data_name, PATH_MAX, "%s", output) < PATH_MAX)
-        return true;
-    message_print_errno(output);
-    return false;
-}
 
 /* A file that cannot be compared with those that are read is not written either. */
 static bool find_targets(struct targets *targets)
@@ -98,120 +83,45 @@ static int check_sources(const struct demod_run *run, const struct targets *targ
     return EXIT_DONE;
 }
 
-/* Whether no two of the paths are one file. */
-static bool check_pairs(const struct demod_run *run, const struct targets *targets)
+static int check_outputs(const struct demod_run *run)
 {
-    for (int i = 0; i < N_PATHS; i++) {
-        for (int k = 0; k < i; k++) {
-            const char *path = targets->paths[i], *other = targets->paths[k];
-            if (!*path || !*other || !output_file_is_same(path, other))
-                continue;
-            if (path == run->options->stats_file)
-                message_print("--stats", "'%s' is OUTPUT as well", path);
-            else
-                message_print(path, "is %s as well; give OUTPUT another name", other);
-            return false;
-        }
-    }
-    return true;
-}
-
-static struct sigmf_output describe(const struct demod_run *run)
-{
-    static const char *const origins[] = {[NOISE_NONE] = NULL,
-                                          [NOISE_UNIT] = NULL,
-                                          [NOISE_VALUE] = "given",
-                                          [NOISE_AUTO] = "estimated from the first symbols",
-                                          [NOISE_FILE] = "given for each symbol"};
-    const char *slash = strrchr(run->symbols.file.name, '/');
-    const enum noise_kind kind = run->noise.kind;
-    return (struct sigmf_output){.input = run->options->input_is_sigmf ? &run->recording : NULL,
-                                 .input_name = slash ? slash + 1 : run->symbols.file.name,
-                                 .config = &run->config,
-                                 .c_init = run->descrambles ? &run->c_init : NULL,
-                                 .kind = run->options->output_kind,
-                                 .noise_origin = origins[kind],
-                                 .noise_var =
-                                     kind == NOISE_VALUE || kind == NOISE_AUTO ? (double)run->noise.noise_var : 0};
-}
-
-static int find_outputs(struct demod_run *run)
-{
-    const char *report = run->options->stats_file ? run->options->stats_file : "";
-    struct targets targets = {.paths = {run->data_name, run->meta_name, report}};
-    const struct sigmf_output description = describe(run);
-    if (!find_names(run) || !find_targets(&targets))
-        return EXIT_FAILED;
-    const int result = check_sources(run, &targets);
-    if (result != EXIT_DONE)
-        return result;
-    if (!check_pairs(run, &targets))
-        return EXIT_COMMAND;
-    return run->options->output_is_sigmf ? sigmf_output_check(&description) : EXIT_DONE;
+    const struct demod_options *options = run->options;
+    struct targets targets = {.paths = {options->output, options->stats_file ? options->stats_file : ""}};
+    return find_targets(&targets) ? check_sources(run, &targets) : EXIT_FAILED;
 }
 
 int demod_open(struct demod_run *run)
 {
     int result = demod_run_open(run);
     if (result == EXIT_DONE)
-        result = find_outputs(run);
+        result = check_outputs(run);
     return result == EXIT_DONE && !demod_run_start_inputs(run) ? EXIT_FAILED : result;
 }
 
-bool demod_outputs_open(struct demod_outputs *outputs, struct demod_run *run, unsigned how)
+int demod_outputs_open(struct demod_outputs *outputs, const struct demod_options *options)
 {
-    const struct demod_options *options = run->options;
-    const unsigned all = (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-    if (!output_file_open(&outputs->data, run->data_name, all | how) ||
-        (options->output_is_sigmf && !output_file_open(&outputs->meta, run->meta_name, all)) ||
-        (options->stats_file && !output_file_open(&outputs->report, options->stats_file, all)))
-        return false;
-    if (!options->output_is_sigmf || !options->hash)
-        return true;
-    outputs->hash = sha512_create();
-    if (!outputs->hash)
-        message_print(NULL, "out of memory");
-    return outputs->hash && symbol_source_hash(&run->symbols);
+    const unsigned how = (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
+    if (!output_file_open(&outputs->data, options->output, how))
+        return EXIT_FAILED;
+    if (!output_file_check_terminal(&outputs->data))
+        return EXIT_COMMAND;
+    if (!options->stats_file)
+        return EXIT_DONE;
+    if (!output_file_open(&outputs->report, options->stats_file, how))
+        return EXIT_FAILED;
+    if (!output_file_is_same(&outputs->data, &outputs->report))
+        return EXIT_DONE;
+    message_print("--stats", "'%s' is OUTPUT as well", options->stats_file);
+    return EXIT_COMMAND;
 }
 
-/* *result is the hash, or NULL where none was wanted. */
-static bool finish_hash(struct sha512 *hash, char hex[SHA512_HEX_NBYTES], const char **result)
+bool demod_outputs_publish(struct demod_outputs *outputs)
 {
-    *result = sha512_finish(hash, hex) ? hex : NULL;
-    if (hash && !*result)
-        message_print(NULL, "SHA-512 could not be computed");
-    return !hash || *result;
-}
-
-static bool write_metadata(struct demod_outputs *outputs, const struct demod_run *run, const char *tool)
-{
-    struct sigmf_output output = describe(run);
-    char hex[SHA512_HEX_NBYTES], input_hex[SHA512_HEX_NBYTES];
-    const char *expected = run->recording.sha512;
-    output.tool = tool;
-    if (!finish_hash(outputs->hash, hex, &output.sha512) ||
-        !finish_hash(run->symbols.hash, input_hex, &output.input_sha512))
-        return false;
-    if (output.input_sha512 && expected && strcasecmp(output.input_sha512, expected) != 0) {
-        message_print(run->symbols.file.name, "SHA-512 is not the core:sha512 in %s; --no-hash leaves that out",
-                      run->recording.meta_path);
-        return false;
-    }
-    return sigmf_write(&outputs->meta, sigmf_output_text(&output));
-}
-
-/* The metadata take their name last: who sees them sees the data. */
-bool demod_outputs_publish(struct demod_outputs *outputs, const struct demod_run *run, const char *tool)
-{
-    return output_file_finish(&outputs->data) &&
-           (!run->options->output_is_sigmf || write_metadata(outputs, run, tool)) &&
-           output_file_publish(&outputs->data, &outputs->meta);
+    return output_file_finish(&outputs->data) && output_file_publish(&outputs->data);
 }
 
 void demod_outputs_end(struct demod_outputs *outputs, bool keep)
 {
     output_file_end(&outputs->data, keep);
-    output_file_end(&outputs->meta, keep);
     output_file_discard(&outputs->report);
-    sha512_destroy(outputs->hash);
 }

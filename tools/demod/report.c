@@ -265,7 +265,6 @@ static cJSON *make_json(const struct demod_run *run)
 /* As one line, to the file or to standard error. */
 static bool write_json(const struct demod_run *run, struct output_file *file)
 {
-    struct output_file none = {.fd = -1};
     cJSON *json = make_json(run);
     char *text = cJSON_PrintUnformatted(json);
     bool written = text != NULL;
@@ -276,7 +275,7 @@ static bool write_json(const struct demod_run *run, struct output_file *file)
         written = fprintf(stderr, "%s\n", text) >= 0;
     else
         written = output_file_write(file, text, strlen(text)) && output_file_write(file, "\n", 1) &&
-                  output_file_finish(file) && output_file_publish(file, &none);
+                  output_file_finish(file) && output_file_publish(file);
     if (written)
         output_file_release(file);
     free(text);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What depends on more than one option, and on the names of files. */
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/arguments.h"
@@ -123,43 +122,15 @@ static bool check_device(const struct demod_options *options)
     return false;
 }
 
-/* Whether symbols are left out, at which metadata of the whole would no longer point. */
-static bool is_range(const struct demod_options *options) { return options->skip > 0 || options->count < UINT64_MAX; }
-
-/* By default a recording becomes a recording, unless OUTPUT has a suffix, and so a format. */
-static bool is_sigmf_output(const struct demod_options *options)
-{
-    if (options->raw.sigmf != SIGMF_BY_NAME)
-        return options->raw.sigmf == SIGMF_YES;
-    if (sigmf_name_is_explicit(options->output))
-        return true;
-    struct stat status;
-    return options->input_is_sigmf && options->n_shards <= 1 && !is_range(options) && options->plane_symbols == 0 &&
-           file_name_descriptor(options->output, STDOUT_FILENO) < 0 && !file_name_suffix(options->output) &&
-           (stat(options->output, &status) || S_ISREG(status.st_mode));
-}
-
 /* An INPUT whose format is named is plain samples, which of SigMF's files only the data are. */
 static bool choose_sigmf(struct demod_options *options)
 {
     const char *unsupported = sigmf_name_unsupported(options->input);
     options->input_is_sigmf = !options->raw.input_format && sigmf_name_is_recording(options->input);
-    options->output_is_sigmf = is_sigmf_output(options);
-    const char *option = sigmf_name_is_explicit(options->output) ? options->output : "--sigmf";
     if (unsupported)
         message_print(options->input, "%s; give the .sigmf-meta of a recording", unsupported);
-    else if (sigmf_name_unsupported(options->output) && !options->raw.output_format)
-        message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
     else if (options->raw.input_format && sigmf_name_is_metadata(options->input))
         message_print(options->input, "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
-    else if (options->output_is_sigmf && options->n_shards > 1)
-        message_print(option, "a shard is no recording; join plain shards, or use softqam-demod-mpi");
-    else if (options->output_is_sigmf && is_range(options))
-        message_print(option, "what --skip and --count leave is no recording; choose a plain OUTPUT");
-    else if (options->output_is_sigmf && options->plane_symbols > 0)
-        message_print(option, "bit planes are no recording, whose sample k is symbol k; choose a plain OUTPUT");
-    else if (options->output_is_sigmf && file_name_descriptor(options->output, STDOUT_FILENO) >= 0)
-        message_print(option, "a recording is two files, and OUTPUT is '%s'", options->output);
     else
         return true;
     return false;
@@ -171,7 +142,7 @@ static bool choose_input_format(struct demod_options *options)
     if (options->input_is_sigmf)
         return true;
     const int format =
-        sample_format_choose(FILE_SYMBOLS_IN, "--input-format", options->raw.input_format, options->input, false);
+        sample_format_choose(FILE_SYMBOLS_IN, "--input-format", options->raw.input_format, options->input);
     if (format < 0)
         return false;
     options->input_format = (enum file_format)format;
@@ -179,21 +150,10 @@ static bool choose_input_format(struct demod_options *options)
     return true;
 }
 
-/* In a recording's name dots mean nothing: what is written ends in SigMF's own suffixes. */
 static bool choose_output_format(struct demod_options *options)
 {
-    const bool any_suffix = options->output_is_sigmf || sigmf_name_is_explicit(options->output);
-    const char *suffix = file_name_suffix(options->output);
-    if (options->input_is_sigmf && !any_suffix && !options->raw.output_format && suffix &&
-        options->raw.sigmf != SIGMF_NO && !sample_format_has_suffix(options->output)) {
-        message_print(options->output,
-                      "suffix %s is unknown; --sigmf makes a recording of that name, and --output-format names the "
-                      "format of a plain file",
-                      suffix);
-        return false;
-    }
-    const int kind = sample_format_choose(FILE_SOFT_BITS, "--output-format", options->raw.output_format,
-                                          options->output, any_suffix);
+    const int kind =
+        sample_format_choose(FILE_SOFT_BITS, "--output-format", options->raw.output_format, options->output);
     if (kind < 0)
         return false;
     options->output_kind = (enum output_kind)kind;

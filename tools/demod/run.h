@@ -4,7 +4,6 @@
 #ifndef SOFTQAM_TOOLS_DEMOD_RUN_H
 #define SOFTQAM_TOOLS_DEMOD_RUN_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,8 +32,6 @@ struct demod_run {
     enum file_format input_format;
     struct symbol_source symbols;
     struct noise_source noise;
-    char data_name[PATH_MAX]; /* OUTPUT's, or its data's where it is a recording; demod_open() finds it, and the next */
-    char meta_name[PATH_MAX]; /* of a recording; else "" */
     softqam_context_config context_config;
     softqam_context *context;
     softqam_demodulator *demodulator;

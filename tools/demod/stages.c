@@ -50,7 +50,7 @@ void *demod_read_blocks(void *argument)
             block_ring_done(&run->ring, STAGE_READ);
     }
     if (last && whole && sound)
-        sound = side_file_end(&run->noise.values, run->symbols.file.name) && symbol_source_end(&run->symbols);
+        sound = side_file_end(&run->noise.values, run->symbols.file.name);
     block_ring_end(&run->ring, STAGE_READ, !whole || !sound);
     return NULL;
 }

@@ -62,32 +62,6 @@ bool symbol_source_start(struct symbol_source *source, uint64_t skip)
            symbol_source_select(source, skip, UINT64_MAX);
 }
 
-/* Hashes bytes around the samples, where a hash was asked for. */
-static bool hash_gap(struct symbol_source *source, uint64_t offset, uint64_t nbytes)
-{
-    unsigned char buffer[1 << 14];
-    size_t n = 0;
-    for (uint64_t done = 0; source->hash && done < nbytes; done += n) {
-        const size_t wanted = nbytes - done < sizeof buffer ? (size_t)(nbytes - done) : sizeof buffer;
-        if (!input_file_read_at(&source->file, offset + done, buffer, wanted, &n))
-            return false;
-        if (n == 0) {
-            message_print(source->file.name, "became shorter while it was read");
-            return false;
-        }
-        sha512_add(source->hash, buffer, n);
-    }
-    return true;
-}
-
-bool symbol_source_hash(struct symbol_source *source)
-{
-    source->hash = sha512_create();
-    if (!source->hash)
-        message_print(NULL, "out of memory");
-    return source->hash && hash_gap(source, 0, source->recording->header_nbytes);
-}
-
 /* Makes the library's symbols of the file's. */
 static void convert(const struct symbol_source *source, void *symbols, size_t n)
 {
@@ -117,7 +91,6 @@ bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, c
     memcpy(bytes, source->rest, n_rest);
     const bool read = input_file_read_available(&source->file, bytes + n_rest, n * source->nbytes - n_rest,
                                                 source->nbytes - n_rest, taker, &n_new, is_end);
-    sha512_add(source->hash, bytes + n_rest, n_new);
     if (source->is_at_start && n_new > 0)
         source->foreign = file_format_foreign(bytes, n_rest + n_new);
     source->is_at_start = false;
@@ -131,14 +104,4 @@ bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, c
     return is_whole(source, source->n_rest);
 }
 
-bool symbol_source_end(struct symbol_source *source)
-{
-    const struct sigmf_input *recording = source->recording;
-    return hash_gap(source, recording->header_nbytes + source->file.n_read, recording->trailing_nbytes);
-}
-
-void symbol_source_close(struct symbol_source *source)
-{
-    input_file_close(&source->file);
-    sha512_destroy(source->hash);
-}
+void symbol_source_close(struct symbol_source *source) { input_file_close(&source->file); }

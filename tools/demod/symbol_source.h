@@ -10,7 +10,6 @@
 
 #include "common/file_format.h"
 #include "common/input_file.h"
-#include "common/sha512.h"
 #include "common/sigmf.h"
 
 struct symbol_source {
@@ -24,7 +23,6 @@ struct symbol_source {
     bool is_at_start;      /* of a plain file */
     const char *foreign;   /* what the file begins like, if that is not plain samples; else NULL */
     size_t n_ignored;      /* bytes of a partial symbol that was left out */
-    struct sha512 *hash;   /* of the file; NULL for none */
     unsigned char rest[FILE_SYMBOL_MAX_NBYTES];
     size_t n_rest; /* bytes of a symbol of which the others have not arrived */
 };
@@ -38,9 +36,6 @@ bool symbol_source_start(struct symbol_source *source, uint64_t skip);
 /* Leaves only n symbols from the one with index `first` on; UINT64_MAX: all. */
 bool symbol_source_select(struct symbol_source *source, uint64_t first, uint64_t n_symbols);
 
-/* From here on the file is hashed, with what a recording has around its samples. Not for a part of a file. */
-bool symbol_source_hash(struct symbol_source *source);
-
 /* The first symbols, no more than n, of all that symbol_source_read() will give. Once only. */
 bool symbol_source_peek(struct symbol_source *source, void *symbols, size_t n, size_t *n_read);
 
@@ -48,9 +43,6 @@ bool symbol_source_peek(struct symbol_source *source, void *symbols, size_t n, s
  * taker is busy. *is_end says whether they are the last. False after a failure, before which there may be some. */
 bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, const struct input_taker *taker,
                         size_t *n_read, bool *is_end);
-
-/* After the last: hashes what follows the samples. */
-bool symbol_source_end(struct symbol_source *source);
 
 void symbol_source_close(struct symbol_source *source);
 

@@ -113,24 +113,31 @@ static bool find_names(struct run *run)
     return false;
 }
 
-static int open_outputs(struct run *run)
+static bool open_files(struct run *run)
 {
     const struct gen_options *options = run->options;
-    const char *output = options->is_sigmf ? run->data_path : options->output, *bits = options->bits;
-    if (bits &&
-        (output_file_is_same(output, bits) || (options->is_sigmf && output_file_is_same(run->meta_path, bits)))) {
+    const unsigned how = (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
+    return output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, how) &&
+           (!options->bits || output_file_open(&run->bits_output, options->bits, how)) &&
+           (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, how));
+}
+
+static int check_files(const struct run *run)
+{
+    const char *bits = run->options->bits;
+    const bool is_sigmf = run->options->is_sigmf;
+    if (bits && (output_file_is_same(&run->output, &run->bits_output) ||
+                 (is_sigmf && output_file_is_same(&run->meta_output, &run->bits_output)))) {
         message_print("--bits", "'%s' is OUTPUT as well", bits);
         return EXIT_COMMAND;
     }
-    if (options->is_sigmf && output_file_is_same(run->data_path, run->meta_path)) {
+    if (is_sigmf && output_file_is_same(&run->output, &run->meta_output)) {
         message_print(run->meta_path, "is %s as well; give OUTPUT another name", run->data_path);
         return EXIT_COMMAND;
     }
-    const unsigned how = (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-    const bool opened = output_file_open(&run->output, output, how) &&
-                        (!bits || output_file_open(&run->bits_output, bits, how)) &&
-                        (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, how));
-    return opened ? EXIT_DONE : EXIT_FAILED;
+    const bool no_terminal =
+        output_file_check_terminal(&run->output) && (!bits || output_file_check_terminal(&run->bits_output));
+    return no_terminal ? EXIT_DONE : EXIT_COMMAND;
 }
 
 static bool write_metadata(struct run *run)
@@ -143,22 +150,20 @@ static bool write_metadata(struct run *run)
         snprintf(noise, sizeof noise, "with noise at an Es/N0 of %g dB", options->snr_db);
     snprintf(description, sizeof description, "%" PRIu64 " random %s symbols %s, seed %" PRIu64, options->n_symbols,
              run->transmitter.modulation->name, noise, options->seed);
-    const struct sigmf_samples samples = {.tool = "softqam-gen",
-                                          .description = description,
+    const struct sigmf_samples samples = {.description = description,
                                           .modulation = options->modulation,
                                           .c_init = options->scrambles ? &options->c_init : NULL,
                                           .format = options->format,
                                           .scale = options->scale};
-    return sigmf_write(&run->meta_output, sigmf_samples_text(&samples));
+    return sigmf_samples_write(&run->meta_output, &samples);
 }
 
 /* The metadata take their name last: who sees them sees the data. */
 static bool finish_files(struct run *run)
 {
-    struct output_file none = {.fd = -1};
     return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
-           write_metadata(run) && output_file_publish(&run->output, &run->bits_output) &&
-           (!run->options->is_sigmf || output_file_publish(&run->meta_output, &none));
+           write_metadata(run) && output_file_publish(&run->output) && output_file_publish(&run->bits_output) &&
+           output_file_publish(&run->meta_output);
 }
 
 static bool generate(struct run *run)
@@ -194,7 +199,7 @@ static int generate_files(const struct gen_options *options)
                      options->scale);
     if (options->scrambles)
         transmitter_scramble(&run.transmitter, options->c_init);
-    int result = allocate(&run) && find_names(&run) ? open_outputs(&run) : EXIT_FAILED;
+    int result = allocate(&run) && find_names(&run) && open_files(&run) ? check_files(&run) : EXIT_FAILED;
     if (result == EXIT_DONE && !generate(&run))
         result = EXIT_FAILED;
     const bool done = result == EXIT_DONE;

@@ -7,7 +7,6 @@
 #include "common/arguments.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "common/output_file.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
@@ -103,9 +102,10 @@ static const struct option_row rows[] = {
          "cs16 or cs8; its metadata have the scale, the modulation and c_init, which softqam-demod takes from there."),
     TEXT("An OUTPUT with any other suffix is refused without --output-format. A suffix is what follows the last dot of a "
          "name; dots at its start do not count. Suffixes are names of formats too, in any case: -o sc16. OUTPUT and FILE "
-         "appear complete or not at all, and may be neither the same file nor a terminal. What replaces a file keeps its "
-         "mode, access control list and user attributes, and its owner and group where that is allowed. A message that "
-         "cannot be written is a failure."),
+         "appear complete or not at all, and may be neither the same file nor a terminal. What replaces a file is a new file "
+         "with its mode, and its owner and group where that is allowed, but without its access control list and "
+         "attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A message that cannot be written is a "
+         "failure."),
     TEXT("Exit status:"),
     TEXT("  0  done\n"
          "  1  a file failed\n"
@@ -126,7 +126,7 @@ static bool choose_format(struct gen_options *options, const char *format)
         message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
         return false;
     }
-    const int chosen = sample_format_choose(FILE_SYMBOLS_OUT, "--output-format", format, options->output, false);
+    const int chosen = sample_format_choose(FILE_SYMBOLS_OUT, "--output-format", format, options->output);
     if (chosen < 0)
         return false;
     options->format = (softqam_input_format)chosen;
@@ -165,8 +165,7 @@ enum option_result gen_options_parse(int argc, char *const argv[], struct gen_op
     if (!arguments_count_operands(argc, 1, "OUTPUT"))
         return OPTIONS_WRONG;
     options->output = argv[optind];
-    if (!choose_format(options, options->format_name) || !output_file_check_terminal(options->output) ||
-        (options->bits && !output_file_check_terminal(options->bits)))
+    if (!choose_format(options, options->format_name))
         return OPTIONS_WRONG;
     choose_scale(options);
     return OPTIONS_RUN;

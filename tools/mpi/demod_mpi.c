@@ -106,9 +106,9 @@ static bool check_is_regular(const char *path)
     return false;
 }
 
-static bool open_names(struct job *job)
+static int open_names(struct job *job)
 {
-    return check_is_regular(job->run.data_name) && demod_outputs_open(&job->outputs, &job->run, OUTPUT_FILE_NAMED);
+    return check_is_regular(job->options->output) ? demod_outputs_open(&job->outputs, job->options) : EXIT_FAILED;
 }
 
 /* The temporary file's path, for all ranks, wherever they were started. */
@@ -133,7 +133,9 @@ static bool check_temporary(const struct job *job, const char *temporary)
 static int open_output(struct job *job)
 {
     char *temporary = job->temporary;
-    int result = agree_all(job, job->rank > 0 || (open_names(job) && find_temporary(job, temporary)));
+    int result = agree(job, job->rank > 0 ? EXIT_DONE : open_names(job));
+    if (result == EXIT_DONE)
+        result = agree_all(job, job->rank > 0 || find_temporary(job, temporary));
     if (result != EXIT_DONE)
         return result;
     MPI_Bcast(temporary, sizeof job->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -273,7 +275,7 @@ static void gather_report(struct job *job)
 /* The file takes its name when all ranks have written and closed it. */
 static int publish(struct job *job)
 {
-    const bool published = job->rank > 0 || demod_outputs_publish(&job->outputs, &job->run, "softqam-demod-mpi");
+    const bool published = job->rank > 0 || demod_outputs_publish(&job->outputs);
     return agree_all(job, published);
 }
 
@@ -334,7 +336,7 @@ static int end_job(struct job *job, int result)
 static int run_job(const struct demod_options *options, bool command_is_right)
 {
     struct job job = {.options = options,
-                      .outputs = {.data = {.fd = -1}, .meta = {.fd = -1}, .report = {.fd = -1}},
+                      .outputs = {.data = {.fd = -1}, .report = {.fd = -1}},
                       .file = MPI_FILE_NULL,
                       .symbol = MPI_DATATYPE_NULL};
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);

@@ -14,7 +14,7 @@ from .failure import Failure
 from .formats import INPUT_FORMATS, SOFT_FORMATS, Format
 from .modulation import DEFAULT_MODULATION, MODULATIONS, Modulation
 from .output import is_file_of
-from .recording import SOFT_BIT_DATATYPES, SYMBOL_DATATYPES, Source, source_of
+from .recording import Source, source_of
 
 PROGRAM = "softqam-plot"
 
@@ -27,16 +27,16 @@ them in SOFT, with matplotlib: the density of the constellation, the soft bits
 of an axis against the input, a histogram per bit, and EVM over time. Says the
 EVM, the SNR, and when the symbols are not on the points of the modulation.
 
-IQ and SOFT may be SigMF recordings, given as NAME.sigmf-meta, NAME.sigmf-data
-or NAME. Their metadata then give formats, modulation, scale and sign, unless
-the options below do. An IQ or SOFT with any other suffix than those of the
-formats below is refused without -i or -s.
+IQ may be a SigMF recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME.
+Its metadata then give format, modulation and scale, unless the options below
+do. An IQ or SOFT with any other suffix than those of the formats below is
+refused without -i or -s.
 
 Examples:
   $ softqam-plot --example -m 64qam -o llrs.png
   $ softqam-plot capture.cf32 capture.s8 -o capture.png
   $ softqam-plot -m qpsk --panels bits capture.cs16 capture.f32 -o bits.svg
-  $ softqam-plot recording.sigmf-meta soft.sigmf-meta -o picture.pdf
+  $ softqam-plot recording.sigmf-meta soft.u8 -o picture.pdf
 
 Symbols and soft bits:
   -o, --output FILE          the picture; .png, .svg or .pdf says which kind
@@ -246,7 +246,6 @@ def parse(given: Mapping[str, str], operands: list[str]) -> Options:
     if output is None:
         raise wrong("--output", "is needed; --help explains")
     panels = panel_list("--panels", given.get("--panels", ",".join(PANELS)))
-    sign = int(choice("--sign", given["--sign"], ("0", "1"))) if "--sign" in given else None
     scale = ratio("--input-scale", given["--input-scale"]) if "--input-scale" in given else None
     modulation = choice("--modulation", given["--modulation"], MODULATIONS) if "--modulation" in given else None
     options = Options(
@@ -258,7 +257,7 @@ def parse(given: Mapping[str, str], operands: list[str]) -> Options:
         input_format="cf32",
         soft_format="s8",
         scale=scale or 1,
-        sign=sign or 0,
+        sign=int(choice("--sign", given.get("--sign", "0"), ("0", "1"))),
         sample=count("--sample", given.get("--sample", str(DEFAULT_SAMPLE))),
         panels=panels,
         axis=choice("--axis", given.get("--axis", "i"), ("i", "q")),
@@ -269,29 +268,25 @@ def parse(given: Mapping[str, str], operands: list[str]) -> Options:
     )
     if example:
         return options._replace(soft_format=choice("--soft-format", given.get("--soft-format", "s8"), SOFT_FORMATS))
-    return with_files(options, given, operands, (modulation, scale, sign))
+    return with_files(options, given, operands, modulation, scale)
 
 
-def with_files(options: Options, given: Mapping[str, str], operands: list[str],
-               chosen: tuple[str | None, float | None, int | None]) -> Options:  # fmt: skip
+def with_files(
+    options: Options, given: Mapping[str, str], operands: list[str], modulation: str | None, scale: float | None
+) -> Options:
     """What names of files and metadata say, unless an option does."""
-    modulation, scale, sign = chosen
-    named, soft_named = given.get("--input-format"), given.get("--soft-format")
-    iq = source_of(operands[0], named, SYMBOL_DATATYPES, lambda _: 1)
-    modulation = modulation or iq.modulation
-    soft = source_of(operands[1], soft_named, SOFT_BIT_DATATYPES,
-                     lambda found: MODULATIONS[modulation or found or DEFAULT_MODULATION].n_bits)  # fmt: skip
+    named = given.get("--input-format")
+    iq, soft = source_of(operands[0], named), Source(operands[1])
     input_format = iq.format or format_of("--input-format", named, operands[0], INPUT_FORMATS, SOFT_FORMATS)
-    soft_format = soft.format or format_of("--soft-format", soft_named, operands[1], SOFT_FORMATS, INPUT_FORMATS)
+    soft_format = format_of("--soft-format", given.get("--soft-format"), soft.path, SOFT_FORMATS, INPUT_FORMATS)
     for source, role in (iq, "IQ"), (soft, "SOFT"):
         if is_file_of(options.output, source):
             raise wrong(options.output, f"is {role} as well; give OUT another name")
     return options._replace(
         iq=iq,
         soft=soft,
-        modulation=MODULATIONS[modulation or soft.modulation or DEFAULT_MODULATION],
+        modulation=MODULATIONS[modulation or iq.modulation or DEFAULT_MODULATION],
         input_format=input_format,
         soft_format=soft_format,
-        scale=next(value for value in (scale, soft.scale, iq.scale, INPUT_FORMATS[input_format].scale) if value),
-        sign=sign if sign is not None else soft.sign or 0,
+        scale=next(value for value in (scale, iq.scale, INPUT_FORMATS[input_format].scale) if value),
     )

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Files of symbols and of soft bits, and what the metadata of a SigMF recording say of them."""
+"""Files of symbols and of soft bits, and what the metadata of a SigMF recording of symbols say."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 from .failure import Failure, cause_of
 from .modulation import MODULATIONS
 
-Datatypes = Mapping[str, tuple[str, str]]
-
 META, DATA = ".sigmf-meta", ".sigmf-data"
-SYMBOL_DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
-                 "cf64_le": ("cf64", "<"), "cf64_be": ("cf64", ">"), "ci32_le": ("cs32", "<"), "ci32_be": ("cs32", ">"),
-                 "ci8": ("cs8", "<"), "cu8": ("cu8", "<")}  # fmt: skip
-SOFT_BIT_DATATYPES = {"ru8": ("u8", "<"), "ri8": ("s8", "<"), "ri16_le": ("s16", "<"), "ri16_be": ("s16", ">"),
-                      "rf32_le": ("f32", "<"), "rf32_be": ("f32", ">")}  # fmt: skip
+DATATYPES = {"cf32_le": ("cf32", "<"), "cf32_be": ("cf32", ">"), "ci16_le": ("cs16", "<"), "ci16_be": ("cs16", ">"),
+             "cf64_le": ("cf64", "<"), "cf64_be": ("cf64", ">"), "ci32_le": ("cs32", "<"), "ci32_be": ("cs32", ">"),
+             "ci8": ("cs8", "<"), "cu8": ("cu8", "<")}  # fmt: skip
 
 
 class Source(NamedTuple):
@@ -28,7 +24,6 @@ class Source(NamedTuple):
     order: str = "="
     skipped: tuple[int, int] = (0, 0)
     scale: float | None = None
-    sign: int | None = None
     modulation: str | None = None
     meta: str | None = None
 
@@ -76,9 +71,8 @@ def member(path: str, members: Mapping[str, Any], name: str, kind: type | tuple[
     return value
 
 
-def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: Callable[[str | None], int]) -> Source:
-    """A file whose format is named is plain, whatever its name. channels_of() says how many channels are needed by the
-    modulation of the metadata, or None."""
+def source_of(path: str, named: str | None) -> Source:
+    """A file of symbols. One whose format is named is plain, whatever its name."""
     base = None if named is not None else sigmf_base(path)
     if base is None:
         return Source(path)
@@ -86,14 +80,14 @@ def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: C
     metadata = read_metadata(meta)
     whole, captures = metadata["global"], metadata.get("captures")
     datatype = member(meta, whole, "core:datatype", str, "")
-    if datatype not in datatypes:
-        raise Failure(meta, f"core:datatype: '{datatype}' is not one of {', '.join(datatypes)}")
+    if datatype not in DATATYPES:
+        raise Failure(meta, f"core:datatype: '{datatype}' is not one of {', '.join(DATATYPES)}")
     modulation = member(meta, whole, "softqam:modulation", str, None)
     if modulation is not None and modulation not in MODULATIONS:
         raise Failure(meta, f"softqam:modulation: '{modulation}' is not one of {', '.join(MODULATIONS)}")
-    n_channels, channels = member(meta, whole, "core:num_channels", int, 1), channels_of(modulation)
-    if n_channels != channels:
-        raise Failure(meta, f"core:num_channels: {n_channels}, but {channels} is needed")
+    n_channels = member(meta, whole, "core:num_channels", int, 1)
+    if n_channels != 1:
+        raise Failure(meta, f"core:num_channels: {n_channels}, but 1 is needed")
     dataset = member(meta, whole, "core:dataset", str, None)
     data = base + DATA if dataset is None else os.path.join(os.path.dirname(meta), os.path.basename(dataset))
     if captures is not None and not isinstance(captures, list):
@@ -105,6 +99,5 @@ def source_of(path: str, named: str | None, datatypes: Datatypes, channels_of: C
         raise Failure(meta, "softqam:input_scale: not a positive number")
     if member(meta, whole, "softqam:c_init", int, 0) >= 2**31:
         raise Failure(meta, "softqam:c_init: not a whole number from 0 to 2147483647")
-    sign = member(meta, whole, "softqam:positive_means", int, None)
-    format_, order = datatypes[datatype]
-    return Source(data, format_, order, skipped, scale, sign, modulation, meta)
+    format_, order = DATATYPES[datatype]
+    return Source(data, format_, order, skipped, scale, modulation, meta)
