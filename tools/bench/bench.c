@@ -26,9 +26,8 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading",   "layers", "calls",   "buffers", "chain",
-                                       "erasures", "snr",    "formats", "threads", "segments",
-                                       "host",     "choice", "devices", "all",     NULL};
+static const char *const sections[] = {"fading",  "layers", "calls",  "buffers", "chain", "erasures", "formats",
+                                       "threads", "host",   "choice", "devices", "all",   NULL};
 
 static bool take_modulation(const struct option_call *call)
 {
@@ -81,7 +80,7 @@ static const struct option_row rows[] = {
      .take = take_modulation, .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
-     "some of fading, layers, calls, buffers, chain, erasures, snr, formats, threads, segments, host, choice, "
+     "some of fading, layers, calls, buffers, chain, erasures, formats, threads, host, choice, "
      "devices; with no space between them; or all; default: the first six",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
@@ -111,12 +110,9 @@ static const struct option_row rows[] = {
          "  chain     CUDA: a slot and four slots between two kernels, data in the second\n"
          "            cache, neighbours that overlap and neighbours that do not\n"
          "  erasures  a slot with erased symbols, relative to the rate without\n"
-         "  snr       CPU: each modulation at every mean SNR from -5 to 45 dB, fading and\n"
-         "            with one N0\n"
-         "  formats   all inputs and outputs, a slot and large; CUDA: one launch, and a\n"
-         "            slot in a graph with its data from memory\n"
-         "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all\n"
-         "  segments  CUDA: a slot as segments in a launch\n"
+         "  formats   all inputs and outputs, a slot and, on the CPU, large; CUDA: in a\n"
+         "            graph with its data from memory\n"
+         "  threads   1, 2, 4 ... threads of the CPU\n"
          "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
          "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"
          "  devices   1, 2, 4 ... GPUs, where there are several"),

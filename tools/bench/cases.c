@@ -28,9 +28,9 @@ static unsigned count_layers(const struct bench_case *c) { return c->n_layers > 
 void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
 {
     static const char *const noises[] = {"N0 a symbol", "1/N0 a symbol", "one N0"};
-    static const char *const hows[] = {"descrambled",  "planes",   "codewords",         "elsewhere",
-                                       "next",         "cold",     "modulations mixed", "descriptors on the device",
-                                       "soft buffers", "combined", "a call each"};
+    static const char *const hows[] = {
+        "descrambled",  "planes",   "codewords",  "elsewhere", "next", "cold", "descriptors on the device",
+        "soft buffers", "combined", "a call each"};
     static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps", "", "", ""};
     name[0] = '\0';
     append(name, "%s %s to %s", modulation_get(c->modulation)->name, bench_input_name(c->input),
@@ -75,13 +75,6 @@ size_t bench_case_span(const struct bench_case *c)
     return c->stride > 0 ? c->n_symbols / count_layers(c) * c->stride : c->n_symbols;
 }
 
-/* The modulation of the k-th segment. */
-static softqam_modulation segment_modulation(const struct bench_case *c, size_t k)
-{
-    enum { N_MODULATIONS = SOFTQAM_MODULATION_1024QAM };
-    return c->how & BENCH_MIXED ? (softqam_modulation)(1 + k % N_MODULATIONS) : c->modulation;
-}
-
 /* Where the k-th segment begins: at multiples of 16 symbols, where all pointers are aligned as is fastest; OFDM symbols
  * that go to soft buffers begin where they do. */
 static size_t segment_first(const struct bench_case *c, size_t k)
@@ -93,7 +86,7 @@ static size_t segment_first(const struct bench_case *c, size_t k)
 
 static size_t segment_out_nbytes(const struct bench_case *c, size_t k)
 {
-    return softqam_output_nbytes(c->output, segment_modulation(c, k), segment_first(c, k + 1) - segment_first(c, k));
+    return softqam_output_nbytes(c->output, c->modulation, segment_first(c, k + 1) - segment_first(c, k));
 }
 
 /* Code blocks of base graph 1 with Zc 384, whose rate is such that each has some 0.43 of its soft buffer's values. */
@@ -169,11 +162,11 @@ size_t bench_case_segments(const struct bench_case *c, size_t call, const void *
     unsigned char *to = out;
     for (size_t k = 0; k < n_segments; k++) {
         const size_t first = segment_first(c, k), n = segment_first(c, k + 1) - first;
-        const size_t n_bits = n * softqam_bits_per_symbol(segment_modulation(c, k));
+        const size_t n_bits = n * softqam_bits_per_symbol(c->modulation);
         softqam_segment *s = &segments[k];
         *s = (softqam_segment){.n_symbols = n,
                                .first_symbol = first + bench_case_first_symbol(c, call),
-                               .modulation = segment_modulation(c, k),
+                               .modulation = c->modulation,
                                .n_layers = n_layers,
                                .symbol_stride = c->stride,
                                .noise_stride = !has_noise || c->noise == BENCH_ONE_N0 ? 0

@@ -19,16 +19,15 @@ enum bench_noise { BENCH_N0, BENCH_INVERSE, BENCH_ONE_N0 };
 /* Bits of bench_case.how. */
 enum {
     BENCH_DESCRAMBLE = 1,
-    BENCH_PLANES = 2,      /* one code block, de-interleaved */
-    BENCH_CODEWORD = 4,    /* code blocks, each de-interleaved */
-    BENCH_ELSEWHERE = 8,   /* each call begins at another position of the scrambling sequence */
-    BENCH_NEXT = 16,       /* each call begins where the last one ended */
-    BENCH_COLD = 32,       /* the caches hold other data before each call */
-    BENCH_MIXED = 64,      /* the segments have all modulations in turns */
-    BENCH_ON_DEVICE = 128, /* descriptors are in device memory */
-    BENCH_SOFT = 256,      /* the codeword's soft buffers are written: a first transmission */
-    BENCH_COMBINE = 512,   /* added to: a retransmission */
-    BENCH_CALL_EACH = 1024 /* each segment is a call */
+    BENCH_PLANES = 2,     /* one code block, de-interleaved */
+    BENCH_CODEWORD = 4,   /* code blocks, each de-interleaved */
+    BENCH_ELSEWHERE = 8,  /* each call begins at another position of the scrambling sequence */
+    BENCH_NEXT = 16,      /* each call begins where the last one ended */
+    BENCH_COLD = 32,      /* the caches hold other data before each call */
+    BENCH_ON_DEVICE = 64, /* descriptors are in device memory */
+    BENCH_SOFT = 128,     /* the codeword's soft buffers are written: a first transmission */
+    BENCH_COMBINE = 256,  /* added to: a retransmission */
+    BENCH_CALL_EACH = 512 /* each segment is a call */
 };
 
 /* How a GPU gets its calls. */

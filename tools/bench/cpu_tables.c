@@ -20,24 +20,7 @@ static void ofdm_symbols(struct bench_case *c) { c->n_segments = 14; }
 
 static void one_thread(struct bench_case *c) { c->n_threads = 1; }
 
-static void all_threads(struct bench_case *c) { c->n_threads = bench_count_cpus(); }
-
 /* Rows. */
-
-/* Every modulation at every mean SNR, whether it works there or not: fading, and one N0. */
-static bool snr_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    enum { LOWEST_DB = -5, STEP_DB = 10, N_SNRS = 6 };
-    (void)options;
-    if (k >= (size_t)2 * N_SNRS * SOFTQAM_MODULATION_1024QAM)
-        return false;
-    c->modulation = (softqam_modulation)(1 + k / N_SNRS / 2);
-    c->n_symbols = SLOT_SYMBOLS;
-    c->data.fades = k / N_SNRS % 2 == 0;
-    c->data.snr_db = (float)(LOWEST_DB + STEP_DB * (int)(k % N_SNRS));
-    rows_name(c, name);
-    return true;
-}
 
 /* An OFDM symbol's resource elements, or fewer: a call of a receiver. */
 static bool call_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
@@ -94,13 +77,6 @@ static bool input_row(const struct bench_options *options, size_t k, struct benc
     return true;
 }
 
-static bool soft_bits_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    c->modulation = SOFTQAM_MODULATION_256QAM;
-    c->output = SOFTQAM_OUTPUT_U8;
-    return input_row(options, k, c, name);
-}
-
 /* 1, 2, 4 .. threads and as many as there are CPUs, a slot and from memory. */
 static bool thread_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
@@ -116,16 +92,12 @@ static bool thread_row(const struct bench_options *options, size_t k, struct ben
 }
 
 /* clang-format off */
-/* Both forms of noise, every output. */
-#define ALL_OUTPUTS                                                                                                    \
-    {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, with_inverse), ROWS_LIMIT(S16), ROWS_LIBRARY(S16),           \
-     ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},                                                           \
-    {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8 from 1/N0", BENCH_SHARE, 2, 0},                      \
-     {"s16", BENCH_SHARE, 4, 3}, {"f16", BENCH_SHARE, 5, 3}, {"f32", BENCH_SHARE, 7, 6}}
-
 const struct bench_table cpu_tables[CPU_N_TABLES] = {
     {BENCH_FADING, false, "a slot of cf32, share of moving the bytes", 0, rows_of_fading,
-     ALL_OUTPUTS},
+     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, with_inverse), ROWS_LIMIT(S16), ROWS_LIBRARY(S16),
+      ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},
+     {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s8 from 1/N0", BENCH_SHARE, 2, 0},
+      {"s16", BENCH_SHARE, 4, 3}, {"f16", BENCH_SHARE, 5, 3}, {"f32", BENCH_SHARE, 7, 6}}},
     {BENCH_LAYERS, true, "layers of an OFDM symbol to s8, time over one layer's", 0, rows_of_layers,
      ROWS_OF_LAYERS(BENCH_MSYM, "Msym/s")},
     {BENCH_LAYERS, false, "one layer of a slot to s8, time over symbol order", 0, rows_of_modulations,
@@ -148,14 +120,10 @@ const struct bench_table cpu_tables[CPU_N_TABLES] = {
       {"added over planes", BENCH_RATIO, 5, 2}, {"added by symbol", BENCH_RATIO, 6, 5}}},
     {BENCH_ERASURES, false, "a slot with erasures, share of the rate without", 0, rows_of_erasures,
      ROWS_OF_ERASURES(BENCH_MSYM, "Msym/s")},
-    {BENCH_SNR, false, "a slot at every SNR, share of moving the bytes", 0, snr_row, ALL_OUTPUTS},
     {BENCH_FORMATS, true, "every format, share of moving the bytes", 0, input_row,
      ROWS_OF_OUTPUTS(BENCH_MSYM, "Msym/s")},
     {BENCH_THREADS, true, "threads, cf32 to s8", 0, thread_row,
      {ROWS_LIMIT(S8), ROWS_LIBRARY_OF(0, one_thread), ROWS_LIBRARY(S8)},
      {{"Msym/s", BENCH_MSYM, 2, 0}, {"of one thread", BENCH_SHARE, 2, 1}, {"of the bytes", BENCH_SHARE, 2, 0}}},
-    {BENCH_THREADS, false, "256QAM to u8, share of moving the bytes", 0, soft_bits_row,
-     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, all_threads)},
-     {{"Msym/s", BENCH_MSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"all threads Msym/s", BENCH_MSYM, 2, 0}}},
 };
 /* clang-format on */

@@ -53,7 +53,7 @@ void gpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum 
 void gpu_host_add(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);
 
 /* CUDA's tables. */
-enum { GPU_N_TABLES = 19 };
+enum { GPU_N_TABLES = 14 };
 extern const struct bench_table gpu_tables[GPU_N_TABLES];
 
 #endif

@@ -17,14 +17,6 @@ static void at_25_db(struct bench_case *c) { c->data = (struct bench_input){.snr
 
 static void overlapping(struct bench_case *c) { c->launch = BENCH_CHAIN_OVERLAPS; }
 
-/* One segment of one layer in symbol order, described in the call. */
-static void plain_segment(struct bench_case *c)
-{
-    c->n_segments = 1;
-    c->n_layers = c->stride = 0;
-    c->how = 0;
-}
-
 /* N0 in ranges, and fading: one large launch, whatever the SNR at which a modulation works. */
 static bool range_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
@@ -64,23 +56,6 @@ static bool erasure_row(const struct bench_options *options, size_t k, struct be
 {
     c->launch = BENCH_GRAPH;
     return rows_of_erasures(options, k, c, name);
-}
-
-/* Many OFDM symbols, one launch: more than the second cache holds. */
-static bool layer_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    enum { MOST_SYMBOLS = 1 << 22, UNIT = 16 * 12 /* of 1, 2, 3 and 4 layers */ };
-    const size_t most = options->n_device_symbols / 16;
-    const bool is_row = rows_of_layers(options, k, c, name);
-    c->n_symbols = (most < MOST_SYMBOLS ? most : MOST_SYMBOLS) / UNIT * UNIT;
-    return is_row;
-}
-
-static bool large_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    const bool is_row = rows_of_modulations(options, k, c, name);
-    c->n_symbols = options->n_device_symbols / 4;
-    return is_row;
 }
 
 static bool graph_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
@@ -178,65 +153,16 @@ static bool any_chain_row(const struct bench_options *options, size_t k, struct 
     return chain_row(options, has_layers ? k - N_CODEWORDS : k, c, name);
 }
 
-static bool large_input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool slot_input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
+    (void)options;
     if (k > SOFTQAM_INPUT_CF16)
         return false;
     c->input = (softqam_input_format)k;
     c->data = rows_fading(c->modulation);
-    c->n_symbols = options->n_device_symbols;
+    c->n_symbols = SLOT_SYMBOLS;
+    c->launch = BENCH_GRAPH;
     snprintf(name, WHAT_NBYTES, "%s", bench_input_name(c->input));
-    return true;
-}
-
-static bool slot_input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    const bool is_row = large_input_row(options, k, c, name);
-    c->n_symbols = SLOT_SYMBOLS;
-    c->launch = BENCH_GRAPH;
-    return is_row;
-}
-
-static bool soft_bits_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    c->modulation = SOFTQAM_MODULATION_256QAM;
-    c->output = SOFTQAM_OUTPUT_U8;
-    return large_input_row(options, k, c, name);
-}
-
-/* A slot cut into segments, one launch a slot. */
-static bool segment_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    static const struct {
-        const char *name;
-        unsigned n_segments;
-        unsigned n_layers;
-        unsigned how;
-    } cuts[] = {
-        {"20 segments", 20, 1, 0},
-        {"150 segments", 150, 1, 0},
-        {"7 segments, 1 of each modulation", N_MODULATIONS, 1, BENCH_MIXED},
-        {"20 segments, modulations in turns", 20, 1, BENCH_MIXED},
-        {"descrambled", 1, 1, BENCH_DESCRAMBLE},
-        {"150 segments, descrambled", 150, 1, BENCH_DESCRAMBLE},
-        {"planes", 1, 1, BENCH_PLANES},
-        {"4 layers apart, planes", 1, 4, BENCH_PLANES},
-        {"a codeword, descrambled", 1, 1, BENCH_DESCRAMBLE | BENCH_CODEWORD},
-        {"the same, descriptor in device memory", 1, 1, BENCH_DESCRAMBLE | BENCH_CODEWORD | BENCH_ON_DEVICE},
-        {"descriptor in device memory", 1, 1, BENCH_ON_DEVICE},
-        {"20 segments, descriptors in device memory", 20, 1, BENCH_ON_DEVICE},
-        {"150 segments, descriptors in device memory", 150, 1, BENCH_ON_DEVICE},
-    };
-    (void)options;
-    if (k >= sizeof cuts / sizeof cuts[0])
-        return false;
-    c->data = rows_fading(c->modulation);
-    c->n_symbols = SLOT_SYMBOLS;
-    c->launch = BENCH_GRAPH;
-    c->n_segments = cuts[k].n_segments;
-    c->n_layers = cuts[k].n_layers;
-    c->how = cuts[k].how;
-    snprintf(name, WHAT_NBYTES, "%s", cuts[k].name);
     return true;
 }
 
@@ -329,12 +255,8 @@ const struct bench_table gpu_tables[GPU_N_TABLES] = {
       ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},
      {{"s8 us", BENCH_US, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2}, {"f16 us", BENCH_US, 4, 0},
       {"f16", BENCH_SHARE, 4, 2}, {"f32", BENCH_SHARE, 6, 5}}},
-    {BENCH_LAYERS, true, "layers in one launch to s8, time over one layer's", 0, layer_row,
-     ROWS_OF_LAYERS(BENCH_GSYM, "Gsym/s")},
     {BENCH_LAYERS, true, "layers of a slot in a graph to s8, time over one layer's", 0, slot_layer_row,
      ROWS_OF_LAYERS(BENCH_US, "us")},
-    {BENCH_LAYERS, false, "one layer in one launch to s8, time over symbol order", 0, large_row,
-     ROWS_OF_MODULATIONS(BENCH_GSYM, "Gsym/s")},
     {BENCH_LAYERS, false, "one layer of a slot in a graph to s8, time over symbol order", 0, graph_row,
      ROWS_OF_MODULATIONS(BENCH_US, "us")},
     {BENCH_CALLS, true, "a call to s8, launch to synchronisation", 0, call_row,
@@ -360,15 +282,8 @@ const struct bench_table gpu_tables[GPU_N_TABLES] = {
       {"overlap: share", BENCH_ADDED_SHARE, 4, 5}}},
     {BENCH_ERASURES, false, "a slot in a graph with erasures, share of the rate without", 0, erasure_row,
      ROWS_OF_ERASURES(BENCH_US, "us")},
-    {BENCH_FORMATS, true, "every format in one launch, share of moving the bytes", 0, large_input_row,
-     ROWS_OF_OUTPUTS(BENCH_GSYM, "Gsym/s")},
     {BENCH_FORMATS, true, "every format, a slot in a graph, share of moving the bytes", 0, slot_input_row,
      ROWS_OF_OUTPUTS(BENCH_US, "us")},
-    {BENCH_FORMATS, false, "256QAM to u8 in one launch, share of moving the bytes", 0, soft_bits_row,
-     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8)}, {{"Gsym/s", BENCH_GSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}}},
-    {BENCH_SEGMENTS, true, "a slot as segments, in a graph, data from memory, cf32 to s8", 0, segment_row,
-     {ROWS_LIBRARY_OF(0, plain_segment), ROWS_LIBRARY(S8)},
-     {{"us", BENCH_US, 1, 0}, {"one segment us", BENCH_US, 0, 0}, {"ratio to one", BENCH_RATIO, 1, 0}}},
     {BENCH_HOST, false, "a slot of 256QAM host to host, cf32 to u8", 1000, host_slot_row,
      {ROWS_LIBRARY(S8)}, {{"us", BENCH_US, 0, 0}, {"p99 us", BENCH_P99, 0, 0}}},
     {BENCH_HOST, false, "256QAM host to host, cf32 to u8", 0, host_row,

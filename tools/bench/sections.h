@@ -18,10 +18,8 @@ enum bench_section {
     BENCH_BUFFERS,
     BENCH_IN_CHAIN,
     BENCH_ERASURES,
-    BENCH_SNR,
     BENCH_FORMATS,
     BENCH_THREADS,
-    BENCH_SEGMENTS,
     BENCH_HOST,
     BENCH_CHOICE,
     BENCH_DEVICES,
@@ -29,9 +27,9 @@ enum bench_section {
 };
 enum {
     BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
-    BENCH_OF_RECEIVERS = (1 << BENCH_SNR) - 1,
-    BENCH_OF_CPU = ((1 << BENCH_SEGMENTS) - 1) & ~(1 << BENCH_IN_CHAIN),
-    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_THREADS | 1 << BENCH_SNR)
+    BENCH_OF_RECEIVERS = (1 << BENCH_FORMATS) - 1,
+    BENCH_OF_CPU = ((1 << BENCH_HOST) - 1) & ~(1 << BENCH_IN_CHAIN),
+    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_THREADS)
 };
 
 struct bench_options {
