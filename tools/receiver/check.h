@@ -7,9 +7,8 @@
 
 /* Sums over all codewords of a modulation. */
 struct tally {
-    size_t n_codewords;   /* of a slot */
-    size_t n_symbols;     /* of a slot */
-    double squared_error; /* in noise variances */
+    size_t n_codewords; /* of a slot */
+    size_t n_symbols;   /* of a slot */
     /* First transmissions. */
     double n_bits;
     double n_errors;
@@ -34,7 +33,7 @@ struct check {
 bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db);
 
 /* Compares with theory; prints the figures of each modulation. */
-bool check_front_end(const struct check *check, const struct engine *engine);
+bool check_error_rates(const struct check *check);
 
 /* Demodulates every slot once, and compares. */
 bool check_untimed(struct check *check, struct engine *engine);

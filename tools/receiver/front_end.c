@@ -3,24 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <liquid/liquid.h>
 
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/normal.h"
 #include "common/transmitter.h"
 
-enum {
-    FFT_LENGTH = 4096,
-    PREFIX_LENGTH = 288,
-    FIRST_PREFIX_LENGTH = 352, /* of a slot's first OFDM symbol */
-    SLOT_SAMPLES = OFDM_SYMBOLS * (FFT_LENGTH + PREFIX_LENGTH) + FIRST_PREFIX_LENGTH - PREFIX_LENGTH,
-    LAYER_SYMBOLS = OFDM_SYMBOLS * SUBCARRIERS
-};
-
-_Static_assert(SLOT_SAMPLES == 61440, "0.5 ms at 122.88 MHz");
+enum { CHANNEL_PATHS = 8, FFT_LENGTH = 4096 };
 
 /* The grant of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code blocks are
  * equally long. TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
@@ -106,17 +95,11 @@ static double complex draw_gaussian(uint64_t *state)
     return sqrt(0.5) * (i + q * I);
 }
 
-/* The FFT's bin of a subcarrier: the carrier's centre is bin 0. */
-static size_t bin_of(size_t subcarrier) { return (subcarrier + FFT_LENGTH - SUBCARRIERS / 2) % FFT_LENGTH; }
-
 /* Random paths whose gains fall with the delay, of unit energy together. */
-static void init_paths(struct carrier *carrier, uint64_t layer)
+static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
 {
-    uint64_t state = seed_of(carrier->seed, layer, 0);
-    double complex *gains = carrier->gains[layer];
     double energy = 0;
     for (size_t k = 0; k < CHANNEL_PATHS; k++) {
-        carrier->delays[k] = 7 * k * (k + 1) / 2; /* 0 to 196 samples: 1.6 us, within the cyclic prefix */
         gains[k] = draw_gaussian(&state) * pow(10, -0.15 * (double)k);
         energy += creal(gains[k] * conj(gains[k]));
     }
@@ -127,87 +110,25 @@ static void init_paths(struct carrier *carrier, uint64_t layer)
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
 {
     carrier->seed = seed;
-    carrier->n0 = normal_power_ratio(-snr_db);
     for (size_t layer = 0; layer < LAYERS; layer++) {
-        init_paths(carrier, layer);
+        double complex gains[CHANNEL_PATHS];
+        draw_paths(seed_of(seed, layer, 0), gains);
         for (size_t n = 0; n < SUBCARRIERS; n++) {
-            const double step = -2 * M_PI * (double)bin_of(n) / FFT_LENGTH;
+            const double step = -2 * M_PI * (double)n / FFT_LENGTH;
             double complex h = 0;
-            for (size_t k = 0; k < CHANNEL_PATHS; k++)
-                h += carrier->gains[layer][k] * cexp(I * step * (double)carrier->delays[k]);
-            carrier->response[layer][n] = h;
-            carrier->noise_var[layer][n] = (float)(carrier->n0 / creal(h * conj(h)));
+            for (size_t k = 0; k < CHANNEL_PATHS; k++) /* delays of 0 to 196 samples: 1.6 us */
+                h += gains[k] * cexp(I * step * (double)(7 * k * (k + 1) / 2));
+            carrier->noise_var[layer][n] = (float)(normal_power_ratio(-snr_db) / creal(h * conj(h)));
         }
     }
 }
 
-/* Passes a layer's slot through its channel. What came before the slot is silence. */
-static void pass_channel(const struct carrier *carrier, size_t layer, uint32_t index, const float complex *sent,
-                         float complex *received)
-{
-    uint64_t state = seed_of(carrier->seed, layer, (uint64_t)index + 1);
-    for (size_t n = 0; n < SLOT_SAMPLES; n++) {
-        double complex sum = sqrt(carrier->n0) * draw_gaussian(&state);
-        for (size_t k = 0; k < CHANNEL_PATHS; k++)
-            if (n >= carrier->delays[k])
-                sum += carrier->gains[layer][k] * sent[n - carrier->delays[k]];
-        received[n] = (float complex)sum;
-    }
-}
-
-/* OFDM by liquid-dsp's FFT, from a layer's grid to samples, or back. Both directions keep energy. */
-static void transform(float complex *grid, float complex *samples, bool modulates)
-{
-    float complex in[FFT_LENGTH], out[FFT_LENGTH];
-    fftplan plan = fft_create_plan(FFT_LENGTH, in, out, modulates ? LIQUID_FFT_BACKWARD : LIQUID_FFT_FORWARD, 0);
-    for (size_t symbol = 0; symbol < OFDM_SYMBOLS; symbol++, grid += SUBCARRIERS, samples += FFT_LENGTH) {
-        const size_t prefix = symbol == 0 ? FIRST_PREFIX_LENGTH : PREFIX_LENGTH;
-        if (modulates) {
-            memset(in, 0, sizeof in);
-            for (size_t k = 0; k < SUBCARRIERS; k++)
-                in[bin_of(k)] = grid[k];
-        } else {
-            memcpy(in, samples + prefix, sizeof in);
-        }
-        fft_execute(plan);
-        for (size_t k = 0; k < FFT_LENGTH; k++)
-            out[k] *= 1 / sqrtf(FFT_LENGTH);
-        for (size_t k = 0; k < SUBCARRIERS && !modulates; k++)
-            grid[k] = out[bin_of(k)];
-        if (modulates) {
-            memcpy(samples, out + FFT_LENGTH - prefix, prefix * sizeof *out);
-            memcpy(samples + prefix, out, sizeof out);
-        }
-        samples += prefix;
-    }
-    fft_destroy_plan(plan);
-}
-
-/* From the grid that all layers send to the equalised one, which has one tap a subcarrier. */
-static void receive(const struct carrier *carrier, uint32_t index, float complex *sent, float complex *samples,
-                    float complex *grid)
-{
-    for (size_t layer = 0; layer < LAYERS; layer++, sent += LAYER_SYMBOLS, grid += LAYER_SYMBOLS) {
-        transform(sent, samples, true);
-        pass_channel(carrier, layer, index, samples, samples + SLOT_SAMPLES);
-        transform(grid, samples + SLOT_SAMPLES, false);
-        for (size_t n = 0; n < LAYER_SYMBOLS; n++)
-            grid[n] /= (float complex)carrier->response[layer][n % SUBCARRIERS];
-    }
-}
-
-/* Where a codeword's symbol i is in the grid: layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211
- * clauses 6.3.1.3 and 6.3.1.6). */
-static size_t grid_index(const struct codeword *codeword, size_t i)
+/* Of a codeword's symbol i: layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and
+ * 6.3.1.6). */
+static float noise_var_of(const struct carrier *carrier, const struct codeword *codeword, size_t i)
 {
     const size_t layer = codeword->first_layer + i % codeword->n_layers, element = i / codeword->n_layers;
-    const size_t row = layer * OFDM_SYMBOLS + element / codeword->n_subcarriers;
-    return row * SUBCARRIERS + codeword->first_subcarrier + element % codeword->n_subcarriers;
-}
-
-static float noise_var_of(const struct carrier *carrier, size_t index)
-{
-    return carrier->noise_var[index / LAYER_SYMBOLS][index % SUBCARRIERS];
+    return carrier->noise_var[layer][codeword->first_subcarrier + element % codeword->n_subcarriers];
 }
 
 void slot_noise_var(const struct carrier *carrier, const struct layout *layout, float *noise_var)
@@ -215,7 +136,7 @@ void slot_noise_var(const struct carrier *carrier, const struct layout *layout, 
     for (size_t k = 0; k < layout->n_codewords; k++) {
         const struct codeword *codeword = &layout->codewords[k];
         for (size_t i = 0; i < codeword->n_symbols; i++)
-            noise_var[codeword->first_symbol + i] = noise_var_of(carrier, grid_index(codeword, i));
+            noise_var[codeword->first_symbol + i] = noise_var_of(carrier, codeword, i);
     }
 }
 
@@ -267,8 +188,8 @@ static bool scramble(const struct codeword *codeword, uint16_t *labels)
     return done;
 }
 
-/* Modulates a codeword into the grid that is sent. False without memory. */
-static bool send_codeword(const struct codeword *codeword, bool again, const uint8_t *coded, float complex *sent)
+/* Modulates a codeword. False without memory. */
+static bool send_codeword(const struct codeword *codeword, bool again, const uint8_t *coded, float complex *symbols)
 {
     struct transmitter transmitter;
     uint16_t *labels = calloc(codeword->n_symbols, sizeof *labels);
@@ -280,38 +201,27 @@ static bool send_codeword(const struct codeword *codeword, bool again, const uin
     for (size_t i = 0; done && i < codeword->n_symbols; i++) {
         const double *point = transmitter.points[labels[i]];
         const double complex symbol = point[0] + point[1] * I;
-        sent[grid_index(codeword, i)] = (float complex)(transmitter.modulation->rotates && i % 2 ? I * symbol : symbol);
+        symbols[i] = (float complex)(transmitter.modulation->rotates && i % 2 ? I * symbol : symbol);
     }
     free(labels);
     return done;
 }
 
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
-               uint8_t *coded, double errors[MAX_CODEWORDS])
+               uint8_t *coded)
 {
-    float complex *sent = malloc(SLOT_SYMBOLS * sizeof *sent), *grid = malloc(SLOT_SYMBOLS * sizeof *grid);
-    float complex *samples = malloc(2 * SLOT_SAMPLES * sizeof *samples);
-    bool done = sent && grid && samples;
+    bool done = true;
     for (size_t k = 0; done && k < layout->n_codewords; k++) {
         const struct codeword *codeword = &layout->codewords[k];
+        uint64_t state = seed_of(carrier->seed, LAYERS + MAX_CODEWORDS + k, index);
         if (!slot_is_again(index))
             draw_bits(codeword, seed_of(carrier->seed, LAYERS + k, index), coded + codeword->first_value);
-        done = send_codeword(codeword, slot_is_again(index), coded + codeword->first_value, sent);
+        done = send_codeword(codeword, slot_is_again(index), coded + codeword->first_value,
+                             symbols + codeword->first_symbol);
+        for (size_t i = 0; done && i < codeword->n_symbols; i++)
+            symbols[codeword->first_symbol + i] +=
+                (float complex)(sqrt((double)noise_var_of(carrier, codeword, i)) * draw_gaussian(&state));
     }
-    if (done)
-        receive(carrier, index, sent, samples, grid);
-    for (size_t k = 0; done && k < layout->n_codewords; k++) {
-        const struct codeword *codeword = &layout->codewords[k];
-        for (size_t i = 0; i < codeword->n_symbols; i++) {
-            const size_t n = grid_index(codeword, i);
-            const double complex error = grid[n] - sent[n];
-            errors[k] += creal(error * conj(error)) / (double)noise_var_of(carrier, n);
-            symbols[codeword->first_symbol + i] = grid[n];
-        }
-    }
-    free(samples);
-    free(grid);
-    free(sent);
     return done;
 }
 
@@ -343,7 +253,6 @@ double carrier_bit_error_rate(const struct carrier *carrier, const struct codewo
     const size_t n = codeword->n_layers * codeword->n_subcarriers; /* all OFDM symbols have the same noise */
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum +=
-            axis_bit_error_rate(m->axis_bits, half, sqrt((double)noise_var_of(carrier, grid_index(codeword, i)) / 2));
+        sum += axis_bit_error_rate(m->axis_bits, half, sqrt((double)noise_var_of(carrier, codeword, i) / 2));
     return sum / (double)n;
 }

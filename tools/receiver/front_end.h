@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The front end of a receiver, and the transmitter and channel before it: slots of a 100 MHz carrier of 5G NR, 273
- * resource blocks at a subcarrier spacing of 30 kHz (3GPP TS 38.211 clauses 4.3 and 5.3.1), sampled at 122.88 MHz. */
+/* What an equaliser hands over: slots of a 100 MHz carrier of 5G NR, 273 resource blocks at a subcarrier spacing of
+ * 30 kHz (3GPP TS 38.211 clause 4.3), with the noise variance of each symbol. */
 #ifndef SOFTQAM_TOOLS_RECEIVER_FRONT_END_H
 #define SOFTQAM_TOOLS_RECEIVER_FRONT_END_H
 
@@ -57,16 +57,10 @@ bool layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords,
 /* 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
 static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
 
-enum { CHANNEL_PATHS = 8 };
-
-/* Each layer's channel: several constant paths, known to the receiver, and white Gaussian noise. */
+/* Each layer's channel: constant paths and white Gaussian noise, after a zero-forcing equaliser. */
 struct carrier {
     uint64_t seed;
-    double n0; /* noise variance before equalisation, for unit symbol energy */
-    size_t delays[CHANNEL_PATHS];
-    double complex gains[LAYERS][CHANNEL_PATHS];
-    double complex response[LAYERS][SUBCARRIERS];
-    float noise_var[LAYERS][SUBCARRIERS]; /* after equalisation: n0 / |response|^2 */
+    float noise_var[LAYERS][SUBCARRIERS]; /* N0 / |response|^2 */
 };
 
 void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db);
@@ -75,10 +69,9 @@ void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db);
 void slot_noise_var(const struct carrier *carrier, const struct layout *layout, float *noise_var);
 
 /* Makes slot number `index`: equalised symbols of coded bits, which it draws unless the slot is a retransmission. A bit
- * is a byte, at the position that its LLR has in the soft buffers. Adds to each codeword's error the squared distances
- * of symbols to what was sent, in noise variances. False without memory. */
+ * is a byte, at the position that its LLR has in the soft buffers. False without memory. */
 bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
-               uint8_t *coded, double errors[MAX_CODEWORDS]);
+               uint8_t *coded);
 
 /* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
 size_t next_position(const softqam_codeword *transmission, size_t position);

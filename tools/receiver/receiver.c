@@ -63,8 +63,8 @@ static bool take_required(const struct option_call *call)
 static const struct option_row rows[] = {
     {.help = "Usage: softqam-receiver [options]"},
     {.help = "A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource blocks of 5G NR, each layer through a "
-             "channel with several paths and noise, equalised with one tap a subcarrier, and demodulated to 8-bit LLRs with the "
-             "noise variance of each symbol: all codewords of a slot in one call. The LLRs go to the soft buffers of an LDPC "
+             "channel with several paths and noise and an equaliser, demodulated to 8-bit LLRs with the noise variance of each "
+             "symbol: all codewords of a slot in one call. The LLRs go to the soft buffers of an LDPC "
              "decoder. Of four slots the second retransmits the code blocks of the first, which is added. A slot arrives every "
              "0.5 ms. Only that call is timed: the slots are made before, and come again and again."},
     {.help = "Options:"},
@@ -200,7 +200,7 @@ static int run_receiver(const struct options *options)
     if (good)
         describe(&run->engine, options);
     good = good && check_make_slots(&run->check, &run->engine, options->seed, options->snr_db) &&
-           check_front_end(&run->check, &run->engine) && check_untimed(&run->check, &run->engine) &&
+           check_error_rates(&run->check) && check_untimed(&run->check, &run->engine) &&
            time_slots(&run->engine, &run->check, options);
     engine_close(&run->engine);
     check_free(&run->check);
