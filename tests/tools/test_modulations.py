@@ -251,11 +251,6 @@ class Planes(PipeTest):
         process.stdin.close()
         self.assertEqual((process.wait(TIMEOUT), self.read("y")), (0, whole))
 
-    def test_recordings(self):
-        """A recording's planes are plain unless a recording is asked for, which is refused."""
-        self.ok(self.gen("-m", "qpsk", "--symbols", "100", "r.sigmf-meta"))
-        self.ok(self.demod("-q", "-o", "s8", "--snr-db", "20", "--planes", "10", "r", "y"))
-        self.assertEqual(len(self.read("y")), 200)
 
 
 if __name__ == "__main__":

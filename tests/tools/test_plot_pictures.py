@@ -69,36 +69,6 @@ class Functions(unittest.TestCase):
         for text, value in (("1", 1), ("1M", 10**6), ("64Ki", 65536), ("1e6", 10**6), ("2.5k", 2500), ("1.5e3", 1500)):
             self.assertEqual(load("command").count("--sample", text), value)
 
-    def test_points(self):
-        """Unit energy; as many points as there are, those of pi/2-BPSK at both parities; and how far it is to them."""
-        import numpy
-
-        geometry, places = load("geometry"), [0.3 - 2.2j, -5.1 + 1.4j, 40 + 0.2j, -0.1 - 0.2j, 1 + 1j, -1 + 1j, 25 - 1000j]
-        for name, modulation in load("modulation").MODULATIONS.items():
-            points = geometry.points_of(modulation)
-            self.assertEqual(len(set(points)), 4 if name == "pi2-bpsk" else 2**modulation.n_bits)
-            self.assertAlmostEqual(numpy.mean(abs(points) ** 2), modulation.energy)
-            self.assertEqual({k for axis in "iq" for k in modulation.bits_of_axis(axis)}, set(range(modulation.n_bits)))
-            for position in (0, 1):
-                sign = -1 if modulation.rotates and position else 1
-                mine = [p for p in points if modulation.n_bits > 1 or p.real == sign * p.imag]
-                errors = geometry.squared_errors(modulation, numpy.array(places), numpy.full(len(places), position))
-                for place, error in zip(places, errors):
-                    self.assertAlmostEqual(error, min(abs(place - p) ** 2 for p in mine), msg=(name, place))
-
-    def test_noise(self):
-        """N0 is found from the distance to the nearest point, also where that is the wrong one."""
-        import numpy
-
-        rng = numpy.random.default_rng(1)
-        for modulation in load("modulation").MODULATIONS.values():
-            points = load("geometry").points_of(modulation)
-            for snr_db in () if modulation.rotates else (0, 5, 12, 20, 30, 40)[3 * (modulation.n_bits >= 6) :]:
-                n0 = 10 ** (-snr_db / 10)
-                noise = rng.normal(0, math.sqrt(n0 * modulation.energy / 2), (40000, 2)) @ [1, 1j]
-                errors = load("geometry").squared_errors(modulation, rng.choice(points, 40000) + noise, numpy.zeros(40000, int))
-                found = load("measure").noise_var_of(float(numpy.mean(errors)), modulation)
-                self.assertAlmostEqual(-10 * math.log10(found), snr_db, delta=0.6, msg=modulation.name)
 
 
 class Pictures(PlotTest):
