@@ -111,7 +111,7 @@ class Completion(Documents):
         self.assertEqual(sorted(self.complete("softqam-demod", "")), ["-x", "a b.cf32", "x1", "x2"])
         self.assertEqual(self.complete("softqam-demod", "--", "-"), ["-x"])
         for line in ("softqam-demod -q x", "softqam-demod --noise-file x", "softqam-demod --noise-file = x", "softqam-demod -- x",
-                     "softqam-demod --sigmf x", "softqam-plot -o x", "softqam-gen --bits x"):  # fmt: skip
+                     "softqam-demod --verify x", "softqam-plot -o x", "softqam-gen --bits x"):  # fmt: skip
             self.assertEqual(sorted(self.complete(*line.split())), ["x1", "x2"], line)
 
     def test_zsh_and_fish(self):
