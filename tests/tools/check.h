@@ -6,13 +6,10 @@
 void test_expected_error(void **state);
 void test_noise_estimate(void **state);
 void test_points(void **state);
-void test_erased_symbols(void **state);
-void test_scrambling_sequence(void **state);
 void test_verify_modulations(void **state);
 
 void test_verify_finds_wrong_value(void **state);
 void test_verify_samples_every_run(void **state);
-void test_verify_boundary(void **state);
 void test_verify_opposite_sign(void **state);
 void test_verify_ends_of_the_bound(void **state);
 void test_verify_erased_llrs(void **state);

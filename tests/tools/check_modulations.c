@@ -132,52 +132,6 @@ void test_points(void **state)
     }
 }
 
-/* Each of its values must be zero, of either sign, and of its last values too. */
-void test_erased_symbols(void **state)
-{
-    (void)state;
-    const float symbols[8] = {0};
-    FOR_EACH(modulation)
-    {
-        const unsigned n_bits = softqam_bits_per_symbol(modulation);
-        const softqam_demodulator_config s8 = {
-            .modulation = modulation, .input_scale = 1, .output_format = SOFTQAM_OUTPUT_S8, .llr_limit = 127};
-        const softqam_demodulator_config f32 = {
-            .modulation = modulation, .input_scale = 1, .output_format = SOFTQAM_OUTPUT_F32};
-        int8_t bytes[4 * MODULATION_MAX_BITS] = {0};
-        float floats[4 * MODULATION_MAX_BITS] = {0};
-        bytes[0] = 127;
-        bytes[2 * n_bits - 1] = -128;
-        floats[0] = -FLT_MAX;
-        floats[2 * n_bits - 1] = 1e-45f;
-        for (unsigned k = 2 * n_bits; k < 3 * n_bits; k++)
-            floats[k] = -0.0f;
-        struct statistics of_bytes = {0}, of_floats = {0};
-        statistics_add(&of_bytes, &s8, 0, symbols, bytes, 4);
-        statistics_add(&of_floats, &f32, 0, symbols, floats, 4);
-        assert_int_equal(of_bytes.n_erased, 2);
-        assert_int_equal(of_floats.n_erased, 2);
-        assert_true(statistics_saturated_share(&of_floats, modulation) == 1 / (4.0 * n_bits));
-    }
-}
-
-/* The reference's sequence beside the library's: one steps, the other jumps. */
-void test_scrambling_sequence(void **state)
-{
-    (void)state;
-    static const uint32_t c_inits[] = {0, 1, 0x1234567, INT32_MAX};
-    static const uint64_t places[] = {0, 1, 5, 36, 64, 65, 1000, 1031, 123456, 5000000};
-    for (size_t i = 0; i < sizeof c_inits / sizeof c_inits[0]; i++) {
-        nr_scrambling scrambling;
-        nr_scrambling_start(&scrambling, c_inits[i]);
-        for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
-            uint32_t expected = 0;
-            assert_int_equal(softqam_gold_sequence(c_inits[i], places[k], 31, &expected), SOFTQAM_OK);
-            assert_int_equal(nr_scrambling_bits(&scrambling, places[k], 31), expected);
-        }
-    }
-}
-
 /* A codeword whose symbols 1000 and on are demodulated, and what --verify says of it, told the position and c_init. */
 static bool verify_codeword(softqam_modulation modulation, uint64_t position, const uint32_t *c_init)
 {

@@ -199,29 +199,6 @@ void test_verify_samples_every_run(void **state)
     verify_end(&verifier);
 }
 
-/* The last symbol of the part that is checked completely, fewer of LLRs than of soft bits, and a block that reaches
- * beyond it. */
-void test_verify_boundary(void **state)
-{
-    (void)state;
-    for (int f = N_FORMATS - 2; f < N_FORMATS; f++) {
-        const uint64_t n_all = formats[f] == SOFTQAM_OUTPUT_U8 ? VERIFY_ALL_SYMBOLS : VERIFY_ALL_LLR_SYMBOLS;
-        struct verifier verifier;
-        make_capture(formats[f], SOFTQAM_SIGN_POSITIVE_IS_0, 0.01f);
-        assert_true(verify_start(&verifier, &capture.config));
-        verifier.n_seen = n_all - 100;
-        assert_true(verify_next(&verifier, capture.symbols, capture.noise_var, &capture.out, 100 + VERIFY_RUN_SYMBOLS,
-                                &difference));
-        assert_int_equal(verifier.n_checked, 101);
-        verifier.n_seen = n_all - 100;
-        spoil(8 * 99 + 7);
-        assert_false(verify_next(&verifier, capture.symbols, capture.noise_var, &capture.out, N_SYMBOLS, &difference));
-        assert_int_equal(difference.symbol, n_all - 1);
-        assert_int_equal(difference.bit, 7);
-        verify_end(&verifier);
-    }
-}
-
 /* With the opposite sign 127 + x becomes 127 - x, truncated and limited: 254 less the byte, or one less, and anything
  * from 253 on for 0; but an erasure stays. */
 void test_verify_opposite_sign(void **state)
