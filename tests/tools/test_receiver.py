@@ -51,8 +51,6 @@ def check_run(receiver, backend, snr_db, n_slots):
     check(counts, "no counts", done)
     n_met, n_all, n_late, n_dropped = map(int, counts.groups())
     check(n_all == n_slots and n_met + n_late + n_dropped == n_all, "the slots do not add up", done)
-    bars = [int(n) for n in re.findall(r"^ +(?:\d+ to +\d+ us|more than it) .* (\d+)$", done.stdout, re.M)]
-    check(sum(bars) == n_met + n_late, "the histogram does not add up", done)
     check_again(done, 1)
     return float(re.search(r"^bit error rate +(\S+),", done.stdout, re.M).group(1))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The receiver's thread: a slot arrives every half millisecond. One that finds the thread busy waits, and is dropped
+/* A slot arrives every half millisecond. One that finds the thread busy waits, and is dropped
  * once the next has arrived. And the distribution of the times. */
 #ifndef SOFTQAM_TOOLS_RECEIVER_PACE_H
 #define SOFTQAM_TOOLS_RECEIVER_PACE_H
@@ -16,14 +16,13 @@ struct pace {
     size_t n_slots;   /* that are timed */
     size_t n_warm_up; /* before those */
     bool spin;        /* wait for a slot by reading the clock */
-    bool real_time;   /* SCHED_FIFO */
     /* Results; the caller's arrays have room for n_slots. */
     size_t n_dropped;
     struct times service;  /* of the call */
     struct times response; /* from a slot's arrival until its soft buffers are complete */
 };
 
-/* Runs a thread until all slots have arrived. False after a message. */
+/* Runs until all slots have arrived. False after a message. */
 bool pace_run(struct pace *pace);
 
 /* How many times are at most so long. */
@@ -31,8 +30,5 @@ size_t times_count_within(const struct times *times, int64_t nanoseconds);
 
 /* Prints p50, p99, p99.9 and the longest, in microseconds, on one line. */
 void times_print(const struct times *times, const char *what);
-
-/* Prints how many took how long, a line for each twentieth of the budget. */
-void times_print_histogram(const struct times *times, int64_t budget_nanoseconds);
 
 #endif

@@ -27,7 +27,6 @@ struct options {
     double snr_db;
     double required;
     bool spin;
-    bool real_time;
 };
 
 static bool take_modulations(const struct option_call *call)
@@ -82,7 +81,6 @@ static const struct option_row rows[] = {
     {"--different", "N", "slots that are made, 1 to 1000; default: 8", option_take_count, TO(n_different), 1, 1000},
     {"--threads", "N", "CPU threads of the library, 1 to 1024; default: 1", option_take_unsigned, TO(n_threads), 1, 1024},
     {"--spin", NULL, "wait for a slot by reading the clock, not by sleeping", option_take_true, TO(spin)},
-    {"--real-time", NULL, "the receiver's thread is SCHED_FIFO", option_take_true, TO(real_time)},
     {"--require", "X", "fail unless this fraction of the slots, 0 to 1, is done within 0.5 ms of its arrival",
      .take = take_required},
     {"--help", NULL, "this text", .letter = 'h'},
@@ -134,7 +132,6 @@ static bool report(const struct pace *pace, const struct options *options)
     printf("us                                 p50       p99     p99.9   longest\n");
     times_print(&pace->service, "the call");
     times_print(&pace->response, "from the slot's arrival");
-    times_print_histogram(&pace->response, SLOT_NANOSECONDS);
     if ((double)n_met >= options->required * (double)pace->n_slots)
         return true;
     message_print("--require", "only %zu of %zu slots were done in time", n_met, pace->n_slots);
@@ -148,7 +145,6 @@ static bool time_slots(struct engine *engine, const struct check *check, const s
                         .n_slots = n,
                         .n_warm_up = n < 200 ? n : 200,
                         .spin = options->spin,
-                        .real_time = options->real_time,
                         .service = {0, malloc(n * sizeof(int64_t))},
                         .response = {0, malloc(n * sizeof(int64_t))}};
     bool good = pace.service.nanoseconds && pace.response.nanoseconds;
