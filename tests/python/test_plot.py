@@ -41,7 +41,7 @@ def test_points(name):
 def test_example(name, soft_format):
     """The LLRs are those of its symbols, a curve over the projection that is drawn; the bit error rate is theirs."""
     arguments = ["--example", "-m", name, "-s", soft_format, "-o", "x.png"]
-    options = command.parse(*command.split_arguments([*arguments, "--snr-db", "45"]))
+    options = command.parse(command.read([*arguments, "--snr-db", "45"]))
     sample, title = example.sample_of_example(options)
     assert title.endswith("at 45 dB, bit error rate 0")
     symbols = sample.symbols / np.sqrt(options.modulation.energy)
@@ -56,7 +56,7 @@ def test_example(name, soft_format):
         assert np.all(np.abs(np.diff(soft[order])) <= 2e5 * np.diff(position[order]) + 1)
     rates = []
     for snr_db in ("6", "3"):
-        _, title = example.sample_of_example(command.parse(*command.split_arguments([*arguments, "--snr-db", snr_db])))
+        _, title = example.sample_of_example(command.parse(command.read([*arguments, "--snr-db", snr_db])))
         rates.append(float(title.split()[-1]))
     assert 0 < rates[0] < rates[1] < 0.5
 
@@ -65,7 +65,7 @@ def test_sign():
     for sign in ("0", "1"):
         for soft_format in ("u8", "s16"):
             arguments = ["--example", "-s", soft_format, "--sign", sign, "--snr-db", "40", "-o", "x.png"]
-            assert example.sample_of_example(command.parse(*command.split_arguments(arguments)))[1].endswith("rate 0")
+            assert example.sample_of_example(command.parse(command.read(arguments)))[1].endswith("rate 0")
 
 
 def test_figure():

@@ -75,7 +75,7 @@ class PlotTest(tools_harness.ToolTest):
         os.chdir(self.directory)
         try:
             command = load("command")
-            return Drawn(*load("program").drawing(command.parse(*command.split_arguments([*arguments, "-o", "out.svg"]))))
+            return Drawn(*load("program").drawing(command.parse(command.read([*arguments, "-o", "out.svg"]))))
         finally:
             os.chdir(before)
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The command line: HELP says what there is."""
+"""The command line."""
 from __future__ import annotations
 
+import argparse
 import decimal
-import getopt
+import functools
 import math
 import os.path
 import re
 import struct
-from typing import Iterable, Mapping, NamedTuple
+from typing import Iterable, Mapping, NamedTuple, NoReturn
 
 from .failure import Failure
 from .formats import INPUT_FORMATS, SOFT_FORMATS, Format
@@ -18,10 +19,11 @@ from .recording import Source, source_of
 
 PROGRAM = "softqam-plot"
 
-HELP = """\
-Usage: softqam-plot [options] IQ SOFT -o OUT.png
-  or:  softqam-plot [options] --example -o OUT.png
+USAGE = """\
+softqam-plot [options] IQ SOFT -o OUT.png
+  or:  softqam-plot [options] --example -o OUT.png"""
 
+DESCRIPTION = """\
 Draws the symbols in IQ and the soft bits or LLRs that softqam-demod made of
 them in SOFT, with matplotlib: the density of the constellation, the soft bits
 of an axis against the input, a histogram per bit, and EVM over time. Says the
@@ -36,46 +38,9 @@ Examples:
   $ softqam-plot --example -m 64qam -o llrs.png
   $ softqam-plot capture.cf32 capture.s8 -o capture.png
   $ softqam-plot -m qpsk --panels bits capture.cs16 capture.f32 -o bits.svg
-  $ softqam-plot recording.sigmf-meta soft.u8 -o picture.pdf
+  $ softqam-plot recording.sigmf-meta soft.u8 -o picture.pdf"""
 
-Symbols and soft bits:
-  -o, --output FILE          the picture; .png, .svg or .pdf says which kind
-  -m, --modulation NAME      bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or
-                             1024qam; default: 256qam. IQ's first symbol is
-                             number 0 of pi/2-BPSK
-  -i, --input-format FORMAT  cf32, cs16, cs8, cf16, cu8, cs32 or cf64, as
-                             softqam-demod has them; default: by IQ's suffix;
-                             cf32 for a name without a suffix
-  -s, --soft-format FORMAT   u8, s8, s16, f16 or f32; default: by SOFT's suffix;
-                             u8 for a name without a suffix
-      --sign 0|1             the bit that a value above the midpoint means;
-                             default: 0
-      --input-scale X        factor that brings samples to unit mean symbol
-                             energy, a number or a fraction A/B; default:
-                             1 (cf32, cf16, cf64), 1/32768 (cs16), 1/128
-                             (cs8, cu8), 1/2147483648 (cs32)
-      --sample N             draw at most N symbols, 1 to 10000000, in runs
-                             spread evenly through the files; default: 200000.
-                             1M, 64Ki and 1e6 are counts too
-
-Without files:
-      --example              make symbols with noise and demodulate them, by the
-                             Python package softqam; SOFT's format is s8 unless
-                             -s says u8, s16, f16 or f32
-      --snr-db X             Es/N0 of the example in dB, -50 to 100; default:
-                             4, and 3 for each bit of a symbol
-
-The picture:
-      --panels LIST          some of constellation,bits,histograms,evm in the
-                             order wanted; default: all
-      --axis AXIS            i or q, whose soft bits are drawn; default: i. BPSK
-                             has one axis, the diagonal
-      --title TEXT           default: the name of IQ
-      --size WIDTHxHEIGHT    of the picture, in pixels; default: 1200x1050 for
-                             all panels
-  -h, --help                 this text
-  -V, --version              the version
-
+EPILOG = """\
 EVM is taken against the nearest point: where noise moves symbols to a wrong
 point, the true value is larger. The SNR takes that into account. Symbols that
 are NaN or infinite are erased: only the histograms count them. OUT appears
@@ -86,9 +51,7 @@ python3-matplotlib.
 Exit status:
   0  done
   1  the data or a file failed, or matplotlib or softqam is not there
-  2  the command was wrong
-"""
-
+  2  the command was wrong"""
 
 DEFAULT_SAMPLE, MAX_SAMPLE = 200000, 10000000
 SIZE_LIMIT = 10000  # pixels
@@ -189,26 +152,60 @@ def picture_kind(path: str) -> str:
     return suffix[1:]
 
 
-SHORT_OPTIONS = {"-m": "--modulation", "-i": "--input-format", "-s": "--soft-format", "-o": "--output", "-h": "--help", "-V": "--version"}
-LONG_OPTIONS = ["modulation=", "input-format=", "soft-format=", "output=", "input-scale=", "sample=", "panels=", "title=", "size=",
-                "sign=", "axis=", "example", "snr-db=", "help", "version"]  # fmt: skip
-COMPLAINTS = {
-    "not recognized": "no such option; --help lists them",
-    "requires argument": "needs a value",
-    "not have an argument": "takes no value",
-    "not a unique prefix": "could be more than one option; --help lists them",
-}
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise wrong(None, f"{message}; --help explains")
+
+    def format_help(self) -> str:
+        return "U" + super().format_help()[1:]
 
 
-def split_arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The options by their long names, of which the last of each counts, and the operands."""
-    try:
-        pairs, operands = getopt.gnu_getopt(arguments, "m:i:s:o:hV", LONG_OPTIONS)
-    except getopt.GetoptError as error:
-        option = ("--" if f"--{error.opt}" in error.msg else "-") + error.opt
-        causes = [cause for text, cause in COMPLAINTS.items() if text in error.msg]
-        raise wrong(SHORT_OPTIONS.get(option, option), (causes + [error.msg])[0]) from None
-    return {SHORT_OPTIONS.get(name, name): value for name, value in pairs}, operands
+def make_parser() -> Parser:
+    """The options. Each says itself what is wrong with its value."""
+    layout = functools.partial(argparse.RawDescriptionHelpFormatter, max_help_position=29, width=80)
+    parser = Parser(PROGRAM, USAGE, DESCRIPTION, EPILOG, formatter_class=layout, add_help=False)
+    add = parser.add_argument_group("Symbols and soft bits").add_argument
+    add("-o", "--output", metavar="FILE", help="the picture; .png, .svg or .pdf says which kind")
+    add("-m", "--modulation", metavar="NAME", type=functools.partial(choice, "--modulation", names=MODULATIONS),
+        help="bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: 256qam. IQ's first symbol is number 0 of pi/2-BPSK")
+    add("-i", "--input-format", metavar="FORMAT",
+        help="cf32, cs16, cs8, cf16, cu8, cs32 or cf64, as softqam-demod has them; default: by IQ's suffix; cf32 for a name "
+             "without a suffix")
+    add("-s", "--soft-format", metavar="FORMAT",
+        help="u8, s8, s16, f16 or f32; default: by SOFT's suffix; u8 for a name without a suffix")
+    add("--sign", metavar="0|1", type=functools.partial(choice, "--sign", names=("0", "1")), default="0",
+        help="the bit that a value above the midpoint means; default: 0")
+    add("--input-scale", metavar="X", type=functools.partial(ratio, "--input-scale"),
+        help="factor that brings samples to unit mean symbol energy, a number or a fraction A/B; default: 1 (cf32, cf16, cf64), "
+             "1/32768 (cs16), 1/128 (cs8, cu8), 1/2147483648 (cs32)")
+    add("--sample", metavar="N", type=functools.partial(count, "--sample"),
+        help="draw at most N symbols, 1 to 10000000, in runs spread evenly through the files; default: 200000. 1M, 64Ki and "
+             "1e6 are counts too")
+    add = parser.add_argument_group("Without files").add_argument
+    add("--example", action="store_true",
+        help="make symbols with noise and demodulate them, by the Python package softqam; SOFT's format is s8 unless -s says "
+             "u8, s16, f16 or f32")
+    add("--snr-db", metavar="X", type=functools.partial(decibels, "--snr-db"),
+        help="Es/N0 of the example in dB, -50 to 100; default: 4, and 3 for each bit of a symbol")
+    add = parser.add_argument_group("The picture").add_argument
+    add("--panels", metavar="LIST", type=functools.partial(panel_list, "--panels"), default=list(PANELS),
+        help="some of constellation,bits,histograms,evm in the order wanted; default: all")
+    add("--axis", metavar="AXIS", type=functools.partial(choice, "--axis", names=("i", "q")), default="i",
+        help="i or q, whose soft bits are drawn; default: i. BPSK has one axis, the diagonal")
+    add("--title", metavar="TEXT", help="default: the name of IQ")
+    add("--size", metavar="WIDTHxHEIGHT", help="of the picture, in pixels; default: 1200x1050 for all panels")
+    add("-h", "--help", action="store_true", help="this text")
+    add("-V", "--version", action="store_true", help="the version")
+    parser.add_argument("operands", nargs="*", help=argparse.SUPPRESS)
+    return parser
+
+
+def read(arguments: list[str]) -> argparse.Namespace:
+    """The options, of which the last of each counts, and the operands, which are all that is behind "--"."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    given = make_parser().parse_intermixed_args(arguments[:end])
+    given.operands += arguments[end + 1 :]
+    return given
 
 
 class Options(NamedTuple):
@@ -230,63 +227,63 @@ class Options(NamedTuple):
     snr_db: float | None
 
 
-FOR_FILES = ("--input-format", "--input-scale", "--sample")
+FOR_FILES = ("input_format", "input_scale", "sample")
 
 
-def parse(given: Mapping[str, str], operands: list[str]) -> Options:
-    """Of options by their long names; may read metadata."""
-    example, output = "--example" in given, given.get("--output")
-    if len(operands) != 2 and not example:
-        raise wrong(None, f"needs 2 operands (IQ and SOFT), but got {len(operands)}; --help explains")
-    if example and operands:
-        raise wrong("--example", f"needs no files, but got {operands[0]}")
-    for option in FOR_FILES if example else ("--snr-db",):
-        if option in given:
-            raise wrong(option, f"is of no use with{'' if example else 'out'} --example")
-    if output is None:
+def check(given: argparse.Namespace) -> None:
+    """What depends on more than one argument."""
+    n = len(given.operands)
+    if n != 2 and not given.example:
+        raise wrong(None, f"needs 2 operands (IQ and SOFT), but got {n}; --help explains")
+    if given.example and n > 0:
+        raise wrong("--example", f"needs no files, but got {given.operands[0]}")
+    for option in FOR_FILES if given.example else ("snr_db",):
+        if getattr(given, option) is not None:
+            raise wrong("--" + option.replace("_", "-"), f"is of no use with{'' if given.example else 'out'} --example")
+    if given.output is None:
         raise wrong("--output", "is needed; --help explains")
-    panels = panel_list("--panels", given.get("--panels", ",".join(PANELS)))
-    scale = ratio("--input-scale", given["--input-scale"]) if "--input-scale" in given else None
-    modulation = choice("--modulation", given["--modulation"], MODULATIONS) if "--modulation" in given else None
+
+
+def parse(given: argparse.Namespace) -> Options:
+    """May read metadata."""
+    check(given)
     options = Options(
         iq=Source(""),
         soft=Source(""),
-        output=output,
-        kind=picture_kind(output),
-        modulation=MODULATIONS[modulation or DEFAULT_MODULATION],
+        output=given.output,
+        kind=picture_kind(given.output),
+        modulation=MODULATIONS[given.modulation or DEFAULT_MODULATION],
         input_format="cf32",
         soft_format="s8",
-        scale=scale or 1,
-        sign=int(choice("--sign", given.get("--sign", "0"), ("0", "1"))),
-        sample=count("--sample", given.get("--sample", str(DEFAULT_SAMPLE))),
-        panels=panels,
-        axis=choice("--axis", given.get("--axis", "i"), ("i", "q")),
-        title=given.get("--title", operands[0] if operands else ""),
-        size=picture_size("--size", given.get("--size"), len(panels)),
-        example=example,
-        snr_db=decibels("--snr-db", given["--snr-db"]) if "--snr-db" in given else None,
+        scale=given.input_scale or 1,
+        sign=int(given.sign),
+        sample=given.sample or DEFAULT_SAMPLE,
+        panels=given.panels,
+        axis=given.axis,
+        title=given.title if given.title is not None else "".join(given.operands[:1]),
+        size=picture_size("--size", given.size, len(given.panels)),
+        example=given.example,
+        snr_db=given.snr_db,
     )
-    if example:
-        return options._replace(soft_format=choice("--soft-format", given.get("--soft-format", "s8"), SOFT_FORMATS))
-    return with_files(options, given, operands, modulation, scale)
+    if given.example:
+        return options._replace(soft_format=choice("--soft-format", given.soft_format or "s8", SOFT_FORMATS))
+    return with_files(options, given)
 
 
-def with_files(
-    options: Options, given: Mapping[str, str], operands: list[str], modulation: str | None, scale: float | None
-) -> Options:
+def with_files(options: Options, given: argparse.Namespace) -> Options:
     """What names of files and metadata say, unless an option does."""
-    named = given.get("--input-format")
-    iq, soft = source_of(operands[0], named), Source(operands[1])
-    input_format = iq.format or format_of("--input-format", named, operands[0], INPUT_FORMATS, SOFT_FORMATS)
-    soft_format = format_of("--soft-format", given.get("--soft-format"), soft.path, SOFT_FORMATS, INPUT_FORMATS)
+    named = given.input_format
+    iq, soft = source_of(given.operands[0], named), Source(given.operands[1])
+    input_format = iq.format or format_of("--input-format", named, given.operands[0], INPUT_FORMATS, SOFT_FORMATS)
+    soft_format = format_of("--soft-format", given.soft_format, soft.path, SOFT_FORMATS, INPUT_FORMATS)
     for source, role in (iq, "IQ"), (soft, "SOFT"):
         if is_file_of(options.output, source):
             raise wrong(options.output, f"is {role} as well; give OUT another name")
     return options._replace(
         iq=iq,
         soft=soft,
-        modulation=MODULATIONS[modulation or iq.modulation or DEFAULT_MODULATION],
+        modulation=MODULATIONS[given.modulation or iq.modulation or DEFAULT_MODULATION],
         input_format=input_format,
         soft_format=soft_format,
-        scale=next(value for value in (scale, iq.scale, INPUT_FORMATS[input_format].scale) if value),
+        scale=next(value for value in (given.input_scale, iq.scale, INPUT_FORMATS[input_format].scale) if value),
     )

@@ -11,7 +11,7 @@ import warnings
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from .command import HELP, PROGRAM, Options, parse, split_arguments
+from .command import PROGRAM, Options, make_parser, parse, read
 from .failure import DEADLY_SIGNALS, Failure, Interrupted
 from .output import to_stdout, write
 
@@ -52,13 +52,13 @@ def encoded(figure: Figure, kind: str) -> bytes:
 
 
 def run(arguments: list[str], version: str) -> None:
-    given, operands = split_arguments(arguments)
-    if "--help" in given:
-        to_stdout(HELP)
-    elif "--version" in given:
+    given = read(arguments)
+    if given.help:
+        to_stdout(make_parser().format_help())
+    elif given.version:
         to_stdout(f"{PROGRAM} {version}\n")
     else:
-        options = parse(given, operands)
+        options = parse(given)
         figure, complaint = drawing(options)
         write(options.output, encoded(figure, options.kind))
         if complaint:
