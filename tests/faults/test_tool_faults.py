@@ -160,9 +160,9 @@ class ToolFaults(FaultTest):
     def test_recordings(self):
         """SigMF, read."""
         data = self.symbols(100, "x.cs16")
-        meta = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0", "core:trailing_bytes": 5},
-                "captures": [{"core:sample_start": 0, "core:header_bytes": 6}, {"core:sample_start": 10}]}  # fmt: skip
-        files = {"x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": b"header" + data + b"trail", "y": OLD}
+        meta = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"},
+                "captures": [{"core:sample_start": 0}, {"core:sample_start": 10}]}  # fmt: skip
+        files = {"x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": data, "y": OLD}
         self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "1", "x", "y", files=files, quick_step=7)
 
     def test_parts_and_estimates(self):

@@ -159,7 +159,7 @@ class Outputs(FileTest):
         """The first one is taken back, unless it has replaced another."""
         for output in ("y", "x.cf32"):
             process = self.start(GEN, "-q", "--symbols", "5000000", "--bits", "b", "-o", "cs8", output)
-            self.wait_for_temporary(2, process)
+            self.wait_for_temporary(2)
             os.mkdir(self.path("b"))
             self.assertEqual(process.stderr.read(), b"softqam-gen: b: Is a directory\n")
             self.assertEqual(process.wait(TIMEOUT), 1)
@@ -175,7 +175,7 @@ class Outputs(FileTest):
                 self.refuses(program, [option, *arguments], 1, message, env=ENVIRONMENT)
         process = self.start_demod("-n", "-", "z.u8")
         process.stdin.write(self.data)
-        self.wait_for_temporary(1, process)
+        self.wait_for_temporary(1)
         self.write("z.u8", b"other")
         process.stdin.close()
         self.assertEqual((process.wait(TIMEOUT), self.read("z.u8")), (1, b"other"))
@@ -276,7 +276,7 @@ class Signals(FileTest):
         for number in (*DEADLY_SIGNALS, signal.SIGKILL):
             process = self.start_demod("-", "x.u8", preexec_fn=default_signals, env=SIGNAL_ENVIRONMENT)
             process.stdin.write(bytes(8 * 1000))
-            self.wait_for_temporary(1, process)
+            self.wait_for_temporary(1)
             if number == signal.SIGKILL:
                 process.kill()
                 process.wait(TIMEOUT)
@@ -288,14 +288,14 @@ class Signals(FileTest):
     def test_amid_work(self):
         for delay in (0, 0.01, 0.1):
             process = self.start(GEN, "--symbols", "1T", "-o", "cf32", "--bits", "b", "x.u8", preexec_fn=default_signals)
-            self.wait_for_temporary(2, process)
+            self.wait_for_temporary(2)
             time.sleep(delay)
             self.ended(process, signal.SIGTERM)
 
     def test_ignored(self):
         """nohup softqam-demod ..."""
         process = self.start_demod("-", "y.u8", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        self.wait_for_temporary(1, process)
+        self.wait_for_temporary(1)
         process.send_signal(signal.SIGHUP)
         process.stdin.write(self.data)
         process.stdin.close()

@@ -293,11 +293,6 @@ class Sigmf(PlotTest):
         self.assertTrue(self.draw("r", "x.s8").header[1].startswith("64QAM"))
         self.assertEqual(len(self.draw("r", "x.s8").lanes()), 3)
 
-    def test_bytes_around_the_samples(self):
-        data = b"header" + self.samples.tobytes() + b"end"
-        self.record("r", data, core__datatype="ci16_le", core__trailing_bytes=3, header=6, softqam__input_scale=1 / 8192)
-        self.assertTrue(same(self.draw("r", "x.u8"), self.expected))
-
     def test_failures(self):
         command, ci8 = ["r", "x.u8", "-o", "out.png"], {"core__datatype": "ci8"}
         for global_, message in (
@@ -305,7 +300,8 @@ class Sigmf(PlotTest):
             ({"core__datatype": "ru8"}, "core:datatype: 'ru8' is not one of " + SYMBOL_DATATYPES),
             ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
             ({**ci8, "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
-            ({**ci8, "core__trailing_bytes": -1}, "core:trailing_bytes: not what SigMF has there"),
+            *(({**ci8, gap: value}, gap.replace("__", ":") + ": data that do not conform to SigMF; copy the samples out of them")
+              for gap, value in (("core__trailing_bytes", 3), ("core__trailing_bytes", "x"), ("core__dataset", "x"))),
             ({**ci8, "softqam__input_scale": 0}, "softqam:input_scale: not a positive number"),
             ({**ci8, "softqam__c_init": "7"}, "softqam:c_init: not what SigMF has there"),
             ({**ci8, "softqam__c_init": 2**31}, "softqam:c_init: not a whole number from 0 to 2147483647"),
@@ -319,8 +315,9 @@ class Sigmf(PlotTest):
         ):  # fmt: skip
             self.write("r.sigmf-meta", text)
             self.refuses(PLOT, command, 1, "r.sigmf-meta: " + message)
-        self.record("r", b"", **ci8, core__trailing_bytes=10)
-        self.refuses(PLOT, command, 1, "r.sigmf-data: shorter than its metadata say")
+        self.record("r", b"", **ci8, header=3)
+        self.refuses(PLOT, command, 1, "r.sigmf-meta: core:header_bytes: data that do not conform to SigMF; copy the samples out of them")
+        self.record("r", b"", **ci8)
         os.unlink(self.path("r.sigmf-data"))
         self.refuses(PLOT, command, 1, "r.sigmf-data: No such file or directory")
 

@@ -129,16 +129,6 @@ class Inputs(SigmfTest):
         scaled = ["--input-scale", "1/9000"]
         self.assertEqual(self.soft_bits(*scaled, "r"), self.soft_bits(*scaled, "plain.cs16"))
 
-    def test_bytes_around_the_samples(self):
-        """Of a dataset that does not conform: its own name, a header, something at the end."""
-        captures = [{"core:sample_start": 0, "core:header_bytes": 20001}]
-        for data in (self.samples(), b""):
-            expected = self.soft_bits("-", data=data)
-            self.record("r", b"", captures=captures, core__trailing_bytes=40003, core__dataset="other.bin")
-            self.write("other.bin", b"h" * 20001 + data + b"t" * 40003)
-            self.assertEqual(self.soft_bits("r"), expected)
-            self.assertEqual(self.soft_bits("--shard", "2/2", "r"), expected[len(expected) // 2 :])
-
     def test_versions_and_extensions(self):
         """Those that are read; version 0 had extensions in another form."""
         for version, extensions in (

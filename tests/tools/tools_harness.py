@@ -68,10 +68,10 @@ TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
 # Bits of a symbol, and what the squared magnitudes of I and Q are divided by.
 MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 10), "64qam": (6, 42),
                "256qam": (8, 170), "1024qam": (10, 682)}  # fmt: skip
-# Those that end a process that does nothing about them, and can be caught; SIGPIPE and SIGXFSZ are errors of write().
+# Those that end a process that does nothing about them, and can be caught; SIGXFSZ is an error of write().
 HARMLESS_SIGNALS = {
     signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD, signal.SIGURG,
-    signal.SIGWINCH, signal.SIGPIPE, signal.SIGXFSZ,
+    signal.SIGWINCH, signal.SIGXFSZ,
 }  # fmt: skip
 REAL_TIME_SIGNALS = set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX))  # but the first and the last, which stand for all
 DEADLY_SIGNALS = sorted(signal.valid_signals() - HARMLESS_SIGNALS - REAL_TIME_SIGNALS)
@@ -279,15 +279,9 @@ class ToolTest(unittest.TestCase):
     def has_open(self, process, name):
         return os.path.realpath(self.path(name)) in self.open_files(process)
 
-    def wait_for_temporary(self, n, process=None):
-        """Until there are n files that will take the name of an output: with a temporary name, or with none."""
-
-        def unnamed():
-            start = os.path.realpath(self.directory) + "/#"
-            return sum(link.startswith(start) and link.endswith(" (deleted)") for link in self.open_files(process))
-
-        self.wait_for(lambda: sum(f.startswith(".softqam-") for f in self.files()) >= n or (process and unnamed() >= n),
-                      "a temporary file")  # fmt: skip
+    def wait_for_temporary(self, n):
+        """Until there are n files that will take the name of an output."""
+        self.wait_for(lambda: sum(f.startswith(".softqam-") for f in self.files()) >= n, "a temporary file")
 
 
 def open_terminal():

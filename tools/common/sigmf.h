@@ -29,8 +29,6 @@ struct sigmf_input {
     softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT where it is not given */
     bool is_scrambled;             /* by the next, as it says */
     uint32_t c_init;
-    uint64_t header_nbytes;   /* before the samples */
-    uint64_t trailing_nbytes; /* after them */
 };
 
 /* What is known of symbols that were made. */

@@ -202,24 +202,28 @@ static bool read_own_members(struct sigmf_input *input, const cJSON *global)
     return c_init <= INT32_MAX || refuse(input, "softqam:c_init: not a whole number from 0 to 2147483647");
 }
 
-/* The bytes that are no samples: at the end, and before the first capture. Before a later one they would be amid the
- * samples. */
-static bool read_gaps(struct sigmf_input *input, const cJSON *global)
+/* Whether a member says that the data are no samples alone: any but 0. */
+static bool conforms(const struct sigmf_input *input, const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (!item || (cJSON_IsNumber(item) && item->valuedouble == 0))
+        return true;
+    return refuse(input, "%s: data that do not conform to SigMF; copy the samples out of them", name);
+}
+
+static bool check_conforms(const struct sigmf_input *input, const cJSON *global)
 {
     const cJSON *captures = cJSON_GetObjectItemCaseSensitive(input->document, "captures"), *capture;
-    if (!read_count(input, global, "core:trailing_bytes", 0, &input->trailing_nbytes))
-        return false;
     if (captures && !cJSON_IsArray(captures))
         return refuse(input, "captures: not an array");
+    if (cJSON_IsTrue(global_member(input, "core:metadata_only")))
+        return refuse(input, "core:metadata_only: has no samples");
+    if (!conforms(input, global, "core:dataset") || !conforms(input, global, "core:trailing_bytes"))
+        return false;
     cJSON_ArrayForEach(capture, captures)
     {
-        uint64_t nbytes;
-        if (!read_count(input, capture, "core:header_bytes", 0, &nbytes))
+        if (!conforms(input, capture, "core:header_bytes"))
             return false;
-        if (capture == captures->child)
-            input->header_nbytes = nbytes;
-        else if (nbytes > 0)
-            return refuse(input, "core:header_bytes: in a capture after the first, which is not supported");
     }
     return true;
 }
@@ -268,34 +272,17 @@ static bool read_global(struct sigmf_input *input)
     if (n_channels != 1)
         return refuse(input, "core:num_channels: has %llu channels, but only one can be demodulated",
                       (unsigned long long)n_channels);
-    return read_own_members(input, global) && read_gaps(input, global);
-}
-
-/* BASE.sigmf-data, or beside the metadata the file that it names. */
-static bool find_data(struct sigmf_input *input, const char *path)
-{
-    const cJSON *dataset = global_member(input, "core:dataset");
-    const char *name = cJSON_GetStringValue(dataset), *slash = strrchr(input->meta_path, '/');
-    const int directory = slash ? (int)(slash - input->meta_path) + 1 : 0;
-    if (cJSON_IsTrue(global_member(input, "core:metadata_only")))
-        return refuse(input, "core:metadata_only: has no samples");
-    if (!dataset)
-        return sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, input->data_path);
-    if (name && sigmf_name_is_metadata(name))
-        return refuse(input, "core:dataset: names metadata, not samples");
-    if (!name || !*name || !strcmp(name, "-") || strchr(name, '/') ||
-        snprintf(input->data_path, PATH_MAX, "%.*s%s", directory, input->meta_path, name) >= PATH_MAX)
-        return refuse(input, "core:dataset: not the name of a file beside it");
-    return true;
+    return read_own_members(input, global) && check_conforms(input, global);
 }
 
 bool sigmf_input_read(struct sigmf_input *input, const char *path)
 {
-    if (!sigmf_name_with_suffix(path, SIGMF_META_SUFFIX, input->meta_path)) {
+    if (!sigmf_name_with_suffix(path, SIGMF_META_SUFFIX, input->meta_path) ||
+        !sigmf_name_with_suffix(path, SIGMF_DATA_SUFFIX, input->data_path)) {
         message_print_errno(path);
         return false;
     }
-    return parse(input) && read_global(input) && find_data(input, path);
+    return parse(input) && read_global(input);
 }
 
 void sigmf_input_free(struct sigmf_input *input)

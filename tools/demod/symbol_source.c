@@ -17,22 +17,6 @@ bool symbol_source_open(struct symbol_source *source, const char *path, enum fil
     return input_file_open(&source->file, path);
 }
 
-/* Leaves out what is no sample. */
-static bool skip_gaps(struct symbol_source *source)
-{
-    const struct sigmf_input *recording = source->recording;
-    struct input_file *file = &source->file;
-    const uint64_t header = recording->header_nbytes, trailer = recording->trailing_nbytes;
-    uint64_t n_skipped;
-    if (header + trailer == 0)
-        return true;
-    if (file->nbytes >= 0 && header + trailer <= (uint64_t)file->nbytes)
-        return input_file_select(file, header, (uint64_t)file->nbytes - header - trailer, &n_skipped);
-    message_print(file->name, "shorter than the %" PRIu64 " bytes around the samples that %s tells of",
-                  header + trailer, recording->meta_path);
-    return false;
-}
-
 static bool is_whole(const struct symbol_source *source, uint64_t nbytes)
 {
     return source->ignores_partial || input_file_is_whole(&source->file, nbytes, "symbol", source->nbytes);
@@ -58,7 +42,7 @@ bool symbol_source_start(struct symbol_source *source, uint64_t skip)
 {
     const struct input_file *file = &source->file;
     source->is_at_start = source->recording->document == NULL;
-    return skip_gaps(source) && (file->nbytes < 0 || is_whole(source, (uint64_t)file->nbytes)) &&
+    return (file->nbytes < 0 || is_whole(source, (uint64_t)file->nbytes)) &&
            symbol_source_select(source, skip, UINT64_MAX);
 }
 
@@ -74,7 +58,7 @@ bool symbol_source_peek(struct symbol_source *source, void *symbols, size_t n, s
 {
     size_t nbytes;
     if (source->n_symbols >= 0 && (uint64_t)source->n_symbols < n)
-        n = (size_t)source->n_symbols; /* without what follows the samples */
+        n = (size_t)source->n_symbols;
     if (!input_file_peek(&source->file, symbols, n * source->nbytes, &nbytes))
         return false;
     *n_read = nbytes / source->nbytes;

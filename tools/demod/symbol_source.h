@@ -30,7 +30,7 @@ struct symbol_source {
 bool symbol_source_open(struct symbol_source *source, const char *path, enum file_format format,
                         const struct sigmf_input *recording);
 
-/* Leaves out what is no symbol and the first `skip` symbols, and counts the others. */
+/* Leaves out the first `skip` symbols, and counts the others. */
 bool symbol_source_start(struct symbol_source *source, uint64_t skip);
 
 /* Leaves only n symbols from the one with index `first` on; UINT64_MAX: all. */

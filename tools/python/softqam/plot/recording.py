@@ -22,7 +22,6 @@ class Source(NamedTuple):
     path: str
     format: str | None = None
     order: str = "="
-    skipped: tuple[int, int] = (0, 0)
     scale: float | None = None
     modulation: str | None = None
     meta: str | None = None
@@ -88,16 +87,15 @@ def source_of(path: str, named: str | None) -> Source:
     n_channels = member(meta, whole, "core:num_channels", int, 1)
     if n_channels != 1:
         raise Failure(meta, f"core:num_channels: {n_channels}, but 1 is needed")
-    dataset = member(meta, whole, "core:dataset", str, None)
-    data = base + DATA if dataset is None else os.path.join(os.path.dirname(meta), os.path.basename(dataset))
     if captures is not None and not isinstance(captures, list):
         raise Failure(meta, "captures: not an array")
-    first = captures[0] if captures and isinstance(captures[0], dict) else {}
-    skipped = member(meta, first, "core:header_bytes", int, 0), member(meta, whole, "core:trailing_bytes", int, 0)
+    for gap in ("core:dataset", "core:trailing_bytes", "core:header_bytes"):
+        if any(isinstance(where, dict) and where.get(gap, 0) != 0 for where in (whole, *(captures or ()))):
+            raise Failure(meta, f"{gap}: data that do not conform to SigMF; copy the samples out of them")
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
     if scale == 0:
         raise Failure(meta, "softqam:input_scale: not a positive number")
     if member(meta, whole, "softqam:c_init", int, 0) >= 2**31:
         raise Failure(meta, "softqam:c_init: not a whole number from 0 to 2147483647")
     format_, order = DATATYPES[datatype]
-    return Source(data, format_, order, skipped, scale, modulation, meta)
+    return Source(base + DATA, format_, order, scale, modulation, meta)

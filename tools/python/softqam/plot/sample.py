@@ -44,7 +44,6 @@ class SymbolFile:
     def __init__(self, source: Source, known: Format, n_values: int, iq: SymbolFile | None = None) -> None:
         self.path, self.n_values = source.path, n_values
         self.dtype = np.dtype(source.order.replace("=", "<") + known.dtype)
-        self.skipped, trailing = source.skipped
         self.nbytes = n_values * self.dtype.itemsize
         try:
             self.file = open(self.path, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK))
@@ -53,18 +52,16 @@ class SymbolFile:
             raise Failure(self.path, cause_of(error)) from None
         if not stat.S_ISREG(status.st_mode):
             raise Failure(self.path, "not a regular file, which is needed to read a sample of it")
-        if status.st_size < self.skipped + trailing:
-            raise Failure(self.path, "shorter than its metadata say")
-        self.n_symbols, rest = divmod(status.st_size - self.skipped - trailing, self.nbytes)
+        self.n_symbols, rest = divmod(status.st_size, self.nbytes)
         if rest:
             left = f"{rest} byte{'s' if rest > 1 else ''} left over (a symbol has {self.nbytes})"
-            n_all = (status.st_size - self.skipped - trailing) / self.dtype.itemsize
-            raise Failure(self.path, f"not a whole number of symbols: {left}{hint_of(n_all, iq.n_symbols) if iq else ''}")
+            hint = hint_of(status.st_size / self.dtype.itemsize, iq.n_symbols) if iq else ""
+            raise Failure(self.path, f"not a whole number of symbols: {left}{hint}")
 
     def read(self, first: int, n: int) -> npt.NDArray[Any]:
         """The values of n symbols, [n, n_values]."""
         try:
-            self.file.seek(self.skipped + first * self.nbytes)
+            self.file.seek(first * self.nbytes)
             values = np.fromfile(self.file, self.dtype, n * self.n_values)
         except OSError as error:
             raise Failure(self.path, cause_of(error)) from None
