@@ -53,31 +53,16 @@ const char *file_format_foreign(const void *bytes, size_t nbytes)
     return is_gnu_radio(bytes, nbytes) ? "a header of GNU Radio's; a detached one leaves plain samples" : NULL;
 }
 
-/* The words need not be aligned. */
-static void swap_words(unsigned char *bytes, size_t n, size_t word_nbytes)
-{
-    for (unsigned char *end = bytes + n * word_nbytes; bytes < end; bytes += word_nbytes) {
-        uint64_t word = 0;
-        memcpy(&word, bytes, word_nbytes);
-        word = __builtin_bswap64(word) >> (64 - 8 * word_nbytes);
-        memcpy(bytes, &word, word_nbytes);
-    }
-}
-
 void file_format_swap(enum file_format format, void *samples, size_t n_symbols)
 {
-    switch (formats[format].component_nbytes) {
-    case 2:
-        swap_words(samples, 2 * n_symbols, 2);
-        break;
-    case 4:
-        swap_words(samples, 2 * n_symbols, 4);
-        break;
-    case 8:
-        swap_words(samples, 2 * n_symbols, 8);
-        break;
-    default:
-        break;
+    const size_t nbytes = formats[format].component_nbytes;
+    unsigned char *word = samples;
+    for (const unsigned char *end = word + 2 * n_symbols * nbytes; word < end; word += nbytes) {
+        for (size_t k = 0; k < nbytes / 2; k++) {
+            const unsigned char first = word[k];
+            word[k] = word[nbytes - 1 - k];
+            word[nbytes - 1 - k] = first;
+        }
     }
 }
 
